@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Roost's own builds set ROOST_DEVELOPMENT=1 (the Makefile does). It turns warnings into errors and adds
+// the benchmark and fuzzing targets, none of which a package that depends on Roost ever builds.
+let isDevelopment = Context.environment["ROOST_DEVELOPMENT"] != nil
+
+let strict: [SwiftSetting] =
+    [.strictMemorySafety(), .swiftLanguageMode(.v6)]
+    + (isDevelopment ? [.treatAllWarnings(as: .error)] : [])
+
+/// A layer of the house: `Sources/<name>` importing only what is listed (checked by CI).
+func layer(_ name: String, _ imports: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: imports, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ imports: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: imports, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "Roost",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Roost", targets: ["Roost"]),
+        .library(name: "RoostStorage", targets: ["RoostStorage"]),
+        .library(name: "Fleece", targets: ["Fleece"]),
+        .executable(name: "roost", targets: ["RoostCommand"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        layer("RoostBytes"),
+        layer("RoostCrypto", ["RoostBytes"]),
+        layer("RoostFile", ["RoostBytes"]),
+        layer("RoostStorage", ["RoostBytes", "RoostFile", "CZlib"]),
+        layer("RoostBlobs", ["RoostBytes", "RoostCrypto", "RoostFile", "CZlib"]),
+        layer("Fleece", ["RoostBytes"]),
+        layer("Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
+        layer("RoostSimulation", ["RoostFile"]),
+        .executableTarget(name: "RoostCommand", dependencies: ["Roost", "RoostStorage"], swiftSettings: strict),
+        tests("RoostBytesTests", ["RoostBytes"]),
+        tests("RoostCryptoTests", ["RoostCrypto"]),
+        tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
+        tests("RoostStorageTests", ["RoostStorage", "RoostFile", "RoostBytes", "RoostSimulation"]),
+        tests("RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"]),
+        tests("FleeceTests", ["Fleece"]),
+        tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"]),
+    ]
+)

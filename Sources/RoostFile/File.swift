@@ -1,0 +1,50 @@
+/// An open file. Closed when the last reference goes. Any thread may call any member at any time.
+///
+/// `read` and `write` are single system calls: they may transfer less than asked and may be interrupted.
+/// The engine uses ``readFully(into:at:)`` and ``writeFully(_:at:)``, which go on until all is done.
+package protocol File: AnyObject, Sendable {
+    var path: String { get }
+    /// Reads up to `buffer.count` bytes at `offset`; 0 only at or after the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int
+    /// Writes up to `bytes.count` bytes at `offset`, at least one unless `bytes` is empty.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int
+    /// Returns once all bytes written before, and the file's size, are on the medium (fdatasync; F_FULLFSYNC on
+    /// Apple systems).
+    func sync() throws(FileError)
+    func size() throws(FileError) -> UInt64
+    func truncate(to size: UInt64) throws(FileError)
+    func identity() throws(FileError) -> FileIdentity
+}
+
+extension File {
+    /// Reads until `buffer` is full or the file ends; returns how many bytes were read.
+    package func readFully(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(FileError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            do {
+                let count = unsafe try read(into: rest, at: offset + UInt64(done))
+                if count == 0 { break }
+                done += count
+            } catch where error.code == .interrupted {
+                continue
+            }
+        }
+        return done
+    }
+
+    /// Writes all of `bytes` at `offset`. After an error any part of them may have been written.
+    package func writeFully(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) {
+        var done = 0
+        while done < bytes.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+            do {
+                done += unsafe try write(rest, at: offset + UInt64(done))
+            } catch where error.code == .interrupted {
+                continue
+            }
+        }
+    }
+}

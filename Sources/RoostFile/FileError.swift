@@ -1,0 +1,32 @@
+/// Why a call to the storage medium failed.
+///
+/// Layers above turn it into their own public error; the sentence there names the file and says what to do.
+package struct FileError: Error, Equatable, Sendable {
+    /// The kinds of failure that callers tell apart.
+    package enum Code: Equatable, Sendable {
+        case notFound
+        case alreadyExists
+        case noSpace
+        case inputOutput
+        /// The call was interrupted before it did anything; it may be made again. See ``File/readFully(into:at:)``.
+        case interrupted
+        case permissionDenied
+        /// The lock is held by another handle. `holder` is what that holder wrote about itself.
+        case locked(holder: String)
+        case other
+    }
+
+    package var code: Code
+    /// The operation that failed, as a verb: "write", "sync", "rename".
+    package var operation: String
+    package var path: String
+    /// The system's error number, 0 where there was none.
+    package var errno: Int32
+
+    package init(_ code: Code, operation: String, path: String, errno: Int32 = 0) {
+        self.code = code
+        self.operation = operation
+        self.path = path
+        self.errno = errno
+    }
+}
