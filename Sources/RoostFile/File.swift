@@ -28,7 +28,7 @@ extension File {
                 let count = unsafe try read(into: rest, at: offset + UInt64(done))
                 if count == 0 { break }
                 done += count
-            } catch where error.code == .interrupted {
+            } catch  where error.code == .interrupted {
                 continue
             }
         }
@@ -42,7 +42,7 @@ extension File {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
             do {
                 done += unsafe try write(rest, at: offset + UInt64(done))
-            } catch where error.code == .interrupted {
+            } catch  where error.code == .interrupted {
                 continue
             }
         }

@@ -1,0 +1,73 @@
+/// Reads a run of bytes from front to back, for input that may be damaged: every read says so instead of trapping.
+package struct ByteReader {
+    @usableFromInline let bytes: ByteView
+    /// How many bytes have been read.
+    @usableFromInline package internal(set) var position = 0
+
+    @inlinable package init(_ bytes: ByteView) { self.bytes = bytes }
+
+    @inlinable package var remaining: Int { bytes.count - position }
+    @inlinable package var isAtEnd: Bool { remaining == 0 }
+
+    @inlinable package mutating func byte() throws(MalformedBytes) -> UInt8 {
+        guard remaining >= 1 else { throw MalformedBytes(at: position) }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    @inlinable package mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
+        _ type: T.Type = T.self
+    ) throws(MalformedBytes) -> T {
+        guard remaining >= MemoryLayout<T>.size else { throw MalformedBytes(at: position) }
+        defer { position += MemoryLayout<T>.size }
+        return bytes.load(at: position)
+    }
+
+    @inlinable package mutating func view(_ count: Int) throws(MalformedBytes) -> ByteView {
+        guard count >= 0, remaining >= count else { throw MalformedBytes(at: position) }
+        defer { position += count }
+        return bytes.slice(position, count)
+    }
+
+    /// An unsigned LEB128 number of at most 64 bits. Overlong forms are refused, so every number has one encoding.
+    @inlinable package mutating func varint() throws(MalformedBytes) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let next = try byte()
+            if shift == 63, next > 1 { throw MalformedBytes(at: position) }
+            value |= UInt64(next & 0x7f) << shift
+            if next < 0x80 {
+                if next == 0, shift > 0 { throw MalformedBytes(at: position) }
+                return value
+            }
+            shift += 7
+            if shift > 63 { throw MalformedBytes(at: position) }
+        }
+    }
+
+    /// A varint that must fit `Int` and be at most `limit`.
+    @inlinable package mutating func length(limit: Int) throws(MalformedBytes) -> Int {
+        let value = try varint()
+        guard value <= UInt64(limit) else { throw MalformedBytes(at: position) }
+        return Int(value)
+    }
+
+    /// A varint length, then that many bytes.
+    @inlinable package mutating func prefixed() throws(MalformedBytes) -> ByteView {
+        try view(try length(limit: remaining))
+    }
+}
+
+/// Bytes that don't follow their format.
+package struct MalformedBytes: Error, Equatable {
+    /// Where reading stopped, counted from the start of what was read.
+    package let offset: Int
+
+    @inlinable package init(at offset: Int) { self.offset = offset }
+}
+
+/// The number of bytes that `value` takes as an unsigned LEB128 number: 1 to 10.
+@inlinable package func varintLength(_ value: UInt64) -> Int {
+    value < 0x80 ? 1 : (70 - value.leadingZeroBitCount) / 7
+}

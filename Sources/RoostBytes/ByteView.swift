@@ -1,0 +1,97 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A read-only view of bytes that somebody else owns and keeps alive for as long as the view is used.
+///
+/// Every access is bounds-checked, so a view can at worst read bytes of its own memory; what it cannot check is
+/// that the memory still exists, which is the contract of whoever hands one out. Integers are little-endian and
+/// may be unaligned. Two words, passed in registers.
+@usableFromInline @safe package struct ByteView {
+    @usableFromInline let base: UnsafeRawPointer
+    /// The number of bytes in view.
+    @usableFromInline package let count: Int
+
+    /// A view of `buffer`, whose memory must outlive it.
+    @inlinable package init(_ buffer: UnsafeRawBufferPointer) {
+        unsafe base = buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
+        count = buffer.count
+    }
+
+    @inlinable package init(_ base: UnsafeRawPointer, count: Int) {
+        precondition(count >= 0)
+        unsafe self.base = base
+        self.count = count
+    }
+
+    /// No bytes.
+    @inlinable package static var empty: ByteView {
+        unsafe ByteView(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    @inlinable package var isEmpty: Bool { count == 0 }
+
+    @inlinable package subscript(_ index: Int) -> UInt8 {
+        precondition(index >= 0 && index < count)
+        return unsafe base.load(fromByteOffset: index, as: UInt8.self)
+    }
+
+    @inlinable package func load<T: FixedWidthInteger & BitwiseCopyable>(
+        _ type: T.Type = T.self, at offset: Int
+    ) -> T {
+        precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size)
+        return T(littleEndian: unsafe base.loadUnaligned(fromByteOffset: offset, as: T.self))
+    }
+
+    /// The `length` bytes at `offset`.
+    @inlinable package func slice(_ offset: Int, _ length: Int) -> ByteView {
+        precondition(offset >= 0 && length >= 0 && offset <= count - length)
+        return unsafe ByteView(base + offset, count: length)
+    }
+
+    /// The bytes from `offset` to the end.
+    @inlinable package func dropFirst(_ offset: Int) -> ByteView { slice(offset, count - offset) }
+
+    /// Order by unsigned bytes, a proper prefix first; negative, zero or positive as memcmp answers.
+    @inlinable package func compare(_ other: ByteView) -> Int {
+        let common = min(count, other.count)
+        let order = unsafe common == 0 ? 0 : Int(memcmp(base, other.base, common))
+        return order != 0 ? order : count - other.count
+    }
+
+    /// How many leading bytes both have in common.
+    @inlinable package func commonPrefix(_ other: ByteView) -> Int {
+        let limit = min(count, other.count)
+        var index = 0
+        while index < limit, self[index] == other[index] { index += 1 }
+        return index
+    }
+
+    /// A copy of the bytes.
+    @inlinable package var array: [UInt8] {
+        unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: count))
+    }
+
+    /// The same bytes as a raw buffer, under the same contract.
+    @inlinable package var buffer: UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(start: base, count: count)
+    }
+}
+
+extension [UInt8] {
+    /// Calls `body` with a view of the array that is valid during the call.
+    @inlinable package func withView<R, E: Error>(_ body: (ByteView) throws(E) -> R) throws(E) -> R {
+        let result: Result<R, E> = unsafe withUnsafeBytes { buffer in
+            do throws(E) {
+                return .success(try body(unsafe ByteView(buffer)))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}
