@@ -124,6 +124,19 @@
         unsafe memcpy(base + offset, bytes.base, bytes.count)
     }
 
+    /// Overwrites bytes written before with `value` as an unsigned LEB128 number.
+    @inlinable package func store(varint value: UInt64, at offset: Int) {
+        precondition(offset >= 0 && offset <= count - varintLength(value))
+        var position = offset
+        var rest = value
+        while rest >= 0x80 {
+            unsafe base.storeBytes(of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: position, as: UInt8.self)
+            position += 1
+            rest >>= 7
+        }
+        unsafe base.storeBytes(of: UInt8(truncatingIfNeeded: rest), toByteOffset: position, as: UInt8.self)
+    }
+
     /// Moves `length` bytes from `source` to `destination`, both within the buffer; they may overlap.
     @inlinable package func move(from source: Int, to destination: Int, count length: Int) {
         precondition(source >= 0 && destination >= 0 && length >= 0)

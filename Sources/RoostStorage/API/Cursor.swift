@@ -1,0 +1,174 @@
+import RoostBytes
+
+/// Walks a range of keys in both directions.
+///
+/// A new cursor stands between the ends: ``next()`` goes to the first key, ``previous()`` to the last. It holds a copy
+/// of one leaf and nothing else, so an open cursor keeps no memory and blocks nobody. Use it from one thread at a time.
+public final class Cursor {
+    private let reader: TreeReader
+    private let range: KeyRange
+    private let image = LeafImage()
+    private var place = LeafPlace()
+    private var index = -1
+    private var position = Position.unset
+    private var current = Entry.inline(.empty)
+    private let values: ValueWindow
+    private let keyBuffer = ByteBuffer()
+
+    private enum Position { case unset, entry, end, start }
+
+    init(reader: TreeReader, range: KeyRange) {
+        self.reader = reader
+        self.range = range
+        values = ValueWindow(file: reader.file)
+        if range.isEmpty { position = .end }
+    }
+
+    // MARK: Moving
+
+    /// Goes to the next key; `false` when there is none left in the range.
+    public func next() throws(StoreError) -> Bool {
+        switch position {
+        case .end: return false
+        case .unset, .start: return try seek(range.lower.map { .key($0.bytes) } ?? .first, at: range.lower)
+        case .entry:
+            index += 1
+            return try settleForwards()
+        }
+    }
+
+    /// Goes to the key before; `false` when there is none left in the range.
+    public func previous() throws(StoreError) -> Bool {
+        switch position {
+        case .start: return false
+        case .unset, .end:
+            guard !range.isEmpty else { return false }
+            place = try reader.locate(range.upper.map { .below($0.bytes) } ?? .last, into: image)
+            index = (range.upper.map { $0.bytes.withView { image.page.search($0).index } } ?? image.count) - 1
+            return try settleBackwards()
+        case .entry:
+            index -= 1
+            return try settleBackwards()
+        }
+    }
+
+    /// Goes to the first key in the range that is not less than `key`; `false` when there is none.
+    public func seek(_ key: Key) throws(StoreError) -> Bool {
+        guard !range.isEmpty else { return false }
+        let key = max(key, range.lower ?? [])
+        return try seek(.key(key.bytes), at: key)
+    }
+
+    /// Goes to the `offset`-th key of the range, counted from 0; `false` when there are fewer. O(log n).
+    public func seek(offset: UInt64) throws(StoreError) -> Bool {
+        guard !range.isEmpty else { return false }
+        let (position, isPast) = try (range.lower.map { (key) throws(StoreError) in try reader.rank(key.bytes) } ?? 0)
+            .addingReportingOverflow(offset)
+        guard !isPast, position < reader.count else { return finish(.end) }
+        place = try reader.locate(.position(position), into: image)
+        index = Int(clamping: position &- place.before)
+        return try settleForwards()
+    }
+
+    private func seek(_ target: LeafTarget, at key: Key?) throws(StoreError) -> Bool {
+        place = try reader.locate(target, into: image)
+        index = key.map { $0.bytes.withView { image.page.search($0).index } } ?? 0
+        return try settleForwards()
+    }
+
+    /// Makes `index` valid by going to later leaves, and reads the entry there.
+    private func settleForwards() throws(StoreError) -> Bool {
+        while index >= image.count {
+            guard let next = place.upper else { return finish(.end) }
+            place = try reader.locate(.key(next), into: image)
+            index = 0
+        }
+        if let upper = range.upper, !isBelow(upper) { return finish(.end) }
+        return try settle()
+    }
+
+    private func settleBackwards() throws(StoreError) -> Bool {
+        while index < 0 {
+            guard let lower = place.lower else { return finish(.start) }
+            place = try reader.locate(.below(lower), into: image)
+            index = image.count - 1
+        }
+        if let lower = range.lower, isBelow(lower) { return finish(.start) }
+        return try settle()
+    }
+
+    /// Whether the key at `index` is less than `bound`. The bound is in few leaves, so most need no comparison.
+    private func isBelow(_ bound: Key) -> Bool {
+        bound.bytes.withView { image.page.search($0).index > index }
+    }
+
+    private func settle() throws(StoreError) -> Bool {
+        let (page, index) = (image.page, index)
+        current = try reader.file.reading(ChunkReference(offset: 0, length: 0)) { () throws(MalformedBytes) in
+            try page.entry(index)
+        }
+        position = .entry
+        return true
+    }
+
+    private func finish(_ end: Position) -> Bool {
+        position = end
+        return false
+    }
+
+    // MARK: Reading
+
+    private func requireEntry() {
+        precondition(position == .entry, "the cursor is not at an entry: the last move returned false")
+    }
+
+    /// The key that the cursor is at.
+    public var key: Key {
+        requireEntry()
+        return Key(image.page.key(index))
+    }
+
+    /// The key that the cursor is at; valid until the cursor is used again.
+    package var keyView: ByteView {
+        requireEntry()
+        keyBuffer.reset()
+        image.page.appendKey(index, to: keyBuffer)
+        return keyBuffer.view
+    }
+
+    /// The bytes in the leaf beside a value elsewhere; valid until the cursor moves.
+    package var inline: ByteView {
+        requireEntry()
+        return current.inline
+    }
+
+    /// The value elsewhere that the entry leads to.
+    package var reference: ValueReference? {
+        requireEntry()
+        return current.kind == .none ? nil : ValueReference(chunk: current.chunk)
+    }
+
+    /// The value that the cursor is at. Values that stand beside each other in the file are read together.
+    public func value() throws(StoreError) -> [UInt8] { try valueView().array }
+
+    /// Calls `body` with the key and the value, valid during the call; saves the arrays.
+    public func withEntry<R>(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> R
+    ) throws(StoreError) -> R {
+        let value = try valueView()
+        return unsafe body(keyView.buffer, value.buffer)
+    }
+
+    /// The value that the cursor is at; valid until the cursor is used again.
+    package func valueView() throws(StoreError) -> ByteView {
+        requireEntry()
+        guard current.kind != .none else { return current.inline }
+        let (page, start) = (image.page, index)
+        let stop = range.upper.map { upper in upper.bytes.withView { page.search($0).index } } ?? page.count
+        return try values.read(current.chunk) { distance in
+            guard start + distance < stop, let entry = try? page.entry(start + distance), entry.kind != .none
+            else { return nil }
+            return entry.chunk
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import RoostBytes
+import RoostFile
+
+extension Store {
+    /// Opens the store in the file at `path`, making it if there is none (see ``StoreOptions``).
+    ///
+    /// Opening reads the end of the file and the operations since the last checkpoint, however large the file is.
+    /// A torn end, as a crash leaves it, is cut off; everything acknowledged is before it.
+    ///
+    /// - Throws: ``StoreError/Code/locked`` when another handle or process writes the store,
+    ///   ``StoreError/Code/notFound``, ``StoreError/Code/notAStore``, ``StoreError/Code/unsupportedFormat``,
+    ///   ``StoreError/Code/damaged``, ``StoreError/Code/wrongKey``.
+    public static func open(_ path: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
+        try open(path, options: options, environment: .system)
+    }
+
+    /// As ``open(_:options:)``, on a medium, clock and randomness of the caller's choice.
+    package static func open(
+        _ path: String, options: StoreOptions, environment: Environment
+    ) throws(StoreError) -> Store {
+        let opener = StoreOpener(path: path, options: options, environment: environment)
+        return options.readOnly ? try opener.openForReading() : try opener.openForWriting()
+    }
+}
+
+/// The steps of opening a store.
+struct StoreOpener {
+    let path: String
+    let options: StoreOptions
+    let environment: Environment
+
+    private var medium: any Medium { environment.medium }
+    private var reductions: [String: Reduction] { Store.named(options.reductions) }
+
+    func openForReading() throws(StoreError) -> Store {
+        let file = try openFile(.readOnly)
+        let state = try newestState(of: file)
+        return Store(path: path, options: options, environment: environment, state: state) { _ in nil }
+    }
+
+    func openForWriting() throws(StoreError) -> Store {
+        let lock = try fileCall { () throws(FileError) in
+            try medium.lock(path + ".lock", holder: processDescription())
+        }
+        if options.createIfMissing, try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil {
+            try StoreCreator(path: path, options: options, environment: environment).create()
+        }
+        let file = try openFile(.readWrite)
+        let record = try lastRecord(in: file)
+        try cutTail(of: file, after: record)
+        file.writtenEnd.store(record.end, ordering: .releasing)
+        let output = CommitBuffer(file: file, start: record.end, compression: options.compression, spills: false)
+        let state = try replayer(file).state(at: record, output: output, owner: 0)
+        let store = Store(path: path, options: options, environment: environment, state: state) { publish in
+            Store.Writer(
+                lock: lock,
+                queue: CommitQueue(
+                    state: state, syncedEnd: record.end, durability: options.durability, publish: publish))
+        }
+        if output.count > 0 {
+            try store.keepReplayed(output, state)
+        } else {
+            output.release()
+        }
+        return store
+    }
+
+    /// Opens the file and reads its header, or the header's copy.
+    func openFile(_ mode: OpenMode) throws(StoreError) -> DataFile {
+        let file = try fileCall { () throws(FileError) in try medium.open(path, mode) }
+        let block = ByteBuffer(capacity: Format.blockSize)
+        var refusal = FileHeader.Refusal.notAHeader
+        for copy in 0..<2 {
+            block.resize(to: Format.blockSize)
+            let count = try fileCall { () throws(FileError) in
+                unsafe try file.readFully(into: block.mutableBytes, at: UInt64(copy * Format.blockSize))
+            }
+            block.resize(to: count)
+            do throws(FileHeader.Refusal) {
+                let header = try FileHeader(decoding: block.view)
+                return DataFile(
+                    file: file, header: header, transform: try transform(for: header), cacheLimit: options.cacheSize)
+            } catch {
+                if copy == 0 || refusal == .notAHeader { refusal = error }
+            }
+        }
+        throw explain(refusal)
+    }
+
+    private func transform(for header: FileHeader) throws(FileHeader.Refusal) -> (any ChunkTransform)? {
+        guard header.requiredFeatures & FileHeader.transformedFeature != 0 else { return nil }
+        guard let factory = options.transform,
+            let transform = factory.open(parameters: header.transformParameters, fileID: header.fileID)
+        else { throw .unknownFeatures(FileHeader.transformedFeature) }
+        return transform
+    }
+
+    private func explain(_ refusal: FileHeader.Refusal) -> StoreError {
+        switch refusal {
+        case .notAHeader:
+            StoreError(.notAStore, "\(path) is not a Roost store.")
+        case .damaged:
+            .damaged("the file header and its copy", at: 0, in: path)
+        case .newerVersion(let version):
+            StoreError(
+                .unsupportedFormat,
+                "\(path) has format version \(version); this Roost reads version \(Format.version). Use a newer one.")
+        case .unknownFeatures(FileHeader.transformedFeature):
+            StoreError(.wrongKey, "\(path) is encrypted, and the key or passphrase given does not open it.")
+        case .unknownFeatures(let features):
+            StoreError(
+                .unsupportedFormat, "\(path) uses features (\(features)) that this Roost does not know.")
+        }
+    }
+
+    func lastRecord(in file: DataFile) throws(StoreError) -> CommitRecord {
+        guard let record = try LogScanner(file: file).lastCommit() else {
+            throw .damaged("no whole commit anywhere", at: Format.firstCommit, in: path)
+        }
+        return record
+    }
+
+    private func replayer(_ file: DataFile) -> Replayer {
+        Replayer(file: file, reductions: reductions, nodeSize: options.nodeSizeInRange)
+    }
+
+    /// The state after the newest commit, for a reader: what replaying makes stays in memory.
+    func newestState(of file: DataFile) throws(StoreError) -> StoreState {
+        try state(at: try lastRecord(in: file), of: file)
+    }
+
+    /// The state after the commit of `record`, for a reader.
+    func state(at record: CommitRecord, of file: DataFile) throws(StoreError) -> StoreState {
+        file.writtenEnd.store(min(file.writtenEnd.load(ordering: .acquiring), Self.replayedStart), ordering: .releasing)
+        let output = CommitBuffer(file: file, start: try file.nextReplayedRegion(), compression: 0, spills: false)
+        let state = try replayer(file).state(at: record, output: output, owner: 0)
+        guard output.count > 0 else {
+            output.release()
+            return state
+        }
+        return state.keeping(ReplayedNodes(file: file, bytes: output.unwritten))
+    }
+
+    /// Offsets from here on are in no file.
+    static let replayedStart: UInt64 = 1 << 47
+
+    /// A crash may have left bytes after the last whole commit: they go, durably, before anything is appended.
+    private func cutTail(of file: DataFile, after record: CommitRecord) throws(StoreError) {
+        try fileCall { () throws(FileError) in
+            guard try file.file.size() > record.end else { return }
+            try file.file.truncate(to: record.end)
+            try file.file.sync()
+        }
+    }
+}
+
+extension Store {
+    /// Commits leaves that replaying the log filled up, so that their bytes are in the file before anything refers to
+    /// them.
+    fileprivate func keepReplayed(_ output: CommitBuffer, _ state: StoreState) throws(StoreError) {
+        let transaction = try beginWriting()
+        try transaction.adopt(output)
+        try transaction.commit()
+    }
+}

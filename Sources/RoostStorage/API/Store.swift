@@ -1,0 +1,142 @@
+import Dispatch
+import RoostBytes
+import RoostFile
+import Synchronization
+
+/// An ordered key–value store in one file: named trees that commit together, snapshots, a durable log.
+///
+/// One process writes at a time, any number read. A store can be used from any thread: ``write(_:)`` runs one
+/// transaction after another, ``read(_:)`` and snapshots never wait. It closes when the last reference goes, or by
+/// ``close()``.
+public final class Store: Sendable {
+    let environment: Environment
+    let options: StoreOptions
+    let reductions: [String: Reduction]
+    let path: String
+    let checkpointer: Checkpointer
+    let spareBuffers = SpareBuffers()
+    private let published: Mutex<StoreState>
+    /// `nil` in a store that was opened for reading only.
+    private let writer: Mutex<Writer?>
+    /// The writer's turn, which no thread owns, so that a transaction may move between threads.
+    private let turn = DispatchSemaphore(value: 1)
+    private let owners = Atomic<UInt64>(1)
+
+    struct Writer: Sendable {
+        let lock: any FileLock
+        let queue: CommitQueue
+    }
+
+    init(
+        path: String, options: StoreOptions, environment: Environment, state: StoreState,
+        makeWriter: (@escaping @Sendable (StoreState) -> Void) -> Writer?
+    ) {
+        self.path = path
+        self.options = options
+        self.environment = environment
+        reductions = Store.named(options.reductions)
+        checkpointer = Checkpointer(pendingLimit: options.pendingLimit, logLimit: options.logLimit)
+        published = Mutex(state)
+        writer = Mutex(nil)
+        let made = makeWriter { [weak self] state in self?.published.withLock { $0 = state } }
+        writer.withLock { $0 = made }
+    }
+
+    deinit { try? close() }
+
+    static func named(_ reductions: [Reduction]) -> [String: Reduction] {
+        Dictionary(reductions.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The newest published state.
+    var state: StoreState { published.withLock { $0 } }
+
+    func publish(_ state: StoreState) { published.withLock { $0 = state } }
+
+    func nextOwner() -> UInt64 { owners.add(1, ordering: .relaxed).newValue }
+
+    // MARK: Reading
+
+    /// The store as of the newest commit.
+    public func snapshot() -> Snapshot { Snapshot(state: state, reductions: reductions) }
+
+    /// Runs `body` with a snapshot of the newest commit.
+    public func read<R>(_ body: (Snapshot) throws -> R) rethrows -> R { try body(snapshot()) }
+
+    // MARK: Writing
+
+    /// Begins a transaction once it is this caller's turn. Commit it soon: everybody else who writes waits.
+    ///
+    /// - Throws: ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, or ``StoreError/Code/writerFailed``.
+    public func beginWriting() throws(StoreError) -> WriteTransaction {
+        guard let queue = writer.withLock({ $0?.queue }) else { throw notWritable() }
+        turn.wait()
+        do throws(StoreError) {
+            guard writer.withLock({ $0 != nil }) else { throw notWritable() }
+            return WriteTransaction(store: self, queue: queue, base: try queue.base(), owner: nextOwner())
+        } catch {
+            turn.signal()
+            throw error
+        }
+    }
+
+    private func notWritable() -> StoreError {
+        options.readOnly
+            ? StoreError(.readOnly, "\(path) was opened for reading only.")
+            : StoreError(.closed, "\(path) was closed.")
+    }
+
+    func passTurn() { turn.signal() }
+
+    /// Runs `body` in a transaction and commits it; an error thrown by `body` undoes everything.
+    public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
+        let transaction = try beginWriting()
+        do {
+            let result = try body(transaction)
+            try transaction.commit()
+            return result
+        } catch {
+            transaction.rollback()
+            throw error
+        }
+    }
+
+    /// The tree `name`, made by a commit of its own if there is none.
+    ///
+    /// - Parameter reduction: the reduction that a new tree keeps; it must be among ``StoreOptions/reductions``.
+    public func tree(_ name: String, reduction: String = "") throws(StoreError) -> Tree {
+        if let id = state.identifiers[name] { return Tree(id: id, name: name) }
+        let transaction = try beginWriting()
+        let tree = try transaction.tree(name, reduction: reduction)
+        try transaction.commit()
+        return tree
+    }
+
+    /// Puts everything committed so far on the medium; of use with ``StoreOptions/Durability/relaxed(interval:)``.
+    public func sync() throws(StoreError) {
+        guard let queue = writer.withLock({ $0?.queue }) else { throw notWritable() }
+        try queue.syncNow()
+    }
+
+    // MARK: Closing
+
+    /// Ends writing: makes a checkpoint if the log is long, notes the clean end in the file, gives prepared space and
+    /// the lock back. Snapshots stay valid. Closing twice does nothing.
+    ///
+    /// What was committed needs no closing to be safe.
+    public func close() throws(StoreError) {
+        guard let queue = writer.withLock({ $0?.queue }) else { return }
+        defer { writer.withLock { $0 = nil } }
+        let state = state
+        if state.record.end - state.logStart > Store.shortLog {
+            let transaction = try beginWriting()
+            if let ticket = try transaction.stage(.always) { try queue.finish(ticket) }
+        }
+        turn.wait()
+        defer { turn.signal() }
+        try queue.close(at: environment.clock.now())
+    }
+
+    /// A log shorter than this is left to be replayed, which takes less time than writing a checkpoint.
+    private static let shortLog: UInt64 = 256 << 10
+}

@@ -1,0 +1,70 @@
+import RoostBytes
+import RoostFile
+
+/// Makes a new store file: whole under a temporary name first, so that a crash leaves either no store or an empty one.
+struct StoreCreator {
+    let path: String
+    let options: StoreOptions
+    let environment: Environment
+
+    func create() throws(StoreError) {
+        let temporary = path + ".new"
+        try fileCall { () throws(FileError) in
+            if try environment.medium.status(of: temporary) != nil { try environment.medium.remove(temporary) }
+        }
+        let file = try makeFile(
+            temporary, storeID: random(16), generation: 0, after: nil, transform: options.transform)
+        try fileCall { () throws(FileError) in
+            try file.file.sync()
+            try environment.medium.rename(temporary, to: path)
+            try environment.medium.syncDirectory(of: path)
+        }
+    }
+
+    /// A file with header and an empty first checkpoint, not synced yet.
+    ///
+    /// - Parameter predecessor: the commit of the store that the first one follows, after a compaction.
+    func makeFile(
+        _ name: String, storeID: [UInt8], generation: UInt64, after predecessor: CommitRecord?,
+        transform factory: (any ChunkTransformFactory)?
+    ) throws(StoreError) -> DataFile {
+        let file = try fileCall { () throws(FileError) in try environment.medium.open(name, .createNew) }
+        var header = FileHeader(
+            storeID: storeID, fileID: random(16), salt: random(8).reduce(0) { $0 << 8 | UInt64($1) },
+            created: environment.clock.now(), generation: generation)
+        let made = factory?.create(fileID: header.fileID)
+        if let made {
+            header.requiredFeatures |= FileHeader.transformedFeature
+            header.transformParameters = made.parameters
+        }
+        let data = DataFile(file: file, header: header, transform: made?.transform, cacheLimit: options.cacheSize)
+        let block = header.encoded()
+        let bytes = ByteBuffer(capacity: 3 * Format.blockSize)
+        bytes.append(block.view)
+        bytes.append(block.view)
+        let commit = try firstCommit(data, after: predecessor)
+        bytes.append(commit.view)
+        try fileCall { () throws(FileError) in unsafe try file.writeFully(bytes.view.buffer, at: 0) }
+        return data
+    }
+
+    private func firstCommit(_ file: DataFile, after predecessor: CommitRecord?) throws(StoreError) -> ByteBuffer {
+        let output = CommitBuffer(file: file, start: Format.firstCommit, compression: 0)
+        defer { output.release() }
+        let directory = RootDirectory(nextTreeID: 1, trees: []).encoded()
+        let offset = Format.firstCommit + UInt64(Format.blockSize - CommitRecord.size)
+        var record = CommitRecord(
+            .checkpoint, number: (predecessor?.number ?? 0) + 1, syncedEnd: Format.firstCommit,
+            time: environment.clock.now())
+        record.checkpoint = offset
+        record.replayAfter = offset
+        record.directory = try output.append(.directory, directory.view)
+        return output.seal(&record).buffer
+    }
+
+    private func random(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        unsafe bytes.withUnsafeMutableBytes { unsafe environment.randomness.fill($0) }
+        return bytes
+    }
+}

@@ -1,0 +1,118 @@
+import RoostBytes
+
+/// A tree at one point in time, to be read.
+///
+/// From a ``Snapshot`` it can be used from any thread; every call is one walk down the tree.
+public struct TreeView: Sendable {
+    let reader: TreeReader
+
+    /// How many keys there are. O(1).
+    public var count: UInt64 { reader.count }
+
+    /// The value under `key`, `nil` when there is none. O(log n), and one read for a value outside the leaf.
+    public func value(_ key: Key) throws(StoreError) -> [UInt8]? {
+        try key.bytes.withView { (key) throws(StoreError) in try value(key) }
+    }
+
+    /// The value under `key`; as ``value(_:)-(Key)``, without an array for the key.
+    public func value(_ key: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
+        unsafe try value(ByteView(key))
+    }
+
+    package func value(_ key: ByteView) throws(StoreError) -> [UInt8]? {
+        try withValue(key) { $0.array }
+    }
+
+    /// Whether there is a value under `key`. O(log n).
+    public func contains(_ key: Key) throws(StoreError) -> Bool {
+        try key.bytes.withView { (key) throws(StoreError) in
+            try reader.find(key) { (_) throws(StoreError) in true } ?? false
+        }
+    }
+
+    /// Calls `body` with the value under `key`, valid during the call, and returns what it returns; `nil` when there
+    /// is none. Saves the array that ``value(_:)-(Key)`` makes.
+    public func withValue<R>(
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> R
+    ) throws(StoreError) -> R? {
+        unsafe try withValue(ByteView(key)) { unsafe body($0.buffer) }
+    }
+
+    package func withValue<R>(_ key: ByteView, _ body: (ByteView) -> R) throws(StoreError) -> R? {
+        var chunk: ChunkReference?
+        let inline = try reader.find(key) { (entry) throws(StoreError) -> R? in
+            if entry.kind == .none { return body(entry.inline) }
+            chunk = entry.chunk
+            return nil
+        }
+        guard let chunk else { return inline ?? nil }
+        return try reader.file.withValue(chunk, body)
+    }
+
+    /// Calls `body` with the inline bytes of the entry under `key` and the value that it leads to, if any.
+    package func withEntry<R>(
+        _ key: ByteView, _ body: (ByteView, ValueReference?) -> R
+    ) throws(StoreError) -> R? {
+        try reader.find(key) { (entry) throws(StoreError) -> R in
+            body(entry.inline, entry.kind == .none ? nil : ValueReference(chunk: entry.chunk))
+        }
+    }
+
+    /// Calls `body` with a value, valid during the call.
+    package func withValue<R>(
+        at reference: ValueReference, _ body: (ByteView) -> R
+    ) throws(StoreError) -> R {
+        try reader.file.withValue(reference.chunk, body)
+    }
+
+    /// How many keys are less than `key`, which need not be there. O(log n).
+    public func rank(_ key: Key) throws(StoreError) -> UInt64 { try reader.rank(key.bytes) }
+
+    /// How many keys there are in `range`. O(log n).
+    public func count(in range: KeyRange) throws(StoreError) -> UInt64 {
+        guard !range.isEmpty else { return 0 }
+        let end = try range.upper.map { (key) throws(StoreError) in try reader.rank(key.bytes) } ?? count
+        let start = try range.lower.map { (key) throws(StoreError) in try reader.rank(key.bytes) } ?? 0
+        return end &- start
+    }
+
+    /// The tree's own reduction over the keys in `range`. O(log n).
+    ///
+    /// - Throws: ``StoreError/Code/missingReduction`` when the tree keeps none.
+    public func reduction(in range: KeyRange = .all) throws(StoreError) -> [UInt8] {
+        guard !range.isEmpty else { return reader.reduction?.identity ?? [] }
+        return try reader.reduce(from: range.lower?.bytes, to: range.upper?.bytes)
+    }
+
+    /// A cursor over the keys in `range`, before the first of them.
+    public func cursor(_ range: KeyRange = .all) -> Cursor { Cursor(reader: reader, range: range) }
+
+    /// The first key and its value, `nil` in an empty tree.
+    public func first() throws(StoreError) -> (key: Key, value: [UInt8])? {
+        let cursor = cursor()
+        return try cursor.next() ? (cursor.key, try cursor.value()) : nil
+    }
+
+    /// The last key and its value, `nil` in an empty tree.
+    public func last() throws(StoreError) -> (key: Key, value: [UInt8])? {
+        let cursor = cursor()
+        return try cursor.previous() ? (cursor.key, try cursor.value()) : nil
+    }
+
+    /// The entries in `range`, in key order or the opposite one, one after another.
+    ///
+    /// - Parameters:
+    ///   - limit: how many to visit at most.
+    ///   - body: called with each; returns `false` to stop.
+    public func forEach(
+        in range: KeyRange = .all, reversed: Bool = false, limit: Int = .max,
+        _ body: (_ key: Key, _ value: [UInt8]) throws -> Bool
+    ) throws {
+        let cursor = cursor(range)
+        var left = limit
+        while left > 0, try reversed ? cursor.previous() : cursor.next() {
+            guard try body(cursor.key, try cursor.value()) else { return }
+            left -= 1
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import RoostBytes
+
+extension WriteTransaction {
+    /// The value under `key`, with the changes made so far. Setting `nil` deletes.
+    ///
+    /// A setter can't throw, so an error of one makes ``commit()`` throw it; ``put(_:_:in:)`` throws at once.
+    public subscript(tree: Tree, key: Key) -> [UInt8]? {
+        get throws(StoreError) { try self[tree].value(key) }
+    }
+
+    /// The tree as it is with the changes made so far; good until the next change.
+    public subscript(tree: Tree) -> TreeView {
+        get throws(StoreError) {
+            try checkOpen()
+            guard let reader = trees.reader(tree.id) else { throw tree.missing(in: file.path) }
+            return TreeView(reader: reader)
+        }
+    }
+
+    /// Sets the value under `key`, replacing what is there. O(log n).
+    ///
+    /// - Throws: ``StoreError/Code/limitExceeded`` for a key over 4 KiB or a value over 1 GiB.
+    public func put(_ key: Key, _ value: [UInt8], in tree: Tree) throws(StoreError) {
+        try key.bytes.withView { (key) throws(StoreError) in
+            try value.withView { (value) throws(StoreError) in try put(key, value, in: tree) }
+        }
+    }
+
+    /// Sets the value under `key`; as ``put(_:_:in:)-(Key,_,_)``, without an array for either.
+    public func put(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in tree: Tree
+    ) throws(StoreError) {
+        unsafe try put(ByteView(key), ByteView(value), in: tree)
+    }
+
+    package func put(_ key: ByteView, _ value: ByteView, in tree: Tree) throws(StoreError) {
+        let editor = try editor(tree)
+        try check(key, value)
+        if value.count <= store.options.inlineLimitInRange {
+            try editor.put(key, .inline(value))
+        } else {
+            let chunk = try append(value: value).chunk
+            try editor.put(key, Entry(kind: .owned, inline: .empty, chunk: chunk))
+        }
+        try relieve(editor)
+    }
+
+    /// Sets an entry that leads to a value written by ``append(value:)``.
+    ///
+    /// - Parameter owns: whether this entry keeps the value alive and carries it through compaction. Of the entries
+    ///   that share a value exactly one does.
+    package func put(
+        _ key: ByteView, inline: ByteView, value: ValueReference, owns: Bool, in tree: Tree
+    ) throws(StoreError) {
+        let editor = try editor(tree)
+        try check(key, .empty)
+        guard inline.count <= Format.maximumInlineLength else {
+            throw StoreError(
+                .limitExceeded,
+                "An entry holds up to \(Format.maximumInlineLength) bytes in its leaf; this one has \(inline.count).")
+        }
+        try editor.put(key, Entry(kind: owns ? .shared : .borrowed, inline: inline, chunk: value.chunk))
+        try relieve(editor)
+    }
+
+    /// Deletes `key`; `false` when it is not there. O(log n).
+    @discardableResult
+    public func delete(_ key: Key, in tree: Tree) throws(StoreError) -> Bool {
+        try key.bytes.withView { (key) throws(StoreError) in try delete(key, in: tree) }
+    }
+
+    /// Deletes `key`; as ``delete(_:in:)-(Key,_)``, without an array for it.
+    @discardableResult
+    public func delete(_ key: UnsafeRawBufferPointer, in tree: Tree) throws(StoreError) -> Bool {
+        unsafe try delete(ByteView(key), in: tree)
+    }
+
+    @discardableResult
+    package func delete(_ key: ByteView, in tree: Tree) throws(StoreError) -> Bool {
+        let editor = try editor(tree)
+        defer { _ = consume key }
+        let deleted = try editor.delete(key)
+        try relieve(editor)
+        return deleted
+    }
+
+    /// Deletes all keys in `range`. O(log n): what lies within is dropped without being read.
+    public func delete(_ range: KeyRange, in tree: Tree) throws(StoreError) {
+        let editor = try editor(tree)
+        guard !range.isEmpty else { return }
+        try editor.deleteRange(range.lower?.bytes, range.upper?.bytes)
+        try relieve(editor)
+    }
+
+    private func check(_ key: ByteView, _ value: ByteView) throws(StoreError) {
+        guard key.count <= Format.maximumKeyLength else {
+            throw StoreError(
+                .limitExceeded, "A key takes up to \(Format.maximumKeyLength) bytes; this one has \(key.count).")
+        }
+        guard value.count <= Format.maximumValueLength else {
+            throw StoreError(
+                .limitExceeded,
+                "A value takes up to \(Format.maximumValueLength) bytes; this one has \(value.count).")
+        }
+    }
+}

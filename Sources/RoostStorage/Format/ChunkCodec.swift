@@ -1,0 +1,161 @@
+import CZlib
+import RoostBytes
+
+/// Writes and reads chunks: `checksum (4) | kind and flags (1) | payload length (varint) | payload`.
+///
+/// The checksum is the low half of XXH64 over everything after it, seeded with the file's salt plus the chunk's
+/// offset, so that a chunk read from a wrong place does not verify.
+struct ChunkCodec: Sendable {
+    /// The longest header: checksum, kind, and a length of up to 2^30 and a little.
+    static let maximumHeaderLength = 10
+    /// Payloads shorter than this are not worth a call to zlib.
+    private static let minimumToCompress = 256
+
+    private static let compressedFlag: UInt8 = 0x10
+    private static let sealedFlag: UInt8 = 0x20
+
+    let salt: UInt64
+    let transform: (any ChunkTransform)?
+
+    /// The upper bound of a chunk's length for a payload of `count` bytes.
+    func maximumLength(_ count: Int) -> Int {
+        ChunkCodec.maximumHeaderLength + count + (transform?.overhead ?? 0)
+    }
+
+    /// Appends a chunk to `output`, which will stand at `offset` of the file, and returns where it is.
+    ///
+    /// - Parameter level: zlib's compression level, 0 for none. The payload stays as it is unless an eighth is saved.
+    func append(
+        _ payload: ByteView, kind: ChunkKind, at offset: UInt64, level: Int32, to output: ByteBuffer
+    ) -> ChunkReference {
+        let base = output.count
+        if level > 0, payload.count >= ChunkCodec.minimumToCompress,
+            let packed = ChunkCodec.deflated(payload, level: level)
+        {
+            append(packed.view, ChunkCodec.compressedFlag, kind, offset, output)
+        } else {
+            append(payload, 0, kind, offset, output)
+        }
+        let chunk = output.view.slice(base, output.count - base)
+        output.store(checksum(chunk, offset), at: base)
+        return ChunkReference(offset: offset, length: UInt32(chunk.count))
+    }
+
+    @inline(__always)
+    private func append(
+        _ payload: ByteView, _ flags: UInt8, _ kind: ChunkKind, _ offset: UInt64, _ output: ByteBuffer
+    ) {
+        output.reserve(maximumLength(payload.count))
+        output.append(integer: UInt32(0))
+        guard let transform else {
+            output.append(kind.rawValue | flags)
+            output.append(prefixed: payload)
+            return
+        }
+        output.append(kind.rawValue | flags | ChunkCodec.sealedFlag)
+        output.append(varint: UInt64(payload.count + transform.overhead))
+        transform.seal(payload, kind: kind.rawValue | flags, offset: offset, into: output)
+    }
+
+    @inline(__always)
+    private func checksum(_ chunk: ByteView, _ offset: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: XXHash64.hash(chunk.dropFirst(4), seed: salt &+ offset))
+    }
+
+    /// Why bytes are not the chunk that was asked for.
+    struct Refusal: Error {
+        let reason: String
+    }
+
+    /// The payload of `chunk`, which was read from `reference`: a part of `chunk`, or of `scratch` when it had to be
+    /// decrypted or decompressed.
+    func payload(
+        of chunk: ByteView, _ kind: ChunkKind, at reference: ChunkReference,
+        scratch: @autoclosure () -> ByteBuffer
+    ) throws(Refusal) -> ByteView {
+        let (flags, length, start) = try header(of: chunk, kind)
+        guard start + length == chunk.count, chunk.count == Int(reference.length) else {
+            throw Refusal(reason: "a chunk of another length")
+        }
+        guard chunk.load(UInt32.self, at: 0) == checksum(chunk, reference.offset) else {
+            throw Refusal(reason: "a wrong checksum")
+        }
+        let stored = chunk.slice(start, length)
+        guard flags != 0 || transform != nil else { return stored }
+        let memory = scratch()
+        memory.reset()
+        return try decoded(stored, flags, kind, reference.offset, memory)
+    }
+
+    /// Whether the payload of `chunk` is stored in another form than it is used.
+    func isDecoded(_ chunk: ByteView) -> Bool { chunk[4] & 0xf0 != 0 }
+
+    private func header(of chunk: ByteView, _ kind: ChunkKind) throws(Refusal) -> (UInt8, Int, Int) {
+        guard chunk.count >= 6 else { throw Refusal(reason: "too few bytes for a chunk") }
+        guard chunk[4] & 0x0f == kind.rawValue, chunk[4] & 0xc0 == 0 else {
+            throw Refusal(reason: "a chunk of another kind than \(kind)")
+        }
+        var reader = ByteReader(chunk.slice(5, min(chunk.count - 5, 5)))
+        guard let length = try? reader.varint(), length <= UInt64(UInt32.max) else {
+            throw Refusal(reason: "a malformed chunk header")
+        }
+        return (chunk[4] & 0xf0, Int(length), 5 + reader.position)
+    }
+
+    private func decoded(
+        _ stored: ByteView, _ flags: UInt8, _ kind: ChunkKind, _ offset: UInt64, _ scratch: ByteBuffer
+    ) throws(Refusal) -> ByteView {
+        guard (flags & ChunkCodec.sealedFlag != 0) == (transform != nil) else {
+            throw Refusal(reason: "a chunk that is \(transform == nil ? "" : "not ")encrypted")
+        }
+        var plain = stored
+        if let transform {
+            let kindAndFlags = kind.rawValue | (flags & ~ChunkCodec.sealedFlag)
+            guard transform.open(stored, kind: kindAndFlags, offset: offset, into: scratch) else {
+                throw Refusal(reason: "a chunk that its key does not authenticate")
+            }
+            plain = scratch.view
+        }
+        guard flags & ChunkCodec.compressedFlag != 0 else { return plain }
+        return try ChunkCodec.inflate(plain, into: scratch)
+    }
+
+    /// `payload` as its length (varint) and zlib data, unless that saves less than an eighth.
+    private static func deflated(_ payload: ByteView, level: Int32) -> ByteBuffer? {
+        let output = ByteBuffer(capacity: payload.count)
+        output.append(varint: UInt64(payload.count))
+        let start = output.count
+        output.resize(to: max(start + 1, payload.count - payload.count / 8))
+        var length = uLongf(output.count - start)
+        let status = unsafe compress2(
+            output.mutableBytes.baseAddress!.assumingMemoryBound(to: Bytef.self) + start, &length,
+            payload.buffer.baseAddress!.assumingMemoryBound(to: Bytef.self), uLong(payload.count), level)
+        guard status == Z_OK else { return nil }
+        output.resize(to: start + Int(length))
+        return output
+    }
+
+    /// Deflate cannot expand further than this (zlib's technical notes), so a larger claim is damage.
+    private static let maximumRatio = 1032
+
+    private static func inflate(_ packed: ByteView, into scratch: ByteBuffer) throws(Refusal) -> ByteView {
+        var reader = ByteReader(packed)
+        let limit = min(Format.maximumValueLength, packed.count * maximumRatio)
+        guard let length = try? reader.length(limit: limit) else {
+            throw Refusal(reason: "a malformed length of compressed bytes")
+        }
+        let source = packed.dropFirst(reader.position).array
+        scratch.reset()
+        scratch.resize(to: length)
+        var produced = uLongf(length)
+        let status = unsafe source.withUnsafeBufferPointer {
+            unsafe uncompress(
+                scratch.mutableBytes.baseAddress!.assumingMemoryBound(to: Bytef.self), &produced, $0.baseAddress,
+                uLong($0.count))
+        }
+        guard status == Z_OK, Int(produced) == length else {
+            throw Refusal(reason: "compressed bytes that don't decompress")
+        }
+        return scratch.view
+    }
+}

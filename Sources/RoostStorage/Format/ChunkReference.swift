@@ -1,0 +1,22 @@
+/// Where a chunk stands in the file. Its length counts header and payload, so that one read gets it all.
+struct ChunkReference: Hashable, Sendable {
+    var offset: UInt64
+    var length: UInt32
+
+    /// Offsets take 48 bits in nodes: files of up to 256 TiB.
+    static let maximumOffset: UInt64 = (1 << 48) - 1
+
+    var end: UInt64 { offset + UInt64(length) }
+}
+
+/// What a chunk holds.
+enum ChunkKind: UInt8, Sendable {
+    /// A value that stands outside its tree.
+    case value = 1
+    /// A tree node.
+    case node = 2
+    /// Operations of a commit.
+    case operations = 3
+    /// The roots of all trees, in a checkpoint.
+    case directory = 4
+}

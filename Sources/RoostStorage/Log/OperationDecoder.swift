@@ -1,0 +1,80 @@
+import RoostBytes
+
+/// Decodes what ``OperationEncoder`` wrote.
+struct OperationDecoder {
+    private var reader: ByteReader
+    private let lastKey = ByteBuffer()
+    private var lastEnd: UInt64 = 0
+
+    init(_ bytes: ByteView) { reader = ByteReader(bytes) }
+
+    /// Calls `body` with the next operation; `false` at the end. Views are valid during the call.
+    mutating func next<E: Error>(
+        _ body: (Operation) throws(E) -> Void
+    ) throws(Failure<E>) -> Bool {
+        guard !reader.isAtEnd else { return false }
+        let operation: Operation
+        do { operation = try decode() } catch { throw .malformed(error) }
+        do { try body(operation) } catch { throw .body(error) }
+        return true
+    }
+
+    /// Either the bytes or what was done with them failed.
+    enum Failure<E: Error>: Error {
+        case malformed(MalformedBytes)
+        case body(E)
+    }
+
+    private mutating func decode() throws(MalformedBytes) -> Operation {
+        let code = try reader.byte()
+        switch code {
+        case Operation.Code.delete:
+            return .delete(key: try key())
+        case Operation.Code.deleteRange:
+            let bounds = try reader.byte()
+            guard bounds <= 3 else { throw MalformedBytes(at: reader.position) }
+            let lower = bounds & 1 == 0 ? nil : try bound()
+            let upper = bounds & 2 == 0 ? nil : try bound()
+            return .deleteRange(lower: lower, upper: upper)
+        case Operation.Code.appendLeaf:
+            return .appendLeaf(try chunk())
+        default:
+            guard code & ~3 == Operation.Code.put, let kind = ReferenceKind(rawValue: code & 3) else {
+                throw MalformedBytes(at: reader.position)
+            }
+            let key = try key()
+            let inline = try reader.prefixed()
+            guard inline.count <= Format.maximumInlineLength else { throw MalformedBytes(at: reader.position) }
+            let chunk = kind == .none ? ChunkReference(offset: 0, length: 0) : try chunk()
+            return .put(key: key, Entry(kind: kind, inline: inline, chunk: chunk))
+        }
+    }
+
+    private mutating func key() throws(MalformedBytes) -> [UInt8] {
+        let shared = try reader.length(limit: lastKey.count)
+        let rest = try reader.prefixed()
+        guard shared + rest.count <= Format.maximumKeyLength else { throw MalformedBytes(at: reader.position) }
+        lastKey.resize(to: shared)
+        lastKey.append(rest)
+        return lastKey.view.array
+    }
+
+    private mutating func bound() throws(MalformedBytes) -> [UInt8] {
+        let bytes = try reader.prefixed()
+        guard bytes.count <= Format.maximumKeyLength else { throw MalformedBytes(at: reader.position) }
+        return bytes.array
+    }
+
+    private mutating func chunk() throws(MalformedBytes) -> ChunkReference {
+        let zigzag = try reader.varint()
+        let distance = UInt64(bitPattern: Int64(bitPattern: zigzag &>> 1) ^ -Int64(bitPattern: zigzag & 1))
+        let length = try reader.varint()
+        let offset = lastEnd &+ distance
+        guard offset <= ChunkReference.maximumOffset, length <= UInt64(UInt32.max) else {
+            throw MalformedBytes(at: reader.position)
+        }
+        let chunk = ChunkReference(offset: offset, length: UInt32(length))
+        lastEnd = chunk.end
+        return chunk
+    }
+}

@@ -1,0 +1,154 @@
+import RoostBytes
+import RoostFile
+import Synchronization
+
+/// One file of a store, open for reading chunks: header, codec, node cache, and what is appended but not written yet.
+///
+/// Usable from any thread. A compaction ends with another `DataFile`; snapshots keep the one they were taken from.
+final class DataFile: Sendable {
+    let file: any File
+    let header: FileHeader
+    let codec: ChunkCodec
+    let cache: NodeCache
+    /// Chunks at or after this offset are still in memory, in ``unwritten``.
+    let writtenEnd = Atomic<UInt64>(.max)
+    let unwritten = Mutex<[UnwrittenBytes]>([])
+    private let replayedRegions = Atomic<UInt64>(0)
+
+    init(file: any File, header: FileHeader, transform: (any ChunkTransform)?, cacheLimit: Int) {
+        self.file = file
+        self.header = header
+        codec = ChunkCodec(salt: header.salt, transform: transform)
+        cache = NodeCache(limit: cacheLimit)
+    }
+
+    var path: String { file.path }
+
+    /// Where nodes that a replay makes for a reader can go: 4 GiB of offsets that no file has and nobody else gets.
+    func nextReplayedRegion() throws(StoreError) -> UInt64 {
+        let region = replayedRegions.add(1, ordering: .relaxed).oldValue
+        guard region < 1 << 15 else {
+            throw StoreError(
+                .limitExceeded, "\(path): too many older commits were opened. Close the store and open it again.")
+        }
+        return StoreOpener.replayedStart + region << 32
+    }
+
+    /// Fills `buffer` from `offset`, from memory where the bytes are not written yet.
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {
+        if offset >= writtenEnd.load(ordering: .acquiring) {
+            let found = unwritten.withLock { regions in
+                regions.contains { unsafe $0.copy(into: buffer, from: offset) }
+            }
+            if found { return }
+        }
+        let count = try fileCall { () throws(FileError) in unsafe try file.readFully(into: buffer, at: offset) }
+        guard count == buffer.count else {
+            throw .damaged("the file ends within a chunk", at: offset, in: path)
+        }
+    }
+
+    /// The node at `chunk`, valid while `pin` exists.
+    @inline(__always)
+    func page(_ chunk: ChunkReference, _ pin: borrowing EpochReclaimer.Pin) throws(StoreError) -> PageView {
+        if let page = cache.find(chunk.offset, pin) { return page }
+        return try load(chunk)
+    }
+
+    /// The largest chunk that a node may be: 64 KiB of page and what a transform adds.
+    private static let maximumNodeLength = 128 * 1024
+
+    private func load(_ chunk: ChunkReference) throws(StoreError) -> PageView {
+        guard chunk.length <= DataFile.maximumNodeLength else {
+            throw damaged("a node larger than any can be", chunk)
+        }
+        let node = CachedNode(offset: chunk.offset, length: Int(chunk.length))
+        do throws(StoreError) {
+            unsafe try read(node.bytes, at: chunk.offset)
+            let scratch = ByteBuffer()
+            let bytes = unsafe ByteView(UnsafeRawBufferPointer(node.bytes))
+            let page = try payload(of: bytes, .node, chunk, scratch: scratch)
+            guard PageView(page) != nil else { throw damaged("a malformed node", chunk) }
+            return keep(node, page, decoded: codec.isDecoded(bytes))
+        } catch {
+            node.discard()
+            throw error
+        }
+    }
+
+    /// Puts a verified node into the cache: as it was read, or as the page that was decoded from it.
+    private func keep(_ node: CachedNode, _ page: ByteView, decoded: Bool) -> PageView {
+        var kept = node
+        if decoded {
+            kept = CachedNode(offset: node.offset, length: page.count)
+            unsafe kept.bytes.copyMemory(from: page.buffer)
+            node.discard()
+        } else {
+            node.setPage(start: node.byteCount - page.count, length: page.count)
+        }
+        guard let view = PageView(kept.page) else { fatalError("the page was valid before it was kept") }
+        cache.insert(kept)
+        return view
+    }
+
+    /// The payload of the chunk at `chunk`, in memory of its own.
+    func payload(_ kind: ChunkKind, _ chunk: ChunkReference) throws(StoreError) -> [UInt8] {
+        let buffer = try read(chunk)
+        return try payload(of: buffer.view, kind, chunk).array
+    }
+
+    /// The bytes of a chunk of any length. A length that the file does not have is damage, not a reason to ask for
+    /// that much memory.
+    func read(_ chunk: ChunkReference) throws(StoreError) -> ByteBuffer {
+        if chunk.length > DataFile.unquestionedLength {
+            let size = try fileCall { () throws(FileError) in try file.size() }
+            guard chunk.end <= size || chunk.offset >= writtenEnd.load(ordering: .acquiring) else {
+                throw damaged("a chunk that reaches beyond the file's end", chunk)
+            }
+        }
+        let buffer = ByteBuffer(capacity: Int(chunk.length))
+        buffer.resize(to: Int(chunk.length))
+        unsafe try read(buffer.mutableBytes, at: chunk.offset)
+        return buffer
+    }
+
+    private static let unquestionedLength: UInt32 = 1 << 20
+
+    /// The payload of `bytes`, which were read from `chunk`; a part of them where nothing had to be decoded.
+    func payload(
+        of bytes: ByteView, _ kind: ChunkKind, _ chunk: ChunkReference,
+        scratch: @autoclosure () -> ByteBuffer = ByteBuffer()
+    ) throws(StoreError) -> ByteView {
+        do {
+            return try codec.payload(of: bytes, kind, at: chunk, scratch: scratch())
+        } catch {
+            throw damaged(error.reason, chunk)
+        }
+    }
+
+    func damaged(_ what: String, _ chunk: ChunkReference) -> StoreError {
+        .damaged(what, at: chunk.offset, in: path)
+    }
+}
+
+/// A region of the file's end that is in memory only: a commit on its way, or a transaction being built.
+final class UnwrittenBytes: @unchecked Sendable {
+    // Its buffer is written by the transaction that owns it and read by others only after that has committed,
+    // through the lock of `DataFile.unwritten`.
+    let start: UInt64
+    let buffer: ByteBuffer
+
+    init(start: UInt64, buffer: ByteBuffer) {
+        self.start = start
+        self.buffer = buffer
+    }
+
+    var end: UInt64 { start + UInt64(buffer.count) }
+
+    /// Copies bytes from `offset` of the file, if all of them are here.
+    func copy(into target: UnsafeMutableRawBufferPointer, from offset: UInt64) -> Bool {
+        guard offset >= start, offset + UInt64(target.count) <= end else { return false }
+        unsafe target.copyMemory(from: buffer.view.slice(Int(offset - start), target.count).buffer)
+        return true
+    }
+}

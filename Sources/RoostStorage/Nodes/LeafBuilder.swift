@@ -1,0 +1,110 @@
+import RoostBytes
+
+/// Builds leaves from entries that come in key order.
+///
+/// Entries are gathered in one flat run first, because where a leaf ends, and so what its keys have in common,
+/// shows only then.
+final class LeafBuilder {
+    /// Keys and entries one after another: `key length (2) | key | tag, inline bytes and reference as in a cell`.
+    private let run = ByteBuffer(capacity: 16_384)
+    private var items: [Item] = []
+    private let page = ByteBuffer(capacity: 16_384)
+
+    private struct Item {
+        var start: Int
+        var keyLength: Int
+        var length: Int
+        var ownedBytes: UInt64
+    }
+
+    var isEmpty: Bool { items.isEmpty }
+    var count: Int { items.count }
+    /// Bytes that the gathered entries take in one page without a common prefix.
+    private(set) var size = 0
+
+    func reset() {
+        run.reset(keeping: 1 << 20)
+        items.removeAll(keepingCapacity: true)
+        size = 0
+    }
+
+    /// Adds an entry whose key is greater than all before.
+    func add(key: ByteView, _ entry: Entry) {
+        let start = run.count
+        run.append(key)
+        finish(start, key.count, entry)
+    }
+
+    /// Adds the entry at `index` of `page`.
+    func add(_ page: PageView, _ index: Int, _ entry: Entry) {
+        let start = run.count
+        page.appendKey(index, to: run)
+        finish(start, run.count - start, entry)
+    }
+
+    @inline(__always)
+    private func finish(_ start: Int, _ keyLength: Int, _ entry: Entry) {
+        run.append(entry.kind.rawValue)
+        run.append(prefixed: entry.inline)
+        if entry.kind != .none {
+            run.append(integer: UInt32(truncatingIfNeeded: entry.chunk.offset))
+            run.append(integer: UInt16(truncatingIfNeeded: entry.chunk.offset >> 32))
+            run.append(varint: UInt64(entry.chunk.length))
+        }
+        let length = run.count - start
+        items.append(Item(start: start, keyLength: keyLength, length: length, ownedBytes: entry.ownedBytes))
+        size += length + PageView.slotLength
+    }
+
+    func key(_ index: Int) -> ByteView { run.view.slice(items[index].start, items[index].keyLength) }
+
+    /// Where to cut the gathered entries into pages of about `nodeSize` bytes: even parts, or, when `packing`, full
+    /// pages with the rest in the last one, as suits a tree that grows at its end.
+    func cuts(nodeSize: Int, packing: Bool) -> [Range<Int>] {
+        guard size > nodeSize, items.count > 1 else { return items.isEmpty ? [] : [0..<items.count] }
+        let parts = (size + nodeSize - 1) / nodeSize
+        let target = packing ? nodeSize : size / parts
+        var cuts: [Range<Int>] = []
+        var start = 0
+        var bytes = 0
+        for index in items.indices {
+            let length = items[index].length + PageView.slotLength
+            if index > start, bytes + length > (packing ? target : nodeSize) || !packing && bytes >= target {
+                cuts.append(start..<index)
+                start = index
+                bytes = 0
+            }
+            bytes += length
+        }
+        cuts.append(start..<items.count)
+        return cuts
+    }
+
+    /// The page of the entries in `range` and their summary without the page itself. The view is valid until the
+    /// next call.
+    func build(_ range: Range<Int>) -> (page: ByteView, summary: Summary) {
+        let prefix = range.isEmpty ? 0 : key(range.lowerBound).commonPrefix(key(range.upperBound - 1))
+        var cell = PageView.headerLength + prefix + range.count * PageView.slotLength
+        var summary = Summary(count: UInt64(range.count))
+        page.reset()
+        page.append(UInt8(0))
+        page.append(UInt8(0))
+        page.append(integer: UInt16(range.count))
+        page.append(integer: UInt16(prefix))
+        page.append(integer: UInt16(0))
+        if !range.isEmpty { page.append(key(range.lowerBound).slice(0, prefix)) }
+        for item in items[range] {
+            let suffix = run.view.slice(item.start + prefix, item.keyLength - prefix)
+            page.append(integer: PageView.head(of: suffix))
+            page.append(integer: UInt16(suffix.count))
+            page.append(integer: UInt16(cell))
+            cell += item.length - prefix - min(suffix.count, 4)
+            summary.bytes += item.ownedBytes
+        }
+        for item in items[range] {
+            let skipped = min(item.keyLength, prefix + 4)
+            page.append(run.view.slice(item.start + skipped, item.length - skipped))
+        }
+        return (page.view, summary)
+    }
+}

@@ -1,0 +1,41 @@
+import RoostBytes
+
+/// A node that differs from what the file's last checkpoint leads to: pending changes, or a path to them.
+///
+/// Copy-on-write by transaction: the transaction that made a node (``owner``) may change it; once that has
+/// committed nobody may, and snapshots read it without a lock.
+class MemoryNode: @unchecked Sendable {
+    // Unchecked, because the rule above is one of time: a node is reached by other threads only after its
+    // transaction was published through a lock, and is not changed any more from then on.
+
+    /// The transaction that may change this node.
+    let owner: UInt64
+    /// 0 for a leaf.
+    let level: UInt8
+    /// What the subtree holds now.
+    final var summary: Summary
+
+    init(owner: UInt64, level: UInt8, summary: Summary) {
+        self.owner = owner
+        self.level = level
+        self.summary = summary
+    }
+
+    /// A copy that `owner` may change.
+    func copy(owner: UInt64) -> MemoryNode { preconditionFailure("a node is a leaf or an inner node") }
+}
+
+/// Where a subtree's root is: in memory or in the file.
+@safe struct NodeHandle: Sendable {
+    /// Kept alive by whoever keeps the tree's version; no reference is counted on the way down.
+    nonisolated(unsafe) var memory: Unmanaged<MemoryNode>?
+    var chunk: ChunkReference
+
+    static func memory(_ node: MemoryNode) -> NodeHandle {
+        unsafe NodeHandle(memory: .passUnretained(node), chunk: ChunkReference(offset: 0, length: 0))
+    }
+
+    static func stored(_ chunk: ChunkReference) -> NodeHandle {
+        unsafe NodeHandle(memory: nil, chunk: chunk)
+    }
+}

@@ -1,0 +1,56 @@
+import RoostBytes
+
+extension PageView {
+    /// The first four bytes of `suffix` as a number that orders as they do; missing bytes count as zero.
+    @inline(__always) static func head(of suffix: ByteView) -> UInt32 {
+        if suffix.count >= 4 { return suffix.load(UInt32.self, at: 0).byteSwapped }
+        var head: UInt32 = 0
+        for index in 0..<4 {
+            head = head << 8 | (index < suffix.count ? UInt32(suffix[index]) : 0)
+        }
+        return head
+    }
+
+    /// The first index whose key is not less than `key`, and whether it is equal. O(log count).
+    @inline(__always) func search(_ key: ByteView) -> (index: Int, found: Bool) {
+        let common = min(key.count, prefixLength)
+        let relation = key.slice(0, common).compare(prefix.slice(0, common))
+        if relation != 0 || key.count < prefixLength { return (relation <= 0 ? 0 : count, false) }
+        let suffix = key.dropFirst(prefixLength)
+        let head = PageView.head(of: suffix)
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low &+ high) &>> 1
+            let other = self.head(middle)
+            if other < head || other == head && isLess(middle, suffix) {
+                low = middle &+ 1
+            } else {
+                high = middle
+            }
+        }
+        return (low, low < count && self.head(low) == head && order(low, suffix) == 0)
+    }
+
+    /// The index of the child whose keys include `key`: the last whose separator is not greater. The first child
+    /// takes everything below.
+    @inline(__always) func childIndex(_ key: ByteView) -> Int {
+        let (index, found) = search(key)
+        return found ? index : max(index - 1, 0)
+    }
+
+    /// Whether the key at `index`, which has the head of `suffix`, is less.
+    @inline(__always) private func isLess(_ index: Int, _ suffix: ByteView) -> Bool {
+        order(index, suffix) < 0
+    }
+
+    /// Compares what follows the head, then the lengths: heads are padded with zeros, so a shorter key may tie.
+    @inline(__always) private func order(_ index: Int, _ suffix: ByteView) -> Int {
+        let length = suffixLength(index)
+        if length > 4, suffix.count > 4 {
+            let rests = rest(index).compare(suffix.dropFirst(4))
+            if rests != 0 { return rests }
+        }
+        return length - suffix.count
+    }
+}

@@ -1,0 +1,136 @@
+import RoostBytes
+
+/// A node as bytes: the payload of a node chunk, or the pending changes of a leaf in memory.
+///
+/// ```
+/// level (1) | 0 (1) | count (2) | prefix length (2) | 0 (2) | prefix | slots (8 each) | cells
+/// ```
+/// Keys are sorted; what all share stands once, as the prefix. A slot holds the next four bytes of its key as a
+/// number that orders as they do, the key's length after the prefix, and where its cell is; so a binary search
+/// seldom leaves the slots (the heads of Graefe's and Leis's B-tree work). A cell holds the rest of the key, then
+/// the entry or the child.
+///
+/// The bytes may be damaged or hostile: the constructor checks that the slots are inside, everything else is
+/// checked where it is read.
+@safe struct PageView {
+    static let headerLength = 8
+    static let slotLength = 8
+
+    let bytes: ByteView
+    let level: UInt8
+    let count: Int
+    let prefixLength: Int
+    /// Where the slots start.
+    @usableFromInline let slots: Int
+
+    /// A view of `bytes`, `nil` when they can't be a node.
+    init?(_ bytes: ByteView) {
+        guard bytes.count >= PageView.headerLength, bytes[0] <= Format.maximumLevel,
+            bytes[1] == 0, bytes.load(UInt16.self, at: 6) == 0
+        else { return nil }
+        self.bytes = bytes
+        level = bytes[0]
+        count = Int(bytes.load(UInt16.self, at: 2))
+        prefixLength = Int(bytes.load(UInt16.self, at: 4))
+        slots = PageView.headerLength + prefixLength
+        guard slots + count * PageView.slotLength <= bytes.count else { return nil }
+    }
+
+    /// A view of pending changes: slots from the header on, no prefix.
+    init(pending bytes: ByteView, count: Int) {
+        self.bytes = bytes
+        self.count = count
+        level = 0
+        prefixLength = 0
+        slots = PageView.headerLength
+    }
+
+    var prefix: ByteView { bytes.slice(PageView.headerLength, prefixLength) }
+
+    @inline(__always) func head(_ index: Int) -> UInt32 {
+        bytes.load(at: slots &+ index &* PageView.slotLength)
+    }
+
+    /// The length of the key after the prefix.
+    @inline(__always) func suffixLength(_ index: Int) -> Int {
+        Int(bytes.load(UInt16.self, at: slots &+ index &* PageView.slotLength &+ 4))
+    }
+
+    @inline(__always) func cell(_ index: Int) -> Int {
+        Int(bytes.load(UInt16.self, at: slots &+ index &* PageView.slotLength &+ 6))
+    }
+
+    /// The key's bytes after prefix and head; fewer than there should be when the page is damaged.
+    @inline(__always) func rest(_ index: Int) -> ByteView {
+        let start = min(cell(index), bytes.count)
+        return bytes.slice(start, min(max(suffixLength(index) - 4, 0), bytes.count - start))
+    }
+
+    func keyLength(_ index: Int) -> Int { prefixLength + suffixLength(index) }
+
+    /// Appends the key at `index` to `buffer`.
+    func appendKey(_ index: Int, to buffer: ByteBuffer) {
+        buffer.append(prefix)
+        let length = suffixLength(index)
+        var head = head(index).bigEndian
+        unsafe withUnsafeBytes(of: &head) {
+            buffer.append(unsafe ByteView($0).slice(0, min(length, 4)))
+        }
+        buffer.append(rest(index))
+    }
+
+    func key(_ index: Int) -> [UInt8] {
+        let buffer = ByteBuffer(capacity: keyLength(index))
+        appendKey(index, to: buffer)
+        return buffer.view.array
+    }
+
+    /// The entry at `index` of a leaf.
+    func entry(_ index: Int) throws(MalformedBytes) -> Entry {
+        try taggedEntry(index).entry
+    }
+
+    /// The entry at `index` and its tag byte, in which pending changes keep flags.
+    @inline(__always)
+    func taggedEntry(_ index: Int) throws(MalformedBytes) -> (entry: Entry, tag: UInt8) {
+        let start = cell(index) + max(suffixLength(index) - 4, 0)
+        guard start < bytes.count else { throw MalformedBytes(at: start) }
+        let tag = bytes[start]
+        var reader = ByteReader(bytes.dropFirst(start + 1))
+        var entry = Entry.inline(try reader.prefixed())
+        let kind = tag & 3
+        if kind != 0 {
+            entry.kind = unsafe unsafeBitCast(kind, to: ReferenceKind.self)
+            entry.chunk = try PageView.chunk(&reader)
+        }
+        return (entry, tag)
+    }
+
+    /// The child at `index` of an inner node.
+    func child(_ index: Int) throws(MalformedBytes) -> StoredChild {
+        let start = cell(index) + max(suffixLength(index) - 4, 0)
+        guard start < bytes.count else { throw MalformedBytes(at: start) }
+        var reader = ByteReader(bytes.dropFirst(start))
+        let chunk = try PageView.chunk(&reader)
+        let summary = Summary(count: try reader.varint(), bytes: try reader.varint())
+        return StoredChild(chunk: chunk, summary: summary, reduction: try reader.prefixed().array)
+    }
+
+    /// Only where the child at `index` is: all that a look-up needs.
+    @inline(__always)
+    func childChunk(_ index: Int) throws(MalformedBytes) -> ChunkReference {
+        let start = cell(index) + max(suffixLength(index) - 4, 0)
+        guard start < bytes.count else { throw MalformedBytes(at: start) }
+        var reader = ByteReader(bytes.dropFirst(start))
+        return try PageView.chunk(&reader)
+    }
+
+    @inline(__always)
+    private static func chunk(_ reader: inout ByteReader) throws(MalformedBytes) -> ChunkReference {
+        let low = try reader.integer(UInt32.self)
+        let high = try reader.integer(UInt16.self)
+        let length = try reader.varint()
+        guard length <= UInt64(UInt32.max) else { throw MalformedBytes(at: reader.position) }
+        return ChunkReference(offset: UInt64(high) << 32 | UInt64(low), length: UInt32(length))
+    }
+}

@@ -1,0 +1,115 @@
+import RoostBytes
+import RoostFile
+
+/// Finds and checks commit records in a file.
+struct LogScanner {
+    let file: DataFile
+
+    private var salt: UInt64 { file.header.salt }
+
+    /// The record at `offset`, `nil` when there is none.
+    func record(at offset: UInt64) throws(StoreError) -> CommitRecord? {
+        let buffer = ByteBuffer(capacity: CommitRecord.size)
+        buffer.resize(to: CommitRecord.size)
+        let count = try fileCall { () throws(FileError) in
+            unsafe try file.file.readFully(into: buffer.mutableBytes, at: offset)
+        }
+        guard count == CommitRecord.size else { return nil }
+        return authentic(CommitRecord(decoding: buffer.view, at: offset, salt: salt), buffer.view)
+    }
+
+    /// `record` if its tag is right, where the file has tags.
+    private func authentic(_ record: CommitRecord?, _ bytes: ByteView) -> CommitRecord? {
+        guard let record, let transform = file.codec.transform else { return record }
+        let tag = transform.authenticate(CommitRecord.authenticated(bytes))
+        let expected = tag + [UInt8](repeating: 0, count: CommitRecord.tagLength - tag.count)
+        var difference: UInt8 = 0
+        for (a, b) in zip(expected, record.tag) { difference |= a ^ b }
+        return difference == 0 ? record : nil
+    }
+
+    /// The record that `record` names as the one before it; damage when it is not there.
+    func previous(of record: CommitRecord) throws(StoreError) -> CommitRecord? {
+        guard record.previous != 0 else { return nil }
+        guard let previous = try self.record(at: record.previous), previous.checksum == record.previousChecksum,
+            previous.number < record.number
+        else { throw .damaged("a missing or changed commit record", at: record.previous, in: file.path) }
+        return previous
+    }
+
+    /// The last commit that is on the medium as a whole.
+    ///
+    /// Steps back from the end of the file block by block, over space prepared ahead and over torn commits. A record
+    /// counts only if the bytes of its commit, and of all commits before it that were not known to be synced when it
+    /// was made, have the checksums that they should have; nothing is written.
+    func lastCommit(before end: UInt64? = nil) throws(StoreError) -> CommitRecord? {
+        let size = try fileCall { () throws(FileError) in try file.file.size() }
+        var position = min(end ?? size, size) / UInt64(Format.blockSize) * UInt64(Format.blockSize)
+        let window = ByteBuffer(capacity: LogScanner.largestWindow)
+        var length = Format.blockSize
+        while position > Format.firstCommit {
+            let start = max(Format.firstCommit, position - min(position, UInt64(length)))
+            window.resize(to: Int(position - start))
+            let count = try fileCall { () throws(FileError) in
+                unsafe try file.file.readFully(into: window.mutableBytes, at: start)
+            }
+            window.resize(to: count)
+            while position > start {
+                if let record = candidate(endingAt: Int(position - start), in: window.view, from: start),
+                    try isWhole(record)
+                {
+                    return record
+                }
+                position -= UInt64(Format.blockSize)
+            }
+            length = min(length * 8, LogScanner.largestWindow)
+        }
+        return nil
+    }
+
+    private static let largestWindow = 1 << 20
+
+    private func candidate(endingAt end: Int, in window: ByteView, from start: UInt64) -> CommitRecord? {
+        guard end <= window.count else { return nil }
+        let bytes = window.slice(end - CommitRecord.size, CommitRecord.size)
+        let offset = start + UInt64(end - CommitRecord.size)
+        return authentic(CommitRecord(decoding: bytes, at: offset, salt: salt), bytes)
+    }
+
+    /// Whether every commit from the one that was last known to be synced up to `record` has the right bytes.
+    private func isWhole(_ record: CommitRecord) throws(StoreError) -> Bool {
+        var current = record
+        while true {
+            guard try hasRightContent(current) else { return false }
+            guard current.previous != 0 else { return true }
+            guard let previous = try self.record(at: current.previous),
+                previous.checksum == current.previousChecksum
+            else {
+                // Below what was synced a missing record is damage, and no older state may pass for the present one.
+                guard current.start > record.syncedEnd else {
+                    throw .damaged("a missing or changed commit record", at: current.previous, in: file.path)
+                }
+                return false
+            }
+            if current.start <= record.syncedEnd { return true }
+            current = previous
+        }
+    }
+
+    /// Whether the bytes of the commit have the checksum in its record.
+    func hasRightContent(_ record: CommitRecord) throws(StoreError) -> Bool {
+        var hash = XXHash64(seed: salt)
+        let buffer = ByteBuffer(capacity: Format.blockSize)
+        var position = record.start
+        while position < record.offset {
+            buffer.resize(to: Int(min(record.offset - position, UInt64(LogScanner.largestWindow))))
+            let count = try fileCall { () throws(FileError) in
+                unsafe try file.file.readFully(into: buffer.mutableBytes, at: position)
+            }
+            guard count == buffer.count else { return false }
+            hash.update(buffer.view)
+            position += UInt64(count)
+        }
+        return hash.finalize() == record.contentChecksum
+    }
+}

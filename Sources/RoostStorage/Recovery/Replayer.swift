@@ -1,0 +1,169 @@
+import RoostBytes
+
+/// Brings the trees of a checkpoint up to a later commit by replaying the log.
+struct Replayer {
+    let file: DataFile
+    let reductions: [String: Reduction]
+    let nodeSize: Int
+
+    private var scanner: LogScanner { LogScanner(file: file) }
+
+    /// The trees as of `record`. Leaves that fill up on the way are written into `output`.
+    func state(at record: CommitRecord, output: CommitBuffer, owner: UInt64) throws(StoreError) -> StoreState {
+        guard let checkpoint = record.kind == .checkpoint ? record : try scanner.record(at: record.checkpoint),
+            checkpoint.kind == .checkpoint
+        else { throw .damaged("a missing or changed checkpoint", at: record.checkpoint, in: file.path) }
+        let base = try load(checkpoint)
+        var records: [CommitRecord] = []
+        var current: CommitRecord? = record
+        while let next = current, next.offset > checkpoint.replayAfter {
+            records.append(next)
+            current = try scanner.previous(of: next)
+        }
+        let logStart = records.last?.start ?? record.end
+        return try apply(records.reversed(), to: base, logStart: logStart, output: output, owner: owner)
+    }
+
+    /// The trees as a checkpoint stored them.
+    private func load(_ checkpoint: CommitRecord) throws(StoreError) -> StoreState {
+        guard let place = checkpoint.directory else { preconditionFailure("a checkpoint has a directory") }
+        let payload = try file.payload(.directory, place)
+        let directory = try file.reading(place) { () throws(MalformedBytes) in
+            try payload.withView { (bytes) throws(MalformedBytes) in try RootDirectory(decoding: bytes, at: place) }
+        }
+        let names = Set(directory.trees.map(\.name))
+        guard names.count == directory.trees.count else { throw file.damaged("two trees of one name", place) }
+        let trees = directory.trees.map {
+            ($0.id, TreeVersion(id: $0.id, name: $0.name, reduction: $0.reduction, root: $0.root))
+        }
+        return StoreState(
+            file: file, record: checkpoint, trees: Dictionary(uniqueKeysWithValues: trees),
+            nextTreeID: directory.nextTreeID, logStart: checkpoint.end)
+    }
+
+    /// Replays `records`, oldest first, onto `base`.
+    func apply(
+        _ records: some Sequence<CommitRecord>, to base: StoreState, logStart: UInt64, output: CommitBuffer,
+        owner: UInt64
+    ) throws(StoreError) -> StoreState {
+        let changes = TreeSet(
+            base: base, reductions: reductions,
+            context: TreeEditor.Context(owner: owner, file: file, output: output, nodeSize: nodeSize))
+        var last = base.record
+        for record in records {
+            for chunk in try chunks(of: record) { try replay(chunk, onto: changes) }
+            last = record
+        }
+        return StoreState(
+            file: file, record: last, trees: changes.versions, nextTreeID: changes.nextTreeID, logStart: logStart,
+            replayed: base.replayed)
+    }
+
+    /// The commit's chunks of operations, first to last.
+    func chunks(of record: CommitRecord) throws(StoreError) -> [ChunkReference] {
+        var chunks: [ChunkReference] = []
+        var next = record.operations
+        while let chunk = next {
+            chunks.append(chunk)
+            let payload = try file.payload(.operations, chunk)
+            next = try file.reading(chunk) { () throws(MalformedBytes) in
+                try payload.withView { (bytes) throws(MalformedBytes) in
+                    try OperationChunk.previous(in: bytes, at: chunk)
+                }
+            }
+        }
+        return chunks.reversed()
+    }
+
+    private func replay(_ chunk: ChunkReference, onto changes: TreeSet) throws(StoreError) {
+        let payload = try file.payload(.operations, chunk)
+        try payload.withView { (bytes) throws(StoreError) in
+            let sections = try file.reading(chunk) { () throws(MalformedBytes) in
+                try OperationChunk.sections(of: bytes)
+            }
+            for section in sections {
+                if section.tree == OperationChunk.treeSection {
+                    let operations = try file.reading(chunk) { () throws(MalformedBytes) in
+                        try TreeOperation.decode(section.bytes)
+                    }
+                    for operation in operations { try changes.apply(operation, from: chunk) }
+                } else {
+                    try replay(section.bytes, of: section.tree, onto: changes, from: chunk)
+                }
+            }
+        }
+    }
+
+    private func replay(
+        _ bytes: ByteView, of tree: UInt64, onto changes: TreeSet, from chunk: ChunkReference
+    ) throws(StoreError) {
+        // A tree that a later commit dropped may be missing from a checkpoint that was made meanwhile.
+        guard let editor = try changes.editor(tree) else { return }
+        var decoder = OperationDecoder(bytes)
+        do throws(OperationDecoder.Failure<StoreError>) {
+            while try decoder.next({ (operation) throws(StoreError) in
+                try editor.replay(operation, from: chunk)
+            }) {}
+        } catch {
+            switch error {
+            case .malformed: throw file.damaged("malformed operations", chunk)
+            case .body(let cause): throw cause
+            }
+        }
+        editor.log.reset()
+    }
+}
+
+extension TreeEditor {
+    /// Does again what the log says, without logging it again.
+    func replay(_ operation: Operation, from chunk: ChunkReference) throws(StoreError) {
+        switch operation {
+        case .put(let key, let entry):
+            try key.withView { (key) throws(StoreError) in try put(key, entry) }
+        case .delete(let key):
+            _ = try key.withView { (key) throws(StoreError) in try deleteUnlogged(key) }
+        case .deleteRange(let lower, let upper):
+            try deleteRange(lower, upper)
+        case .appendLeaf(let leaf):
+            guard leaf.offset < chunk.offset else {
+                throw context.file.damaged("operations that name a later leaf", chunk)
+            }
+            try attach(leaf)
+        }
+    }
+
+    /// Puts the stored leaf at `chunk` at the tree's end, in the place of all keys from its first one on.
+    private func attach(_ chunk: ChunkReference) throws(StoreError) {
+        let pin = context.file.cache.reclaimer.pin()
+        let page = try context.file.page(chunk, pin)
+        guard page.level == 0, page.count > 0 else { throw context.file.damaged("an empty leaf", chunk) }
+        let first = page.key(0)
+        try deleteRange(first, nil)
+        var stored = StoredChild(chunk: chunk, summary: Summary(count: UInt64(page.count), bytes: UInt64(chunk.length)))
+        try context.file.reading(chunk) { () throws(MalformedBytes) in
+            for index in 0..<page.count { stored.summary.bytes &+= try page.entry(index).ownedBytes }
+            stored.reduction = try reduction?.value(of: page, 0..<page.count) ?? []
+        }
+        try attach(stored, first)
+    }
+
+    private func attach(_ leaf: StoredChild, _ first: [UInt8]) throws(StoreError) {
+        path.removeAll(keepingCapacity: true)
+        var node = ownedRoot()
+        while let inner = node as? InnerNode {
+            node = try ownedChild(inner, inner.count - 1)
+            path.append(Step(node: inner, index: inner.count - 1))
+        }
+        guard let last = node as? LeafNode else { return }
+        if last.summary.count == 0 {
+            pendingBytes -= last.pendingBytes
+            let index = path.last?.index ?? 0
+            try replace(index..<index + 1, path, with: [Child(leaf)], separators: [[]])
+        } else if let step = path.last {
+            try replace(
+                step.index + 1..<step.index + 1, path, with: [Child(leaf)], separators: [first])
+        } else {
+            try replaceRoot(with: [root, Child(leaf)], [[], first])
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import RoostFile
+
+/// Why the store refused or failed: what happened, where, and what to do about it.
+///
+/// A missing key is not an error but `nil`.
+public struct StoreError: Error, Sendable, CustomStringConvertible {
+    /// The kinds of failure that a program may want to tell apart. More may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code's name, as it stands in logs.
+        public let description: String
+
+        /// There is no file at the path.
+        public static let notFound = Code(description: "notFound")
+        /// Something of that name is there already.
+        public static let alreadyExists = Code(description: "alreadyExists")
+        /// The file is no Roost store.
+        public static let notAStore = Code(description: "notAStore")
+        /// The file needs a newer version of Roost.
+        public static let unsupportedFormat = Code(description: "unsupportedFormat")
+        /// Bytes read from the file are not the bytes that were written.
+        public static let damaged = Code(description: "damaged")
+        /// Another process or handle is writing the store.
+        public static let locked = Code(description: "locked")
+        /// The store was opened for reading only.
+        public static let readOnly = Code(description: "readOnly")
+        /// The medium is full.
+        public static let noSpace = Code(description: "noSpace")
+        /// The medium failed to read, write or sync.
+        public static let inputOutput = Code(description: "inputOutput")
+        /// The system does not allow the access.
+        public static let permissionDenied = Code(description: "permissionDenied")
+        /// An earlier write or sync failed, so this handle takes no more writes.
+        public static let writerFailed = Code(description: "writerFailed")
+        /// A key, value or name is outside its limits.
+        public static let limitExceeded = Code(description: "limitExceeded")
+        /// The transaction or store has ended already.
+        public static let closed = Code(description: "closed")
+        /// The key or passphrase does not open this store.
+        public static let wrongKey = Code(description: "wrongKey")
+        /// The tree's reduction was not given when the store was opened.
+        public static let missingReduction = Code(description: "missingReduction")
+        /// The caller asked for the work to stop.
+        public static let cancelled = Code(description: "cancelled")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// A sentence for the person who can mend it. It never holds keys, values or secrets.
+    public let message: String
+    /// What the system answered, where the failure came from there.
+    public let cause: (any Error)?
+
+    /// An error of the given kind.
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    /// The sentence.
+    public var description: String { message }
+}
+
+extension StoreError {
+    /// The public face of a failed call to the medium.
+    init(_ error: FileError) {
+        let place = "\(error.path): could not \(error.operation)"
+        switch error.code {
+        case .notFound:
+            self.init(.notFound, "\(error.path) does not exist.", cause: error)
+        case .alreadyExists:
+            self.init(.alreadyExists, "\(error.path) exists already.", cause: error)
+        case .noSpace:
+            self.init(.noSpace, "\(place): the disk is full. Free some space and try again.", cause: error)
+        case .inputOutput:
+            self.init(.inputOutput, "\(place): the medium reports an error (\(error.errno)).", cause: error)
+        case .permissionDenied:
+            self.init(.permissionDenied, "\(place): permission denied.", cause: error)
+        case .locked(let holder):
+            self.init(
+                .locked,
+                "\(error.path) is being written by \(holder). Open it read-only, or close it there.",
+                cause: error)
+        case .interrupted, .other:
+            self.init(.inputOutput, "\(place): system error \(error.errno).", cause: error)
+        }
+    }
+
+    /// Damage found at `offset` of the file `path`.
+    static func damaged(_ what: String, at offset: UInt64, in path: String) -> StoreError {
+        StoreError(
+            .damaged,
+            "\(path) is damaged: \(what) at offset \(offset). "
+                + "Check it to see how far the damage goes; salvage writes what is readable into a new file.")
+    }
+}
+
+/// Runs a call to the medium and gives its failure the store's face.
+@inline(__always)
+func fileCall<R>(_ body: () throws(FileError) -> R) throws(StoreError) -> R {
+    do throws(FileError) {
+        return try body()
+    } catch {
+        throw StoreError(error)
+    }
+}

@@ -1,0 +1,52 @@
+/// How a store is opened.
+public struct StoreOptions: Sendable {
+    /// When a commit counts as done.
+    public enum Durability: Sendable, Hashable {
+        /// When it is on the medium: each commit, or group of concurrent commits, is synced before it returns.
+        case full
+        /// When it is written, with a sync following within `interval` seconds. Order is kept, so a power failure
+        /// loses only the newest commits, at most those of the last interval; a crash of the process loses none.
+        case relaxed(interval: Double)
+    }
+
+    /// Opens without a lock and without ever writing; fails where there is no store.
+    public var readOnly = false
+    /// Makes the store if there is none.
+    public var createIfMissing = true
+    /// When commits count as done. Default: ``Durability/full``.
+    public var durability = Durability.full
+    /// Bytes of nodes to keep in memory. Default: 64 MiB. Memory use follows what is read, not the file's size.
+    public var cacheSize = 64 << 20
+    /// Bytes of pending changes of tree nodes to keep in memory before they are written. Default: 16 MiB.
+    public var pendingLimit = 16 << 20
+    /// Bytes of log after which a checkpoint is made; what opening after a crash has to read. Default: 64 MiB.
+    public var logLimit: UInt64 = 64 << 20
+    /// Values up to this many bytes stand in their leaf, longer ones in chunks of their own. 0 to 2048. Default: 128.
+    public var inlineLimit = 128
+    /// Compresses values and nodes with zlib at this level, 1 (fast) to 9, where it saves an eighth; 0 for none.
+    public var compression: Int32 = 0
+    /// The size in bytes that tree nodes aim at, 1024 to 32768. Default: 8192.
+    public var nodeSize = 8192
+    /// The reductions that trees of this store keep.
+    public var reductions: [Reduction] = []
+    /// Compacts by itself when less than ``compactionThreshold`` of the file lives. Default: true.
+    public var compactsAutomatically = true
+    /// The part of the file's bytes that may live when automatic compaction starts. Default: 0.4.
+    public var compactionThreshold = 0.4
+    /// Encryption, in practice.
+    package var transform: (any ChunkTransformFactory)?
+
+    /// The defaults.
+    public init() {}
+
+    var nodeSizeInRange: Int { min(max(nodeSize, 1024), 32_768) }
+    var inlineLimitInRange: Int { min(max(inlineLimit, 0), Format.maximumInlineLength) }
+}
+
+/// Makes the chunk transform of a file from what its header keeps, or for a new file.
+package protocol ChunkTransformFactory: Sendable {
+    /// The transform of a file whose header holds `parameters`; `nil` when the key does not open it.
+    func open(parameters: [UInt8], fileID: [UInt8]) -> (any ChunkTransform)?
+    /// A transform for a new file and what its header must keep.
+    func create(fileID: [UInt8]) -> (transform: any ChunkTransform, parameters: [UInt8])
+}

@@ -1,0 +1,59 @@
+/// Everything that is true as of one commit: the file, its last record, and all trees. Immutable; snapshots hold one.
+final class StoreState: Sendable {
+    let file: DataFile
+    /// The commit that this is the state after.
+    let record: CommitRecord
+    /// By identifier.
+    let trees: [UInt64: TreeVersion]
+    let identifiers: [String: UInt64]
+    let nextTreeID: UInt64
+    /// Where the operations begin that a reopening would replay.
+    let logStart: UInt64
+    /// Nodes that replaying made and that are in no file; kept while a state refers to them.
+    let replayed: [ReplayedNodes]
+
+    init(
+        file: DataFile, record: CommitRecord, trees: [UInt64: TreeVersion], nextTreeID: UInt64, logStart: UInt64,
+        replayed: [ReplayedNodes] = []
+    ) {
+        self.file = file
+        self.record = record
+        self.trees = trees
+        identifiers = Dictionary(uniqueKeysWithValues: trees.values.map { ($0.name, $0.id) })
+        self.nextTreeID = nextTreeID
+        self.logStart = logStart
+        self.replayed = replayed
+    }
+
+    /// The same trees after a commit that changed none of them.
+    func with(record: CommitRecord) -> StoreState {
+        StoreState(
+            file: file, record: record, trees: trees, nextTreeID: nextTreeID, logStart: logStart, replayed: replayed)
+    }
+
+    /// The same state, keeping `nodes` in memory with it.
+    func keeping(_ nodes: ReplayedNodes) -> StoreState {
+        StoreState(
+            file: file, record: record, trees: trees, nextTreeID: nextTreeID, logStart: logStart,
+            replayed: replayed + [nodes])
+    }
+
+    var liveBytes: UInt64 { trees.values.reduce(0) { $0 &+ $1.root.summary.bytes } }
+    var pendingBytes: Int { trees.values.reduce(0) { $0 + $1.pendingBytes } }
+}
+
+/// Nodes that exist in memory only, under offsets beyond any file's end; forgotten with the last state that uses them.
+final class ReplayedNodes: Sendable {
+    private let file: DataFile
+    private let bytes: UnwrittenBytes
+
+    init(file: DataFile, bytes: UnwrittenBytes) {
+        self.file = file
+        self.bytes = bytes
+    }
+
+    deinit {
+        let gone = bytes
+        file.unwritten.withLock { list in list.removeAll { $0 === gone } }
+    }
+}

@@ -1,0 +1,91 @@
+/// The trees of a state while they are being changed: an editor for each that was touched.
+final class TreeSet {
+    let base: StoreState
+    let context: TreeEditor.Context
+    private let reductions: [String: Reduction]
+    private(set) var editors: [UInt64: TreeEditor] = [:]
+    /// Trees as they are apart from what their editors did.
+    private var trees: [UInt64: TreeVersion]
+    private(set) var identifiers: [String: UInt64]
+    private(set) var nextTreeID: UInt64
+
+    init(base: StoreState, reductions: [String: Reduction], context: TreeEditor.Context) {
+        self.base = base
+        self.reductions = reductions
+        self.context = context
+        trees = base.trees
+        identifiers = base.identifiers
+        nextTreeID = base.nextTreeID
+    }
+
+    /// The trees as they are now.
+    var versions: [UInt64: TreeVersion] {
+        var result = trees
+        for (id, editor) in editors { result[id] = editor.version }
+        return result
+    }
+
+    var pendingBytes: Int {
+        trees.values.reduce(0) { $0 + (editors[$1.id]?.pendingBytes ?? $1.pendingBytes) }
+    }
+
+    /// The tree's state without making an editor for it.
+    func version(_ id: UInt64) -> TreeVersion? { editors[id]?.version ?? trees[id] }
+
+    /// Identifiers of all trees, in their order.
+    var sortedIdentifiers: [UInt64] { trees.keys.sorted() }
+
+    func reader(_ id: UInt64) -> TreeReader? {
+        if let editor = editors[id] { return editor.reader }
+        return trees[id].map {
+            TreeReader(file: context.file, root: $0.root, reduction: reductions[$0.reduction])
+        }
+    }
+
+    /// The editor of a tree, made when it is first asked for; `nil` for a tree that does not exist.
+    func editor(_ id: UInt64) throws(StoreError) -> TreeEditor? {
+        if let editor = editors[id] { return editor }
+        guard let version = trees[id] else { return nil }
+        let reduction = reductions[version.reduction]
+        guard reduction != nil || version.reduction.isEmpty else {
+            throw StoreError(
+                .missingReduction,
+                "\(context.file.path): tree \"\(version.name)\" keeps the reduction \"\(version.reduction)\". "
+                    + "Give it in the options when opening the store.")
+        }
+        let editor = try TreeEditor(version, reduction: reduction, context: context)
+        editors[id] = editor
+        return editor
+    }
+
+    func create(_ name: String, reduction: String) -> TreeOperation {
+        let operation = TreeOperation.create(id: nextTreeID, name: name, reduction: reduction)
+        apply(operation)
+        return operation
+    }
+
+    /// Applies an operation from the log, which may be damaged or already done.
+    func apply(_ operation: TreeOperation, from chunk: ChunkReference) throws(StoreError) {
+        if case .create(let id, let name, _) = operation {
+            if trees[id]?.name == name { return }
+            guard id >= nextTreeID else { return }
+            guard id < UInt64(Int64.max), identifiers[name] == nil else {
+                throw context.file.damaged("operations that make a tree twice", chunk)
+            }
+        }
+        apply(operation)
+    }
+
+    func apply(_ operation: TreeOperation) {
+        switch operation {
+        case .create(let id, let name, let reduction):
+            trees[id] = TreeVersion(id: id, name: name, reduction: reduction, root: .empty)
+            identifiers[name] = id
+            nextTreeID = id + 1
+        case .drop(let id):
+            if let name = trees[id]?.name { identifiers[name] = nil }
+            trees[id] = nil
+            editors[id] = nil
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import RoostBytes
+
+/// Changes that become visible and durable together, or not at all.
+///
+/// A store has one at a time: ``Store/write(_:)`` and ``Store/beginWriting()`` wait for their turn. It reads what it
+/// has written. Use it from one thread at a time. When it goes without ``commit()``, nothing of it remains.
+public final class WriteTransaction {
+    let store: Store
+    let queue: CommitQueue
+    let trees: TreeSet
+    private let base: CommitQueue.Base
+    private let output: CommitBuffer
+    private var treeOperations = ByteBuffer()
+    private var lastOperations: ChunkReference?
+    private var hasEnded = false
+    /// An error that a subscript could not throw; committing throws it.
+    private var deferredError: StoreError?
+
+    init(store: Store, queue: CommitQueue, base: CommitQueue.Base, owner: UInt64) {
+        self.store = store
+        self.queue = queue
+        self.base = base
+        let options = store.options
+        output = CommitBuffer(
+            file: base.state.file, start: base.state.record.end, compression: options.compression,
+            memory: store.spareBuffers.take())
+        trees = TreeSet(
+            base: base.state, reductions: store.reductions,
+            context: TreeEditor.Context(
+                owner: owner, file: base.state.file, output: output, nodeSize: options.nodeSizeInRange))
+    }
+
+    deinit { rollback() }
+
+    var file: DataFile { base.state.file }
+
+    /// Gives up everything that the transaction did and passes the writer's turn on.
+    public func rollback() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        output.release()
+        file.cache.removeAll(from: output.start)
+        store.spareBuffers.give(output.unwritten.buffer)
+        store.passTurn()
+    }
+
+    func checkOpen() throws(StoreError) {
+        guard !hasEnded else { throw StoreError(.closed, "The transaction has ended; begin another one.") }
+    }
+
+    /// Keeps an error from where it can't be thrown until ``commit()``.
+    func deferError(_ error: StoreError) {
+        if deferredError == nil { deferredError = error }
+    }
+
+    func editor(_ tree: Tree) throws(StoreError) -> TreeEditor {
+        try checkOpen()
+        guard let editor = try trees.editor(tree.id) else { throw tree.missing(in: file.path) }
+        return editor
+    }
+
+    /// Appends a value outside the trees; it lives once an entry refers to it.
+    package func append(value: ByteView) throws(StoreError) -> ValueReference {
+        try checkOpen()
+        return ValueReference(chunk: try output.append(.value, value))
+    }
+
+    /// Takes over nodes that were made at this commit's place in the file before there was a transaction.
+    func adopt(_ replayed: CommitBuffer) throws(StoreError) {
+        precondition(replayed.start == output.start && output.count == 0)
+        try output.append(raw: replayed.unwritten.buffer.view)
+        replayed.release()
+    }
+
+    // MARK: Trees
+
+    /// The tree `name`, made if there is none.
+    ///
+    /// - Parameter reduction: the reduction that a new tree keeps; it must be among ``StoreOptions/reductions``.
+    public func tree(_ name: String, reduction: String = "") throws(StoreError) -> Tree {
+        try checkOpen()
+        if let id = trees.identifiers[name] { return Tree(id: id, name: name) }
+        try Tree.check(name: name)
+        guard reduction.isEmpty || store.reductions[reduction] != nil else {
+            throw StoreError(.missingReduction, "The store was opened without the reduction \"\(reduction)\".")
+        }
+        let operation = trees.create(name, reduction: reduction)
+        operation.encode(to: treeOperations)
+        guard let id = trees.identifiers[name] else { preconditionFailure("the tree was just made") }
+        return Tree(id: id, name: name)
+    }
+
+    /// Deletes the tree with all its entries. O(1); the space comes back with the next compaction.
+    public func drop(_ tree: Tree) throws(StoreError) {
+        try checkOpen()
+        guard trees.version(tree.id) != nil else { throw tree.missing(in: file.path) }
+        trees.apply(.drop(id: tree.id))
+        TreeOperation.drop(id: tree.id).encode(to: treeOperations)
+    }
+
+    /// The names of all trees, sorted.
+    public var treeNames: [String] { trees.identifiers.keys.sorted() }
+
+    // MARK: Memory
+
+    /// Called after each change: keeps what waits in memory within bounds, however large the transaction gets.
+    func relieve(_ editor: TreeEditor) throws(StoreError) {
+        if editor.log.buffer.count > WriteTransaction.largestLog { try writeOperations() }
+        guard editor.pendingBytes > store.options.pendingLimit else { return }
+        for id in trees.sortedIdentifiers where (trees.version(id)?.pendingBytes ?? 0) > 0 {
+            guard let editor = try trees.editor(id) else { continue }
+            var budget = Int.max
+            _ = try editor.writeLeaves(from: [], budget: &budget)
+        }
+    }
+
+    /// Operations of one tree are written to a chunk when they exceed this many bytes.
+    private static let largestLog = 1 << 20
+
+    /// Writes what was logged since the last chunk of operations, if there is any.
+    private func writeOperations() throws(StoreError) {
+        let payload = ByteBuffer()
+        OperationChunk.begin(after: lastOperations, in: payload)
+        let empty = payload.count
+        if treeOperations.count > 0 {
+            OperationChunk.append(section: OperationChunk.treeSection, treeOperations.view, to: payload)
+            treeOperations.reset()
+        }
+        for (id, editor) in trees.editors.sorted(by: { $0.key < $1.key }) where !editor.log.isEmpty {
+            OperationChunk.append(section: id, editor.log.buffer.view, to: payload)
+            editor.log.reset()
+        }
+        guard payload.count > empty else { return }
+        lastOperations = try output.append(.operations, payload.view)
+    }
+
+    // MARK: Committing
+
+    /// Makes the changes durable and visible; returns when they are on the medium (see ``StoreOptions/durability``).
+    ///
+    /// - Throws: ``StoreError`` when nothing of the transaction was committed: the medium is full or failed. After
+    ///   ``StoreError/Code/writerFailed`` the store must be opened again.
+    /// - Returns: the number of the commit; the present one when nothing was changed.
+    @discardableResult
+    public func commit() throws(StoreError) -> UInt64 {
+        guard let ticket = try stage(.ifNeeded) else { return base.state.record.number }
+        try queue.finish(ticket)
+        store.spareBuffers.give(ticket.commit.bytes.buffer)
+        return ticket.commit.state.record.number
+    }
+
+    /// When a commit writes a checkpoint.
+    enum CheckpointPolicy { case ifNeeded, always }
+
+    /// Completes the commit in memory and passes the turn on; `nil` when there is nothing to commit.
+    func stage(_ policy: CheckpointPolicy) throws(StoreError) -> CommitQueue.Ticket? {
+        try checkOpen()
+        do throws(StoreError) {
+            if let deferredError { throw deferredError }
+            for editor in trees.editors.values { try editor.logTail() }
+            let hasChanges = lastOperations != nil || treeOperations.count > 0 || output.count > 0
+                || trees.editors.values.contains { !$0.log.isEmpty }
+            guard hasChanges || policy == .always else {
+                rollback()
+                return nil
+            }
+            let checkpoint = try store.checkpointer.advance(trees, output, base, policy)
+            try writeOperations()
+            let commit = try seal(checkpoint)
+            let ticket = try queue.enqueue(commit, on: base)
+            hasEnded = true
+            store.passTurn()
+            return ticket
+        } catch {
+            store.checkpointer.reset()
+            rollback()
+            throw error
+        }
+    }
+
+    private func seal(_ checkpoint: Checkpointer.Outcome) throws(StoreError) -> StagedCommit {
+        let last = base.state.record
+        var record = CommitRecord(
+            .log, after: last, syncedEnd: base.syncedEnd, time: store.environment.clock.now())
+        record.operations = lastOperations
+        var logStart = base.state.logStart
+        if case .complete(let directory, let replayAfter) = checkpoint {
+            record.kind = .checkpoint
+            let encoded = directory.encoded()
+            record.directory = try output.append(.directory, encoded.view)
+            let offset = Format.roundedUp(output.end + UInt64(CommitRecord.size)) - UInt64(CommitRecord.size)
+            record.checkpoint = offset
+            record.replayAfter = replayAfter ?? offset
+            logStart = replayAfter.map { $0 + UInt64(CommitRecord.size) } ?? offset + UInt64(CommitRecord.size)
+        }
+        let versions = trees.versions
+        record.liveBytes = versions.values.reduce(0) { $0 &+ $1.root.summary.bytes }
+        let bytes = output.seal(&record)
+        let state = StoreState(
+            file: file, record: record, trees: versions, nextTreeID: trees.nextTreeID, logStart: logStart)
+        return StagedCommit(bytes: bytes, state: state)
+    }
+}

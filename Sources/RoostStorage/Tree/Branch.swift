@@ -1,0 +1,72 @@
+import RoostBytes
+
+/// An inner node wherever it is, for walks that are not hot.
+enum Branch {
+    case memory(InnerNode)
+    case stored(PageView, ChunkReference)
+
+    var count: Int {
+        switch self {
+        case .memory(let node): node.count
+        case .stored(let page, _): page.count
+        }
+    }
+
+    func childIndex(_ key: ByteView) -> Int {
+        switch self {
+        case .memory(let node): node.separators.childIndex(key)
+        case .stored(let page, _): page.childIndex(key)
+        }
+    }
+
+    /// The last child that may hold keys less than `key`.
+    func childIndex(below key: ByteView) -> Int {
+        switch self {
+        case .memory(let node): node.separators.childIndex(below: key)
+        case .stored(let page, _): max(page.search(key).index - 1, 0)
+        }
+    }
+
+    /// Where child `index` begins; meaningless for the first.
+    func separator(_ index: Int) -> [UInt8] {
+        switch self {
+        case .memory(let node): node.separators.key(index).array
+        case .stored(let page, _): page.key(index)
+        }
+    }
+
+    func child(_ index: Int, in file: DataFile) throws(StoreError) -> Child {
+        switch self {
+        case .memory(let node):
+            return node[index]
+        case .stored(let page, let chunk):
+            let child = try file.reading(chunk) { () throws(MalformedBytes) in try page.child(index) }
+            guard child.chunk.offset < chunk.offset else {
+                throw file.damaged("a node that leads in a circle", chunk)
+            }
+            return Child(child)
+        }
+    }
+}
+
+extension NodeHandle {
+    init(_ child: Child) {
+        self = child.memory.map { .memory($0) } ?? .stored(child.stored.chunk)
+    }
+}
+
+extension DataFile {
+    /// What the node at `handle` is: an inner node, or `nil` for a leaf.
+    func branch(
+        _ handle: NodeHandle, _ pin: borrowing EpochReclaimer.Pin
+    ) throws(StoreError) -> Branch? {
+        if let memory = unsafe handle.memory {
+            let node = unsafe memory.takeUnretainedValue()
+            return node.level == 0 ? nil : .memory(unsafe unsafeDowncast(node, to: InnerNode.self))
+        }
+        let page = try page(handle.chunk, pin)
+        guard page.level > 0 else { return nil }
+        guard page.count > 0 else { throw damaged("an inner node without children", handle.chunk) }
+        return .stored(page, handle.chunk)
+    }
+}

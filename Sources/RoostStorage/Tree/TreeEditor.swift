@@ -1,0 +1,152 @@
+import RoostBytes
+
+/// Changes one tree within a transaction: copies what it touches, logs what it does, writes leaves that are full.
+///
+/// A change goes into the pending page of one leaf and into the summaries above it; the shape of the tree changes
+/// only where leaves are written, in `TreeEditor+Rewrite`.
+final class TreeEditor {
+    /// What all editors of one transaction share.
+    struct Context {
+        /// The transaction's number: the owner of the nodes that it may change.
+        let owner: UInt64
+        let file: DataFile
+        let output: CommitBuffer
+        /// The size that written nodes aim at, in bytes.
+        let nodeSize: Int
+    }
+
+    let context: Context
+    let id: UInt64
+    let name: String
+    let reductionName: String
+    let reduction: Reduction?
+    let log = OperationEncoder()
+
+    /// The top of the tree as it is now.
+    var root: Child
+    /// The way down to the leaf found last: each inner node and which of its children comes next.
+    var path: [Step] = []
+    /// Bytes that pending changes take in memory.
+    var pendingBytes: Int
+    /// Grows with each change, so that cursors notice.
+    private(set) var changes = 0
+    /// The last leaf, while keys are being appended to it.
+    var tail: Tail?
+    let builder = LeafBuilder()
+    let innerBuilder = InnerBuilder()
+
+    /// The root as a checkpoint has just stored it, if nothing is pending; the last thing an editor does.
+    var checkpointed: Root?
+
+    struct Step {
+        let node: InnerNode
+        let index: Int
+    }
+
+    /// A leaf without a stored base at the end of the tree, which takes keys greater than all others directly.
+    struct Tail {
+        let leaf: LeafNode
+        let path: [Step]
+        let lastKey = ByteBuffer()
+        /// How many of its last entries are not in the log. They get there by the end of the transaction, unless the
+        /// leaf fills up first and is written: then the log needs to name only the leaf.
+        var unlogged = 0
+    }
+
+    init(_ version: TreeVersion, reduction: Reduction?, context: Context) throws(StoreError) {
+        self.context = context
+        id = version.id
+        name = version.name
+        reductionName = version.reduction
+        self.reduction = reduction
+        pendingBytes = version.pendingBytes
+        switch version.root {
+        case .empty:
+            root = Child(LeafNode(owner: context.owner))
+        case .stored(let child, let level):
+            root = Child(child)
+            root = Child(try TreeEditor.memory(for: child, level: level, context))
+        case .memory(let node):
+            root = Child(node)
+        }
+    }
+
+    /// The tree as it is now, to be read or published.
+    var version: TreeVersion {
+        TreeVersion(id: id, name: name, reduction: reductionName, root: currentRoot, pendingBytes: pendingBytes)
+    }
+
+    var currentRoot: Root {
+        if let checkpointed { return checkpointed }
+        guard let node = root.memory else { return .empty }
+        if let leaf = node as? LeafNode, leaf.base == nil, leaf.delta.count == 0 { return .empty }
+        return .memory(node)
+    }
+
+    var reader: TreeReader { TreeReader(file: context.file, root: currentRoot, reduction: reduction) }
+
+    /// A node in memory for a stored one.
+    static func memory(
+        for child: StoredChild, level: UInt8, _ context: Context
+    ) throws(StoreError) -> MemoryNode {
+        guard level > 0 else { return LeafNode(owner: context.owner, base: child) }
+        let pin = context.file.cache.reclaimer.pin()
+        let page = try context.file.page(child.chunk, pin)
+        guard page.level == level, page.count > 0 else {
+            throw context.file.damaged("a node of another level", child.chunk)
+        }
+        let branch = Branch.stored(page, child.chunk)
+        var children: [Child] = []
+        children.reserveCapacity(page.count)
+        for index in 0..<page.count { children.append(try branch.child(index, in: context.file)) }
+        return InnerNode(
+            owner: context.owner, level: level, separators: SeparatorTable(page), children: children)
+    }
+
+    /// Walks down to the leaf whose span includes `key`, making every node on the way this transaction's own.
+    func descend(_ key: ByteView) throws(StoreError) -> LeafNode {
+        path.removeAll(keepingCapacity: true)
+        var node = ownedRoot()
+        while node.level > 0 {
+            let inner = unsafe unsafeDowncast(node, to: InnerNode.self)
+            let index = inner.separators.childIndex(key)
+            node = try ownedChild(inner, index)
+            path.append(Step(node: inner, index: index))
+        }
+        return unsafe unsafeDowncast(node, to: LeafNode.self)
+    }
+
+    func ownedRoot() -> MemoryNode {
+        guard let node = root.memory else { preconditionFailure("an edited tree's root is in memory") }
+        if node.owner == context.owner { return node }
+        let copy = node.copy(owner: context.owner)
+        root = Child(copy)
+        return copy
+    }
+
+    /// The child of `inner`, a node of ``path``'s end, as a node that this transaction may change.
+    func ownedChild(_ inner: InnerNode, _ index: Int) throws(StoreError) -> MemoryNode {
+        let child = inner[index]
+        if let memory = child.memory {
+            if memory.owner == context.owner { return memory }
+            let copy = memory.copy(owner: context.owner)
+            inner.setMemory(copy, at: index)
+            return copy
+        }
+        let node = try TreeEditor.memory(for: child.stored, level: inner.level - 1, context)
+        inner.setMemory(node, at: index)
+        if let leaf = node as? LeafNode { pendingBytes += leaf.pendingBytes }
+        let change = node.summary - child.stored.summary
+        inner.summary += change
+        adjust(path, by: change)
+        return node
+    }
+
+    /// Adds `change` to the summaries of the nodes along `path`.
+    @inline(__always)
+    func adjust(_ path: [Step], by change: Summary) {
+        for step in path { step.node.summary += change }
+    }
+
+    func noteChange() { changes &+= 1 }
+}

@@ -1,0 +1,100 @@
+import RoostBytes
+
+/// Reads one version of a tree. Usable from any thread; takes no lock and counts no reference on its way down.
+final class TreeReader: Sendable {
+    let file: DataFile
+    let root: Root
+    let reduction: Reduction?
+    private let handle: NodeHandle?
+
+    init(file: DataFile, root: Root, reduction: Reduction?) {
+        self.file = file
+        self.root = root
+        self.reduction = reduction
+        handle = root.handle
+    }
+
+    var count: UInt64 { root.summary.count }
+
+    /// Calls `body` with the entry under `key`, whose views are valid during the call; `nil` when there is none.
+    /// O(log n).
+    @inline(__always)
+    func find<R>(_ key: ByteView, _ body: (Entry) throws(StoreError) -> R) throws(StoreError) -> R? {
+        guard var node = handle else { return nil }
+        let pin = file.cache.reclaimer.pin()
+        while let memory = unsafe node.memory {
+            switch unsafe memory._withUnsafeGuaranteedRef({ TreeReader.step($0, key) }) {
+            case .down(let next): node = next
+            case .entry(let entry): return try body(entry)
+            case .absent: return nil
+            }
+        }
+        return try findStored(key, below: node.chunk, pin, body)
+    }
+
+    private enum Step {
+        case down(NodeHandle)
+        case entry(Entry)
+        case absent
+    }
+
+    @inline(__always)
+    private static func step(_ node: MemoryNode, _ key: ByteView) -> Step {
+        if node.level > 0 {
+            let inner = unsafe unsafeDowncast(node, to: InnerNode.self)
+            return .down(inner.handle(inner.separators.childIndex(key)))
+        }
+        let leaf = unsafe unsafeDowncast(node, to: LeafNode.self)
+        let pending = leaf.delta.view
+        let (index, found) = pending.search(key)
+        if found, let (entry, tag) = try? pending.taggedEntry(index) {
+            return tag & DeltaPage.tombstone == 0 ? .entry(entry) : .absent
+        }
+        guard let base = leaf.base else { return .absent }
+        return .down(.stored(base.chunk))
+    }
+
+    @inline(__always)
+    private func findStored<R>(
+        _ key: ByteView, below top: ChunkReference, _ pin: borrowing EpochReclaimer.Pin,
+        _ body: (Entry) throws(StoreError) -> R
+    ) throws(StoreError) -> R? {
+        var chunk = top
+        while true {
+            let page = try file.page(chunk, pin)
+            if page.level == 0 {
+                let (index, found) = page.search(key)
+                guard found else { return nil }
+                return try body(try file.reading(chunk) { () throws(MalformedBytes) in try page.entry(index) })
+            }
+            let next = try child(page, page.childIndex(key), of: chunk)
+            chunk = next
+        }
+    }
+
+    /// The chunk of a child, which must lie before its parent: nodes are written bottom-up, so anything else is
+    /// damage, and walking down always ends.
+    @inline(__always)
+    private func child(
+        _ page: PageView, _ index: Int, of chunk: ChunkReference
+    ) throws(StoreError) -> ChunkReference {
+        guard page.count > 0 else { throw file.damaged("an inner node without children", chunk) }
+        let next = try file.reading(chunk) { () throws(MalformedBytes) in try page.childChunk(index) }
+        guard next.offset < chunk.offset else { throw file.damaged("a node that leads in a circle", chunk) }
+        return next
+    }
+}
+
+extension DataFile {
+    /// Runs a decoding step on the node at `chunk` and says where the damage is when it fails.
+    @inline(__always)
+    func reading<R>(
+        _ chunk: ChunkReference, _ body: () throws(MalformedBytes) -> R
+    ) throws(StoreError) -> R {
+        do throws(MalformedBytes) {
+            return try body()
+        } catch {
+            throw damaged("a malformed node", chunk)
+        }
+    }
+}
