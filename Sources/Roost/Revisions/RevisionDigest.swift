@@ -37,10 +37,9 @@ package struct RevisionDigest: Hashable, Sendable {
         var word: UInt64 = 0
         let first = number * 8
         guard first < count else { return 0 }
-        for index in first..<first + 8 {
-            word = word << 8 | (index < count ? UInt64(bytes[start + index]) : 0)
-        }
-        return word
+        let end = min(first + 8, count)
+        for index in first..<end { word = word << 8 | UInt64(bytes[start + index]) }
+        return word << UInt64((first + 8 - end) * 8)
     }
 
     /// The number of bytes.
@@ -61,7 +60,18 @@ package struct RevisionDigest: Hashable, Sendable {
 
     /// Appends the bytes to `bytes`.
     func append(to bytes: inout [UInt8]) {
-        for index in 0..<count { bytes.append(self[index]) }
+        Self.append(word0, count, to: &bytes)
+        if count > 8 { Self.append(word1, count - 8, to: &bytes) }
+        if count > 16 { Self.append(word2, count - 16, to: &bytes) }
+        if count > 24 { Self.append(word3, count - 24, to: &bytes) }
+    }
+
+    private static func append(_ word: UInt64, _ count: Int, to bytes: inout [UInt8]) {
+        var rest = word
+        for _ in 0..<min(count, 8) {
+            bytes.append(UInt8(truncatingIfNeeded: rest >> 56))
+            rest <<= 8
+        }
     }
 }
 

@@ -95,8 +95,8 @@ extension RevisionID {
     private static func invalid(_ text: String, _ reason: String) -> DatabaseError {
         DatabaseError(
             .invalidRevisionID,
-            "\(DatabaseError.quoted(text)) is not a revision ID: \(reason). A revision ID looks like 3-9f86d081."
-        )
+            "\(DatabaseError.quoted(text)) is not a revision ID: \(reason). "
+                + "A revision ID looks like 3-9f86d081.")
     }
 }
 

@@ -46,7 +46,8 @@ struct RevisionUnion {
             throw DatabaseError(
                 .limitExceeded,
                 "The document would have \(nodes.count) revisions, and the most is "
-                    + "\(RevisionTree.maximumCount). Resolve its conflicts or lower the collection's revision limit."
+                    + "\(RevisionTree.maximumCount). Resolve its conflicts "
+                    + "or lower the collection's revision limit."
             )
         }
         return nodes
