@@ -1,0 +1,99 @@
+/// The error that every throwing call of Roost throws.
+///
+/// ``code`` is for programs: it says which kind of thing went wrong and never changes its meaning.
+/// ``message`` is for people: a sentence that names what was at fault and what to do about it. Its wording
+/// may change between releases. A missing document is not an error; look-ups answer `nil`.
+///
+/// ```swift
+/// do {
+///     try notes.save(&draft)
+/// } catch where error.code == .conflict {
+///     // somebody saved first
+/// }
+/// ```
+public struct DatabaseError: Error, Sendable {
+    /// The kind of failure.
+    public var code: Code
+
+    /// What went wrong, where, and what to do, as one or more sentences.
+    public var message: String
+
+    /// The error of a lower layer that led to this one, if there was one.
+    public var underlying: (any Error)?
+
+    /// Makes an error. `message` should be a whole sentence that a user can act on.
+    public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+    }
+}
+
+extension DatabaseError {
+    /// The kinds of failure that callers tell apart.
+    ///
+    /// A struct and not an enum, so that a later release can add kinds without breaking a `switch`: always
+    /// have a `default`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The kind's name as written in source, such as `notFound`. Stable.
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+    }
+}
+
+extension DatabaseError.Code {
+    // What the caller asked for.
+
+    /// Something that has to exist does not: a collection, a revision to build on, a blob.
+    public static let notFound = Self("notFound")
+    /// The document was changed since the revision the change was based on.
+    public static let conflict = Self("conflict")
+    /// The document ID breaks a rule for document IDs.
+    public static let invalidDocumentID = Self("invalidDocumentID")
+    /// The revision ID is not of the form `generation-digest`.
+    public static let invalidRevisionID = Self("invalidRevisionID")
+    /// A revision contradicts itself or its document: a reserved property was changed, or a revision's
+    /// history does not fit what is known of it.
+    public static let corruptRevisionData = Self("corruptRevisionData")
+    /// The collection or scope name breaks a rule for names.
+    public static let invalidName = Self("invalidName")
+    /// A value is larger, deeper or more numerous than Roost can store.
+    public static let limitExceeded = Self("limitExceeded")
+    /// A change was asked of a database that is open for reading only.
+    public static let readOnly = Self("readOnly")
+    /// The key or passphrase does not open this database.
+    public static let wrongKey = Self("wrongKey")
+    /// The operation was cancelled before it took effect.
+    public static let cancelled = Self("cancelled")
+
+    // What the world did.
+
+    /// Bytes read from the medium are not what Roost wrote.
+    public static let damaged = Self("damaged")
+    /// Another process is writing to the database.
+    public static let locked = Self("locked")
+    /// The medium is full.
+    public static let noSpace = Self("noSpace")
+    /// The medium failed to read or write.
+    public static let inputOutput = Self("inputOutput")
+}
+
+extension DatabaseError: CustomStringConvertible {
+    /// The message, followed by the underlying error where there is one.
+    public var description: String {
+        guard let underlying else { return message }
+        return "\(message) (\(underlying))"
+    }
+}
+
+extension DatabaseError {
+    /// `text` as it may stand in a message: in quotation marks, control characters escaped, cut off after
+    /// 60 characters, since it may come from a stranger.
+    static func quoted(_ text: String) -> String {
+        let start = String(text.unicodeScalars.prefix(60))
+        return start.utf8.count == text.utf8.count ? text.debugDescription : "\(start.debugDescription)…"
+    }
+}

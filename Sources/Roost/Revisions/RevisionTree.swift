@@ -1,0 +1,130 @@
+// # Revision trees
+//
+// Two devices hold the same note. On a train without a network both edit it. No clock can be trusted to say
+// which edit came "last", and throwing one away would lose somebody's work. So a document is not a value
+// but a tree of values: each revision remembers which revision its author was looking at, its parent.
+//
+//              ┌── 2-a4 ── 3-07      the phone: two edits
+//      1-c0 ───┤
+//              └── 2-f1              the laptop: one edit
+//
+// **Leaves** are the revisions nothing is based on. With one leaf there is no question what the document
+// is. When the devices meet, each sends the other the leaves it lacks together with their ancestors' IDs,
+// and both arrive at the tree above. Merging is a set union: of the revisions and of the parent links.
+// Union does not care for order or repetition, so however the messages travel, all devices end up with the
+// same tree.
+//
+// **The winner** is the leaf a reader gets who asks for no revision in particular. All devices must choose
+// the same one without asking each other, so the choice looks at nothing but the tree: a live leaf before a
+// deleted one, then the higher generation, then the higher digest, compared as bytes. Here that is 3-07.
+// The rule (CouchDB's) does not claim that the winner is the better edit. It only makes everybody see the
+// same one.
+//
+// The other live leaves are **conflicts**. They stay readable until somebody who understands the document
+// resolves them: by an edit of one leaf that says what the document should be, and by deleting the others.
+//
+// **Deleting** is an edit too: it adds a revision with the deleted flag, a tombstone. A tombstone travels
+// like any other revision; if the revision were just removed, the next device to come along would bring it
+// back. A document whose leaves are all tombstones is deleted, and to create it again is to edit the
+// winning tombstone:
+//
+//      1-c0 ── 2-a4 ── 3-d1 (deleted) ── 4-5e
+//
+// **Generations** go up by one from parent to child. That makes cycles impossible by construction, lets two
+// trees be compared without walking them, and tells which of our leaves could be an ancestor of a revision
+// we lack.
+//
+// **Stemming.** A document edited a million times has a million ancestors, which serve only to recognise
+// where another device's history joins ours. So each leaf keeps only so many of its nearest revisions (the
+// revision limit, 1000 unless set), and what is farther from every leaf is forgotten. The oldest one kept
+// becomes a root, of a generation above 1. The tree is then a forest: two branches may have lost the
+// ancestor they share. The price: a device that was away for more than the limit's worth of edits sends a
+// history that does not meet ours, and its old leaf shows up as a conflict although ours descends from it.
+//
+// **Purging** removes a leaf and the ancestors only it had, as if they had never been. It is not an edit
+// and does not travel; the next replication may bring the branch back.
+//
+// An ID names one revision with one parent. Histories that give one revision two different parents
+// contradict each other, which no honest device produces, since the digest covers the parent; the later one
+// is refused.
+
+/// The revisions of one document that are known here: a forest, held by value.
+///
+/// A `RandomAccessCollection` of ``Revision`` in ascending order of their IDs. Equal trees hold the same
+/// revisions, links, flags, sequences and bodies, however they came about.
+///
+/// Complexities are in n, the number of revisions (see ``maximumCount``). No operation recurses and none is
+/// worse than O(n log n), so a million revisions on one document are slow to store but nothing worse.
+///
+/// Invariants, which decoding checks and every mutation keeps:
+/// 1. `nodes` is in strictly ascending order of `id`.
+/// 2. A node's parent stands before it and is of the generation one lower.
+/// 3. `isLeaf` is false exactly where some node names this one as its parent.
+package struct RevisionTree: Hashable, Sendable {
+    /// The most revisions a tree can hold: 2^24.
+    package static let maximumCount = 1 << 24
+
+    /// The revision limit where none is set; see ``stem(to:)``.
+    package static let defaultRevisionLimit = 1000
+
+    /// One revision and its link to its parent.
+    struct Node: Hashable, Sendable {
+        var id: RevisionID
+        var flags: RevisionFlags
+        var isLeaf: Bool
+        /// The parent's index in `nodes`, or ``Node/none`` for a root.
+        var parent: Int32
+        var sequence: UInt64
+        var body: BodyLocation?
+
+        static let none: Int32 = -1
+    }
+
+    var nodes: [Node]
+
+    /// A document without revisions.
+    package init() {
+        nodes = []
+    }
+}
+
+extension RevisionTree: RandomAccessCollection {
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { nodes.count }
+
+    /// The revision at `index` in ascending order of IDs. O(1).
+    package subscript(index: Int) -> Revision {
+        let node = nodes[index]
+        return Revision(
+            id: node.id, flags: node.flags, sequence: node.sequence, body: node.body, isLeaf: node.isLeaf)
+    }
+}
+
+extension RevisionTree {
+    /// The index of the revision `id`, `nil` when it is not in the tree. O(log n).
+    package func index(of id: RevisionID) -> Int? {
+        var low = 0
+        var high = nodes.count
+        while low < high {
+            let middle = (low + high) / 2
+            if nodes[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low < nodes.count && nodes[low].id == id ? low : nil
+    }
+
+    /// The revision `id`, `nil` when it is not in the tree. O(log n).
+    package subscript(id: RevisionID) -> Revision? {
+        index(of: id).map { self[$0] }
+    }
+
+    /// The revision that `id` is an edit of; `nil` when `id` is a root or not in the tree. O(log n).
+    package func parent(of id: RevisionID) -> RevisionID? {
+        guard let index = index(of: id) else { return nil }
+        return parentIndex(of: index).map { nodes[$0].id }
+    }
+
+    func parentIndex(of index: Int) -> Int? {
+        let parent = nodes[index].parent
+        return parent == Node.none ? nil : Int(parent)
+    }
+}
