@@ -1,0 +1,87 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A file of the operating system, read and written at explicit offsets through one descriptor.
+///
+/// Safe for any number of threads: the descriptor never changes and is closed only when nobody can use it any more.
+final class PosixFile: File {
+    let path: String
+    private let descriptor: Int32
+
+    /// Takes over `descriptor` and closes it in the end.
+    init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit {
+        closeDescriptor(descriptor)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
+        // No file reaches beyond off_t, so a read from there is a read after the end.
+        guard let position = off_t(exactly: offset) else { return 0 }
+        let count = unsafe pread(
+            descriptor, buffer.baseAddress, min(buffer.count, largestTransfer), position)
+        if count < 0 { throw failure("read") }
+        return count
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
+        guard let position = off_t(exactly: offset) else {
+            throw FileError(errno: EFBIG, operation: "write", path: path)
+        }
+        let count = unsafe pwrite(
+            descriptor, bytes.baseAddress, min(bytes.count, largestTransfer), position)
+        if count < 0 { throw failure("write") }
+        // A device that takes nothing and names no reason would otherwise be asked for ever.
+        if count == 0, bytes.count > 0 { throw FileError(errno: EIO, operation: "write", path: path) }
+        return count
+    }
+
+    func sync() throws(FileError) {
+        if synchronize(descriptor) != 0 { throw failure("sync") }
+    }
+
+    func size() throws(FileError) -> UInt64 {
+        UInt64(try status("size").st_size)
+    }
+
+    func truncate(to size: UInt64) throws(FileError) {
+        guard let length = off_t(exactly: size) else {
+            throw FileError(errno: EFBIG, operation: "truncate", path: path)
+        }
+        if retrying({ ftruncate(descriptor, length) }) != 0 { throw failure("truncate") }
+    }
+
+    func identity() throws(FileError) -> FileIdentity {
+        FileIdentity(try status("identity"))
+    }
+
+    private func status(_ operation: String) throws(FileError) -> stat {
+        var status = stat()
+        if statusOfDescriptor(descriptor, &status) != 0 { throw failure(operation) }
+        return status
+    }
+
+    @inline(never)
+    private func failure(_ operation: String) -> FileError {
+        FileError(errno: lastErrno(), operation: operation, path: path)
+    }
+}
+
+/// Darwin refuses transfers above INT_MAX and Linux cuts them short; a short transfer is always allowed.
+private let largestTransfer = 1 << 30
+
+extension FileIdentity {
+    init(_ status: stat) {
+        self.init(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino))
+    }
+}

@@ -1,0 +1,114 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+// The system calls whose names or forms differ between platforms, or that a method of the same name would
+// shadow. Each is one call (`retrying` excepted) and reports as the call itself does: -1, with `errno` set.
+
+/// Makes `call` again for as long as a signal interrupts it; for calls that are the same made twice.
+func retrying(_ call: () -> Int32) -> Int32 {
+    while true {
+        let result = call()
+        if result != -1 || errno != EINTR { return result }
+    }
+}
+
+/// The calling thread's last error number.
+func lastErrno() -> Int32 { errno }
+
+func openDescriptor(_ path: String, _ flags: Int32, permissions: mode_t = 0) -> Int32 {
+    retrying { unsafe open(path, flags | O_CLOEXEC, permissions) }
+}
+
+/// A second close would close somebody else's descriptor, so this is never retried.
+func closeDescriptor(_ descriptor: Int32) {
+    _ = close(descriptor)
+}
+
+/// Returns once the file's bytes and what is needed to find them again (its size) are on the medium.
+func synchronize(_ descriptor: Int32) -> Int32 {
+    #if canImport(Darwin)
+        // fsync there only hands the bytes to the drive, which may keep them in its cache. File systems that
+        // don't know F_FULLFSYNC (network and foreign ones) are given the best they have.
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
+        guard [ENOTSUP, EOPNOTSUPP, ENOTTY, EINVAL].contains(errno) else { return -1 }
+        return fsync(descriptor)
+    #else
+        return fdatasync(descriptor)
+    #endif
+}
+
+/// Synchronizes a directory's entries; fdatasync is not promised to cover them, so fsync it is.
+func synchronizeDirectory(_ descriptor: Int32) -> Int32 {
+    #if canImport(Darwin)
+        return synchronize(descriptor)
+    #else
+        return fsync(descriptor)
+    #endif
+}
+
+func renameEntry(_ source: String, _ destination: String) -> Int32 {
+    unsafe rename(source, destination)
+}
+
+/// unlink for files, rmdir for directories.
+func removeEntry(_ path: String) -> Int32 {
+    unsafe remove(path)
+}
+
+func makeDirectory(_ path: String, permissions: mode_t) -> Int32 {
+    unsafe mkdir(path, permissions)
+}
+
+func statusOfDescriptor(_ descriptor: Int32, _ status: inout stat) -> Int32 {
+    unsafe fstat(descriptor, &status)
+}
+
+func statusOfPath(_ path: String, _ status: inout stat) -> Int32 {
+    unsafe stat(path, &status)
+}
+
+/// Takes the whole-file lock without waiting; `EWOULDBLOCK` when another open file description has it.
+func tryLock(_ descriptor: Int32) -> Int32 {
+    retrying { flock(descriptor, LOCK_EX | LOCK_NB) }
+}
+
+/// The names in a directory but for "." and "..", or `nil` with `errno` set.
+func namesInDirectory(_ path: String) -> [String]? {
+    guard let directory = unsafe opendir(path) else { return nil }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while true {
+        // readdir tells the end and an error apart by errno alone.
+        errno = 0
+        guard let entry = unsafe readdir(directory) else { break }
+        let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
+            unsafe String(cString: UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self))
+        }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return errno == 0 ? names : nil
+}
+
+/// Fills `buffer` from the system's generator.
+func fillRandom(_ buffer: UnsafeMutableRawBufferPointer) {
+    guard let base = buffer.baseAddress else { return }
+    #if canImport(Darwin)
+        unsafe arc4random_buf(base, buffer.count)
+    #else
+        // getentropy is getrandom without its short reads and interruptions, 256 bytes at most a call.
+        var done = 0
+        while done < buffer.count {
+            let count = min(256, buffer.count - done)
+            guard unsafe getentropy(base + done, count) == 0 else {
+                fatalError(
+                    "the system has no random bytes (errno \(errno)): no key or salt can be made safely")
+            }
+            done += count
+        }
+    #endif
+}
