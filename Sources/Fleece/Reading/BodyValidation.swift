@@ -1,0 +1,162 @@
+/// Checks a body from an untrusted source, completely and in time and memory proportional to its bytes.
+///
+/// Pointers lead to values that end before the pointer, so that following them ends. A collection that several
+/// pointers lead to is looked at once; what it unfolds to is added up, and a body that unfolds to more than
+/// ``maximumUnfolding`` times its size is refused, so that no later walk through it takes forever.
+struct BodyValidation {
+    /// What is known of a collection that was found to be well-formed.
+    private struct Finding {
+        var end: Int
+        /// How many levels of collections it has, itself included.
+        var height: Int
+        /// The bytes of all values in it, shared ones counted as often as they are pointed at.
+        var unfolded: Int
+    }
+
+    /// Ours and the reference encoder share strings of up to 15 bytes through pointers of two, a factor of 8.
+    private static let maximumUnfolding = 256
+
+    private let view: ByteView
+    private let sharedKeys: SharedKeys?
+    private var findings: [Int: Finding] = [:]
+
+    init(_ view: ByteView, sharedKeys: SharedKeys?) {
+        self.view = view
+        self.sharedKeys = sharedKeys
+    }
+
+    /// The offset of the root, if everything that can be reached from it is well-formed.
+    mutating func validatedRoot() throws(FleeceError) -> Int {
+        guard view.count >= 2, view.count & 1 == 0 else {
+            throw failure("A body is an even number of bytes and at least two, not \(view.count).", at: 0)
+        }
+        guard view.count <= FleeceLimits.maximumSize else {
+            throw FleeceError(.tooLarge, "A body of \(view.count) bytes exceeds what there can be.")
+        }
+        let last = view.count - 2
+        guard view.header(at: last).isPointer || view.count == 2 else {
+            throw failure("A body of more than two bytes must end with a pointer to its root.", at: last)
+        }
+        let root = try validate(itemAt: last, width: 2, depth: 0)
+        if root.unfolded > view.count * Self.maximumUnfolding {
+            throw FleeceError(.tooLarge, "The body unfolds to more than \(Self.maximumUnfolding) times its size.")
+        }
+        return view.resolve(itemAt: last, isWide: false)
+    }
+
+    private func failure(_ message: String, at offset: Int) -> FleeceError {
+        FleeceError(.malformedBody, message, offset: offset)
+    }
+
+    /// Validates an item of a collection, or the two bytes at the end of the body.
+    private mutating func validate(itemAt place: Int, width: Int, depth: Int) throws(FleeceError) -> Finding {
+        guard view.header(at: place).isPointer else {
+            return try validate(valueAt: place, limit: place + width, depth: depth)
+        }
+        var pointer = place
+        var target = view.target(ofPointerAt: place, isWide: width == 4)
+        if target >= 0, width == 2, view.header(at: target).isPointer {
+            guard target + 4 <= place else { throw failure("A wide pointer is cut off.", at: target) }
+            pointer = target
+            target = view.target(ofPointerAt: target, isWide: true)
+        }
+        guard target >= 0 else { throw failure("A pointer leads out of the body.", at: pointer) }
+        return try validate(valueAt: target, limit: pointer, depth: depth)
+    }
+
+    /// Validates the value at `offset`, which must end at `limit` or before.
+    private mutating func validate(valueAt offset: Int, limit: Int, depth: Int) throws(FleeceError) -> Finding {
+        if let known = findings[offset] {
+            guard known.end <= limit else { throw failure("A pointer leads into its own collection.", at: offset) }
+            guard depth + known.height <= FleeceLimits.maximumDepth else { throw tooDeep(offset) }
+            return known
+        }
+        let header = view.header(at: offset)
+        let end: Int
+        switch header.tag {
+        case .smallInteger, .special:
+            end = offset + 2
+        case .integer:
+            end = offset + 2 + Int(header.bits >> 8 & 0x07)
+        case .float:
+            end = offset + (header.bits & 0x0800 == 0 ? 6 : 10)
+            guard end > limit || view.double(at: offset).isFinite else {
+                throw FleeceError(.unrepresentableNumber, "A number is not finite.", offset: offset)
+            }
+        case .string, .data:
+            guard let content = view.content(at: offset) else { throw cutOff(offset) }
+            end = content.upperBound
+            if header.tag == .string, end <= limit { try validate(text: content) }
+        case .array, .dictionary:
+            guard let layout = view.collection(at: offset), layout.end <= limit else { throw cutOff(offset) }
+            let finding = try validate(layout, isDictionary: header.tag == .dictionary, at: offset, depth: depth + 1)
+            findings[offset] = finding
+            return finding
+        case nil:
+            throw failure("A pointer leads to a pointer.", at: offset)
+        }
+        guard end <= limit else { throw cutOff(offset) }
+        return Finding(end: end, height: 0, unfolded: end - offset)
+    }
+
+    private func cutOff(_ offset: Int) -> FleeceError {
+        failure("A value does not end where it has to.", at: offset)
+    }
+
+    private func tooDeep(_ offset: Int) -> FleeceError {
+        FleeceError(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.", offset: offset)
+    }
+
+    private func validate(text: Range<Int>) throws(FleeceError) {
+        if let fault = unsafe UTF8Text.firstIllFormed(in: view.buffer(text)) {
+            throw FleeceError(
+                .illFormedText, "A string is not well-formed UTF-8.", offset: text.lowerBound + fault)
+        }
+    }
+
+    private mutating func validate(
+        _ layout: CollectionLayout, isDictionary: Bool, at offset: Int, depth: Int
+    ) throws(FleeceError) -> Finding {
+        guard depth <= FleeceLimits.maximumDepth else { throw tooDeep(offset) }
+        let width = layout.isWide ? 4 : 2
+        var finding = Finding(end: layout.end, height: 1, unfolded: layout.end - offset)
+        var previousKey: StoredKey?
+        for place in stride(from: layout.first, to: layout.end, by: width) {
+            let item = try validate(itemAt: place, width: width, depth: depth)
+            finding.height = max(finding.height, item.height + 1)
+            finding.unfolded = min(finding.unfolded + item.unfolded, FleeceLimits.maximumSize * 1024)
+            if isDictionary, (place - layout.first) % layout.stride == 0 {
+                let key = try validatedKey(at: place, in: layout)
+                if let previousKey, !precedes(previousKey, key) {
+                    throw failure("The keys of a dictionary are not in ascending order.", at: place)
+                }
+                previousKey = key
+            }
+        }
+        return finding
+    }
+
+    private func validatedKey(at place: Int, in layout: CollectionLayout) throws(FleeceError) -> StoredKey {
+        guard let key = view.key(ofPair: (place - layout.first) / layout.stride, in: layout) else {
+            throw failure("A dictionary key is neither a string nor a small integer.", at: place)
+        }
+        if case .number(let number) = key {
+            if number == Header.inheritanceKey.smallInteger {
+                throw FleeceError(.unsupported, "Dictionaries that inherit from others are not read.", offset: place)
+            }
+            guard number >= 0, number < sharedKeys?.count ?? 0 else {
+                throw FleeceError(.unknownSharedKey, "The key number \(number) is not among the shared keys.", offset: place)
+            }
+        }
+        return key
+    }
+
+    private func precedes(_ left: StoredKey, _ right: StoredKey) -> Bool {
+        switch (left, right) {
+        case (.number(let left), .number(let right)): left < right
+        case (.number, .text): true
+        case (.text, .number): false
+        case (.text(let left), .text(let right)): unsafe ByteOrder.compare(view.buffer(left), view.buffer(right)) < 0
+        }
+    }
+}

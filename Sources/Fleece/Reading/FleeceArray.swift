@@ -1,0 +1,39 @@
+/// An array in a ``FleeceDocument``, read in place. Reaching any element takes constant time.
+public struct FleeceArray: Sendable, RandomAccessCollection {
+    private let document: FleeceDocument
+    private let offset: Int
+    private let layout: CollectionLayout
+
+    /// The array at `value`; `nil` if that is something else.
+    init?(_ value: FleeceValue) {
+        guard let document = value.document, value.header.tag == .array,
+            let layout = document.read({ $0.collection(at: value.offset) })
+        else { return nil }
+        self.document = document
+        self.layout = layout
+        offset = value.offset
+    }
+
+    /// 0.
+    public var startIndex: Int { 0 }
+
+    /// The number of elements.
+    public var endIndex: Int { layout.count }
+
+    /// The element at `index`; ``FleeceValue/undefined`` outside of the array.
+    public subscript(index: Int) -> FleeceValue {
+        guard index >= 0, index < layout.count else { return .undefined }
+        let place = layout.first &+ index &* layout.stride
+        return FleeceValue(document, document.read { $0.resolve(itemAt: place, isWide: layout.isWide) })
+    }
+}
+
+extension FleeceValue {
+    /// The array; `nil` for any other kind. Decodes nothing.
+    public var array: FleeceArray? { FleeceArray(self) }
+}
+
+extension FleeceArray: CustomStringConvertible {
+    /// The array as JSON text.
+    public var description: String { FleeceValue(document, offset).description }
+}

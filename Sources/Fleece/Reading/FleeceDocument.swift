@@ -1,0 +1,82 @@
+/// One Fleece body in memory, and the owner of its bytes.
+///
+/// Values read from it are offsets into these bytes with a reference to the document, so nothing is decoded
+/// that is not asked for, and a value stays good for as long as somebody holds it. Documents are immutable
+/// and may be read from any number of tasks at once.
+///
+/// ```swift
+/// let document = try FleeceDocument(json: #"{"name": "Apus apus", "colours": ["black", "brown"]}"#)
+/// document["name"].string          // "Apus apus"
+/// document["colours"][0].string    // "black"
+/// document["weight"]["grams"].int  // nil
+/// ```
+public final class FleeceDocument: Sendable {
+    let storage: ArraySlice<UInt8>
+    let rootOffset: Int
+
+    /// The list that the integers among the dictionary keys refer to, as it was when the document was read.
+    public let sharedKeys: SharedKeys?
+
+    /// A body from anywhere, which is checked completely, once.
+    ///
+    /// Afterwards every access has a sensible answer: all strings are well-formed UTF-8, all numbers finite, keys
+    /// sorted and known, nesting and the unfolded size bounded. Takes time and memory in proportion to the bytes.
+    ///
+    /// - Throws: ``FleeceError`` with the offset of the first fault found.
+    public init(validating bytes: ArraySlice<UInt8>, sharedKeys: SharedKeys? = nil) throws(FleeceError) {
+        rootOffset = try unsafe bytes.withUnsafeBufferPointer { buffer throws(FleeceError) in
+            let view = unsafe ByteView(UnsafeRawBufferPointer(buffer))
+            var validation = BodyValidation(view, sharedKeys: sharedKeys)
+            return try validation.validatedRoot()
+        }
+        storage = bytes
+        self.sharedKeys = sharedKeys
+    }
+
+    /// A body that was validated or written by a ``FleeceWriter`` before, and protected by a checksum since.
+    ///
+    /// Nothing is checked in advance, which takes constant time. Should the bytes be damaged all the same, reading
+    /// neither traps nor leaves them; it answers nonsense or ``FleeceValue/undefined``, and what walks through the
+    /// whole body may take long.
+    public init(trusting bytes: ArraySlice<UInt8>, sharedKeys: SharedKeys? = nil) {
+        rootOffset = unsafe bytes.withUnsafeBytes { unsafe ByteView($0).root }
+        storage = bytes
+        self.sharedKeys = sharedKeys
+    }
+
+    /// A body from anywhere: see ``init(validating:sharedKeys:)-(ArraySlice<UInt8>,_)``.
+    public convenience init(validating bytes: [UInt8], sharedKeys: SharedKeys? = nil) throws(FleeceError) {
+        try self.init(validating: bytes[...], sharedKeys: sharedKeys)
+    }
+
+    /// A body from a safe place: see ``init(trusting:sharedKeys:)-(ArraySlice<UInt8>,_)``.
+    public convenience init(trusting bytes: [UInt8], sharedKeys: SharedKeys? = nil) {
+        self.init(trusting: bytes[...], sharedKeys: sharedKeys)
+    }
+
+    /// The outermost value, usually a dictionary.
+    public var root: FleeceValue { FleeceValue(self, rootOffset) }
+
+    /// The body itself.
+    public var bytes: ArraySlice<UInt8> { storage }
+
+    /// The value of `key`, if the body is a dictionary and has the key; otherwise ``FleeceValue/undefined``.
+    public subscript(key: String) -> FleeceValue { root[key] }
+
+    /// The element at `index`, if the body is an array and has one; otherwise ``FleeceValue/undefined``.
+    public subscript(index: Int) -> FleeceValue { root[index] }
+
+    /// The value that `path` leads to from the root; ``FleeceValue/undefined`` if it leads nowhere.
+    public subscript(path path: FleecePath) -> FleeceValue { root[path: path] }
+
+    /// Calls `body` with the body's bytes.
+    @inline(__always)
+    func read<R>(_ body: (ByteView) -> R) -> R {
+        unsafe storage.withUnsafeBytes { unsafe body(ByteView($0)) }
+    }
+}
+
+extension FleeceDocument: CustomStringConvertible {
+    /// The body as JSON text.
+    public var description: String { root.description }
+}

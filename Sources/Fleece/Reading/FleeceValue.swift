@@ -1,0 +1,130 @@
+/// A value in a ``FleeceDocument``: a scalar, an array, a dictionary, null, or no value at all.
+///
+/// Looking for something that is not there answers ``undefined``, and so does every look into that, so that a
+/// chain of subscripts needs no unwrapping until its end:
+///
+/// ```swift
+/// document["address"]["street"].string   // nil if there is no address, no street, or no string
+/// document["address"].isNull             // true only if the document says null
+/// ```
+///
+/// Typed properties never convert between kinds, except integers to floating point and whole numbers to integers.
+public struct FleeceValue: Sendable {
+    /// What a value is.
+    public enum Kind: Sendable, Hashable {
+        /// There is no value; or, rarely, the format's explicit `undefined`.
+        case undefined
+        case null
+        case bool
+        /// A whole number of 64 bits with or without sign.
+        case integer
+        /// A floating-point number, which may be whole: 1.0.
+        case double
+        case string
+        case data
+        case array
+        case dictionary
+    }
+
+    let document: FleeceDocument?
+    let offset: Int
+
+    /// The value with its bytes at `offset`, which is no pointer's.
+    @inline(__always)
+    init(_ document: FleeceDocument, _ offset: Int) {
+        self.document = offset < 0 ? nil : document
+        self.offset = offset
+    }
+
+    private init() {
+        document = nil
+        offset = ByteView.nowhere
+    }
+
+    /// No value.
+    public static let undefined = FleeceValue()
+
+    @inline(__always)
+    var header: Header {
+        document?.read { $0.header(at: offset) } ?? .undefined
+    }
+
+    /// What the value is.
+    public var kind: Kind {
+        let header = header
+        return switch header.tag {
+        case .smallInteger, .integer: .integer
+        case .float: .double
+        case .special where header.special == .null: .null
+        case .special where header.special == .undefined: .undefined
+        case .special: .bool
+        case .string: .string
+        case .data: .data
+        case .array: .array
+        case .dictionary: .dictionary
+        case nil: .undefined
+        }
+    }
+
+    /// Whether there is a value; null is one.
+    public var exists: Bool { kind != .undefined }
+
+    /// Whether the value is null; false where there is none.
+    public var isNull: Bool {
+        let header = header
+        return header.tag == .special && header.special == .null
+    }
+
+    /// The value of `key` if this is a dictionary that has it; otherwise ``undefined``.
+    ///
+    /// O(log n) comparisons of keys; values are not touched.
+    public subscript(key: String) -> FleeceValue {
+        guard let document else { return self }
+        var key = key
+        let found = key.withUTF8 { unsafe document.offset(ofKey: UnsafeRawBufferPointer($0), inDictionaryAt: offset) }
+        return FleeceValue(document, found)
+    }
+
+    /// The element at `index` if this is an array that has it; otherwise ``undefined``. O(1).
+    public subscript(index: Int) -> FleeceValue {
+        guard let document else { return self }
+        return FleeceValue(document, document.offset(ofElement: index, inArrayAt: offset))
+    }
+
+    /// The value that `path` leads to from here; ``undefined`` if it leads nowhere.
+    public subscript(path path: FleecePath) -> FleeceValue {
+        path.components.reduce(self) { value, component in
+            switch component {
+            case .key(let key): value[key]
+            case .index(let index): value[index < 0 ? (value.array?.count ?? 0) + index : index]
+            }
+        }
+    }
+}
+
+extension FleeceDocument {
+    func offset(ofElement index: Int, inArrayAt offset: Int) -> Int {
+        read { view in
+            guard view.header(at: offset).tag == .array, let layout = view.collection(at: offset),
+                index >= 0, index < layout.count
+            else { return ByteView.nowhere }
+            return view.resolve(itemAt: layout.first &+ index &* layout.stride, isWide: layout.isWide)
+        }
+    }
+
+    /// The offset of the value for `key` in the dictionary at `offset`, ``ByteView/nowhere`` without.
+    func offset(ofKey key: UnsafeRawBufferPointer, inDictionaryAt offset: Int) -> Int {
+        read { view in
+            guard view.header(at: offset).tag == .dictionary, let layout = view.collection(at: offset),
+                layout.count > 0
+            else { return ByteView.nowhere }
+            var pair: Int?
+            if let number = unsafe sharedKeys?.number(ofUTF8: key) {
+                pair = view.pair(withNumber: number, in: layout)
+            }
+            // A body from elsewhere may spell out a key that is shared here.
+            guard let pair = unsafe pair ?? view.pair(withKey: key, in: layout) else { return ByteView.nowhere }
+            return view.value(ofPair: pair, in: layout)
+        }
+    }
+}
