@@ -1,0 +1,74 @@
+/// The fifteen round keys of AES-256 (FIPS 197, section 5.2), as the two paths need them.
+///
+/// Computed once per key in constant time: the S-box is the bitsliced one, never a table.
+struct KeySchedule: ~Copyable, Sendable {
+    static let keyByteCount = 32
+    static let roundCount = 14
+
+    /// 15 round keys of 16 bytes in the standard's order, then from byte 256 on 15 bitsliced ones of 128 bytes.
+    private let memory = SecretMemory(byteCount: 256 + 15 * 128)
+
+    /// The round keys as the standard writes them, 240 bytes aligned to 64.
+    @inline(__always)
+    var standard: UnsafeRawPointer { unsafe UnsafeRawPointer(memory.start) }
+
+    /// The round keys for ``BitslicedBlocks``, repeated for its eight blocks, with ShiftRows undone as
+    /// often as the round's state has it, and all but the first with SubBytes' constant added.
+    @inline(__always)
+    var bitsliced: UnsafePointer<BitslicedBlocks<NativeBitPlane>> {
+        unsafe UnsafePointer(slices)
+    }
+
+    /// - Precondition: `key` has 32 bytes.
+    init(key: SymmetricKey) {
+        precondition(key.byteCount == Self.keyByteCount)
+        unsafe key.withUnsafeBytes {
+            unsafe memory.start.copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+        }
+        expand()
+        for round in 0...Self.roundCount { slice(round) }
+    }
+
+    /// Derives words 8…59 from the key's eight words.
+    private func expand() {
+        let words = unsafe memory.start.assumingMemoryBound(to: UInt32.self)
+        var constant: UInt32 = 1
+        for index in 8..<60 {
+            var word = unsafe UInt32(littleEndian: words[index - 1])
+            if index % 8 == 0 {
+                word = Self.substitute((word >> 8) | (word << 24)) ^ constant
+                constant <<= 1
+            } else if index % 8 == 4 {
+                word = Self.substitute(word)
+            }
+            unsafe words[index] = words[index - 8] ^ word.littleEndian
+        }
+    }
+
+    /// The S-box on each byte of a word.
+    private static func substitute(_ word: UInt32) -> UInt32 {
+        let block = Block128(first: UInt64(word).littleEndian, second: 0)
+        var blocks = BitslicedBlocks<NativeBitPlane>(repeating: block)
+        blocks.substitute()
+        return UInt32(truncatingIfNeeded: blocks.blocks().0.first.littleEndian) ^ 0x6363_6363
+    }
+
+    /// Brings one round key into bitsliced form.
+    private func slice(_ round: Int) {
+        let source = unsafe standard + 16 * round
+        let undone = round < Self.roundCount ? round : 0
+        var shifted = Block128.zero
+        for row in 0..<4 {
+            for column in 0..<4 {
+                let byte = unsafe (source + 4 * column + row).load(as: UInt8.self)
+                shifted[byte: 4 * ((column + undone * row) & 3) + row] = round > 0 ? byte ^ 0x63 : byte
+            }
+        }
+        unsafe slices[round] = BitslicedBlocks(repeating: shifted)
+        wipe(&shifted)
+    }
+
+    private var slices: UnsafeMutablePointer<BitslicedBlocks<NativeBitPlane>> {
+        unsafe (memory.start + 256).assumingMemoryBound(to: BitslicedBlocks<NativeBitPlane>.self)
+    }
+}

@@ -1,0 +1,48 @@
+/// GCM's work on whole blocks in portable code: encryption and authentication one after the other.
+enum PortableGCM {
+    /// Bytes that ``prepare(_:_:)`` writes.
+    static let tableByteCount = PortableGHASH.tableByteCount
+
+    /// Bytes encrypted before they are authenticated, few enough to stay in the fastest cache.
+    private static let pieceBlockCount = 64
+
+    /// Writes what ``authenticate(_:blockCount:_:_:)`` needs to know of the hash key.
+    static func prepare(_ hashKey: Block128, _ table: UnsafeMutableRawPointer) {
+        unsafe PortableGHASH.prepare(hashKey, table)
+    }
+
+    /// Takes blocks into GHASH's state.
+    static func authenticate(
+        _ input: UnsafeRawPointer, blockCount: Int, _ state: inout Block128, _ table: UnsafeRawPointer
+    ) {
+        unsafe PortableGHASH.update(&state, input, blockCount: blockCount, table)
+    }
+
+    /// Encrypts blocks and takes the ciphertext into GHASH's state.
+    static func seal(
+        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int,
+        _ counter: inout Block128, _ state: inout Block128, _ schedule: borrowing KeySchedule,
+        _ table: UnsafeRawPointer
+    ) {
+        for first in stride(from: 0, to: blockCount, by: pieceBlockCount) {
+            let count = min(pieceBlockCount, blockCount - first)
+            let target = unsafe output + 16 * first
+            unsafe PortableAES.applyCounter(input + 16 * first, target, blockCount: count, &counter, schedule)
+            unsafe PortableGHASH.update(&state, target, blockCount: count, table)
+        }
+    }
+
+    /// Takes the ciphertext into GHASH's state and decrypts it.
+    static func open(
+        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int,
+        _ counter: inout Block128, _ state: inout Block128, _ schedule: borrowing KeySchedule,
+        _ table: UnsafeRawPointer
+    ) {
+        for first in stride(from: 0, to: blockCount, by: pieceBlockCount) {
+            let count = min(pieceBlockCount, blockCount - first)
+            let source = unsafe input + 16 * first
+            unsafe PortableGHASH.update(&state, source, blockCount: count, table)
+            unsafe PortableAES.applyCounter(source, output + 16 * first, blockCount: count, &counter, schedule)
+        }
+    }
+}

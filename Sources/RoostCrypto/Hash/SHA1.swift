@@ -1,0 +1,33 @@
+/// SHA-1 (FIPS 180-4), for content addresses that CouchDB and Couchbase Lite share. Collisions can be made, so it
+/// proves nothing about data from an adversary.
+package struct SHA1: BlockHash {
+    package static let digestByteCount = 20
+    static let isBigEndian = true
+
+    /// The chaining value, H₀ first (five words).
+    private var state = SIMD8<UInt32>(0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0)
+    var pending = PendingBlock()
+    private let usesHardware: Bool
+
+    package init(path: ExecutionPath) {
+        usesHardware = path == .hardware && Processor.hasSHA1
+    }
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) { unsafe absorb(bytes) }
+
+    package consuming func finalize() -> Digest { finish() }
+
+    mutating func compress(_ blocks: UnsafeRawPointer, blockCount: Int) {
+        if usesHardware {
+            unsafe HardwareSHA1.compress(&state, blocks, blockCount: blockCount)
+        } else {
+            unsafe PortableSHA1.compress(&state, blocks, blockCount: blockCount)
+        }
+    }
+
+    func storeState(to target: UnsafeMutableRawPointer) {
+        for index in 0..<Self.digestByteCount / 4 {
+            unsafe target.storeBytes(of: state[index].bigEndian, toByteOffset: 4 * index, as: UInt32.self)
+        }
+    }
+}
