@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: 1...24)
     func randomHistoryEqualsModel(seed: Int) throws {
         var run = try RandomHistory(seed: UInt64(seed))
-        for _ in 0..<120 { try run.step() }
+        for _ in 0..<60 { try run.step() }
         try run.finish()
     }
 }

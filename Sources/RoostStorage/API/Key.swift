@@ -1,3 +1,5 @@
+import RoostBytes
+
 /// A key: bytes that order as unsigned numbers, a proper prefix first. At most 4096 of them.
 public struct Key: Hashable, Comparable, Sendable {
     /// The bytes.
@@ -23,7 +25,9 @@ public struct Key: Hashable, Comparable, Sendable {
     }
 
     /// Byte order.
-    public static func < (a: Key, b: Key) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
+    public static func < (a: Key, b: Key) -> Bool {
+        a.bytes.withView { a in b.bytes.withView { b in a.compare(b) < 0 } }
+    }
 }
 
 extension Key: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {

@@ -35,7 +35,8 @@ public final class Store: Sendable {
         self.options = options
         self.environment = environment
         reductions = Store.named(options.reductions)
-        checkpointer = Checkpointer(pendingLimit: options.pendingLimit, logLimit: options.logLimit)
+        checkpointer = Checkpointer(
+            pendingLimit: options.pendingLimitInRange, logLimit: options.logLimitInRange)
         published = Mutex(state)
         writer = Mutex(nil)
         let made = makeWriter { [weak self] state in self?.published.withLock { $0 = state } }

@@ -68,10 +68,10 @@ struct ChunkCodec: Sendable {
     }
 
     /// The payload of `chunk`, which was read from `reference`: a part of `chunk`, or of `scratch` when it had to be
-    /// decrypted or decompressed.
+    /// decrypted or decompressed. The caller keeps `scratch`, which is made when it is needed, as long as the payload.
     func payload(
         of chunk: ByteView, _ kind: ChunkKind, at reference: ChunkReference,
-        scratch: @autoclosure () -> ByteBuffer
+        scratch: inout ByteBuffer?
     ) throws(Refusal) -> ByteView {
         let (flags, length, start) = try header(of: chunk, kind)
         guard start + length == chunk.count, chunk.count == Int(reference.length) else {
@@ -82,7 +82,8 @@ struct ChunkCodec: Sendable {
         }
         let stored = chunk.slice(start, length)
         guard flags != 0 || transform != nil else { return stored }
-        let memory = scratch()
+        let memory = scratch ?? ByteBuffer()
+        scratch = memory
         memory.reset()
         return try decoded(stored, flags, kind, reference.offset, memory)
     }

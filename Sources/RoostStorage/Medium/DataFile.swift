@@ -65,11 +65,11 @@ final class DataFile: Sendable {
         let node = CachedNode(offset: chunk.offset, length: Int(chunk.length))
         do throws(StoreError) {
             unsafe try read(node.bytes, at: chunk.offset)
-            let scratch = ByteBuffer()
+            var scratch: ByteBuffer?
             let bytes = unsafe ByteView(UnsafeRawBufferPointer(node.bytes))
-            let page = try payload(of: bytes, .node, chunk, scratch: scratch)
+            let page = try payload(of: bytes, .node, chunk, scratch: &scratch)
             guard PageView(page) != nil else { throw damaged("a malformed node", chunk) }
-            return keep(node, page, decoded: codec.isDecoded(bytes))
+            return withExtendedLifetime(scratch) { keep(node, page, decoded: codec.isDecoded(bytes)) }
         } catch {
             node.discard()
             throw error
@@ -94,7 +94,9 @@ final class DataFile: Sendable {
     /// The payload of the chunk at `chunk`, in memory of its own.
     func payload(_ kind: ChunkKind, _ chunk: ChunkReference) throws(StoreError) -> [UInt8] {
         let buffer = try read(chunk)
-        return try payload(of: buffer.view, kind, chunk).array
+        var scratch: ByteBuffer?
+        let payload = try payload(of: buffer.view, kind, chunk, scratch: &scratch)
+        return withExtendedLifetime((buffer, scratch)) { payload.array }
     }
 
     /// The bytes of a chunk of any length. A length that the file does not have is damage, not a reason to ask for
@@ -117,10 +119,10 @@ final class DataFile: Sendable {
     /// The payload of `bytes`, which were read from `chunk`; a part of them where nothing had to be decoded.
     func payload(
         of bytes: ByteView, _ kind: ChunkKind, _ chunk: ChunkReference,
-        scratch: @autoclosure () -> ByteBuffer = ByteBuffer()
+        scratch: inout ByteBuffer?
     ) throws(StoreError) -> ByteView {
         do {
-            return try codec.payload(of: bytes, kind, at: chunk, scratch: scratch())
+            return try codec.payload(of: bytes, kind, at: chunk, scratch: &scratch)
         } catch {
             throw damaged(error.reason, chunk)
         }

@@ -5,7 +5,7 @@ final class ValueWindow {
     private let file: DataFile
     private let bytes = ByteBuffer(capacity: 1024)
     private var start: UInt64 = 0
-    private let scratch = ByteBuffer()
+    private var scratch: ByteBuffer?
     /// A value too long for the window.
     private var large = ByteBuffer()
     /// How far to read ahead; doubles while reads keep following each other.
@@ -24,11 +24,11 @@ final class ValueWindow {
     ) throws(StoreError) -> ByteView {
         guard chunk.length <= ValueWindow.largestReach else {
             large = try file.read(chunk)
-            return try file.payload(of: large.view, .value, chunk, scratch: scratch)
+            return try file.payload(of: large.view, .value, chunk, scratch: &scratch)
         }
         if chunk.offset < start || chunk.end > start + UInt64(bytes.count) { try fill(chunk, upcoming) }
         let view = bytes.view.slice(Int(chunk.offset - start), Int(chunk.length))
-        return try file.payload(of: view, .value, chunk, scratch: scratch)
+        return try file.payload(of: view, .value, chunk, scratch: &scratch)
     }
 
     private func fill(
@@ -62,7 +62,9 @@ extension DataFile {
     func withValue<R>(_ chunk: ChunkReference, _ body: (ByteView) -> R) throws(StoreError) -> R {
         guard chunk.length <= DataFile.onStack else {
             let buffer = try read(chunk)
-            return body(try payload(of: buffer.view, .value, chunk))
+            var scratch: ByteBuffer?
+            let value = try payload(of: buffer.view, .value, chunk, scratch: &scratch)
+            return withExtendedLifetime((buffer, scratch)) { body(value) }
         }
         let result: Result<R, StoreError> = unsafe withUnsafeTemporaryAllocation(
             byteCount: DataFile.onStack, alignment: 16
@@ -71,7 +73,9 @@ extension DataFile {
                 let bytes = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<Int(chunk.length)])
                 unsafe try read(bytes, at: chunk.offset)
                 let view = unsafe ByteView(UnsafeRawBufferPointer(bytes))
-                return body(try payload(of: view, .value, chunk))
+                var scratch: ByteBuffer?
+                let value = try payload(of: view, .value, chunk, scratch: &scratch)
+                return withExtendedLifetime(scratch) { body(value) }
             }
         }
         return try result.get()

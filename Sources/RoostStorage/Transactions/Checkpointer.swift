@@ -30,8 +30,8 @@ final class Checkpointer: Sendable {
     }
 
     init(pendingLimit: Int, logLimit: UInt64) {
-        self.pendingLimit = max(pendingLimit, 1 << 16)
-        self.logLimit = max(logLimit, 1 << 16)
+        self.pendingLimit = pendingLimit
+        self.logLimit = logLimit
     }
 
     /// Forgets a sweep whose leaves did not reach the medium.
@@ -67,7 +67,7 @@ final class Checkpointer: Sendable {
 
     private func write(_ trees: TreeSet, _ sweep: inout Sweep, _ budget: inout Int) throws(StoreError) -> Bool {
         for id in trees.sortedIdentifiers where id >= sweep.tree {
-            guard (trees.version(id)?.pendingBytes ?? 0) > 0, let editor = try trees.editor(id) else { continue }
+            guard case .memory? = trees.version(id)?.root, let editor = try trees.editor(id) else { continue }
             if id > sweep.tree { sweep.position = [] }
             sweep.tree = id
             if let position = try editor.writeLeaves(from: sweep.position, budget: &budget) {

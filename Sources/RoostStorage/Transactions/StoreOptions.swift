@@ -17,9 +17,11 @@ public struct StoreOptions: Sendable {
     public var durability = Durability.full
     /// Bytes of nodes to keep in memory. Default: 64 MiB. Memory use follows what is read, not the file's size.
     public var cacheSize = 64 << 20
-    /// Bytes of pending changes of tree nodes to keep in memory before they are written. Default: 16 MiB.
+    /// Bytes of pending changes of tree nodes to keep in memory before they are written, at least
+    /// 64 KiB. Default: 16 MiB.
     public var pendingLimit = 16 << 20
-    /// Bytes of log after which a checkpoint is made; what opening after a crash has to read. Default: 64 MiB.
+    /// Bytes of log after which a checkpoint is made; what opening after a crash has to read. At least
+    /// 64 KiB. Default: 64 MiB.
     public var logLimit: UInt64 = 64 << 20
     /// Values up to this many bytes stand in their leaf, longer ones in chunks of their own. 0 to 2048. Default: 128.
     public var inlineLimit = 128
@@ -39,6 +41,8 @@ public struct StoreOptions: Sendable {
     /// The defaults.
     public init() {}
 
+    var pendingLimitInRange: Int { max(pendingLimit, 1 << 16) }
+    var logLimitInRange: UInt64 { max(logLimit, 1 << 16) }
     var nodeSizeInRange: Int { min(max(nodeSize, 1024), 32_768) }
     var inlineLimitInRange: Int { min(max(inlineLimit, 0), Format.maximumInlineLength) }
 }

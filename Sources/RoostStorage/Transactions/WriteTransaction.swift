@@ -106,7 +106,7 @@ public final class WriteTransaction {
     /// Called after each change: keeps what waits in memory within bounds, however large the transaction gets.
     func relieve(_ editor: TreeEditor) throws(StoreError) {
         if editor.log.buffer.count > WriteTransaction.largestLog { try writeOperations() }
-        guard editor.pendingBytes > store.options.pendingLimit else { return }
+        guard editor.pendingBytes > store.options.pendingLimitInRange else { return }
         for id in trees.sortedIdentifiers where (trees.version(id)?.pendingBytes ?? 0) > 0 {
             guard let editor = try trees.editor(id) else { continue }
             var budget = Int.max

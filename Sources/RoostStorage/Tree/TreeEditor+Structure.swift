@@ -4,7 +4,8 @@ import RoostBytes
 extension TreeEditor {
     /// Replaces children of the last node of `path`, or the root, and mends the shape of the tree above.
     ///
-    /// The first of the new children starts where the first of the old ones did; `separators[0]` is ignored.
+    /// The first of the new children starts where the first of the old ones did, so `separators[0]` counts only where
+    /// `range` is empty.
     func replace(
         _ range: Range<Int>, _ path: [Step], with children: [Child], separators: [[UInt8]]
     ) throws(StoreError) {
@@ -13,7 +14,7 @@ extension TreeEditor {
         let node = step.node
         let before = node.summary
         var separators = separators
-        if !separators.isEmpty { separators[0] = node.separators.key(range.lowerBound).array }
+        if !separators.isEmpty, !range.isEmpty { separators[0] = node.separators.key(range.lowerBound).array }
         node.replace(range, with: children, separators: separators)
         adjust(above, by: node.summary - before)
         if node.count == 0 {
@@ -30,11 +31,11 @@ extension TreeEditor {
     func replaceRoot(with children: [Child], _ separators: [[UInt8]]) throws(StoreError) {
         switch children.count {
         case 0:
-            root = Child(LeafNode(owner: context.owner))
+            setRoot(LeafNode(owner: context.owner))
         case 1 where children[0].memory != nil:
             root = children[0]
         case 1:
-            root = Child(LeafNode(owner: context.owner, base: children[0].stored))
+            setRoot(LeafNode(owner: context.owner, base: children[0].stored))
         default:
             root = Child(
                 InnerNode(
@@ -43,11 +44,14 @@ extension TreeEditor {
         }
     }
 
+    /// Makes a leaf without changes yet the root.
+    private func setRoot(_ leaf: LeafNode) {
+        pendingBytes += leaf.pendingBytes
+        root = Child(leaf)
+    }
+
     private func removeNode(_ above: [Step]) throws(StoreError) {
-        guard let step = above.last else {
-            root = Child(LeafNode(owner: context.owner))
-            return
-        }
+        guard let step = above.last else { return setRoot(LeafNode(owner: context.owner)) }
         try replace(step.index..<step.index + 1, above, with: [], separators: [])
     }
 

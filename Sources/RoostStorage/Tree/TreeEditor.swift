@@ -64,11 +64,12 @@ final class TreeEditor {
         case .empty:
             root = Child(LeafNode(owner: context.owner))
         case .stored(let child, let level):
-            root = Child(child)
             root = Child(try TreeEditor.memory(for: child, level: level, context))
         case .memory(let node):
             root = Child(node)
+            return
         }
+        if let leaf = root.memory as? LeafNode { pendingBytes += leaf.pendingBytes }
     }
 
     /// The tree as it is now, to be read or published.
