@@ -1,0 +1,104 @@
+/// The number of a file or directory; never used twice on a disk.
+typealias NodeID = UInt64
+
+/// A name in a directory.
+struct Entry: Hashable, Sendable {
+    var directory: NodeID
+    var name: String
+}
+
+/// A change of one directory entry that no directory sync has covered.
+struct EntryChange: Sendable {
+    /// The change's place among all changes on the disk.
+    var sequence: UInt64
+    var entry: Entry
+    /// What the name stands for afterwards; `nil` for nothing.
+    var node: NodeID?
+    /// The change without which this one cannot survive: a renamed file is never without a name.
+    var requires: UInt64?
+    /// Whether this change survives exactly when the required one does: a directory never has two names.
+    var isTied = false
+}
+
+/// Which names stand for which files, now and after a crash.
+struct Namespace: Sendable {
+    private(set) var current: [Entry: NodeID] = [:]
+    private(set) var durable: [Entry: NodeID] = [:]
+    private(set) var unsynced: [EntryChange] = []
+
+    subscript(entry: Entry) -> NodeID? { current[entry] }
+
+    /// Names and nodes in a directory, in the order of the names.
+    func entries(in directory: NodeID) -> [(name: String, node: NodeID)] {
+        current.filter { $0.key.directory == directory }
+            .map { (name: $0.key.name, node: $0.value) }
+            .sorted { $0.name < $1.name }
+    }
+
+    /// All nodes that have, had or may get a name.
+    var mentionedNodes: Set<NodeID> {
+        Set(current.values).union(durable.values).union(unsynced.compactMap(\.node))
+    }
+
+    mutating func apply(_ change: EntryChange) {
+        current[change.entry] = change.node
+        unsynced.append(change)
+    }
+
+    /// Gives a node a name that no crash can take.
+    mutating func install(_ node: NodeID, at entry: Entry) {
+        current[entry] = node
+        durable[entry] = node
+        unsynced.removeAll { $0.entry == entry }
+    }
+
+    /// All unsynced changes in a directory reach the medium, and those in others that must come with them.
+    mutating func sync(_ directory: NodeID) {
+        var directories: Set = [directory]
+        while let another = directoryBound(to: directories) { directories.insert(another) }
+        for change in unsynced where directories.contains(change.entry.directory) {
+            durable[change.entry] = change.node
+        }
+        unsynced.removeAll { directories.contains($0.entry.directory) }
+    }
+
+    /// A directory not among `directories` with a change that must be durable when those in `directories` are.
+    private func directoryBound(to directories: Set<NodeID>) -> NodeID? {
+        for change in unsynced {
+            guard let requires = change.requires,
+                let first = unsynced.first(where: { $0.sequence == requires })?.entry.directory
+            else { continue }
+            let second = change.entry.directory
+            if directories.contains(second), !directories.contains(first) { return first }
+            if change.isTied, directories.contains(first), !directories.contains(second) { return second }
+        }
+        return nil
+    }
+
+    /// Each unsynced change reaches the medium or is forgotten; `current` shows them all the same.
+    mutating func failSync(_ dice: inout CrashDice) {
+        durable = survivors(&dice)
+        unsynced = []
+    }
+
+    /// What the medium may hold after a crash now.
+    func survivors(_ dice: inout CrashDice) -> [Entry: NodeID] {
+        var entries = durable
+        var lost: Set<UInt64> = []
+        for change in unsynced {
+            let isPossible = change.requires.map { !lost.contains($0) } ?? true
+            if isPossible, change.isTied || dice.survives(change.sequence) {
+                entries[change.entry] = change.node
+            } else {
+                lost.insert(change.sequence)
+            }
+        }
+        return entries
+    }
+
+    /// The name space after a crash that left `entries`.
+    init(survivors entries: [Entry: NodeID] = [:]) {
+        current = entries
+        durable = entries
+    }
+}

@@ -1,0 +1,62 @@
+import RoostFile
+
+/// A handle on a simulated file. After a crash it belongs to the old disk, on which every call fails.
+final class SimulatedFile: File {
+    let path: String
+    private let medium: SimulatedMedium
+    private let node: NodeID
+    private let isWritable: Bool
+
+    init(_ medium: SimulatedMedium, _ node: NodeID, _ path: String, isWritable: Bool) {
+        self.medium = medium
+        self.node = node
+        self.path = path
+        self.isWritable = isWritable
+    }
+
+    deinit {
+        medium.state.withLock { disk in
+            disk.nodes[node]?.openHandles -= 1
+            disk.endUse()
+        }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
+        try medium.call { disk throws(FileError) in unsafe try disk.read(node, path, into: buffer, at: offset)
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
+        try checkWritable(.write)
+        return try medium.call { disk throws(FileError) in
+            unsafe try disk.write(node, path, bytes, at: offset)
+        }
+    }
+
+    func sync() throws(FileError) {
+        try medium.call { disk throws(FileError) in try disk.sync(node, path) }
+    }
+
+    func size() throws(FileError) -> UInt64 {
+        try medium.call { disk throws(FileError) in
+            try disk.beginQuery(.size, path, file: node)
+            return disk.node(node).current.size
+        }
+    }
+
+    func truncate(to size: UInt64) throws(FileError) {
+        try checkWritable(.truncate)
+        try medium.call { disk throws(FileError) in try disk.truncate(node, path, to: size) }
+    }
+
+    func identity() throws(FileError) -> FileIdentity {
+        try medium.call { disk throws(FileError) in
+            try disk.beginQuery(.identity, path, file: node)
+            return disk.identity(of: node)
+        }
+    }
+
+    private func checkWritable(_ kind: CallKind) throws(FileError) {
+        if !isWritable { throw DiskState.error(.other, kind, path) }
+    }
+}

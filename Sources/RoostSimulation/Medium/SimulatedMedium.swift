@@ -1,0 +1,68 @@
+import RoostFile
+import Synchronization
+
+/// A disk in memory that keeps exactly the promises of a real one, and none besides.
+///
+/// Reads show every change at once, as the system's cache does. A change is durable only after a sync: of the file for
+/// its contents and size, of the directory for its name. ``afterCrash(_:)`` decides from the seed what became of
+/// every other change, each for itself, and gives the disk after the reboot. ``faults`` makes calls fail.
+///
+/// Paths are split at "/" and start at the root whether they begin with one or not; the root exists, other directories
+/// must be created. Without a plan of faults it is a plain medium in memory.
+///
+/// Safe for any number of threads. A single thread's run depends on nothing but the seed and its calls; see
+/// ``traceHash``. A call costs a lock and a copy of the bytes; a file may have gigabytes of holes, and copying a
+/// disk (each crash does) is linear in the number of its pages, not their bytes.
+package final class SimulatedMedium: Medium {
+    let state: Mutex<DiskState>
+
+    package convenience init(seed: UInt64 = 0, tearing: Tearing = .sectors) {
+        self.init(DiskState(generator: SeededGenerator(seed: seed), tearing: tearing))
+    }
+
+    init(_ disk: DiskState) {
+        state = Mutex(disk)
+    }
+
+    package func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
+        let node = try call { disk throws(FileError) in
+            mode == .createNew ? try disk.create(path) : try disk.open(path)
+        }
+        return SimulatedFile(self, node, path, isWritable: mode != .readOnly)
+    }
+
+    package func rename(_ source: String, to destination: String) throws(FileError) {
+        try call { disk throws(FileError) in try disk.rename(source, to: destination) }
+    }
+
+    package func remove(_ path: String) throws(FileError) {
+        try call { disk throws(FileError) in try disk.remove(path) }
+    }
+
+    package func syncDirectory(of path: String) throws(FileError) {
+        try call { disk throws(FileError) in try disk.syncDirectory(of: path) }
+    }
+
+    package func createDirectory(_ path: String) throws(FileError) {
+        try call { disk throws(FileError) in try disk.createDirectory(path) }
+    }
+
+    package func list(_ path: String) throws(FileError) -> [String] {
+        try call { disk throws(FileError) in try disk.list(path) }
+    }
+
+    package func status(of path: String) throws(FileError) -> FileStatus? {
+        try call { disk throws(FileError) in try disk.status(of: path) }
+    }
+
+    package func lock(_ path: String, holder: String) throws(FileError) -> any FileLock {
+        let (node, token) = try call { disk throws(FileError) in try disk.lock(path, holder: holder) }
+        return SimulatedLock(self, node, token)
+    }
+
+    func call<Answer: Sendable>(
+        _ body: (inout DiskState) throws(FileError) -> Answer
+    ) throws(FileError) -> Answer {
+        try state.withLock { disk throws(FileError) in try body(&disk) }
+    }
+}
