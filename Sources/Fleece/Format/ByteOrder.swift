@@ -64,7 +64,9 @@ struct ShortString: Equatable {
             unsafe first = UInt64(base.loadUnaligned(as: UInt32.self))
             unsafe last = UInt64(base.loadUnaligned(fromByteOffset: length &- 4, as: UInt32.self))
         } else {
-            unsafe first = UInt64(base.load(as: UInt8.self)) | UInt64(base.load(fromByteOffset: length / 2, as: UInt8.self)) << 8
+            unsafe first =
+                UInt64(base.load(as: UInt8.self)) | UInt64(
+                    base.load(fromByteOffset: length / 2, as: UInt8.self)) << 8
             unsafe last = UInt64(base.load(fromByteOffset: length &- 1, as: UInt8.self))
         }
     }

@@ -1,5 +1,7 @@
 /// Where the items of an array or dictionary are.
 struct CollectionLayout: Sendable {
+    /// The offset of the header. Collections that items point to begin before it.
+    var start: Int
     /// The offset of the first item.
     var first: Int
     /// The number of elements, or of pairs of key and value.
@@ -22,7 +24,7 @@ extension ByteView {
         let header = header(at: offset)
         guard header.isCollection else { return nil }
         var layout = CollectionLayout(
-            first: offset &+ 2, count: Int(header.bits) & Header.longCount,
+            start: offset, first: offset &+ 2, count: Int(header.bits) & Header.longCount,
             isWide: header.bits & Header.wideFlag != 0, stride: 2)
         if layout.count == Header.longCount {
             guard let (excess, length) = varint(at: layout.first) else { return nil }
@@ -35,15 +37,29 @@ extension ByteView {
     }
 
     /// The offset of the value that the item at `place` is or points to; ``nowhere`` if that is not in the bytes.
+    ///
+    /// Leads only to collections that begin before `start`, where the item's own collection does, so that no walk
+    /// through a body goes in circles, valid or not. An inline collection has to be empty.
     @inline(__always)
-    func resolve(itemAt place: Int, isWide: Bool) -> Int {
-        guard header(at: place).isPointer else { return place }
-        let target = target(ofPointerAt: place, isWide: isWide)
-        guard target >= 0, header(at: target).isPointer else { return target }
-        // A narrow pointer may lead to a wide one, where it could not reach far enough itself.
-        guard !isWide else { return Self.nowhere }
-        let final = self.target(ofPointerAt: target, isWide: true)
-        return final >= 0 && header(at: final).isPointer ? Self.nowhere : final
+    func resolve(itemAt place: Int, isWide: Bool, before start: Int) -> Int {
+        let item = header(at: place)
+        guard item.isPointer else {
+            return item.isCollection && item.bits & UInt16(Header.longCount) != 0 ? Self.nowhere : place
+        }
+        var target = target(ofPointerAt: place, isWide: isWide)
+        var header = header(at: target)
+        if header.isPointer, !isWide {
+            // A narrow pointer may lead to a wide one, where it could not reach far enough itself.
+            target = self.target(ofPointerAt: target, isWide: true)
+            header = self.header(at: target)
+        }
+        return header.isPointer || header.isCollection && target >= start ? Self.nowhere : target
+    }
+
+    /// The value of an item of `layout`'s collection: see ``resolve(itemAt:isWide:before:)``.
+    @inline(__always)
+    func resolve(itemAt place: Int, of layout: CollectionLayout) -> Int {
+        resolve(itemAt: place, isWide: layout.isWide, before: layout.start)
     }
 
     @inline(__always)
@@ -56,7 +72,7 @@ extension ByteView {
     /// The offset of the outermost value, found from the end of the bytes.
     var root: Int {
         guard count >= 2, count & 1 == 0 else { return Self.nowhere }
-        return resolve(itemAt: count &- 2, isWide: false)
+        return resolve(itemAt: count &- 2, isWide: false, before: count &- 2)
     }
 
     /// The content of the string or data at `offset`; `nil` if there is none or it does not fit into the bytes.

@@ -70,7 +70,9 @@
     /// The bytes of `range`, none of them if it reaches outside. For use within the same call only.
     @unsafe @inline(__always)
     func buffer(_ range: Range<Int>) -> UnsafeRawBufferPointer {
-        guard contains(range.lowerBound, range.count) else { return unsafe UnsafeRawBufferPointer(start: base, count: 0) }
+        guard contains(range.lowerBound, range.count) else {
+            return unsafe UnsafeRawBufferPointer(start: base, count: 0)
+        }
         return unsafe UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
     }
 }

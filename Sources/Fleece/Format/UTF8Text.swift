@@ -31,13 +31,16 @@ enum UTF8Text {
         if lead < 0xE0 {
             return lead >= 0xC2 && isContinuation(second) ? 2 : 0
         }
-        guard available >= 3, isContinuation(unsafe cursor.load(fromByteOffset: 2, as: UInt8.self)) else { return 0 }
+        guard available >= 3, isContinuation(unsafe cursor.load(fromByteOffset: 2, as: UInt8.self)) else {
+            return 0
+        }
         if lead < 0xF0 {
             let lowest: UInt8 = lead == 0xE0 ? 0xA0 : 0x80
             let highest: UInt8 = lead == 0xED ? 0x9F : 0xBF
             return second >= lowest && second <= highest ? 3 : 0
         }
-        guard available >= 4, lead <= 0xF4, isContinuation(unsafe cursor.load(fromByteOffset: 3, as: UInt8.self))
+        guard available >= 4, lead <= 0xF4,
+            isContinuation(unsafe cursor.load(fromByteOffset: 3, as: UInt8.self))
         else { return 0 }
         let lowest: UInt8 = lead == 0xF0 ? 0x90 : 0x80
         let highest: UInt8 = lead == 0xF4 ? 0x8F : 0xBF

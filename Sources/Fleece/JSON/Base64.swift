@@ -14,6 +14,12 @@ enum Base64 {
         }
     }
 
+    static func encode(_ data: [UInt8]) -> String {
+        var output = GrowableBuffer<UInt8>(capacity: data.count / 3 * 4 + 4)
+        unsafe data.withUnsafeBytes { unsafe append($0, to: &output) }
+        return unsafe String(decoding: output.elements, as: UTF8.self)
+    }
+
     /// The bytes that `text` stands for; `nil` if it is not Base64.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }

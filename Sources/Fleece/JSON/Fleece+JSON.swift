@@ -17,6 +17,7 @@ extension FleeceWriter {
     }
 
     /// Writes the value that a JSON text in UTF-8 describes: see ``write(json:)-(String)``.
+    @inlinable
     public mutating func write(json text: some Sequence<UInt8>) throws(FleeceError) {
         let failure =
             unsafe text.withContiguousStorageIfAvailable { unsafe parse(json: $0) }
@@ -24,7 +25,8 @@ extension FleeceWriter {
         if let failure { throw failure }
     }
 
-    private mutating func parse(json text: UnsafeBufferPointer<UInt8>) -> FleeceError? {
+    @usableFromInline
+    mutating func parse(json text: UnsafeBufferPointer<UInt8>) -> FleeceError? {
         var parser = unsafe JSONParser(UnsafeRawBufferPointer(text))
         do throws(FleeceError) {
             try parser.parse(into: &self)

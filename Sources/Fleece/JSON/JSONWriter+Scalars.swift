@@ -22,7 +22,9 @@ extension JSONWriter {
     /// Writes at least `minimumDigits` digits, with zeros in front.
     @inline(__always)
     private mutating func write(decimal value: UInt64, minimumDigits: Int = 1) {
-        if value < 10, minimumDigits <= 1 { return output.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value)) }
+        if value < 10, minimumDigits <= 1 {
+            return output.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value))
+        }
         var digits = 1
         var bound: UInt64 = 10
         while digits < 20, value >= bound {

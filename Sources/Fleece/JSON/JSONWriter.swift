@@ -17,9 +17,17 @@ struct JSONWriter: ~Copyable {
         case .float: write(view.double(at: offset))
         case .special: write(view.header(at: offset).special)
         case .string:
-            if let content = view.content(at: offset) { unsafe write(string: view.buffer(content)) } else { writeNull() }
+            if let content = view.content(at: offset) {
+                unsafe write(string: view.buffer(content))
+            } else {
+                writeNull()
+            }
         case .data:
-            if let content = view.content(at: offset) { unsafe write(base64: view.buffer(content)) } else { writeNull() }
+            if let content = view.content(at: offset) {
+                unsafe write(base64: view.buffer(content))
+            } else {
+                writeNull()
+            }
         case .array: writeArray(view, at: offset, depth: depth + 1)
         case .dictionary: writeDictionary(view, at: offset, depth: depth + 1)
         case nil: writeNull()
@@ -27,26 +35,32 @@ struct JSONWriter: ~Copyable {
     }
 
     private mutating func writeArray(_ view: ByteView, at offset: Int, depth: Int) {
-        guard depth <= FleeceLimits.maximumDepth, let layout = view.collection(at: offset) else { return writeNull() }
+        guard depth <= FleeceLimits.maximumDepth, let layout = view.collection(at: offset) else {
+            return writeNull()
+        }
         output.append(UInt8(ascii: "["))
         for index in 0..<layout.count {
             if index > 0 { output.append(UInt8(ascii: ",")) }
             if format == .pretty { writeLine(indentation: depth) }
             let place = layout.first &+ index &* layout.stride
-            write(view, at: view.resolve(itemAt: place, isWide: layout.isWide), depth: depth)
+            write(view, at: view.resolve(itemAt: place, of: layout), depth: depth)
         }
         if format == .pretty, layout.count > 0 { writeLine(indentation: depth - 1) }
         output.append(UInt8(ascii: "]"))
     }
 
     private mutating func writeDictionary(_ view: ByteView, at offset: Int, depth: Int) {
-        guard depth <= FleeceLimits.maximumDepth, let layout = view.collection(at: offset) else { return writeNull() }
+        guard depth <= FleeceLimits.maximumDepth, let layout = view.collection(at: offset) else {
+            return writeNull()
+        }
         output.append(UInt8(ascii: "{"))
         var isFirst = true
         if format == .canonical, let order = canonicalOrder(view, layout) {
             for pair in order { writePair(view, pair, of: layout, depth: depth, isFirst: &isFirst) }
         } else {
-            for pair in 0..<layout.count { writePair(view, pair, of: layout, depth: depth, isFirst: &isFirst) }
+            for pair in 0..<layout.count {
+                writePair(view, pair, of: layout, depth: depth, isFirst: &isFirst)
+            }
         }
         if format == .pretty, !isFirst { writeLine(indentation: depth - 1) }
         output.append(UInt8(ascii: "}"))

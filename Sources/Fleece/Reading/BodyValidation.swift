@@ -1,6 +1,7 @@
 /// Checks a body from an untrusted source, completely and in time and memory proportional to its bytes.
 ///
-/// Pointers lead to values that end before the pointer, so that following them ends. A collection that several
+/// Pointers lead to values that end before the pointer, and to collections that end before the pointer's own, as
+/// any writer leaves them that writes a collection when its content is written. A collection that several
 /// pointers lead to is looked at once; what it unfolds to is added up, and a body that unfolds to more than
 /// ``maximumUnfolding`` times its size is refused, so that no later walk through it takes forever.
 struct BodyValidation {
@@ -37,20 +38,27 @@ struct BodyValidation {
         guard view.header(at: last).isPointer || view.count == 2 else {
             throw failure("A body of more than two bytes must end with a pointer to its root.", at: last)
         }
-        let root = try validate(itemAt: last, width: 2, depth: 0)
+        let root = try validate(itemAt: last, width: 2, start: last, depth: 0)
         if root.unfolded > view.count * Self.maximumUnfolding {
-            throw FleeceError(.tooLarge, "The body unfolds to more than \(Self.maximumUnfolding) times its size.")
+            throw FleeceError(
+                .tooLarge, "The body unfolds to more than \(Self.maximumUnfolding) times its size.")
         }
-        return view.resolve(itemAt: last, isWide: false)
+        return view.root
     }
 
     private func failure(_ message: String, at offset: Int) -> FleeceError {
         FleeceError(.malformedBody, message, offset: offset)
     }
 
-    /// Validates an item of a collection, or the two bytes at the end of the body.
-    private mutating func validate(itemAt place: Int, width: Int, depth: Int) throws(FleeceError) -> Finding {
-        guard view.header(at: place).isPointer else {
+    /// Validates an item of the collection that begins at `start`, or the two bytes at the end of the body.
+    private mutating func validate(
+        itemAt place: Int, width: Int, start: Int, depth: Int
+    ) throws(FleeceError) -> Finding {
+        let header = view.header(at: place)
+        guard header.isPointer else {
+            guard !header.isCollection || header.bits & UInt16(Header.longCount) == 0 else {
+                throw failure("A collection that is not empty stands within another.", at: place)
+            }
             return try validate(valueAt: place, limit: place + width, depth: depth)
         }
         var pointer = place
@@ -61,13 +69,17 @@ struct BodyValidation {
             target = view.target(ofPointerAt: target, isWide: true)
         }
         guard target >= 0 else { throw failure("A pointer leads out of the body.", at: pointer) }
-        return try validate(valueAt: target, limit: pointer, depth: depth)
+        let limit = view.header(at: target).isCollection ? min(pointer, start) : pointer
+        return try validate(valueAt: target, limit: limit, depth: depth)
     }
 
     /// Validates the value at `offset`, which must end at `limit` or before.
-    private mutating func validate(valueAt offset: Int, limit: Int, depth: Int) throws(FleeceError) -> Finding {
+    private mutating func validate(valueAt offset: Int, limit: Int, depth: Int) throws(FleeceError) -> Finding
+    {
         if let known = findings[offset] {
-            guard known.end <= limit else { throw failure("A pointer leads into its own collection.", at: offset) }
+            guard known.end <= limit else {
+                throw failure("A pointer leads into its own collection.", at: offset)
+            }
             guard depth + known.height <= FleeceLimits.maximumDepth else { throw tooDeep(offset) }
             return known
         }
@@ -89,8 +101,9 @@ struct BodyValidation {
             if header.tag == .string, end <= limit { try validate(text: content) }
         case .array, .dictionary:
             guard let layout = view.collection(at: offset), layout.end <= limit else { throw cutOff(offset) }
-            let finding = try validate(layout, isDictionary: header.tag == .dictionary, at: offset, depth: depth + 1)
-            findings[offset] = finding
+            let finding = try validate(
+                layout, isDictionary: header.tag == .dictionary, at: offset, depth: depth + 1)
+            if layout.count > 0 { findings[offset] = finding }
             return finding
         case nil:
             throw failure("A pointer leads to a pointer.", at: offset)
@@ -104,7 +117,8 @@ struct BodyValidation {
     }
 
     private func tooDeep(_ offset: Int) -> FleeceError {
-        FleeceError(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.", offset: offset)
+        FleeceError(
+            .tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.", offset: offset)
     }
 
     private func validate(text: Range<Int>) throws(FleeceError) {
@@ -122,7 +136,7 @@ struct BodyValidation {
         var finding = Finding(end: layout.end, height: 1, unfolded: layout.end - offset)
         var previousKey: StoredKey?
         for place in stride(from: layout.first, to: layout.end, by: width) {
-            let item = try validate(itemAt: place, width: width, depth: depth)
+            let item = try validate(itemAt: place, width: width, start: offset, depth: depth)
             finding.height = max(finding.height, item.height + 1)
             finding.unfolded = min(finding.unfolded + item.unfolded, FleeceLimits.maximumSize * 1024)
             if isDictionary, (place - layout.first) % layout.stride == 0 {
@@ -142,10 +156,13 @@ struct BodyValidation {
         }
         if case .number(let number) = key {
             if number == Header.inheritanceKey.smallInteger {
-                throw FleeceError(.unsupported, "Dictionaries that inherit from others are not read.", offset: place)
+                throw FleeceError(
+                    .unsupported, "Dictionaries that inherit from others are not read.", offset: place)
             }
             guard number >= 0, number < sharedKeys?.count ?? 0 else {
-                throw FleeceError(.unknownSharedKey, "The key number \(number) is not among the shared keys.", offset: place)
+                throw FleeceError(
+                    .unknownSharedKey, "The key number \(number) is not among the shared keys.", offset: place
+                )
             }
         }
         return key
@@ -156,7 +173,8 @@ struct BodyValidation {
         case (.number(let left), .number(let right)): left < right
         case (.number, .text): true
         case (.text, .number): false
-        case (.text(let left), .text(let right)): unsafe ByteOrder.compare(view.buffer(left), view.buffer(right)) < 0
+        case (.text(let left), .text(let right)):
+            unsafe ByteOrder.compare(view.buffer(left), view.buffer(right)) < 0
         }
     }
 }

@@ -11,7 +11,7 @@ extension ByteView {
     @inline(__always)
     func key(ofPair pair: Int, in layout: CollectionLayout) -> StoredKey? {
         let place = layout.first &+ pair &* layout.stride
-        let offset = resolve(itemAt: place, isWide: layout.isWide)
+        let offset = resolve(itemAt: place, of: layout)
         let header = header(at: offset)
         switch header.tag {
         case .smallInteger: return .number(header.smallInteger)
@@ -23,7 +23,7 @@ extension ByteView {
     @inline(__always)
     func value(ofPair pair: Int, in layout: CollectionLayout) -> Int {
         let place = layout.first &+ pair &* layout.stride &+ layout.stride / 2
-        return resolve(itemAt: place, isWide: layout.isWide)
+        return resolve(itemAt: place, of: layout)
     }
 
     /// Searches the numbers, which come before the strings.

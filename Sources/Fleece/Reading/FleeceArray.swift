@@ -24,7 +24,7 @@ public struct FleeceArray: Sendable, RandomAccessCollection {
     public subscript(index: Int) -> FleeceValue {
         guard index >= 0, index < layout.count else { return .undefined }
         let place = layout.first &+ index &* layout.stride
-        return FleeceValue(document, document.read { $0.resolve(itemAt: place, isWide: layout.isWide) })
+        return FleeceValue(document, document.read { $0.resolve(itemAt: place, of: layout) })
     }
 }
 

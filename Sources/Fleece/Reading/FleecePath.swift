@@ -34,7 +34,9 @@ public struct FleecePath: Hashable, Sendable {
                     try parseIndex()
                 } else {
                     if !components.isEmpty {
-                        guard text[position] == UInt8(ascii: ".") else { throw failure("a dot or a bracket is expected") }
+                        guard text[position] == UInt8(ascii: ".") else {
+                            throw failure("a dot or a bracket is expected")
+                        }
                         position += 1
                     }
                     try parseKey()
@@ -53,7 +55,9 @@ public struct FleecePath: Hashable, Sendable {
                     throw failure("a closing bracket has no opening one")
                 case UInt8(ascii: "\\"):
                     position += 1
-                    guard position < text.count else { throw failure("a character must follow the backslash") }
+                    guard position < text.count else {
+                        throw failure("a character must follow the backslash")
+                    }
                 default:
                     break
                 }

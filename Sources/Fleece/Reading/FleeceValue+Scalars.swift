@@ -70,7 +70,9 @@ extension FleeceValue {
     func withBytes<R>(_ tag: Header.Tag, _ body: (UnsafeRawBufferPointer) -> R) -> R? {
         guard let document else { return nil }
         return document.read { view in
-            guard view.header(at: offset).tag == tag, let content = view.content(at: offset) else { return nil }
+            guard view.header(at: offset).tag == tag, let content = view.content(at: offset) else {
+                return nil
+            }
             return unsafe body(view.buffer(content))
         }
     }

@@ -81,7 +81,9 @@ public struct FleeceValue: Sendable {
     public subscript(key: String) -> FleeceValue {
         guard let document else { return self }
         var key = key
-        let found = key.withUTF8 { unsafe document.offset(ofKey: UnsafeRawBufferPointer($0), inDictionaryAt: offset) }
+        let found = key.withUTF8 {
+            unsafe document.offset(ofKey: UnsafeRawBufferPointer($0), inDictionaryAt: offset)
+        }
         return FleeceValue(document, found)
     }
 
@@ -108,7 +110,7 @@ extension FleeceDocument {
             guard view.header(at: offset).tag == .array, let layout = view.collection(at: offset),
                 index >= 0, index < layout.count
             else { return ByteView.nowhere }
-            return view.resolve(itemAt: layout.first &+ index &* layout.stride, isWide: layout.isWide)
+            return view.resolve(itemAt: layout.first &+ index &* layout.stride, of: layout)
         }
     }
 
@@ -123,7 +125,9 @@ extension FleeceDocument {
                 pair = view.pair(withNumber: number, in: layout)
             }
             // A body from elsewhere may spell out a key that is shared here.
-            guard let pair = unsafe pair ?? view.pair(withKey: key, in: layout) else { return ByteView.nowhere }
+            guard let pair = unsafe pair ?? view.pair(withKey: key, in: layout) else {
+                return ByteView.nowhere
+            }
             return view.value(ofPair: pair, in: layout)
         }
     }

@@ -33,7 +33,9 @@ struct DictionarySorting: ~Copyable {
         return unsafe rearrange(items, written)
     }
 
-    private mutating func sortEntries(_ items: UnsafeMutableBufferPointer<Item>, _ written: UnsafeRawBufferPointer) {
+    private mutating func sortEntries(
+        _ items: UnsafeMutableBufferPointer<Item>, _ written: UnsafeRawBufferPointer
+    ) {
         func precedes(_ left: Entry, _ right: Entry) -> Bool {
             let order = unsafe Self.order(left, right, items, written)
             return order < 0 || order == 0 && left.pair < right.pair
@@ -53,11 +55,15 @@ struct DictionarySorting: ~Copyable {
         }
     }
 
-    private mutating func rearrange(_ items: UnsafeMutableBufferPointer<Item>, _ written: UnsafeRawBufferPointer) -> Int {
+    private mutating func rearrange(
+        _ items: UnsafeMutableBufferPointer<Item>, _ written: UnsafeRawBufferPointer
+    ) -> Int {
         sorted.removeAll()
         for index in 0..<entries.count {
             let entry = entries[index]
-            let isRepeated = unsafe index &+ 1 < entries.count && Self.order(entry, entries[index &+ 1], items, written) == 0
+            let isRepeated =
+                unsafe index &+ 1 < entries.count
+                && Self.order(entry, entries[index &+ 1], items, written) == 0
             if isRepeated { continue }
             unsafe sorted.append(items[entry.pair &* 2])
             unsafe sorted.append(items[entry.pair &* 2 &+ 1])
@@ -80,13 +86,16 @@ struct DictionarySorting: ~Copyable {
 
     @inline(__always)
     private static func order(
-        _ left: Entry, _ right: Entry, _ items: UnsafeMutableBufferPointer<Item>, _ written: UnsafeRawBufferPointer
+        _ left: Entry, _ right: Entry, _ items: UnsafeMutableBufferPointer<Item>,
+        _ written: UnsafeRawBufferPointer
     ) -> Int {
         if left.rank != right.rank { return left.rank < right.rank ? -1 : 1 }
         return unsafe orderOfEqualRanks(items[left.pair &* 2], items[right.pair &* 2], written)
     }
 
-    private static func orderOfEqualRanks(_ left: Item, _ right: Item, _ written: UnsafeRawBufferPointer) -> Int {
+    private static func orderOfEqualRanks(_ left: Item, _ right: Item, _ written: UnsafeRawBufferPointer)
+        -> Int
+    {
         guard left.isPointer || right.isPointer else {
             // Equal integers; or strings of no or one byte, of which the empty one comes before U+0000.
             return Int(left.header.bits) - Int(right.header.bits)
@@ -103,6 +112,8 @@ struct DictionarySorting: ~Copyable {
         if key.isPointer { return unsafe body(FleeceOutput.text(at: key.position, in: written)) }
         let byte = UInt8(truncatingIfNeeded: key.header.bits)
         let length = Int(key.header.bits >> 8 & 0x0F)
-        return unsafe withUnsafeBytes(of: byte) { unsafe body(UnsafeRawBufferPointer(rebasing: $0[..<length])) }
+        return unsafe withUnsafeBytes(of: byte) {
+            unsafe body(UnsafeRawBufferPointer(rebasing: $0[..<length]))
+        }
     }
 }

@@ -13,7 +13,8 @@ extension FleeceOutput {
         return unsafe collection(remaining, count: count, tag: .dictionary)
     }
 
-    private mutating func collection(_ items: UnsafeBufferPointer<Item>, count: Int, tag: Header.Tag) -> Item {
+    private mutating func collection(_ items: UnsafeBufferPointer<Item>, count: Int, tag: Header.Tag) -> Item
+    {
         let top = tag.rawValue << 12
         guard count > 0 else { return Item(Header(bits: top)) }
         bytes.padToEven()

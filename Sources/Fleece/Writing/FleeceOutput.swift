@@ -146,7 +146,9 @@ struct FleeceOutput: ~Copyable {
             bytes.append(header: root.narrow(at: bytes.count))
         }
         if bytes.count > FleeceLimits.maximumSize {
-            fail(.tooLarge, "A body of \(bytes.count) bytes exceeds the \(FleeceLimits.maximumSize) there can be.")
+            fail(
+                .tooLarge,
+                "A body of \(bytes.count) bytes exceeds the \(FleeceLimits.maximumSize) there can be.")
         }
         if let failure { throw failure }
         return bytes.copy()

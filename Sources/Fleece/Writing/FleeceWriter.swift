@@ -44,6 +44,9 @@ public struct FleeceWriter: ~Copyable {
     /// The shared keys with all that were added so far; `nil` if the writer was made without.
     public var sharedKeys: SharedKeys? { output.sharedKeys }
 
+    /// Whether ``finish()`` will throw.
+    var hasFailed: Bool { output.failure != nil }
+
     /// How many collections are open.
     var depth: Int { frames.count }
 
@@ -85,7 +88,8 @@ public struct FleeceWriter: ~Copyable {
         guard depth > 0, !isInDictionary else {
             return output.fail(.misuse, "There is no array to end here.")
         }
-        let array = unsafe output.array(UnsafeMutableBufferPointer(rebasing: items.elements[current.start...]))
+        let array = unsafe output.array(
+            UnsafeMutableBufferPointer(rebasing: items.elements[current.start...]))
         end(with: array)
     }
 
@@ -100,7 +104,8 @@ public struct FleeceWriter: ~Copyable {
 
     private mutating func begin(isDictionary: Bool) {
         guard depth < FleeceLimits.maximumDepth else {
-            return output.fail(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
+            return output.fail(
+                .tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
         }
         guard output.failure == nil, expectsValue() else { return }
         frames.append(current)
@@ -122,6 +127,15 @@ public struct FleeceWriter: ~Copyable {
             return false
         }
         return true
+    }
+
+    /// Appends the item that `body` answers for a value it writes to the output itself, given the depth.
+    mutating func append(_ body: (inout FleeceOutput, Int) throws -> Item) rethrows {
+        append(try body(&output, depth))
+    }
+
+    mutating func fail(_ code: FleeceError.Code, _ message: String) {
+        output.fail(code, message)
     }
 
     @inline(__always)

@@ -1,0 +1,33 @@
+/// The way to a value that is being encoded or decoded, as a list from the value to the root: nothing is copied
+/// on the way down, and the array that errors show is built only when one occurs.
+indirect enum CodingPath {
+    case root
+    case key(any CodingKey, of: CodingPath)
+    case index(Int, of: CodingPath)
+
+    var keys: [any CodingKey] {
+        switch self {
+        case .root: []
+        case .key(let key, let parent): parent.keys + [key]
+        case .index(let index, let parent): parent.keys + [PlainKey(intValue: index)]
+        }
+    }
+}
+
+/// A coding key that is nothing but its string or index.
+struct PlainKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    static let `super` = PlainKey(stringValue: "super")
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    init(intValue: Int) {
+        stringValue = "\(intValue)"
+        self.intValue = intValue
+    }
+}

@@ -1,0 +1,74 @@
+/// How dates are stored.
+public enum FleeceDateStrategy: Sendable {
+    /// As a string like `2026-03-01T12:34:56.789Z`: UTC, always with milliseconds, so that the strings sort as
+    /// the dates do. Finer fractions are rounded.
+    case iso8601
+    /// As a number of seconds since 1970-01-01T00:00:00Z.
+    case secondsSince1970
+    /// As a number of milliseconds since 1970-01-01T00:00:00Z.
+    case millisecondsSince1970
+}
+
+/// How `Data` is stored.
+public enum FleeceDataStrategy: Sendable {
+    /// As the format's own data. In JSON text it appears as Base64.
+    case data
+    /// As a Base64 string.
+    case base64
+}
+
+/// Turns `Encodable` values into Fleece bodies.
+///
+/// Scalars and strings go straight into the body; collections follow when they are complete. Containers may be
+/// filled in any order, also nested ones after their parents. `Date` and `Data` follow their strategies, a `URL`
+/// becomes a string, a ``FleeceValue`` is copied. Whole floating-point numbers stay floating point.
+public struct FleeceEncoder {
+    /// How dates are stored; ``FleeceDateStrategy/iso8601`` unless set.
+    public var dateStrategy = FleeceDateStrategy.iso8601
+
+    /// How `Data` is stored; ``FleeceDataStrategy/data`` unless set.
+    public var dataStrategy = FleeceDataStrategy.data
+
+    /// What `encode(to:)` of the values finds in `encoder.userInfo`.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+    /// An encoder with the usual strategies.
+    public init() {}
+
+    /// Encodes `value` as a body with its own keys.
+    ///
+    /// - Throws: `EncodingError` for a number that is not finite, ``FleeceError`` for too deep nesting or too large
+    ///   a body, and whatever the value's `encode(to:)` throws.
+    public func encode(_ value: some Encodable) throws -> [UInt8] {
+        var writer = FleeceWriter()
+        try encode(value, to: &writer)
+        return try writer.finish()
+    }
+
+    /// Encodes `value` as the next value of `writer`, with its shared keys.
+    ///
+    /// - Throws: As ``encode(_:)``. The body begun is lost: call ``FleeceWriter/removeAll()``.
+    public func encode(_ value: some Encodable, to writer: inout FleeceWriter) throws {
+        let state = EncodingState(self)
+        try writer.append { output, depth in
+            // The output is the state's for the time being, and the writer has the state's empty one.
+            swap(&output, &state.output)
+            defer { swap(&output, &state.output) }
+            return try ValueEncoder(state, path: .root, depth: depth).item(encoding: value)
+        }
+    }
+}
+
+/// What all encoders of one call share.
+final class EncodingState {
+    let dateStrategy: FleeceDateStrategy
+    let dataStrategy: FleeceDataStrategy
+    let userInfo: [CodingUserInfoKey: any Sendable]
+    var output = FleeceOutput(sharedKeys: nil, capacity: 0)
+
+    init(_ encoder: FleeceEncoder) {
+        dateStrategy = encoder.dateStrategy
+        dataStrategy = encoder.dataStrategy
+        userInfo = encoder.userInfo
+    }
+}

@@ -1,0 +1,143 @@
+/// Encodes one value: a scalar, or a collection while it grows.
+///
+/// Also stands for the containers of that collection. A nested container or super encoder leaves a gap in its
+/// parent, which is filled when the parent is complete.
+final class ValueEncoder {
+    let state: EncodingState
+    let path: CodingPath
+    /// How many values are around this one; at least the number of collections.
+    private let depth: Int
+    private var kind: Header.Tag?
+    /// The scalar, or the elements, or keys and values in turn.
+    private var items: [Item] = []
+    private var gaps: [(index: Int, encoder: ValueEncoder)] = []
+
+    init(_ state: EncodingState, path: CodingPath, depth: Int) {
+        self.state = state
+        self.path = path
+        self.depth = depth
+    }
+
+    /// The number of elements so far.
+    var count: Int { items.count }
+
+    /// Makes this value a collection, which it may be already.
+    func become(_ tag: Header.Tag) {
+        if kind != tag {
+            kind = tag
+            items.removeAll()
+            gaps.removeAll()
+        }
+    }
+
+    /// Makes this value a scalar.
+    func become(scalar item: Item) {
+        become(.special)
+        items = [item]
+    }
+
+    func append(_ item: Item) {
+        items.append(item)
+    }
+
+    func append(key: some CodingKey, _ item: Item) {
+        items.append(self.item(forKey: key))
+        items.append(item)
+    }
+
+    private func item(forKey key: some CodingKey) -> Item {
+        var key = key.stringValue
+        return key.withUTF8 { unsafe state.output.key(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Leaves a gap that the answered encoder fills.
+    func appendGap(at path: CodingPath) -> ValueEncoder {
+        let encoder = ValueEncoder(state, path: path, depth: depth + 1)
+        gaps.append((items.count, encoder))
+        items.append(.null)
+        return encoder
+    }
+
+    func appendGap(key: some CodingKey) -> ValueEncoder {
+        items.append(item(forKey: key))
+        return appendGap(at: .key(key, of: path))
+    }
+
+    /// Writes the value, which is complete. One that encoded nothing is an empty dictionary.
+    func finish() throws -> Item {
+        if kind == .special { return items[0] }
+        guard depth < FleeceLimits.maximumDepth else {
+            throw FleeceError(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
+        }
+        for (index, encoder) in gaps { items[index] = try encoder.finish() }
+        return unsafe items.withUnsafeMutableBufferPointer { items in
+            unsafe kind == .array ? state.output.array(items) : state.output.dictionary(items)
+        }
+    }
+
+    /// The item for a value that is an element of this one, or this one itself.
+    func item<T: Encodable>(encoding value: T, at path: @autoclosure () -> CodingPath) throws -> Item {
+        if let item = try specialItem(for: value, at: path()) { return item }
+        let encoder = ValueEncoder(state, path: path(), depth: depth + 1)
+        try value.encode(to: encoder)
+        return try encoder.finish()
+    }
+
+    /// The item for this encoder's own value.
+    func item<T: Encodable>(encoding value: T) throws -> Item {
+        if let item = try specialItem(for: value, at: path) { return item }
+        try value.encode(to: self)
+        return try finish()
+    }
+
+    /// The item for a value of one of the types that have a form of their own; `nil` for all others.
+    private func specialItem<T: Encodable>(for value: T, at path: @autoclosure () -> CodingPath) throws
+        -> Item?
+    {
+        if T.self == FleeceValue.self, let value = value as? FleeceValue { return copy(value) }
+        return try foundationItem(for: value, at: path())
+    }
+
+    func copy(_ value: FleeceValue) -> Item {
+        state.output.copy(value, depth: depth)
+    }
+
+    func item(for value: String) -> Item {
+        var value = value
+        return value.withUTF8 { unsafe state.output.string(UnsafeRawBufferPointer($0)) }
+    }
+
+    func item(for value: some BinaryInteger) -> Item {
+        if let signed = Int64(exactly: value) { return state.output.integer(signed) }
+        return state.output.integer(UInt64(value))
+    }
+
+    func item(for value: Double, at path: @autoclosure () -> CodingPath) throws -> Item {
+        guard value.isFinite else {
+            let context = EncodingError.Context(
+                codingPath: path().keys, debugDescription: "JSON and Fleece have no \(value).")
+            throw EncodingError.invalidValue(value, context)
+        }
+        return state.output.double(value)
+    }
+}
+
+extension ValueEncoder: Encoder {
+    var codingPath: [any CodingKey] { path.keys }
+
+    var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        become(.dictionary)
+        return KeyedEncodingContainer(KeyedValueEncoder(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        become(.array)
+        return UnkeyedValueEncoder(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        SingleValueEncoder(encoder: self)
+    }
+}

@@ -1,0 +1,72 @@
+extension FleeceWriter {
+    /// Writes a copy of a value from any document, its keys translated to this writer's shared keys.
+    ///
+    /// ``FleeceValue/undefined`` is written like ``writeUndefined()``.
+    public mutating func write(_ value: FleeceValue) {
+        append { output, depth in output.copy(value, depth: depth) }
+    }
+}
+
+extension FleeceOutput {
+    /// Writes a copy of `value`, which will be within `depth` collections.
+    mutating func copy(_ value: FleeceValue, depth: Int) -> Item {
+        guard let document = value.document else { return .undefined }
+        return document.read { copy(document, $0, at: value.offset, depth: depth) }
+    }
+
+    private mutating func copy(_ document: FleeceDocument, _ view: ByteView, at offset: Int, depth: Int)
+        -> Item
+    {
+        let header = view.header(at: offset)
+        switch header.tag {
+        case .special, .smallInteger:
+            return Item(header)
+        case .integer:
+            return switch view.integer(at: offset) {
+            case .signed(let value): integer(value)
+            case .unsigned(let value): integer(value)
+            }
+        case .float:
+            return double(view.double(at: offset))
+        case .string:
+            return view.content(at: offset).map { unsafe string(view.buffer($0)) } ?? .undefined
+        case .data:
+            return view.content(at: offset).map { unsafe data(view.buffer($0)) } ?? .undefined
+        case .array, .dictionary:
+            return copy(document, view, collectionAt: offset, depth: depth)
+        case nil:
+            return .undefined
+        }
+    }
+
+    private mutating func copy(
+        _ document: FleeceDocument, _ view: ByteView, collectionAt offset: Int, depth: Int
+    ) -> Item {
+        guard depth < FleeceLimits.maximumDepth else {
+            fail(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
+            return .undefined
+        }
+        guard let layout = view.collection(at: offset) else { return .undefined }
+        let isDictionary = view.header(at: offset).tag == .dictionary
+        var items = GrowableBuffer<Item>(capacity: layout.count * 2)
+        for place in stride(from: layout.first, to: layout.end, by: layout.isWide ? 4 : 2)
+        where failure == nil {
+            let isKey = isDictionary && items.count & 1 == 0
+            let element = view.resolve(itemAt: place, of: layout)
+            items.append(
+                isKey
+                    ? copy(document, view, keyAt: element)
+                    : copy(document, view, at: element, depth: depth + 1))
+        }
+        return unsafe isDictionary ? dictionary(items.elements) : array(items.elements)
+    }
+
+    private mutating func copy(_ document: FleeceDocument, _ view: ByteView, keyAt offset: Int) -> Item {
+        if let text = view.content(at: offset), view.header(at: offset).tag == .string {
+            return unsafe key(view.buffer(text))
+        }
+        let number = view.header(at: offset).smallInteger
+        return unsafe document.sharedKeys?.withBytes(of: number) { unsafe key($0) }
+            ?? string(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+}
