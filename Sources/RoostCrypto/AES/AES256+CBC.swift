@@ -37,7 +37,7 @@ extension AES256 {
             precondition(output.count == paddedByteCount(input.count), "The output must have room for the padding.")
             let whole = input.count / 16 * 16
             let padding = UInt8(16 - input.count % 16)
-            var last = Block128(padding: unsafe UnsafeRawBufferPointer(rebasing: input[whole...]))
+            var last = unsafe Block128(padding: UnsafeRawBufferPointer(rebasing: input[whole...]))
             for index in input.count % 16..<16 { last[byte: index] = padding }
             unsafe encrypt(
                 UnsafeRawBufferPointer(rebasing: input[..<whole]),

@@ -45,8 +45,8 @@ struct VectorBitPlane: BitPlane {
 
     @inline(__always)
     var nextRow: Self {
-        let rows = unsafeBitCast(vector, to: SIMD4<UInt32>.self)
-        return Self(unsafeBitCast(SIMD4(rows[1], rows[2], rows[3], rows[0]), to: __m128i.self))
+        let rows = unsafe unsafeBitCast(vector, to: SIMD4<UInt32>.self)
+        return unsafe Self(unsafeBitCast(SIMD4(rows[1], rows[2], rows[3], rows[0]), to: __m128i.self))
     }
 
     @inline(__always)

@@ -160,7 +160,7 @@ extension AES256GCM {
         if blockCount > 0 { unsafe authenticate(start, blockCount, &state) }
         if bytes.count % 16 > 0 {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[(16 * blockCount)...])
-            authenticate(unsafe Block128(padding: rest), &state)
+            unsafe authenticate(Block128(padding: rest), &state)
         }
     }
 

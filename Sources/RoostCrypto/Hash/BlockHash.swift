@@ -81,7 +81,7 @@ extension BlockHash {
     @inline(__always)
     private mutating func clearPending(from offset: Int) {
         unsafe withUnsafeMutableBytes(of: &pending.bytes) {
-            unsafe ($0.baseAddress! + offset).initializeMemory(
+            _ = unsafe ($0.baseAddress! + offset).initializeMemory(
                 as: UInt8.self, repeating: 0, count: PendingBlock.blockByteCount - offset)
         }
     }
