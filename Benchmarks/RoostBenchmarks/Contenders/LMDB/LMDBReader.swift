@@ -53,11 +53,12 @@
 
         func scanBySequence(into sink: inout Sink) throws {
             unsafe try renew(sequences)
+            unsafe try LMDBStore.check(mdb_cursor_renew(transaction, ids), "mdb_cursor_renew")
             var key = unsafe MDB_val()
             var id = unsafe MDB_val()
             var data = unsafe MDB_val()
             while unsafe mdb_cursor_get(sequences, &key, &id, MDB_NEXT) == MDB_SUCCESS {
-                unsafe try LMDBStore.check(mdb_get(transaction, store.byID, &id, &data), "mdb_get")
+                unsafe try LMDBStore.check(mdb_cursor_get(ids, &id, &data, MDB_SET), "mdb_cursor_get")
                 unsafe sink.accept(id: id.mv_data, data.mv_data + 8, data.mv_size - 8)
             }
             unsafe mdb_txn_reset(transaction)

@@ -15,7 +15,8 @@
         static let summary = """
             the guide's recommended options (dynamic level sizes, 16 KB blocks, 10-bit Bloom filters, index and \
             filter blocks in the cache, two background jobs), 256 MB block cache, no compression, write batches \
-            with sync; pinned reads; compaction by a full CompactRange
+            with sync; pinned reads, batched MultiGet for the scan by sequence and for the sequences that an update \
+            replaces; compaction by a full CompactRange
             """
 
         func open(_ directory: String) throws -> Families {

@@ -36,7 +36,7 @@
         func settle() throws {
             let options = unsafe rocksdb_flushoptions_create()
             defer { unsafe rocksdb_flushoptions_destroy(options) }
-            for unsafefamily in unsafe [byID, bySequence] {
+            unsafe try [byID, bySequence].forEach { family in
                 unsafe try Self.check("flush") { unsafe rocksdb_flush_cf(database, options, family, $0) }
             }
             while unsafe [byID, bySequence].contains(where: isBusy) { usleep(10_000) }
@@ -47,7 +47,7 @@
             let options = unsafe rocksdb_compactoptions_create()
             defer { unsafe rocksdb_compactoptions_destroy(options) }
             unsafe rocksdb_compactoptions_set_bottommost_level_compaction(options, 2)
-            for unsafefamily in unsafe [byID, bySequence] {
+            unsafe [byID, bySequence].forEach { family in
                 unsafe rocksdb_compact_range_cf_opt(database, family, options, nil, 0, nil, 0)
             }
             try close()

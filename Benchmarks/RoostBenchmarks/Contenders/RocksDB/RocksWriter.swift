@@ -1,12 +1,14 @@
 #if PEER_RocksDB
     import CRocksDB
 
-    /// One write batch, cleared and filled again for each commit.
+    /// One write batch, cleared and filled again for each commit; the old sequences of updated documents are looked
+    /// up together.
     @safe final class RocksWriter: ContenderWriter {
         private let store: RocksStore
         private let batch = unsafe rocksdb_writebatch_create()
         private let reading = unsafe rocksdb_readoptions_create()
         private let writing = unsafe rocksdb_writeoptions_create()
+        private let lookup = RocksMultiGet(capacity: 128)
         private let sequence = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
         private let parts = UnsafeMutablePointer<UnsafePointer<CChar>?>.allocate(capacity: 3)
         private let sizes = UnsafeMutablePointer<Int>.allocate(capacity: 3)
@@ -28,9 +30,9 @@
         func commit(_ documents: Batch, _ kind: CommitKind) throws {
             let first = store.lastSequence.add(UInt64(documents.count), ordering: .relaxed).oldValue + 1
             unsafe rocksdb_writebatch_clear(batch)
+            if kind == .update { try removeOldSequences(documents) }
             for index in 0..<documents.count {
                 let id = unsafe documents.id(index).assumingMemoryBound(to: CChar.self)
-                if kind == .update { unsafe try removeOldSequence(id) }
                 unsafe sequence.pointee = (first + UInt64(index)).bigEndian
                 unsafe put(id, documents.value(index), documents.valueSize)
             }
@@ -52,18 +54,20 @@
         }
 
         /// The old sequence is the first eight bytes stored by ID.
-        @inline(__always)
-        private func removeOldSequence(_ id: UnsafePointer<CChar>) throws {
-            let stored = unsafe try RocksStore.check("get") {
-                unsafe rocksdb_get_pinned_cf(store.database, reading, store.byID, id, DocumentID.size, $0)
+        private func removeOldSequences(_ documents: Batch) throws {
+            var done = 0
+            while done < documents.count {
+                let count = min(lookup.capacity, documents.count - done)
+                for index in 0..<count {
+                    unsafe lookup.setKey(
+                        index, documents.id(done + index).assumingMemoryBound(to: CChar.self))
+                }
+                unsafe try lookup.forEach(count, in: store, reading) { _, stored in
+                    let old = unsafe stored.baseAddress!.assumingMemoryBound(to: CChar.self)
+                    unsafe rocksdb_writebatch_delete_cf(batch, store.bySequence, old, 8)
+                }
+                done += count
             }
-            guard let stored = unsafe stored else {
-                throw BenchmarkError("RocksDB: a stored document is missing")
-            }
-            var size = 0
-            unsafe rocksdb_writebatch_delete_cf(
-                batch, store.bySequence, rocksdb_pinnableslice_value(stored, &size), 8)
-            unsafe rocksdb_pinnableslice_destroy(stored)
         }
     }
 #endif

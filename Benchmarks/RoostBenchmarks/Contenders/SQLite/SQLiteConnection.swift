@@ -40,7 +40,7 @@
         }
 
         func close() throws {
-            for unsafestatement in unsafe statements { unsafe sqlite3_finalize(statement) }
+            unsafe statements.forEach { unsafe sqlite3_finalize($0) }
             unsafe statements = unsafe []
             guard unsafe sqlite3_close(handle) == SQLITE_OK else { throw error("close") }
         }
