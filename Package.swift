@@ -18,6 +18,33 @@ func tests(_ name: String, _ imports: [Target.Dependency], exclude: [String] = [
     .testTarget(name: name, dependencies: imports, exclude: exclude, swiftSettings: strict)
 }
 
+/// The benchmark program and the peers it is built with; Linux only, as it reads /proc and counts system calls.
+/// `ROOST_PEERS` lists the installed ones (`Benchmarks/run` sets it); a package manifest's evaluation is
+/// cached, so looking for header files here would miss a library that was installed later.
+func benchmarkTargets() -> [Target] {
+    #if os(Linux)
+        guard isDevelopment else { return [] }
+        let peers = (Context.environment["ROOST_PEERS"] ?? "").split(separator: " ").map(String.init)
+        let program = Target.executableTarget(
+            name: "RoostBenchmarks",
+            dependencies: ["WriteCounters", "RoostStorage", "RoostBytes"] + peers.map { .byName(name: "C\($0)") },
+            path: "Benchmarks/RoostBenchmarks",
+            swiftSettings: strict + peers.map { .define("PEER_\($0)") })
+        return [program, .target(name: "WriteCounters", path: "Benchmarks/WriteCounters")]
+            + peers.map { .systemLibrary(name: "C\($0)", path: "Benchmarks/Peers/C\($0)") }
+    #else
+        return []
+    #endif
+}
+
+func benchmarkProducts() -> [Product] {
+    #if os(Linux)
+        return isDevelopment ? [.executable(name: "roost-bench", targets: ["RoostBenchmarks"])] : []
+    #else
+        return []
+    #endif
+}
+
 let package = Package(
     name: "Roost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -26,7 +53,7 @@ let package = Package(
         .library(name: "RoostStorage", targets: ["RoostStorage"]),
         .library(name: "Fleece", targets: ["Fleece"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
-    ],
+    ] + benchmarkProducts(),
     traits: [
         .default(enabledTraits: ["HardwareCrypto"]),
         .trait(
@@ -46,7 +73,8 @@ let package = Package(
         layer("Fleece", ["RoostBytes"]),
         layer("Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
         layer("RoostSimulation", ["RoostFile"]),
-        .executableTarget(name: "RoostCommand", dependencies: ["Roost", "RoostStorage"], swiftSettings: strict),
+        .executableTarget(
+            name: "RoostCommand", dependencies: ["Roost", "RoostStorage"], swiftSettings: strict),
         tests("RoostBytesTests", ["RoostBytes"]),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
@@ -54,5 +82,5 @@ let package = Package(
         tests("RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"]),
         tests("FleeceTests", ["Fleece"]),
         tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"]),
-    ]
+    ] + benchmarkTargets()
 )

@@ -59,6 +59,8 @@ public final class Cursor {
         return try seek(.key(key.bytes), at: key)
     }
 
+    package func seek(_ key: ByteView) throws(StoreError) -> Bool { try seek(Key(key.array)) }
+
     /// Goes to the `offset`-th key of the range, counted from 0; `false` when there are fewer. O(log n).
     public func seek(offset: UInt64) throws(StoreError) -> Bool {
         guard !range.isEmpty else { return false }

@@ -1,0 +1,28 @@
+/// What `--help` prints.
+enum Usage {
+    static var text: String {
+        """
+        Usage: roost-bench [options]
+
+        Measures embedded stores side by side: the same documents (a 16-byte ID and a value of random bytes),
+        found by ID and by sequence, every commit durable. Contenders take turns; each row of each contender
+        runs in a process of its own, on a copy of the same store.
+
+          --quick             100,000 documents, short phases, done within 3 minutes
+          --rows W1,R1        only these rows: \(Row.allCases.map(\.rawValue).joined(separator: ", "))
+          --contenders a,b    only these: \(ContenderCatalogue.all.map(\.name).joined(separator: ", "))
+          --docs N            documents in the store (1000000)
+          --value-size N      bytes of a value (300)
+          --seed N            seed of documents and orders (1)
+          --rounds N          samples of each figure (3)
+          --seconds N         length of the phases that are bounded by time (2)
+          --json FILE         writes every sample to FILE
+          --results DIR       writes table, JSON and plots to DIR (Benchmarks/Results, say)
+          --directory DIR     where the stores are kept meanwhile (.build/roost-bench); emptied at the end
+          --help
+
+        The table goes to standard output, progress to standard error. A sample during which other programs
+        took more than a third of a core is taken again, up to twice, and marked with ~ if that did not help.
+        """
+    }
+}

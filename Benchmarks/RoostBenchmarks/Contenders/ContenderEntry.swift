@@ -1,0 +1,32 @@
+/// What opens a store.
+struct OpenRequest: Sendable {
+    /// An existing directory that belongs to the store.
+    let directory: String
+    /// Bytes of every value, for contenders with records of fixed size.
+    let valueSize: Int
+    /// Documents the loaded store has, for the raw limit, which keeps no index.
+    let count: Int
+}
+
+/// One contender as the catalogue lists it.
+struct ContenderEntry: Sendable {
+    enum Kind: String, Codable, Sendable {
+        /// A plain program that writes or reads the same bytes.
+        case raw
+        case peer
+        /// A peer that promises less than the others: shown, but nobody's ratio is taken from it.
+        case relaxed
+        case roost
+    }
+
+    /// What `--contenders` takes.
+    let name: String
+    /// What the tables say.
+    let title: String
+    let kind: Kind
+    /// How it is configured, in a sentence for the reader of the results.
+    let configuration: String
+    /// The rows it takes part in.
+    let rows: Set<Row>
+    let open: @Sendable (OpenRequest) throws -> any Contender
+}

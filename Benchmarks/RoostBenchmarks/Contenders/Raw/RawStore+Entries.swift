@@ -1,0 +1,19 @@
+extension RawStore {
+    static let entries = [
+        ContenderEntry(
+            name: "raw", title: "raw limit", kind: .raw,
+            configuration: "one pwrite and one fdatasync per commit; pread of a known place; no index at all",
+            rows: Set(Row.allCases),
+            open: { try RawStore($0, reading: .pread, zeroesAhead: false) }),
+        ContenderEntry(
+            name: "raw-mapped", title: "raw limit, mapped", kind: .raw,
+            configuration: "the same file read through a mapping",
+            rows: [.randomReads, .scans, .scansAfterRandomLoad, .ranges, .readsBesideWriter],
+            open: { try RawStore($0, reading: .mapping, zeroesAhead: false) }),
+        ContenderEntry(
+            name: "raw-zeroed", title: "raw limit, zeroed ahead", kind: .raw,
+            configuration: "commits overwrite blocks into which zeros were written and synced in advance",
+            rows: [.singleCommits, .parallelCommits],
+            open: { try RawStore($0, reading: .pread, zeroesAhead: true) }),
+    ]
+}

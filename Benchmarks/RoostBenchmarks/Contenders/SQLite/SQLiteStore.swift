@@ -1,0 +1,86 @@
+#if PEER_SQLite
+    import CSQLite
+    import Foundation
+
+    /// SQLite: a table whose rowid is the sequence, so that a scan by sequence reads the table in order, and a
+    /// unique index by ID. An update gives the row its new rowid, which removes the old sequence.
+    ///
+    /// One connection writes, taken in turn by the threads that do, since SQLite has one writer at a time and
+    /// waiting in the program is cheaper than its busy handler; every reading thread has a connection.
+    final class SQLiteStore: Contender {
+        enum Synchronous: String {
+            case full = "FULL"
+            case normal = "NORMAL"
+        }
+
+        private let path: String
+        private let settings: [String]
+        /// Taken in turn with a plain lock: Synchronization's Mutex hands over more slowly between four threads.
+        private let turn = NSLock()
+        private nonisolated(unsafe) let writing: SQLiteWriting
+
+        init(_ request: OpenRequest, synchronous: Synchronous) throws {
+            path = request.directory + "/documents.sqlite"
+            settings = [
+                "PRAGMA journal_mode = WAL",
+                "PRAGMA synchronous = \(synchronous.rawValue)",
+                "PRAGMA cache_size = -262144",
+            ]
+            unsafe writing = try SQLiteWriting(path: path, settings: settings)
+        }
+
+        func makeWriter() throws -> any ContenderWriter {
+            SQLiteWriter(store: self)
+        }
+
+        func makeReader() throws -> any ContenderReader {
+            try SQLiteReader(path: path, settings: settings)
+        }
+
+        /// Calls `body` with the connection that writes.
+        func withWriting(_ body: (SQLiteWriting) throws -> Void) rethrows {
+            try turn.withLock { unsafe try body(writing) }
+        }
+
+        func settle() throws {
+            try withWriting { try $0.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+        }
+
+        func compactAndClose() throws {
+            try withWriting { writing in
+                try writing.connection.execute("VACUUM")
+                try writing.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+            try close()
+        }
+
+        func close() throws {
+            try withWriting { try $0.connection.close() }
+        }
+    }
+
+    extension SQLiteStore {
+        static let entries = [
+            entry("sqlite", .full, .peer, "WAL, synchronous FULL: durable on commit"),
+            entry(
+                "sqlite-normal", .normal, .relaxed,
+                "WAL, synchronous NORMAL: commits may be lost on power failure"),
+        ]
+
+        private static func entry(
+            _ name: String, _ synchronous: Synchronous, _ kind: ContenderEntry.Kind, _ mode: String
+        ) -> ContenderEntry {
+            ContenderEntry(
+                name: name,
+                title: unsafe "SQLite \(String(cString: sqlite3_libversion())) \(synchronous.rawValue)",
+                kind: kind,
+                configuration: """
+                    \(mode); 256 MB page cache, prepared statements with static bindings, \
+                    rowid = sequence and a unique index by ID, automatic checkpoints as by default; compaction \
+                    by VACUUM
+                    """,
+                rows: Set(Row.allCases),
+                open: { try SQLiteStore($0, synchronous: synchronous) })
+        }
+    }
+#endif

@@ -1,0 +1,54 @@
+import Foundation
+
+/// All samples of a run.
+struct Results {
+    let options: Options
+    let contenders: [ContenderEntry]
+    let machine: Machine
+    private var samples: [String: [Metric: [Double]]] = [:]
+    private var disturbed: Set<Cell> = []
+
+    private struct Cell: Hashable {
+        let contender: String
+        let row: Row
+    }
+
+    init(options: Options, contenders: [ContenderEntry]) {
+        self.options = options
+        self.contenders = contenders
+        machine = Machine(directory: options.directory)
+    }
+
+    mutating func add(_ outcome: Outcome, of entry: ContenderEntry) {
+        for (name, value) in outcome.figures {
+            guard let metric = Metric(rawValue: name) else { continue }
+            samples[entry.name, default: [:]][metric, default: []].append(value)
+            if outcome.isDisturbed { disturbed.insert(Cell(contender: entry.name, row: metric.row)) }
+        }
+    }
+
+    func summary(_ metric: Metric, _ entry: ContenderEntry) -> Summary? {
+        samples[entry.name]?[metric].map(Summary.init)
+    }
+
+    /// Whether a sample of this figure was disturbed by other programs to the end.
+    func isDisturbed(_ metric: Metric, _ entry: ContenderEntry) -> Bool {
+        disturbed.contains(Cell(contender: entry.name, row: metric.row))
+    }
+
+    /// The lines of the table: what at least one contender has a figure for.
+    var metrics: [Metric] {
+        Metric.allCases.filter { metric in contenders.contains { summary(metric, $0) != nil } }
+    }
+
+    /// The median of the plain raw limit.
+    func raw(_ metric: Metric) -> Double? {
+        contenders.first { $0.kind == .raw }.flatMap { summary(metric, $0)?.median }
+    }
+
+    /// The best median among the peers that promise what is asked.
+    func bestPeer(_ metric: Metric) -> Double? {
+        let medians = contenders.filter { $0.kind == .peer }.compactMap { summary(metric, $0)?.median }
+        return metric.isRate ? medians.max() : medians.min()
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// Collects the shapes of an SVG picture that is readable on light and on dark pages: the background is left
+/// to the page, and colours follow the reader's scheme.
+struct SVGCanvas {
+    /// The place of a text relative to its point.
+    enum Anchor: String {
+        case start, middle, end
+    }
+
+    private let width: Double
+    private let height: Double
+    private var shapes: [String] = []
+
+    init(width: Double, height: Double) {
+        self.width = width
+        self.height = height
+    }
+
+    /// A bar; `style` is one of the style sheet's classes.
+    mutating func bar(x: Double, y: Double, width: Double, height: Double, style: String) {
+        shapes.append(
+            "<rect class=\"\(style)\" x=\"\(Self.text(x))\" y=\"\(Self.text(y))\" "
+                + "width=\"\(Self.text(width))\" height=\"\(Self.text(height))\" rx=\"1.5\"/>")
+    }
+
+    mutating func text(_ string: String, x: Double, y: Double, anchor: Anchor = .start, style: String) {
+        shapes.append(
+            "<text class=\"\(style)\" x=\"\(Self.text(x))\" y=\"\(Self.text(y))\" "
+                + "text-anchor=\"\(anchor.rawValue)\">\(Self.escaped(string))</text>")
+    }
+
+    var svg: String {
+        """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.text(width)) \(Self.text(height))" \
+        font-family="system-ui, sans-serif">
+        <style>
+        \(Self.styleSheet)
+        </style>
+        \(shapes.joined(separator: "\n"))
+        </svg>
+
+        """
+    }
+
+    private static let styleSheet = """
+        text { fill: #1f2328; font-size: 11px }
+        .title { font-size: 15px; font-weight: 600 }
+        .panel { font-size: 12px; font-weight: 600 }
+        .quiet { fill: #59636e }
+        .raw { fill: #b4bcc4 }
+        .peer { fill: #6a8fc0 }
+        .relaxed { fill: #b5c9e3 }
+        .roost { fill: #d9662b }
+        @media (prefers-color-scheme: dark) {
+        text { fill: #e6edf3 }
+        .quiet { fill: #9198a1 }
+        .raw { fill: #59636e }
+        .peer { fill: #5f88bd }
+        .relaxed { fill: #3d5573 }
+        .roost { fill: #f0883e }
+        }
+        """
+
+    private static func text(_ value: Double) -> String {
+        String(format: "%.1f", value)
+    }
+
+    private static func escaped(_ string: String) -> String {
+        string.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+    }
+}

@@ -1,0 +1,95 @@
+/// A figure that a row yields: a line of the table.
+enum Metric: String, CaseIterable, Codable, Sendable {
+    case orderedLoad = "W1"
+    case orderedLoadSettled = "W1.settled"
+    case orderedLoadWritten = "W1.written"
+    case orderedLoadSyncs = "W1.syncs"
+    case fileSize = "W1.size"
+    case peakMemory = "W1.memory"
+    case randomLoad = "W2"
+    case randomLoadSettled = "W2.settled"
+    case randomLoadWritten = "W2.written"
+    case updates = "W3"
+    case updatesSettled = "W3.settled"
+    case updatesWritten = "W3.written"
+    case updatesSyncs = "W3.syncs"
+    case singleCommits = "W4"
+    case singleCommitBytes = "W4.bytes"
+    case singleCommitSyncs = "W4.syncs"
+    case parallelCommits = "W5"
+    case parallelCommitSyncs = "W5.syncs"
+    case randomReads = "R1"
+    case randomReadsTwoThreads = "R1.threads2"
+    case scanByID = "R2.id"
+    case scanBySequence = "R2.sequence"
+    case scanAfterRandomLoad = "R2r"
+    case scanAfterCompaction = "R2r.compacted"
+    case ranges = "R3"
+    case readsBesideWriter = "R4"
+    case readLatency = "R4.p99"
+    case writerBesideReads = "R4.writer"
+    case compaction = "C1"
+    case compactionWritten = "C1.written"
+    case openWarm = "O1"
+    case openWarmRead = "O1.read"
+    case openCold = "O1.cold"
+    case openColdRead = "O1.cold.read"
+
+    var row: Row {
+        Row(rawValue: String(rawValue.prefix { $0 != "." }))!
+    }
+
+    /// The line's heading, with the unit.
+    var title: String {
+        switch self {
+        case .orderedLoad: "W1 load in ID order, 1,000 per commit, docs/s"
+        case .orderedLoadSettled: "W1 the same until settled and closed, docs/s"
+        case .orderedLoadWritten: "W1 bytes written per byte of document, until closed"
+        case .orderedLoadSyncs: "W1 syncs per commit"
+        case .fileSize: "file size after W1, bytes per byte of document"
+        case .peakMemory: "peak memory in W1, MB"
+        case .randomLoad: "W2 load in random order, 1,000 per commit, docs/s"
+        case .randomLoadSettled: "W2 the same until settled and closed, docs/s"
+        case .randomLoadWritten: "W2 bytes written per byte of document, until closed"
+        case .updates: "W3 random updates, 100 per commit, docs/s"
+        case .updatesSettled: "W3 the same until settled and closed, docs/s"
+        case .updatesWritten: "W3 bytes written per byte of document, until closed"
+        case .updatesSyncs: "W3 syncs per commit"
+        case .singleCommits: "W4 single-document commits/s"
+        case .singleCommitBytes: "W4 bytes written per commit"
+        case .singleCommitSyncs: "W4 syncs per commit"
+        case .parallelCommits: "W5 single-document commits/s from 4 threads"
+        case .parallelCommitSyncs: "W5 syncs per commit"
+        case .randomReads: "R1 random reads by ID, reads/s"
+        case .randomReadsTwoThreads: "R1 the same from 2 threads, reads/s"
+        case .scanByID: "R2 scan by ID with bodies, docs/s"
+        case .scanBySequence: "R2 scan by sequence with bodies, docs/s"
+        case .scanAfterRandomLoad: "R2r scan by ID with bodies after random loading, docs/s"
+        case .scanAfterCompaction: "R2r the same after compaction, docs/s"
+        case .ranges: "R3 ranges of 100, scans/s"
+        case .readsBesideWriter: "R4 random reads beside a committing writer, reads/s"
+        case .readLatency: "R4 99th percentile of a read, us"
+        case .writerBesideReads: "R4 what the writer got through, docs/s"
+        case .compaction: "C1 compaction after W3, s"
+        case .compactionWritten: "C1 bytes written per live byte"
+        case .openWarm: "O1 open, warm, us"
+        case .openWarmRead: "O1 open and first read, warm, us"
+        case .openCold: "O1 open, cold, us"
+        case .openColdRead: "O1 open and first read, cold, us"
+        }
+    }
+
+    /// Whether more is better: the rates.
+    var isRate: Bool {
+        title.contains("/s")
+    }
+
+    /// Whether the line counts something that is no goal by itself, so that no ratio is worth showing.
+    var isCount: Bool {
+        switch self {
+        case .orderedLoadSyncs, .updatesSyncs, .singleCommitSyncs, .parallelCommitSyncs, .singleCommitBytes:
+            true
+        default: false
+        }
+    }
+}

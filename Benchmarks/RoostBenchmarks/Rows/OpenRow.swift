@@ -1,0 +1,29 @@
+/// O1: opening the loaded store, and reading the first document, with its pages cached and not.
+enum OpenRow {
+    static func run(on stage: Stage) throws {
+        // What the first opening tidies up (a log to replay) is no part of the later ones.
+        _ = try open(stage)
+        let warm = try (0..<30).map { _ in try open(stage) }
+        stage.record(.openWarm, Summary(warm.map(\.opened)).median)
+        stage.record(.openWarmRead, Summary(warm.map(\.read)).median)
+        let cold = try (0..<7).map { _ in
+            Warmth.dropFiles(in: stage.directory)
+            return try open(stage)
+        }
+        stage.record(.openCold, Summary(cold.map(\.opened)).median)
+        stage.record(.openColdRead, Summary(cold.map(\.read)).median)
+    }
+
+    /// Microseconds until the store was open and until one document had been read.
+    private static func open(_ stage: Stage) throws -> (opened: Double, read: Double) {
+        let key = DocumentKey(stage.corpus, stage.corpus.count / 2)
+        let start = Clock.now()
+        let store = try stage.open()
+        let opened = Clock.seconds(since: start) * 1e6
+        var sink = Sink()
+        try store.makeReader().read(key, into: &sink)
+        let read = Clock.seconds(since: start) * 1e6
+        try store.close()
+        return (opened, read)
+    }
+}

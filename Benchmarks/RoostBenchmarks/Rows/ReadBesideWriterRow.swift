@@ -1,0 +1,77 @@
+import Synchronization
+
+/// R4: random reads on one thread while another commits random updates, 100 at a time, without a pause.
+enum ReadBesideWriterRow {
+    static func run(on stage: Stage) throws {
+        let store = try stage.open()
+        let corpus = stage.corpus
+        let seconds = stage.seconds
+        let isOver = Flag()
+        var results: [Progress] = []
+        _ = try stage.measure {
+            results = try onThreads(
+                2, prepare: { _ in (try store.makeReader(), try store.makeWriter()) },
+                work: { thread, hands in
+                    if thread == 1 { return try write(corpus, hands.1, until: isOver) }
+                    defer { isOver.raise() }
+                    return try read(corpus, hands.0, seconds: seconds)
+                })
+        }
+        stage.record(.readsBesideWriter, results[0].rate)
+        stage.record(.readLatency, results[0].latencies.quantile(0.99) / 1_000)
+        stage.record(.writerBesideReads, results[1].rate)
+        try store.settle()
+        try store.close()
+    }
+
+    private struct Progress: Sendable {
+        var rate = 0.0
+        var latencies = LatencyHistogram()
+    }
+
+    /// Each read is timed by itself.
+    private static func read(
+        _ corpus: Corpus, _ reader: any ContenderReader, seconds: Double
+    ) throws -> Progress {
+        var progress = Progress()
+        var random = SplitMix64(seed: corpus.seed)
+        var sink = Sink()
+        let start = Clock.now()
+        let end = start + UInt64(seconds * 1e9)
+        var before = start
+        while before < end {
+            try reader.read(DocumentKey(corpus, random.next(below: corpus.count)), into: &sink)
+            let after = Clock.now()
+            progress.latencies.record(nanoseconds: after - before)
+            before = after
+        }
+        progress.rate = Double(sink.documents) / Clock.seconds(since: start)
+        sink.finish()
+        return progress
+    }
+
+    private static func write(
+        _ corpus: Corpus, _ writer: any ContenderWriter, until isOver: Flag
+    ) throws -> Progress {
+        let perCommit = min(UpdateSequence.documentsPerCommit, corpus.count)
+        let batch = Batch(capacity: perCommit, valueSize: corpus.valueSize)
+        var sequence = UpdateSequence(corpus)
+        let start = Clock.now()
+        while !isOver.isRaised {
+            sequence.fill(batch, count: perCommit)
+            try writer.commit(batch, .update)
+        }
+        return Progress(rate: Double(sequence.updates) / Clock.seconds(since: start))
+    }
+}
+
+/// Raised once by one thread, seen by others.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isRaised: Bool { value.load(ordering: .relaxed) }
+
+    func raise() {
+        value.store(true, ordering: .relaxed)
+    }
+}

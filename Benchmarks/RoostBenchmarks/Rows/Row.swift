@@ -1,0 +1,76 @@
+/// A row of the benchmark: one kind of work, run in a process of its own for each contender.
+enum Row: String, CaseIterable, Codable, Sendable {
+    case orderedLoad = "W1"
+    case randomLoad = "W2"
+    case updates = "W3"
+    case singleCommits = "W4"
+    case parallelCommits = "W5"
+    case randomReads = "R1"
+    case scans = "R2"
+    case scansAfterRandomLoad = "R2r"
+    case ranges = "R3"
+    case readsBesideWriter = "R4"
+    case compaction = "C1"
+    case opening = "O1"
+
+    /// The store a row starts from.
+    enum State: String, Codable, Sendable {
+        case empty
+        /// As ``Row/orderedLoad`` leaves it.
+        case ordered
+        /// As ``Row/randomLoad`` leaves it.
+        case random
+        /// As ``Row/updates`` leaves it.
+        case updated
+
+        /// The row that makes this state.
+        var maker: Row? {
+            switch self {
+            case .empty: nil
+            case .ordered: .orderedLoad
+            case .random: .randomLoad
+            case .updated: .updates
+            }
+        }
+    }
+
+    /// What the row works on. It always gets a copy, so that every row and every repetition starts alike.
+    var start: State {
+        switch self {
+        case .orderedLoad, .randomLoad: .empty
+        case .updates, .singleCommits, .parallelCommits, .randomReads, .scans, .ranges, .readsBesideWriter,
+            .opening:
+            .ordered
+        case .scansAfterRandomLoad: .random
+        case .compaction: .updated
+        }
+    }
+
+    /// What the row leaves for others to start from.
+    var result: State? {
+        switch self {
+        case .orderedLoad: .ordered
+        case .randomLoad: .random
+        case .updates: .updated
+        default: nil
+        }
+    }
+
+    /// Does the row's work and records its figures.
+    func run(on stage: Stage) throws {
+        switch self {
+        case .orderedLoad: try LoadRow.run(on: stage, inOrder: true)
+        case .randomLoad: try LoadRow.run(on: stage, inOrder: false)
+        case .updates: try UpdateRow.run(on: stage)
+        case .singleCommits: try CommitRow.run(on: stage, threads: 1)
+        case .parallelCommits: try CommitRow.run(on: stage, threads: 4)
+        case .randomReads: try RandomReadRow.run(on: stage)
+        case .scans: try ScanRow.run(on: stage)
+        case .scansAfterRandomLoad: try ScanRow.runAfterRandomLoad(on: stage)
+        case .ranges: try RangeRow.run(on: stage)
+        case .readsBesideWriter: try ReadBesideWriterRow.run(on: stage)
+        case .compaction: try CompactionRow.run(on: stage)
+        case .opening: try OpenRow.run(on: stage)
+        }
+    }
+}

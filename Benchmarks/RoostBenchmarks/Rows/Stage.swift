@@ -1,0 +1,68 @@
+/// Where a row is performed: in a child process, for one contender, once.
+final class Stage {
+    let corpus: Corpus
+    let directory: String
+    /// How long the rows that are bounded by time go on.
+    let seconds: Double
+    private(set) var figures: [Metric: Double] = [:]
+    /// The greatest share of a core that other programs took during a timed region.
+    private(set) var disturbance = 0.0
+    private let entry: ContenderEntry
+
+    init(entry: ContenderEntry, corpus: Corpus, directory: String, seconds: Double) {
+        self.entry = entry
+        self.corpus = corpus
+        self.directory = directory
+        self.seconds = seconds
+    }
+
+    /// Whether the contender is the raw limit, which keeps nothing that could be verified.
+    var isRaw: Bool { entry.kind == .raw }
+
+    func open() throws -> any Contender {
+        try entry.open(
+            OpenRequest(directory: directory, valueSize: corpus.valueSize, count: corpus.count))
+    }
+
+    func record(_ metric: Metric, _ value: Double) {
+        figures[metric] = value
+    }
+
+    /// Remembers how undisturbed a timed region was.
+    func note(_ measurement: Measurement) {
+        disturbance = max(disturbance, measurement.disturbance)
+    }
+
+    /// Waits until the writes made so far are on the medium and measures what `body` costs.
+    func measure(_ body: () throws -> Void) throws -> Measurement {
+        Warmth.settle()
+        let meter = Meter()
+        try body()
+        let measurement = meter.stop()
+        note(measurement)
+        return measurement
+    }
+
+    /// Opens the store again and reads a sample of the documents, each of which must have the value of the
+    /// version that `version` gives for its index. The raw limit looks nothing up and is not asked.
+    func verify(version: (Int) -> Int) throws {
+        if isRaw { return }
+        let store = try open()
+        try verify(try store.makeReader(), version: version)
+        try store.close()
+    }
+
+    private func verify(_ reader: any ContenderReader, version: (Int) -> Int) throws {
+        var random = SplitMix64(seed: corpus.seed)
+        for _ in 0..<1_000 {
+            let index = random.next(below: corpus.count)
+            var found = Sink()
+            var expected = Sink()
+            try reader.read(DocumentKey(corpus, index), into: &found)
+            unsafe expected.accept(corpus.value(of: index, version: version(index)))
+            guard found.digest == expected.digest else {
+                throw BenchmarkError("\(entry.title) returned another value than was stored")
+            }
+        }
+    }
+}
