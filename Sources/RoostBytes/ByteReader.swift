@@ -15,12 +15,28 @@ package struct ByteReader {
         return bytes[position]
     }
 
-    @inlinable package mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
-        _ type: T.Type = T.self
-    ) throws(MalformedBytes) -> T {
-        guard remaining >= MemoryLayout<T>.size else { throw MalformedBytes(at: position) }
-        defer { position += MemoryLayout<T>.size }
-        return bytes.load(at: position)
+    @inlinable package mutating func integer(_ type: UInt16.Type = UInt16.self) throws(MalformedBytes)
+        -> UInt16
+    {
+        guard remaining >= 2 else { throw MalformedBytes(at: position) }
+        defer { position += 2 }
+        return bytes.load(UInt16.self, at: position)
+    }
+
+    @inlinable package mutating func integer(_ type: UInt32.Type = UInt32.self) throws(MalformedBytes)
+        -> UInt32
+    {
+        guard remaining >= 4 else { throw MalformedBytes(at: position) }
+        defer { position += 4 }
+        return bytes.load(UInt32.self, at: position)
+    }
+
+    @inlinable package mutating func integer(_ type: UInt64.Type = UInt64.self) throws(MalformedBytes)
+        -> UInt64
+    {
+        guard remaining >= 8 else { throw MalformedBytes(at: position) }
+        defer { position += 8 }
+        return bytes.load(UInt64.self, at: position)
     }
 
     @inlinable package mutating func view(_ count: Int) throws(MalformedBytes) -> ByteView {

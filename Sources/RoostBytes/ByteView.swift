@@ -40,11 +40,20 @@
         return unsafe base.load(fromByteOffset: index, as: UInt8.self)
     }
 
-    @inlinable package func load<T: FixedWidthInteger & BitwiseCopyable>(
-        _ type: T.Type = T.self, at offset: Int
-    ) -> T {
-        precondition(offset >= 0 && offset <= count - MemoryLayout<T>.size)
-        return T(littleEndian: unsafe base.loadUnaligned(fromByteOffset: offset, as: T.self))
+    // One method for each width: a generic one is not specialized across modules here.
+    @inlinable package func load(_ type: UInt16.Type = UInt16.self, at offset: Int) -> UInt16 {
+        precondition(offset >= 0 && offset <= count - 2)
+        return unsafe UInt16(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+    }
+
+    @inlinable package func load(_ type: UInt32.Type = UInt32.self, at offset: Int) -> UInt32 {
+        precondition(offset >= 0 && offset <= count - 4)
+        return unsafe UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+
+    @inlinable package func load(_ type: UInt64.Type = UInt64.self, at offset: Int) -> UInt64 {
+        precondition(offset >= 0 && offset <= count - 8)
+        return unsafe UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
     /// The `length` bytes at `offset`.

@@ -42,14 +42,23 @@ struct RandomHistory {
         switch style {
         case 0: Key(UInt64.random(in: 0..<5_000, using: &generator))
         case 1: Key("doc-\(Int.random(in: 0..<20_000, using: &generator))")
-        case 2: Key((0..<Int.random(in: 0...6, using: &generator)).map { _ in UInt8.random(in: 0...3, using: &generator) })
+        case 2:
+            Key(
+                (0..<Int.random(in: 0...6, using: &generator)).map { _ in
+                    UInt8.random(in: 0...3, using: &generator)
+                })
         default:
-            Key((0..<Int.random(in: 1...300, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) })
+            Key(
+                (0..<Int.random(in: 1...300, using: &generator)).map { _ in
+                    UInt8.random(in: 0...255, using: &generator)
+                })
         }
     }
 
     private mutating func value() -> [UInt8] {
-        let length = Bool.random(using: &generator) ? Int.random(in: 0...20, using: &generator)
+        let length =
+            Bool.random(using: &generator)
+            ? Int.random(in: 0...20, using: &generator)
             : Int.random(in: 0...600, using: &generator)
         let byte = UInt8.random(in: 0...255, using: &generator)
         return (0..<length).map { $0 % 7 == 0 ? byte : UInt8(truncatingIfNeeded: $0) }
@@ -144,7 +153,9 @@ struct RandomHistory {
             try check(try snapshot[tree], model)
             if name == "beta" {
                 let range = range()
-                let expected = model.sorted.filter { range.contains($0.key) }.reduce(0) { $0 + $1.key.bytes.count }
+                let expected = model.sorted.filter { range.contains($0.key) }.reduce(0) {
+                    $0 + $1.key.bytes.count
+                }
                 #expect(Reduction.sumValue(try snapshot[tree].reduction(in: range)) == expected)
             }
         }
@@ -154,13 +165,17 @@ struct RandomHistory {
         let sorted = model.sorted
         #expect(view.count == UInt64(sorted.count))
         var forwards: [(Key, [UInt8])] = []
-        try view.forEach { forwards.append(($0, $1)); return true }
+        try view.forEach {
+            forwards.append(($0, $1)); return true
+        }
         #expect(forwards.map(\.0) == sorted.map(\.key))
         #expect(forwards.map(\.1) == sorted.map(\.value))
         let range = range()
         let expected = sorted.filter { range.contains($0.key) }
         var backwards: [Key] = []
-        try view.forEach(in: range, reversed: true) { key, _ in backwards.append(key); return true }
+        try view.forEach(in: range, reversed: true) { key, _ in
+            backwards.append(key); return true
+        }
         #expect(backwards == expected.reversed().map(\.key))
         #expect(try view.count(in: range) == UInt64(expected.count))
         for _ in 0..<5 {

@@ -64,7 +64,8 @@ public final class Cursor {
     /// Goes to the `offset`-th key of the range, counted from 0; `false` when there are fewer. O(log n).
     public func seek(offset: UInt64) throws(StoreError) -> Bool {
         guard !range.isEmpty else { return false }
-        let (position, isPast) = try (range.lower.map { (key) throws(StoreError) in try reader.rank(key.bytes) } ?? 0)
+        let (position, isPast) = try
+            (range.lower.map { (key) throws(StoreError) in try reader.rank(key.bytes) } ?? 0)
             .addingReportingOverflow(offset)
         guard !isPast, position < reader.count else { return finish(.end) }
         place = try reader.locate(.position(position), into: image)

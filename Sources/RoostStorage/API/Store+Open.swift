@@ -10,7 +10,9 @@ extension Store {
     /// - Throws: ``StoreError/Code/locked`` when another handle or process writes the store,
     ///   ``StoreError/Code/notFound``, ``StoreError/Code/notAStore``, ``StoreError/Code/unsupportedFormat``,
     ///   ``StoreError/Code/damaged``, ``StoreError/Code/wrongKey``.
-    public static func open(_ path: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
+    public static func open(_ path: String, options: StoreOptions = StoreOptions()) throws(StoreError)
+        -> Store
+    {
         try open(path, options: options, environment: .system)
     }
 
@@ -42,14 +44,17 @@ struct StoreOpener {
         let lock = try fileCall { () throws(FileError) in
             try medium.lock(path + ".lock", holder: processDescription())
         }
-        if options.createIfMissing, try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil {
+        if options.createIfMissing,
+            try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil
+        {
             try StoreCreator(path: path, options: options, environment: environment).create()
         }
         let file = try openFile(.readWrite)
         let record = try lastRecord(in: file)
         try cutTail(of: file, after: record)
         file.writtenEnd.store(record.end, ordering: .releasing)
-        let output = CommitBuffer(file: file, start: record.end, compression: options.compression, spills: false)
+        let output = CommitBuffer(
+            file: file, start: record.end, compression: options.compression, spills: false)
         let state = try replayer(file).state(at: record, output: output, owner: 0)
         let store = Store(path: path, options: options, environment: environment, state: state) { publish in
             Store.Writer(
@@ -79,7 +84,8 @@ struct StoreOpener {
             do throws(FileHeader.Refusal) {
                 let header = try FileHeader(decoding: block.view)
                 return DataFile(
-                    file: file, header: header, transform: try transform(for: header), cacheLimit: options.cacheSize)
+                    file: file, header: header, transform: try transform(for: header),
+                    cacheLimit: options.cacheSize)
             } catch {
                 if copy == 0 || refusal == .notAHeader { refusal = error }
             }
@@ -104,7 +110,8 @@ struct StoreOpener {
         case .newerVersion(let version):
             StoreError(
                 .unsupportedFormat,
-                "\(path) has format version \(version); this Roost reads version \(Format.version). Use a newer one.")
+                "\(path) has format version \(version); this Roost reads version \(Format.version). Use a newer one."
+            )
         case .unknownFeatures(FileHeader.transformedFeature):
             StoreError(.wrongKey, "\(path) is encrypted, and the key or passphrase given does not open it.")
         case .unknownFeatures(let features):
@@ -131,8 +138,10 @@ struct StoreOpener {
 
     /// The state after the commit of `record`, for a reader.
     func state(at record: CommitRecord, of file: DataFile) throws(StoreError) -> StoreState {
-        file.writtenEnd.store(min(file.writtenEnd.load(ordering: .acquiring), Self.replayedStart), ordering: .releasing)
-        let output = CommitBuffer(file: file, start: try file.nextReplayedRegion(), compression: 0, spills: false)
+        file.writtenEnd.store(
+            min(file.writtenEnd.load(ordering: .acquiring), Self.replayedStart), ordering: .releasing)
+        let output = CommitBuffer(
+            file: file, start: try file.nextReplayedRegion(), compression: 0, spills: false)
         let state = try replayer(file).state(at: record, output: output, owner: 0)
         guard output.count > 0 else {
             output.release()

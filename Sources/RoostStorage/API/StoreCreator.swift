@@ -10,7 +10,9 @@ struct StoreCreator {
     func create() throws(StoreError) {
         let temporary = path + ".new"
         try fileCall { () throws(FileError) in
-            if try environment.medium.status(of: temporary) != nil { try environment.medium.remove(temporary) }
+            if try environment.medium.status(of: temporary) != nil {
+                try environment.medium.remove(temporary)
+            }
         }
         let file = try makeFile(
             temporary, storeID: random(16), generation: 0, after: nil, transform: options.transform)
@@ -37,7 +39,8 @@ struct StoreCreator {
             header.requiredFeatures |= FileHeader.transformedFeature
             header.transformParameters = made.parameters
         }
-        let data = DataFile(file: file, header: header, transform: made?.transform, cacheLimit: options.cacheSize)
+        let data = DataFile(
+            file: file, header: header, transform: made?.transform, cacheLimit: options.cacheSize)
         let block = header.encoded()
         let bytes = ByteBuffer(capacity: 3 * Format.blockSize)
         bytes.append(block.view)
@@ -48,7 +51,9 @@ struct StoreCreator {
         return data
     }
 
-    private func firstCommit(_ file: DataFile, after predecessor: CommitRecord?) throws(StoreError) -> ByteBuffer {
+    private func firstCommit(_ file: DataFile, after predecessor: CommitRecord?) throws(StoreError)
+        -> ByteBuffer
+    {
         let output = CommitBuffer(file: file, start: Format.firstCommit, compression: 0)
         defer { output.release() }
         let directory = RootDirectory(nextTreeID: 1, trees: []).encoded()

@@ -57,7 +57,8 @@ extension WriteTransaction {
         guard inline.count <= Format.maximumInlineLength else {
             throw StoreError(
                 .limitExceeded,
-                "An entry holds up to \(Format.maximumInlineLength) bytes in its leaf; this one has \(inline.count).")
+                "An entry holds up to \(Format.maximumInlineLength) bytes in its leaf; this one has \(inline.count)."
+            )
         }
         try editor.put(key, Entry(kind: owns ? .shared : .borrowed, inline: inline, chunk: value.chunk))
         try relieve(editor)
@@ -95,7 +96,8 @@ extension WriteTransaction {
     private func check(_ key: ByteView, _ value: ByteView) throws(StoreError) {
         guard key.count <= Format.maximumKeyLength else {
             throw StoreError(
-                .limitExceeded, "A key takes up to \(Format.maximumKeyLength) bytes; this one has \(key.count).")
+                .limitExceeded,
+                "A key takes up to \(Format.maximumKeyLength) bytes; this one has \(key.count).")
         }
         guard value.count <= Format.maximumValueLength else {
             throw StoreError(

@@ -1,11 +1,11 @@
 import RoostBytes
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #endif
 
 /// A node in memory of its own: a small header, then the bytes. Freed through the cache's reclaimer.

@@ -1,11 +1,11 @@
 import Synchronization
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #endif
 
 /// Frees memory that readers without locks may still be looking at, once none of them can be.
@@ -74,9 +74,9 @@ import Musl
     @inline(__always)
     private static func hint() -> Int {
         #if canImport(Darwin)
-        let thread = unsafe UInt(bitPattern: pthread_self())
+            let thread = unsafe UInt(bitPattern: pthread_self())
         #else
-        let thread = UInt(pthread_self())
+            let thread = UInt(pthread_self())
         #endif
         return Int(truncatingIfNeeded: (thread >> 12) &* 0x9E37_79B1 >> 16)
     }

@@ -2,11 +2,11 @@ import RoostBytes
 import Synchronization
 
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #endif
 
 /// The nodes of one file that are held in memory: verified, decrypted, decompressed, never changing.

@@ -151,7 +151,8 @@ struct ChunkCodec: Sendable {
         var produced = uLongf(length)
         let status = unsafe source.withUnsafeBufferPointer {
             unsafe uncompress(
-                scratch.mutableBytes.baseAddress!.assumingMemoryBound(to: Bytef.self), &produced, $0.baseAddress,
+                scratch.mutableBytes.baseAddress!.assumingMemoryBound(to: Bytef.self), &produced,
+                $0.baseAddress,
                 uLong($0.count))
         }
         guard status == Z_OK, Int(produced) == length else {

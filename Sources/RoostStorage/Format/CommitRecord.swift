@@ -153,7 +153,8 @@ struct CommitRecord: Sendable, Equatable {
         else { return false }
         for chunk in [operations, directory] {
             guard let chunk else { continue }
-            guard chunk.offset >= start, chunk.offset < offset, UInt64(chunk.length) <= offset - chunk.offset else {
+            guard chunk.offset >= start, chunk.offset < offset, UInt64(chunk.length) <= offset - chunk.offset
+            else {
                 return false
             }
         }

@@ -30,7 +30,9 @@ struct RootDirectory {
         buffer.append(varint: UInt64(trees.count))
         for tree in trees {
             buffer.append(varint: tree.id)
-            for text in [tree.name, tree.reduction] { Array(text.utf8).withView { buffer.append(prefixed: $0) } }
+            for text in [tree.name, tree.reduction] {
+                Array(text.utf8).withView { buffer.append(prefixed: $0) }
+            }
             guard case .stored(let child, let level) = tree.root else {
                 buffer.append(UInt8(0))
                 continue
@@ -56,13 +58,17 @@ struct RootDirectory {
             let id = try reader.varint()
             let name = try reader.name()
             let reduction = try reader.name()
-            guard id > (trees.last?.id ?? 0), id < nextTreeID else { throw MalformedBytes(at: reader.position) }
+            guard id > (trees.last?.id ?? 0), id < nextTreeID else {
+                throw MalformedBytes(at: reader.position)
+            }
             let root = try RootDirectory.root(&reader, before: place)
             trees.append(Tree(id: id, name: name, reduction: reduction, root: root))
         }
     }
 
-    private static func root(_ reader: inout ByteReader, before place: ChunkReference) throws(MalformedBytes) -> Root {
+    private static func root(_ reader: inout ByteReader, before place: ChunkReference) throws(MalformedBytes)
+        -> Root
+    {
         switch try reader.byte() {
         case 0: return .empty
         case 1:
@@ -75,8 +81,11 @@ struct RootDirectory {
             let chunk = ChunkReference(offset: offset, length: UInt32(length))
             let summary = Summary(count: try reader.varint(), bytes: try reader.varint())
             let reduction = try reader.prefixed()
-            guard reduction.count <= Format.maximumReductionLength else { throw MalformedBytes(at: reader.position) }
-            return .stored(StoredChild(chunk: chunk, summary: summary, reduction: reduction.array), level: level)
+            guard reduction.count <= Format.maximumReductionLength else {
+                throw MalformedBytes(at: reader.position)
+            }
+            return .stored(
+                StoredChild(chunk: chunk, summary: summary, reduction: reduction.array), level: level)
         default:
             throw MalformedBytes(at: reader.position)
         }

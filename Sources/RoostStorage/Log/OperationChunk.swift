@@ -20,7 +20,9 @@ enum OperationChunk {
     }
 
     /// The link to the chunk before, which must stand before it.
-    static func previous(in payload: ByteView, at chunk: ChunkReference) throws(MalformedBytes) -> ChunkReference? {
+    static func previous(in payload: ByteView, at chunk: ChunkReference) throws(MalformedBytes)
+        -> ChunkReference?
+    {
         var reader = ByteReader(payload)
         let offset = try reader.integer(UInt64.self)
         let length = try reader.integer(UInt32.self)
@@ -78,7 +80,8 @@ extension ByteReader {
     /// A tree's or reduction's name.
     mutating func name() throws(MalformedBytes) -> String {
         let bytes = try prefixed()
-        guard bytes.count <= Format.maximumNameLength, let name = String(validating: bytes.array, as: UTF8.self)
+        guard bytes.count <= Format.maximumNameLength,
+            let name = String(validating: bytes.array, as: UTF8.self)
         else { throw MalformedBytes(at: position) }
         return name
     }

@@ -44,7 +44,9 @@ struct OperationDecoder {
             }
             let key = try key()
             let inline = try reader.prefixed()
-            guard inline.count <= Format.maximumInlineLength else { throw MalformedBytes(at: reader.position) }
+            guard inline.count <= Format.maximumInlineLength else {
+                throw MalformedBytes(at: reader.position)
+            }
             let chunk = kind == .none ? ChunkReference(offset: 0, length: 0) : try chunk()
             return .put(key: key, Entry(kind: kind, inline: inline, chunk: chunk))
         }
@@ -53,7 +55,9 @@ struct OperationDecoder {
     private mutating func key() throws(MalformedBytes) -> [UInt8] {
         let shared = try reader.length(limit: lastKey.count)
         let rest = try reader.prefixed()
-        guard shared + rest.count <= Format.maximumKeyLength else { throw MalformedBytes(at: reader.position) }
+        guard shared + rest.count <= Format.maximumKeyLength else {
+            throw MalformedBytes(at: reader.position)
+        }
         lastKey.resize(to: shared)
         lastKey.append(rest)
         return lastKey.view.array

@@ -21,7 +21,8 @@ final class CommitBuffer {
     static let spillLimit = 8 << 20
 
     init(
-        file: DataFile, start: UInt64, compression: Int32, memory: ByteBuffer = ByteBuffer(), spills: Bool = true
+        file: DataFile, start: UInt64, compression: Int32, memory: ByteBuffer = ByteBuffer(),
+        spills: Bool = true
     ) {
         self.file = file
         self.start = start

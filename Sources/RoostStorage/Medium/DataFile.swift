@@ -29,7 +29,8 @@ final class DataFile: Sendable {
         let region = replayedRegions.add(1, ordering: .relaxed).oldValue
         guard region < 1 << 15 else {
             throw StoreError(
-                .limitExceeded, "\(path): too many older commits were opened. Close the store and open it again.")
+                .limitExceeded,
+                "\(path): too many older commits were opened. Close the store and open it again.")
         }
         return StoreOpener.replayedStart + region << 32
     }
@@ -42,7 +43,8 @@ final class DataFile: Sendable {
             }
             if found { return }
         }
-        let count = try fileCall { () throws(FileError) in unsafe try file.readFully(into: buffer, at: offset) }
+        let count = try fileCall { () throws(FileError) in unsafe try file.readFully(into: buffer, at: offset)
+        }
         guard count == buffer.count else {
             throw .damaged("the file ends within a chunk", at: offset, in: path)
         }

@@ -34,7 +34,8 @@ final class ValueWindow {
     private func fill(
         _ chunk: ChunkReference, _ upcoming: (Int) -> ChunkReference?
     ) throws(StoreError) {
-        let follows = chunk.offset >= start && chunk.offset - start <= UInt64(bytes.count) + ValueWindow.largestGap
+        let follows =
+            chunk.offset >= start && chunk.offset - start <= UInt64(bytes.count) + ValueWindow.largestGap
         reach = follows ? min(reach * 2, ValueWindow.largestReach) : ValueWindow.smallestReach
         var end = chunk.end
         var distance = 1

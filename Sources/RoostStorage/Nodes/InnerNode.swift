@@ -75,6 +75,7 @@ final class InnerNode: MemoryNode, @unchecked Sendable {
 
     /// About how many bytes the node takes when stored.
     var storedSize: Int {
-        separators.size + count * (PageView.slotLength + 20) + (children.first?.stored.reduction.count ?? 0) * count
+        separators.size + count * (PageView.slotLength + 20) + (children.first?.stored.reduction.count ?? 0)
+            * count
     }
 }

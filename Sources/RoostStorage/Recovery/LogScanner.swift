@@ -31,7 +31,8 @@ struct LogScanner {
     /// The record that `record` names as the one before it; damage when it is not there.
     func previous(of record: CommitRecord) throws(StoreError) -> CommitRecord? {
         guard record.previous != 0 else { return nil }
-        guard let previous = try self.record(at: record.previous), previous.checksum == record.previousChecksum,
+        guard let previous = try self.record(at: record.previous),
+            previous.checksum == record.previousChecksum,
             previous.number < record.number
         else { throw .damaged("a missing or changed commit record", at: record.previous, in: file.path) }
         return previous

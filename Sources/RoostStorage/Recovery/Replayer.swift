@@ -9,8 +9,10 @@ struct Replayer {
     private var scanner: LogScanner { LogScanner(file: file) }
 
     /// The trees as of `record`. Leaves that fill up on the way are written into `output`.
-    func state(at record: CommitRecord, output: CommitBuffer, owner: UInt64) throws(StoreError) -> StoreState {
-        guard let checkpoint = record.kind == .checkpoint ? record : try scanner.record(at: record.checkpoint),
+    func state(at record: CommitRecord, output: CommitBuffer, owner: UInt64) throws(StoreError) -> StoreState
+    {
+        guard
+            let checkpoint = record.kind == .checkpoint ? record : try scanner.record(at: record.checkpoint),
             checkpoint.kind == .checkpoint
         else { throw .damaged("a missing or changed checkpoint", at: record.checkpoint, in: file.path) }
         let base = try load(checkpoint)
@@ -29,7 +31,9 @@ struct Replayer {
         guard let place = checkpoint.directory else { preconditionFailure("a checkpoint has a directory") }
         let payload = try file.payload(.directory, place)
         let directory = try file.reading(place) { () throws(MalformedBytes) in
-            try payload.withView { (bytes) throws(MalformedBytes) in try RootDirectory(decoding: bytes, at: place) }
+            try payload.withView { (bytes) throws(MalformedBytes) in
+                try RootDirectory(decoding: bytes, at: place)
+            }
         }
         let names = Set(directory.trees.map(\.name))
         guard names.count == directory.trees.count else { throw file.damaged("two trees of one name", place) }
@@ -55,7 +59,8 @@ struct Replayer {
             last = record
         }
         return StoreState(
-            file: file, record: last, trees: changes.versions, nextTreeID: changes.nextTreeID, logStart: logStart,
+            file: file, record: last, trees: changes.versions, nextTreeID: changes.nextTreeID,
+            logStart: logStart,
             replayed: base.replayed)
     }
 
@@ -139,7 +144,8 @@ extension TreeEditor {
         guard page.level == 0, page.count > 0 else { throw context.file.damaged("an empty leaf", chunk) }
         let first = page.key(0)
         try deleteRange(first, nil)
-        var stored = StoredChild(chunk: chunk, summary: Summary(count: UInt64(page.count), bytes: UInt64(chunk.length)))
+        var stored = StoredChild(
+            chunk: chunk, summary: Summary(count: UInt64(page.count), bytes: UInt64(chunk.length)))
         try context.file.reading(chunk) { () throws(MalformedBytes) in
             for index in 0..<page.count { stored.summary.bytes &+= try page.entry(index).ownedBytes }
             stored.reduction = try reduction?.value(of: page, 0..<page.count) ?? []

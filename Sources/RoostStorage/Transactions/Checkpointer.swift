@@ -39,7 +39,8 @@ final class Checkpointer: Sendable {
 
     /// Does the share of one commit, whose operations have all been applied.
     func advance(
-        _ trees: TreeSet, _ output: CommitBuffer, _ base: CommitQueue.Base, _ policy: WriteTransaction.CheckpointPolicy
+        _ trees: TreeSet, _ output: CommitBuffer, _ base: CommitQueue.Base,
+        _ policy: WriteTransaction.CheckpointPolicy
     ) throws(StoreError) -> Outcome {
         let state = base.state
         let log = state.record.end - state.logStart + UInt64(output.count)
@@ -65,7 +66,8 @@ final class Checkpointer: Sendable {
     /// What each commit writes of the sweep beyond its own size, in bytes.
     private static let share = 128 << 10
 
-    private func write(_ trees: TreeSet, _ sweep: inout Sweep, _ budget: inout Int) throws(StoreError) -> Bool {
+    private func write(_ trees: TreeSet, _ sweep: inout Sweep, _ budget: inout Int) throws(StoreError) -> Bool
+    {
         for id in trees.sortedIdentifiers where id >= sweep.tree {
             guard case .memory? = trees.version(id)?.root, let editor = try trees.editor(id) else { continue }
             if id > sweep.tree { sweep.position = [] }

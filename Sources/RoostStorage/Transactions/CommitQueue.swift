@@ -79,7 +79,8 @@ final class CommitQueue: Sendable {
             if let failure = shared.failure { return .failure(failure) }
             guard shared.setbacks == base.setbacks else {
                 return .failure(
-                    StoreError(.inputOutput, "The transaction follows one that could not be written. Try it again."))
+                    StoreError(
+                        .inputOutput, "The transaction follows one that could not be written. Try it again."))
             }
             shared.waiting.append(commit)
             shared.tip = commit.state

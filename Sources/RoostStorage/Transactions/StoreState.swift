@@ -13,7 +13,8 @@ final class StoreState: Sendable {
     let replayed: [ReplayedNodes]
 
     init(
-        file: DataFile, record: CommitRecord, trees: [UInt64: TreeVersion], nextTreeID: UInt64, logStart: UInt64,
+        file: DataFile, record: CommitRecord, trees: [UInt64: TreeVersion], nextTreeID: UInt64,
+        logStart: UInt64,
         replayed: [ReplayedNodes] = []
     ) {
         self.file = file
@@ -28,7 +29,8 @@ final class StoreState: Sendable {
     /// The same trees after a commit that changed none of them.
     func with(record: CommitRecord) -> StoreState {
         StoreState(
-            file: file, record: record, trees: trees, nextTreeID: nextTreeID, logStart: logStart, replayed: replayed)
+            file: file, record: record, trees: trees, nextTreeID: nextTreeID, logStart: logStart,
+            replayed: replayed)
     }
 
     /// The same state, keeping `nodes` in memory with it.

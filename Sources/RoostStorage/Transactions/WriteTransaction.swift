@@ -82,7 +82,8 @@ public final class WriteTransaction {
         if let id = trees.identifiers[name] { return Tree(id: id, name: name) }
         try Tree.check(name: name)
         guard reduction.isEmpty || store.reductions[reduction] != nil else {
-            throw StoreError(.missingReduction, "The store was opened without the reduction \"\(reduction)\".")
+            throw StoreError(
+                .missingReduction, "The store was opened without the reduction \"\(reduction)\".")
         }
         let operation = trees.create(name, reduction: reduction)
         operation.encode(to: treeOperations)
@@ -158,7 +159,8 @@ public final class WriteTransaction {
         do throws(StoreError) {
             if let deferredError { throw deferredError }
             for editor in trees.editors.values { try editor.logTail() }
-            let hasChanges = lastOperations != nil || treeOperations.count > 0 || output.count > 0
+            let hasChanges =
+                lastOperations != nil || treeOperations.count > 0 || output.count > 0
                 || trees.editors.values.contains { !$0.log.isEmpty }
             guard hasChanges || policy == .always else {
                 rollback()
@@ -191,7 +193,8 @@ public final class WriteTransaction {
             let offset = Format.roundedUp(output.end + UInt64(CommitRecord.size)) - UInt64(CommitRecord.size)
             record.checkpoint = offset
             record.replayAfter = replayAfter ?? offset
-            logStart = replayAfter.map { $0 + UInt64(CommitRecord.size) } ?? offset + UInt64(CommitRecord.size)
+            logStart =
+                replayAfter.map { $0 + UInt64(CommitRecord.size) } ?? offset + UInt64(CommitRecord.size)
         }
         let versions = trees.versions
         record.liveBytes = versions.values.reduce(0) { $0 &+ $1.root.summary.bytes }

@@ -6,7 +6,8 @@ extension TreeEditor {
     /// Takes the entry if `key` is greater than all others and the last leaf is open for appending.
     @inline(__always)
     func append(_ key: ByteView, _ entry: Entry) throws(StoreError) -> Bool {
-        guard let leaf = tail?.leaf, let last = tail?.lastKey, last.view.compare(key) < 0 else { return false }
+        guard let tail, tail.lastKey.view.compare(key) < 0 else { return false }
+        let leaf = tail.leaf
         if leaf.delta.used + DeltaPage.length(key, entry) > context.nodeSize, leaf.delta.count > 1 {
             try sealTail()
             return try append(key, entry)
@@ -16,16 +17,18 @@ extension TreeEditor {
         pendingBytes += leaf.pendingBytes - capacity
         let change = Summary(count: 1, bytes: entry.ownedBytes)
         leaf.summary += change
-        if let steps = tail?.path { adjust(steps, by: change) }
-        tail?.unlogged += 1
-        last.reset()
-        last.append(key)
+        adjust(tail.path, by: change)
+        tail.unlogged += 1
+        tail.lastKey.reset()
+        tail.lastKey.append(key)
         return true
     }
 
     /// Opens `leaf`, the last on ``path``, for appending after `key`, its last key, where it is the tree's last leaf.
     func startTail(_ leaf: LeafNode, _ key: ByteView) {
-        guard tail == nil, leaf.base == nil, path.allSatisfy({ $0.index == $0.node.count - 1 }) else { return }
+        guard tail == nil, leaf.base == nil, path.allSatisfy({ $0.index == $0.node.count - 1 }) else {
+            return
+        }
         tail = Tail(leaf: leaf, path: path)
         tail?.lastKey.append(key)
     }

@@ -11,7 +11,9 @@ extension TreeEditor {
         var position = position
         while budget > 0 {
             path.removeAll(keepingCapacity: true)
-            guard let leaf = try descend(ownedRoot(), from: position, to: { $0.delta.count > 0 }) else { return nil }
+            guard let leaf = try descend(ownedRoot(), from: position, to: { $0.delta.count > 0 }) else {
+                return nil
+            }
             let next = upperFence()
             let before = context.output.count
             try rewrite(leaf, path)

@@ -86,7 +86,9 @@ extension TreeEditor {
         guard page.level == 0 else { throw context.file.damaged("a node of another level", base.chunk) }
         let (position, isStored) = page.search(key)
         guard isStored else { return Known() }
-        let entry = try context.file.reading(base.chunk) { () throws(MalformedBytes) in try page.entry(position) }
+        let entry = try context.file.reading(base.chunk) { () throws(MalformedBytes) in
+            try page.entry(position)
+        }
         return Known(isPresent: true, isStored: true, ownedBytes: entry.ownedBytes)
     }
 

@@ -28,7 +28,8 @@ extension TreeEditor {
                 }
                 let first = lower.map { key in key.withView { inner.separators.childIndex($0) } } ?? 0
                 let last =
-                    upper.map { key in key.withView { inner.separators.childIndex(below: $0) } } ?? inner.count - 1
+                    upper.map { key in key.withView { inner.separators.childIndex(below: $0) } } ?? inner
+                    .count - 1
                 // Where the two ends part, everything to the right of the lower one is in the range, and everything
                 // to the left of the upper one.
                 if first < last {

@@ -16,7 +16,9 @@ extension TreeEditor {
         var range = 0..<1
         if let step = path.last {
             range = step.index..<step.index + 1
-            if builder.size < context.nodeSize / 4, step.node.count > 1 { range = try gatherNeighbour(leaf, step) }
+            if builder.size < context.nodeSize / 4, step.node.count > 1 {
+                range = try gatherNeighbour(leaf, step)
+            }
         }
         let grows = path.allSatisfy { $0.index == $0.node.count - 1 } && endsWithPending(leaf)
         let cuts = builder.cuts(nodeSize: context.nodeSize, packing: grows)
@@ -115,7 +117,8 @@ extension TreeEditor {
         var child = StoredChild(chunk: chunk, summary: summary)
         child.summary.bytes += UInt64(chunk.length)
         if reduction != nil, let page = PageView(bytes) {
-            child.reduction = try context.file.reading(chunk) { () throws(MalformedBytes) in try reduce(page) }
+            child.reduction = try context.file.reading(chunk) { () throws(MalformedBytes) in try reduce(page)
+            }
             guard child.reduction.count <= Format.maximumReductionLength else {
                 throw StoreError(
                     .limitExceeded,

@@ -62,7 +62,8 @@ extension TreeEditor {
         let separator = node.separators.key(middle).array
         if let step = above.last {
             try replace(
-                step.index..<step.index + 1, above, with: parts.map { Child($0) }, separators: [[], separator])
+                step.index..<step.index + 1, above, with: parts.map { Child($0) },
+                separators: [[], separator])
         } else {
             root = Child(
                 InnerNode(

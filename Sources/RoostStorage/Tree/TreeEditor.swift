@@ -44,13 +44,18 @@ final class TreeEditor {
     }
 
     /// A leaf without a stored base at the end of the tree, which takes keys greater than all others directly.
-    struct Tail {
+    final class Tail {
         let leaf: LeafNode
         let path: [Step]
         let lastKey = ByteBuffer()
         /// How many of its last entries are not in the log. They get there by the end of the transaction, unless the
         /// leaf fills up first and is written: then the log needs to name only the leaf.
         var unlogged = 0
+
+        init(leaf: LeafNode, path: [Step]) {
+            self.leaf = leaf
+            self.path = path
+        }
     }
 
     init(_ version: TreeVersion, reduction: Reduction?, context: Context) throws(StoreError) {
@@ -74,7 +79,8 @@ final class TreeEditor {
 
     /// The tree as it is now, to be read or published.
     var version: TreeVersion {
-        TreeVersion(id: id, name: name, reduction: reductionName, root: currentRoot, pendingBytes: pendingBytes)
+        TreeVersion(
+            id: id, name: name, reduction: reductionName, root: currentRoot, pendingBytes: pendingBytes)
     }
 
     var currentRoot: Root {

@@ -5,7 +5,8 @@ extension TreeReader {
     /// changes in the range.
     func reduce(from lower: [UInt8]?, to upper: [UInt8]?) throws(StoreError) -> [UInt8] {
         guard let reduction else {
-            throw StoreError(.missingReduction, "The tree was made without a reduction, so there is none to read.")
+            throw StoreError(
+                .missingReduction, "The tree was made without a reduction, so there is none to read.")
         }
         guard let handle = root.handle else { return reduction.identity }
         let pin = file.cache.reclaimer.pin()

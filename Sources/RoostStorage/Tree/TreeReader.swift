@@ -65,7 +65,8 @@ final class TreeReader: Sendable {
             if page.level == 0 {
                 let (index, found) = page.search(key)
                 guard found else { return nil }
-                return try body(try file.reading(chunk) { () throws(MalformedBytes) in try page.entry(index) })
+                return try body(
+                    try file.reading(chunk) { () throws(MalformedBytes) in try page.entry(index) })
             }
             let next = try child(page, page.childIndex(key), of: chunk)
             chunk = next

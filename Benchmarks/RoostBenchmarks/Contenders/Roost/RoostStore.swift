@@ -70,7 +70,7 @@ final class RoostWriter: ContenderWriter {
     }
 
     private func removeOldSequence(_ id: ByteView, _ transaction: WriteTransaction) throws {
-        let found = try transaction[store.byID].withEntry(id) { inline, _ in
+        let found: Void? = try transaction[store.byID].withEntry(id) { inline, _ in
             old.reset()
             old.append(inline)
         }
@@ -88,7 +88,7 @@ final class RoostReader: ContenderReader {
     func read(_ key: DocumentKey, into sink: inout Sink) throws {
         var id = key.id
         try unsafe withUnsafeBytes(of: &id) { bytes in
-            let found = try store.store.snapshot()[store.byID].withValue(unsafe ByteView(bytes)) { value in
+            let found: Void? = try store.store.snapshot()[store.byID].withValue(unsafe ByteView(bytes)) { value in
                 unsafe sink.accept(value.buffer)
             }
             if found == nil { throw BenchmarkError.missing(key.id) }
