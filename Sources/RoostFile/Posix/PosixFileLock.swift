@@ -25,6 +25,8 @@ final class PosixFileLock: FileLock {
 
     deinit {
         _ = retrying { ftruncate(descriptor, 0) }
+        // Closing alone would leave the lock to a child that was forked meanwhile and has yet to execute.
+        releaseLock(descriptor)
         closeDescriptor(descriptor)
     }
 

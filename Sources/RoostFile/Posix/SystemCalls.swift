@@ -77,21 +77,28 @@ func tryLock(_ descriptor: Int32) -> Int32 {
     retrying { flock(descriptor, LOCK_EX | LOCK_NB) }
 }
 
+func releaseLock(_ descriptor: Int32) {
+    _ = retrying { flock(descriptor, LOCK_UN) }
+}
+
 /// The names in a directory but for "." and "..", or `nil` with `errno` set.
 func namesInDirectory(_ path: String) -> [String]? {
     guard let directory = unsafe opendir(path) else { return nil }
-    defer { unsafe closedir(directory) }
     var names: [String] = []
     while true {
         // readdir tells the end and an error apart by errno alone.
         errno = 0
-        guard let entry = unsafe readdir(directory) else { break }
+        guard let entry = unsafe readdir(directory) else {
+            let number = errno
+            unsafe closedir(directory)
+            errno = number
+            return number == 0 ? names : nil
+        }
         let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { field in
             unsafe String(cString: UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self))
         }
         if name != ".", name != ".." { names.append(name) }
     }
-    return errno == 0 ? names : nil
 }
 
 /// Fills `buffer` from the system's generator.

@@ -6,6 +6,11 @@
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 
+    /// The generator in a given state, which must not be all zeros.
+    package init(state: (UInt64, UInt64, UInt64, UInt64)) {
+        self.state = state
+    }
+
     /// - Parameter stream: Generators of one seed and different streams are independent of each other.
     package init(seed: UInt64, stream: UInt64 = 0) {
         var filler = SplitMix(state: seed)
@@ -40,27 +45,18 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     /// Fills `buffer`; the bytes are the numbers' in little-endian order.
     package mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) {
-        var word: UInt64 = 0
-        for index in 0..<buffer.count {
-            if index % 8 == 0 { word = next() }
-            unsafe buffer[index] = UInt8(truncatingIfNeeded: word)
-            word >>= 8
+        var offset = 0
+        while offset < buffer.count {
+            let word = next().littleEndian
+            unsafe withUnsafeBytes(of: word) { bytes in
+                let part = unsafe bytes.prefix(buffer.count - offset)
+                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]).copyBytes(from: part)
+            }
+            offset += 8
         }
     }
 
     private func rotate(_ value: UInt64, by count: UInt64) -> UInt64 {
         value << count | value >> (64 - count)
-    }
-}
-
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }
