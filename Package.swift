@@ -80,7 +80,7 @@ let package = Package(
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
         tests("RoostStorageTests", ["RoostStorage", "RoostFile", "RoostBytes", "RoostSimulation"]),
         tests("RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"]),
-        tests("FleeceTests", ["Fleece"]),
+        tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"]),
     ] + benchmarkTargets()
 )

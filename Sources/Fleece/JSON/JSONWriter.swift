@@ -99,15 +99,29 @@ struct JSONWriter: ~Copyable {
 
     /// The pairs in the order of their keys' bytes; `nil` where that is how they are stored.
     private func canonicalOrder(_ view: ByteView, _ layout: CollectionLayout) -> [Int]? {
-        guard layout.count > 0, case .number = view.key(ofPair: 0, in: layout) else { return nil }
-        let keys: [[UInt8]] = (0..<layout.count).map { pair in
-            switch view.key(ofPair: pair, in: layout) {
-            case .text(let text): unsafe [UInt8](view.buffer(text))
-            case .number(let number): unsafe sharedKeys?.withBytes(of: number) { unsafe [UInt8]($0) } ?? []
-            case nil: []
+        guard layout.count > 1, case .number = view.key(ofPair: 0, in: layout) else { return nil }
+        let ranks = (0..<layout.count).map { pair in
+            unsafe withKey(view, pair, of: layout) { unsafe ByteOrder.prefix($0) }
+        }
+        return (0..<layout.count).sorted { left, right in
+            if ranks[left] != ranks[right] { return ranks[left] < ranks[right] }
+            return unsafe withKey(view, left, of: layout) { left in
+                unsafe withKey(view, right, of: layout) { right in unsafe ByteOrder.compare(left, right) < 0 }
             }
         }
-        return (0..<layout.count).sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
+    }
+
+    /// Calls `body` with the bytes of a key; with none if it is not known.
+    private func withKey<R>(
+        _ view: ByteView, _ pair: Int, of layout: CollectionLayout, _ body: (UnsafeRawBufferPointer) -> R
+    ) -> R {
+        let known: R? =
+            switch view.key(ofPair: pair, in: layout) {
+            case .text(let text): unsafe body(view.buffer(text))
+            case .number(let number): unsafe sharedKeys?.withBytes(of: number, body)
+            case nil: nil
+            }
+        return unsafe known ?? body(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
     private mutating func writeLine(indentation: Int) {

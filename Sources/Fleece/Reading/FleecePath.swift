@@ -14,7 +14,7 @@ public struct FleecePath: Hashable, Sendable {
     /// The path that `text` describes. An empty text stays where it is.
     ///
     /// - Throws: ``FleeceError/Code/malformedPath``, with the offset in bytes.
-    public init(_ text: String) throws(FleeceError) {
+    public init(parsing text: String) throws(FleeceError) {
         var parser = Parser(text: Array(text.utf8))
         components = try parser.parse()
     }
@@ -88,10 +88,10 @@ public struct FleecePath: Hashable, Sendable {
 
 extension FleecePath: ExpressibleByStringLiteral {
     /// The path that a literal in the program describes. A malformed literal is a programming error and stops
-    /// the program; use ``init(_:)`` for text from elsewhere.
+    /// the program; use ``init(parsing:)`` for text from elsewhere.
     public init(stringLiteral text: String) {
         do {
-            try self.init(text)
+            try self.init(parsing: text)
         } catch {
             preconditionFailure("\(error)")
         }
@@ -99,7 +99,7 @@ extension FleecePath: ExpressibleByStringLiteral {
 }
 
 extension FleecePath: CustomStringConvertible {
-    /// The path in the form that ``init(_:)`` reads.
+    /// The path in the form that ``init(parsing:)`` reads.
     public var description: String {
         components.reduce(into: "") { text, component in
             switch component {
