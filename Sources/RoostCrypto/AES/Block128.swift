@@ -74,14 +74,4 @@ package struct Block128: BitwiseCopyable, Sendable, Equatable {
         block.increment32(by: count)
         return block
     }
-
-    /// The first `count` (1…15) bytes, followed by zeros.
-    @inline(__always)
-    func keepingFirst(_ count: Int) -> Block128 {
-        let ones = UInt64.max
-        let bits = UInt64(8 * count)
-        // Shifts by 64 and more give zero.
-        let mask = Block128(bigEndian: ~(ones >> min(bits, 64)), ~(ones >> (max(bits, 64) - 64)))
-        return Block128(first: first & mask.first, second: second & mask.second)
-    }
 }

@@ -1,32 +1,41 @@
-/// The fifteen round keys of AES-256 (FIPS 197, section 5.2), as the two paths need them.
+/// The fifteen round keys of AES-256 (FIPS 197, section 5.2), in the forms that one of the two paths needs.
 ///
 /// Computed once per key in constant time: the S-box is the bitsliced one, never a table.
 struct KeySchedule: ~Copyable, Sendable {
     static let keyByteCount = 32
     static let roundCount = 14
 
-    /// 15 round keys of 16 bytes in the standard's order, then from byte 256 on 15 bitsliced ones of 128 bytes.
-    private let memory = SecretMemory(byteCount: 256 + 15 * 128)
+    /// The standard round keys, and from byte 256 on what the path needs besides.
+    private let memory: SecretMemory
 
     /// The round keys as the standard writes them, 240 bytes aligned to 64.
     @inline(__always)
     var standard: UnsafeRawPointer { unsafe UnsafeRawPointer(memory.start) }
 
-    /// The round keys for ``BitslicedBlocks``, repeated for its eight blocks, with ShiftRows undone as
-    /// often as the round's state has it, and all but the first with SubBytes' constant added.
+    /// The round keys for decryption as the processor's instructions want them, 240 bytes aligned to 64.
+    /// Only for the hardware path.
     @inline(__always)
-    var bitsliced: UnsafePointer<BitslicedBlocks<NativeBitPlane>> {
-        unsafe UnsafePointer(slices)
-    }
+    var inverse: UnsafeRawPointer { unsafe UnsafeRawPointer(memory.start + 256) }
+
+    /// The round keys for ``BitslicedBlocks``: repeated for its eight blocks, with ShiftRows undone as often as the
+    /// round's state has it, and all but the first with SubBytes' constant added. Only for the portable path.
+    @inline(__always)
+    var bitsliced: UnsafePointer<BitslicedBlocks<NativeBitPlane>> { unsafe UnsafePointer(slices) }
 
     /// - Precondition: `key` has 32 bytes.
-    init(key: SymmetricKey) {
+    init(key: SymmetricKey, forHardware: Bool) {
         precondition(key.byteCount == Self.keyByteCount)
+        let sliceByteCount = MemoryLayout<BitslicedBlocks<NativeBitPlane>>.stride
+        memory = SecretMemory(byteCount: 256 + (forHardware ? 240 : (Self.roundCount + 1) * sliceByteCount))
         unsafe key.withUnsafeBytes {
             unsafe memory.start.copyMemory(from: $0.baseAddress!, byteCount: $0.count)
         }
         expand()
-        for round in 0...Self.roundCount { slice(round) }
+        if forHardware {
+            unsafe HardwareAES.invertKeys(memory.start + 256, standard)
+        } else {
+            for round in 0...Self.roundCount { slice(round) }
+        }
     }
 
     /// Derives words 8…59 from the key's eight words.

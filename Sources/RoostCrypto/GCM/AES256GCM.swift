@@ -77,26 +77,31 @@ package final class AES256GCM: Sendable {
 // MARK: - The mode
 
 extension AES256GCM {
+    /// Blocks that the paths process at once, and their bytes.
+    private static let batchBlockCount = 8
+    private static let batchByteCount = 16 * batchBlockCount
+
     /// Encrypts or decrypts, and returns the tag.
     private func process(
         _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer,
         _ nonce: UnsafeRawBufferPointer, _ associatedData: UnsafeRawBufferPointer, isSealing: Bool
     ) -> Block128 {
         let first = unsafe preCounter(nonce)
+        let mask = cipher.encrypt(first)
         var counter = first.counting(1)
         var state = Block128.zero
         unsafe authenticate(associatedData, &state)
-        if let source = input.baseAddress, let target = output.baseAddress {
-            let blockCount = input.count / 16
-            unsafe processBlocks(source, target, blockCount, &counter, &state, isSealing: isSealing)
-            let rest = input.count % 16
-            if rest > 0 {
-                let done = 16 * blockCount
-                unsafe processPart(source + done, target + done, rest, counter, &state, isSealing: isSealing)
-            }
+        let whole = input.count / Self.batchByteCount * Self.batchByteCount
+        if whole > 0 {
+            unsafe processBatches(
+                input.baseAddress!, output.baseAddress!, whole / Self.batchByteCount, &counter, &state,
+                isSealing: isSealing)
         }
-        authenticate(bitCounts(associatedData.count, input.count), &state)
-        return state ^ cipher.encrypt(first)
+        unsafe processTail(
+            UnsafeRawBufferPointer(rebasing: input[whole...]),
+            UnsafeMutableRawBufferPointer(rebasing: output[whole...]),
+            bitCounts(associatedData.count, input.count), counter, &state, isSealing: isSealing)
+        return state ^ mask
     }
 
     /// The counter block for the tag, called J₀ in the standard; the text starts with the one after it.
@@ -110,7 +115,8 @@ extension AES256GCM {
         }
         var state = Block128.zero
         unsafe authenticate(nonce, &state)
-        authenticate(bitCounts(0, nonce.count), &state)
+        let counts = bitCounts(0, nonce.count)
+        unsafe withUnsafeBytes(of: counts) { unsafe authenticate($0.baseAddress!, 1, &state) }
         return state
     }
 
@@ -118,39 +124,56 @@ extension AES256GCM {
         Block128(bigEndian: UInt64(a) << 3, UInt64(b) << 3)
     }
 
-    private func processBlocks(
-        _ source: UnsafeRawPointer, _ target: UnsafeMutableRawPointer, _ blockCount: Int,
+    private func processBatches(
+        _ source: UnsafeRawPointer, _ target: UnsafeMutableRawPointer, _ batchCount: Int,
         _ counter: inout Block128, _ state: inout Block128, isSealing: Bool
     ) {
         let table = unsafe UnsafeRawPointer(hashTable.start)
         switch (cipher.usesHardware, isSealing) {
         case (true, true):
-            unsafe HardwareGCM.seal(
-                source, target, blockCount: blockCount, &counter, &state, cipher.schedule, table)
+            unsafe HardwareGCM.seal(source, target, batchCount, &counter, &state, cipher.schedule, table)
         case (true, false):
-            unsafe HardwareGCM.open(
-                source, target, blockCount: blockCount, &counter, &state, cipher.schedule, table)
+            unsafe HardwareGCM.open(source, target, batchCount, &counter, &state, cipher.schedule, table)
         case (false, true):
-            unsafe PortableGCM.seal(
-                source, target, blockCount: blockCount, &counter, &state, cipher.schedule, table)
+            unsafe PortableGCM.seal(source, target, batchCount, &counter, &state, cipher.schedule, table)
         case (false, false):
-            unsafe PortableGCM.open(
-                source, target, blockCount: blockCount, &counter, &state, cipher.schedule, table)
+            unsafe PortableGCM.open(source, target, batchCount, &counter, &state, cipher.schedule, table)
         }
     }
 
-    /// The last 1…15 bytes of a text.
-    private func processPart(
-        _ source: UnsafeRawPointer, _ target: UnsafeMutableRawPointer, _ byteCount: Int,
+    /// The last 0…127 bytes of a text and the lengths, which authentication ends with.
+    ///
+    /// They go through a buffer of whole blocks, so that even the shortest text takes a single pass of either kind.
+    private func processTail(
+        _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer, _ bitCounts: Block128,
         _ counter: Block128, _ state: inout Block128, isSealing: Bool
     ) {
-        let input = unsafe Block128(padding: UnsafeRawBufferPointer(start: source, count: byteCount))
-        var output = (input ^ cipher.encrypt(counter)).keepingFirst(byteCount)
-        authenticate(isSealing ? output : input, &state)
-        unsafe withUnsafeBytes(of: output) {
-            unsafe target.copyMemory(from: $0.baseAddress!, byteCount: byteCount)
+        let blockCount = (input.count + 15) / 16
+        var counter = counter
+        var buffer = TailBuffer()
+        unsafe withUnsafeMutableBytes(of: &buffer) { bytes in
+            let start = unsafe bytes.baseAddress!
+            unsafe bytes.copyMemory(from: input)
+            if isSealing {
+                unsafe cipher.applyCounter(start, start, blockCount: blockCount, &counter)
+                unsafe output.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<input.count]))
+                let padding = 16 * blockCount - input.count
+                _ = unsafe (start + input.count).initializeMemory(as: UInt8.self, repeating: 0, count: padding)
+            }
+            unsafe bitCounts.store(to: start + 16 * blockCount)
+            unsafe authenticate(start, blockCount + 1, &state)
+            if !isSealing {
+                unsafe cipher.applyCounter(start, start, blockCount: blockCount, &counter)
+                unsafe output.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<input.count]))
+            }
         }
-        wipe(&output)
+        wipe(&buffer)
+    }
+
+    /// A batch and one block, zero at first.
+    private struct TailBuffer: BitwiseCopyable {
+        var text = (SIMD64<UInt8>.zero, SIMD64<UInt8>.zero)
+        var lengths = SIMD16<UInt8>.zero
     }
 
     /// Takes bytes into GHASH's state, filled up with zeros to whole blocks.
@@ -160,12 +183,9 @@ extension AES256GCM {
         if blockCount > 0 { unsafe authenticate(start, blockCount, &state) }
         if bytes.count % 16 > 0 {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[(16 * blockCount)...])
-            unsafe authenticate(Block128(padding: rest), &state)
+            let block = unsafe Block128(padding: rest)
+            unsafe withUnsafeBytes(of: block) { unsafe authenticate($0.baseAddress!, 1, &state) }
         }
-    }
-
-    private func authenticate(_ block: Block128, _ state: inout Block128) {
-        unsafe withUnsafeBytes(of: block) { unsafe authenticate($0.baseAddress!, 1, &state) }
     }
 
     private func authenticate(_ start: UnsafeRawPointer, _ blockCount: Int, _ state: inout Block128) {

@@ -1,10 +1,10 @@
-/// GCM's work on whole blocks in portable code: encryption and authentication one after the other.
+/// GCM's work on batches of eight blocks in portable code: encryption and authentication one after the other.
 enum PortableGCM {
     /// Bytes that ``prepare(_:_:)`` writes.
     static let tableByteCount = PortableGHASH.tableByteCount
 
-    /// Bytes encrypted before they are authenticated, few enough to stay in the fastest cache.
-    private static let pieceBlockCount = 64
+    /// Batches encrypted before they are authenticated, few enough to stay in the fastest cache.
+    private static let pieceBatchCount = 8
 
     /// Writes what ``authenticate(_:blockCount:_:_:)`` needs to know of the hash key.
     static func prepare(_ hashKey: Block128, _ table: UnsafeMutableRawPointer) {
@@ -18,31 +18,31 @@ enum PortableGCM {
         unsafe PortableGHASH.update(&state, input, blockCount: blockCount, table)
     }
 
-    /// Encrypts blocks and takes the ciphertext into GHASH's state.
+    /// Encrypts batches and takes the ciphertext into GHASH's state.
     static func seal(
-        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int,
+        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, _ batchCount: Int,
         _ counter: inout Block128, _ state: inout Block128, _ schedule: borrowing KeySchedule,
         _ table: UnsafeRawPointer
     ) {
-        for first in stride(from: 0, to: blockCount, by: pieceBlockCount) {
-            let count = min(pieceBlockCount, blockCount - first)
-            let target = unsafe output + 16 * first
-            unsafe PortableAES.applyCounter(input + 16 * first, target, blockCount: count, &counter, schedule)
+        for first in stride(from: 0, to: batchCount, by: pieceBatchCount) {
+            let count = 8 * min(pieceBatchCount, batchCount - first)
+            let target = unsafe output + 128 * first
+            unsafe PortableAES.applyCounter(input + 128 * first, target, blockCount: count, &counter, schedule)
             unsafe PortableGHASH.update(&state, target, blockCount: count, table)
         }
     }
 
     /// Takes the ciphertext into GHASH's state and decrypts it.
     static func open(
-        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int,
+        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, _ batchCount: Int,
         _ counter: inout Block128, _ state: inout Block128, _ schedule: borrowing KeySchedule,
         _ table: UnsafeRawPointer
     ) {
-        for first in stride(from: 0, to: blockCount, by: pieceBlockCount) {
-            let count = min(pieceBlockCount, blockCount - first)
-            let source = unsafe input + 16 * first
+        for first in stride(from: 0, to: batchCount, by: pieceBatchCount) {
+            let count = 8 * min(pieceBatchCount, batchCount - first)
+            let source = unsafe input + 128 * first
             unsafe PortableGHASH.update(&state, source, blockCount: count, table)
-            unsafe PortableAES.applyCounter(source, output + 16 * first, blockCount: count, &counter, schedule)
+            unsafe PortableAES.applyCounter(source, output + 128 * first, blockCount: count, &counter, schedule)
         }
     }
 }

@@ -34,10 +34,12 @@ enum HardwareAES {
         _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int,
         _ chain: inout Block128, _ schedule: borrowing KeySchedule
     ) {
-        // Only CBC needs the round keys of decryption, and making them takes no longer than a block.
-        let inverseKeys = SecretMemory(byteCount: 15 * 16)
-        unsafe AESInstructions.invertKeys(inverseKeys.start, schedule.standard)
-        unsafe AESInstructions.decryptChain(output, input, blockCount, &chain, inverseKeys.start)
+        unsafe AESInstructions.decryptChain(output, input, blockCount, &chain, schedule.inverse)
+    }
+
+    /// Writes the round keys of decryption to 240 bytes.
+    static func invertKeys(_ inverse: UnsafeMutableRawPointer, _ standard: UnsafeRawPointer) {
+        unsafe AESInstructions.invertKeys(inverse, standard)
     }
 }
 #endif

@@ -1,8 +1,8 @@
 #if HardwareCrypto && (arch(x86_64) || arch(arm64))
-/// GCM's work on whole blocks with the processor's instructions; the same functions as ``PortableGCM``.
+/// GCM's work on batches of eight blocks with the processor's instructions; the same functions as ``PortableGCM``.
 ///
-/// Batches of eight blocks are encrypted and authenticated at the same time, because the instructions for the two
-/// keep different parts of the processor busy. When sealing, a batch is authenticated while the next is encrypted.
+/// A batch is encrypted and authenticated at the same time, because the instructions for the two
+/// keep different parts of the processor busy: when sealing, while the next batch is encrypted.
 enum HardwareGCM {
     /// Bytes that ``prepare(_:_:)`` writes.
     static let tableByteCount = GHASHInstructions.tableByteCount
@@ -21,43 +21,25 @@ enum HardwareGCM {
         unsafe GHASHInstructions.update(&state, input, blockCount, table)
     }
 
-    /// Encrypts blocks and takes the ciphertext into GHASH's state.
+    /// Encrypts batches and takes the ciphertext into GHASH's state.
     static func seal(
-        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int,
+        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, _ batchCount: Int,
         _ counter: inout Block128, _ state: inout Block128, _ schedule: borrowing KeySchedule,
         _ table: UnsafeRawPointer
     ) {
-        let keys = unsafe schedule.standard
-        let batchCount = blockCount / 8
-        let rest = blockCount % 8
-        let end = 16 * 8 * batchCount
-        if batchCount > 0 {
-            unsafe GCMInstructions.processBatches(
-                output, input, batchCount, &counter, &state, keys, table, isSealing: true)
-        }
-        if rest > 0 { unsafe AESInstructions.applyCounter(output + end, input + end, rest, &counter, keys) }
-        let pending = batchCount > 0 ? 8 : 0
-        unsafe GHASHInstructions.update(&state, output + end - 16 * pending, pending + rest, table)
+        unsafe GCMInstructions.processBatches(
+            output, input, batchCount, &counter, &state, schedule.standard, table, isSealing: true)
+        unsafe GHASHInstructions.update(&state, output + 128 * (batchCount - 1), 8, table)
     }
 
     /// Takes the ciphertext into GHASH's state and decrypts it.
     static func open(
-        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int,
+        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, _ batchCount: Int,
         _ counter: inout Block128, _ state: inout Block128, _ schedule: borrowing KeySchedule,
         _ table: UnsafeRawPointer
     ) {
-        let keys = unsafe schedule.standard
-        let batchCount = blockCount / 8
-        let rest = blockCount % 8
-        let end = 16 * 8 * batchCount
-        if batchCount > 0 {
-            unsafe GCMInstructions.processBatches(
-                output, input, batchCount, &counter, &state, keys, table, isSealing: false)
-        }
-        if rest > 0 {
-            unsafe GHASHInstructions.update(&state, input + end, rest, table)
-            unsafe AESInstructions.applyCounter(output + end, input + end, rest, &counter, keys)
-        }
+        unsafe GCMInstructions.processBatches(
+            output, input, batchCount, &counter, &state, schedule.standard, table, isSealing: false)
     }
 }
 #endif

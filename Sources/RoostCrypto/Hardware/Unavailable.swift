@@ -7,6 +7,10 @@ enum Processor {
 }
 
 typealias HardwareAES = PortableAES
+extension PortableAES {
+    static func invertKeys(_ inverse: UnsafeMutableRawPointer, _ standard: UnsafeRawPointer) {}
+}
+
 typealias HardwareGCM = PortableGCM
 typealias HardwareSHA1 = PortableSHA1
 typealias HardwareSHA256 = PortableSHA256

@@ -124,7 +124,7 @@ enum PortableSHA1 {
     private static func choice(
         _ a: UInt32, _ b: inout UInt32, _ c: UInt32, _ d: UInt32, _ e: inout UInt32, _ word: UInt32
     ) {
-        e &+= a.rotatedLeft(5) &+ (((c ^ d) & b) ^ d) &+ 0x5a82_7999 &+ word
+        e = (e &+ 0x5a82_7999 &+ word) &+ (((c ^ d) & b) ^ d) &+ a.rotatedLeft(5)
         b = b.rotatedLeft(30)
     }
 
@@ -132,7 +132,7 @@ enum PortableSHA1 {
     private static func parity1(
         _ a: UInt32, _ b: inout UInt32, _ c: UInt32, _ d: UInt32, _ e: inout UInt32, _ word: UInt32
     ) {
-        e &+= a.rotatedLeft(5) &+ (b ^ c ^ d) &+ 0x6ed9_eba1 &+ word
+        e = (e &+ 0x6ed9_eba1 &+ word) &+ (b ^ c ^ d) &+ a.rotatedLeft(5)
         b = b.rotatedLeft(30)
     }
 
@@ -140,7 +140,7 @@ enum PortableSHA1 {
     private static func majority(
         _ a: UInt32, _ b: inout UInt32, _ c: UInt32, _ d: UInt32, _ e: inout UInt32, _ word: UInt32
     ) {
-        e &+= a.rotatedLeft(5) &+ (((b | c) & d) | (b & c)) &+ 0x8f1b_bcdc &+ word
+        e = (e &+ 0x8f1b_bcdc &+ word) &+ (b & c) &+ ((b ^ c) & d) &+ a.rotatedLeft(5)
         b = b.rotatedLeft(30)
     }
 
@@ -148,7 +148,7 @@ enum PortableSHA1 {
     private static func parity2(
         _ a: UInt32, _ b: inout UInt32, _ c: UInt32, _ d: UInt32, _ e: inout UInt32, _ word: UInt32
     ) {
-        e &+= a.rotatedLeft(5) &+ (b ^ c ^ d) &+ 0xca62_c1d6 &+ word
+        e = (e &+ 0xca62_c1d6 &+ word) &+ (b ^ c ^ d) &+ a.rotatedLeft(5)
         b = b.rotatedLeft(30)
     }
 }

@@ -23,10 +23,13 @@ enum PortableSHA256 {
         state = words
     }
 
-    /// One block. The sixteen words of the message schedule are variables so that they can stay in registers.
+    /// One block.
+    ///
+    /// The sixteen words of the message schedule are variables, and the rounds are written out, so that no word is
+    /// moved from one variable to another. `bc` saves an operation: a round's `a ^ b` is the next one's `b ^ c`.
     @inline(__always)
     private static func compress(
-        _ state: inout SIMD8<UInt32>, _ block: UnsafeRawPointer, _ constants: UnsafePointer<UInt32>
+        _ state: inout SIMD8<UInt32>, _ block: UnsafeRawPointer, _ k: UnsafePointer<UInt32>
     ) {
         var (w0, w1) = unsafe (loadBigEndian(block + 0), loadBigEndian(block + 4))
         var (w2, w3) = unsafe (loadBigEndian(block + 8), loadBigEndian(block + 12))
@@ -38,49 +41,128 @@ enum PortableSHA256 {
         var (w14, w15) = unsafe (loadBigEndian(block + 56), loadBigEndian(block + 60))
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-        var k = unsafe constants
-        while true {
-            unsafe round(a, b, c, &d, e, f, g, &h, w0 &+ k[0])
-            unsafe round(h, a, b, &c, d, e, f, &g, w1 &+ k[1])
-            unsafe round(g, h, a, &b, c, d, e, &f, w2 &+ k[2])
-            unsafe round(f, g, h, &a, b, c, d, &e, w3 &+ k[3])
-            unsafe round(e, f, g, &h, a, b, c, &d, w4 &+ k[4])
-            unsafe round(d, e, f, &g, h, a, b, &c, w5 &+ k[5])
-            unsafe round(c, d, e, &f, g, h, a, &b, w6 &+ k[6])
-            unsafe round(b, c, d, &e, f, g, h, &a, w7 &+ k[7])
-            unsafe round(a, b, c, &d, e, f, g, &h, w8 &+ k[8])
-            unsafe round(h, a, b, &c, d, e, f, &g, w9 &+ k[9])
-            unsafe round(g, h, a, &b, c, d, e, &f, w10 &+ k[10])
-            unsafe round(f, g, h, &a, b, c, d, &e, w11 &+ k[11])
-            unsafe round(e, f, g, &h, a, b, c, &d, w12 &+ k[12])
-            unsafe round(d, e, f, &g, h, a, b, &c, w13 &+ k[13])
-            unsafe round(c, d, e, &f, g, h, a, &b, w14 &+ k[14])
-            unsafe round(b, c, d, &e, f, g, h, &a, w15 &+ k[15])
-            if unsafe k == constants + 48 { break }
-            unsafe k += 16
-            w0 &+= smallSigma1(w14) &+ w9 &+ smallSigma0(w1)
-            w1 &+= smallSigma1(w15) &+ w10 &+ smallSigma0(w2)
-            w2 &+= smallSigma1(w0) &+ w11 &+ smallSigma0(w3)
-            w3 &+= smallSigma1(w1) &+ w12 &+ smallSigma0(w4)
-            w4 &+= smallSigma1(w2) &+ w13 &+ smallSigma0(w5)
-            w5 &+= smallSigma1(w3) &+ w14 &+ smallSigma0(w6)
-            w6 &+= smallSigma1(w4) &+ w15 &+ smallSigma0(w7)
-            w7 &+= smallSigma1(w5) &+ w0 &+ smallSigma0(w8)
-            w8 &+= smallSigma1(w6) &+ w1 &+ smallSigma0(w9)
-            w9 &+= smallSigma1(w7) &+ w2 &+ smallSigma0(w10)
-            w10 &+= smallSigma1(w8) &+ w3 &+ smallSigma0(w11)
-            w11 &+= smallSigma1(w9) &+ w4 &+ smallSigma0(w12)
-            w12 &+= smallSigma1(w10) &+ w5 &+ smallSigma0(w13)
-            w13 &+= smallSigma1(w11) &+ w6 &+ smallSigma0(w14)
-            w14 &+= smallSigma1(w12) &+ w7 &+ smallSigma0(w15)
-            w15 &+= smallSigma1(w13) &+ w8 &+ smallSigma0(w0)
-        }
+        var bc = b ^ c
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w0 &+ k[0])
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w1 &+ k[1])
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w2 &+ k[2])
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w3 &+ k[3])
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w4 &+ k[4])
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w5 &+ k[5])
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w6 &+ k[6])
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w7 &+ k[7])
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w8 &+ k[8])
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w9 &+ k[9])
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w10 &+ k[10])
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w11 &+ k[11])
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w12 &+ k[12])
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w13 &+ k[13])
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w14 &+ k[14])
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w15 &+ k[15])
+
+        w0 &+= smallSigma1(w14) &+ w9 &+ smallSigma0(w1)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w0 &+ k[16])
+        w1 &+= smallSigma1(w15) &+ w10 &+ smallSigma0(w2)
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w1 &+ k[17])
+        w2 &+= smallSigma1(w0) &+ w11 &+ smallSigma0(w3)
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w2 &+ k[18])
+        w3 &+= smallSigma1(w1) &+ w12 &+ smallSigma0(w4)
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w3 &+ k[19])
+        w4 &+= smallSigma1(w2) &+ w13 &+ smallSigma0(w5)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w4 &+ k[20])
+        w5 &+= smallSigma1(w3) &+ w14 &+ smallSigma0(w6)
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w5 &+ k[21])
+        w6 &+= smallSigma1(w4) &+ w15 &+ smallSigma0(w7)
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w6 &+ k[22])
+        w7 &+= smallSigma1(w5) &+ w0 &+ smallSigma0(w8)
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w7 &+ k[23])
+        w8 &+= smallSigma1(w6) &+ w1 &+ smallSigma0(w9)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w8 &+ k[24])
+        w9 &+= smallSigma1(w7) &+ w2 &+ smallSigma0(w10)
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w9 &+ k[25])
+        w10 &+= smallSigma1(w8) &+ w3 &+ smallSigma0(w11)
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w10 &+ k[26])
+        w11 &+= smallSigma1(w9) &+ w4 &+ smallSigma0(w12)
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w11 &+ k[27])
+        w12 &+= smallSigma1(w10) &+ w5 &+ smallSigma0(w13)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w12 &+ k[28])
+        w13 &+= smallSigma1(w11) &+ w6 &+ smallSigma0(w14)
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w13 &+ k[29])
+        w14 &+= smallSigma1(w12) &+ w7 &+ smallSigma0(w15)
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w14 &+ k[30])
+        w15 &+= smallSigma1(w13) &+ w8 &+ smallSigma0(w0)
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w15 &+ k[31])
+
+        w0 &+= smallSigma1(w14) &+ w9 &+ smallSigma0(w1)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w0 &+ k[32])
+        w1 &+= smallSigma1(w15) &+ w10 &+ smallSigma0(w2)
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w1 &+ k[33])
+        w2 &+= smallSigma1(w0) &+ w11 &+ smallSigma0(w3)
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w2 &+ k[34])
+        w3 &+= smallSigma1(w1) &+ w12 &+ smallSigma0(w4)
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w3 &+ k[35])
+        w4 &+= smallSigma1(w2) &+ w13 &+ smallSigma0(w5)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w4 &+ k[36])
+        w5 &+= smallSigma1(w3) &+ w14 &+ smallSigma0(w6)
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w5 &+ k[37])
+        w6 &+= smallSigma1(w4) &+ w15 &+ smallSigma0(w7)
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w6 &+ k[38])
+        w7 &+= smallSigma1(w5) &+ w0 &+ smallSigma0(w8)
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w7 &+ k[39])
+        w8 &+= smallSigma1(w6) &+ w1 &+ smallSigma0(w9)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w8 &+ k[40])
+        w9 &+= smallSigma1(w7) &+ w2 &+ smallSigma0(w10)
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w9 &+ k[41])
+        w10 &+= smallSigma1(w8) &+ w3 &+ smallSigma0(w11)
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w10 &+ k[42])
+        w11 &+= smallSigma1(w9) &+ w4 &+ smallSigma0(w12)
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w11 &+ k[43])
+        w12 &+= smallSigma1(w10) &+ w5 &+ smallSigma0(w13)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w12 &+ k[44])
+        w13 &+= smallSigma1(w11) &+ w6 &+ smallSigma0(w14)
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w13 &+ k[45])
+        w14 &+= smallSigma1(w12) &+ w7 &+ smallSigma0(w15)
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w14 &+ k[46])
+        w15 &+= smallSigma1(w13) &+ w8 &+ smallSigma0(w0)
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w15 &+ k[47])
+
+        w0 &+= smallSigma1(w14) &+ w9 &+ smallSigma0(w1)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w0 &+ k[48])
+        w1 &+= smallSigma1(w15) &+ w10 &+ smallSigma0(w2)
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w1 &+ k[49])
+        w2 &+= smallSigma1(w0) &+ w11 &+ smallSigma0(w3)
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w2 &+ k[50])
+        w3 &+= smallSigma1(w1) &+ w12 &+ smallSigma0(w4)
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w3 &+ k[51])
+        w4 &+= smallSigma1(w2) &+ w13 &+ smallSigma0(w5)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w4 &+ k[52])
+        w5 &+= smallSigma1(w3) &+ w14 &+ smallSigma0(w6)
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w5 &+ k[53])
+        w6 &+= smallSigma1(w4) &+ w15 &+ smallSigma0(w7)
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w6 &+ k[54])
+        w7 &+= smallSigma1(w5) &+ w0 &+ smallSigma0(w8)
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w7 &+ k[55])
+        w8 &+= smallSigma1(w6) &+ w1 &+ smallSigma0(w9)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w8 &+ k[56])
+        w9 &+= smallSigma1(w7) &+ w2 &+ smallSigma0(w10)
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w9 &+ k[57])
+        w10 &+= smallSigma1(w8) &+ w3 &+ smallSigma0(w11)
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w10 &+ k[58])
+        w11 &+= smallSigma1(w9) &+ w4 &+ smallSigma0(w12)
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w11 &+ k[59])
+        w12 &+= smallSigma1(w10) &+ w5 &+ smallSigma0(w13)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w12 &+ k[60])
+        w13 &+= smallSigma1(w11) &+ w6 &+ smallSigma0(w14)
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w13 &+ k[61])
+        w14 &+= smallSigma1(w12) &+ w7 &+ smallSigma0(w15)
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w14 &+ k[62])
+        w15 &+= smallSigma1(w13) &+ w8 &+ smallSigma0(w0)
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w15 &+ k[63])
         state &+= SIMD8(a, b, c, d, e, f, g, h)
     }
 
     @inline(__always)
     private static func round(
-        _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32,
+        _ a: UInt32, _ b: UInt32, _ bc: inout UInt32, _ d: inout UInt32,
         _ e: UInt32, _ f: UInt32, _ g: UInt32, _ h: inout UInt32, _ input: UInt32
     ) {
         let bigSigma1 = e.rotatedRight(6) ^ e.rotatedRight(11) ^ e.rotatedRight(25)
@@ -88,7 +170,9 @@ enum PortableSHA256 {
         h &+= input &+ bigSigma1 &+ choice
         d &+= h
         let bigSigma0 = a.rotatedRight(2) ^ a.rotatedRight(13) ^ a.rotatedRight(22)
-        let majority = ((a | b) & c) | (a & b)
+        let ab = a ^ b
+        let majority = (ab & bc) ^ b
+        bc = ab
         h &+= bigSigma0 &+ majority
     }
 
