@@ -61,6 +61,14 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public var description: String { message }
 }
 
+/// Where a file is damaged and how: the cause of an error of code ``StoreError/Code/damaged``.
+public struct Damage: Error, Hashable, Sendable {
+    /// Where in the file, in bytes from its start.
+    public let offset: UInt64
+    /// What is wrong there, as part of a sentence.
+    public let what: String
+}
+
 extension StoreError {
     /// The public face of a failed call to the medium.
     init(_ error: FileError) {
@@ -91,7 +99,8 @@ extension StoreError {
         StoreError(
             .damaged,
             "\(path) is damaged: \(what) at offset \(offset). "
-                + "Check it to see how far the damage goes; salvage writes what is readable into a new file.")
+                + "Check it to see how far the damage goes; salvage writes what is readable into a new file.",
+            cause: Damage(offset: offset, what: what))
     }
 }
 

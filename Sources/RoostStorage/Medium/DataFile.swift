@@ -58,7 +58,7 @@ final class DataFile: Sendable {
     }
 
     /// The largest chunk that a node may be: 64 KiB of page and what a transform adds.
-    private static let maximumNodeLength = 128 * 1024
+    static let maximumNodeLength = 128 * 1024
 
     private func load(_ chunk: ChunkReference) throws(StoreError) -> PageView {
         guard chunk.length <= DataFile.maximumNodeLength else {

@@ -68,9 +68,9 @@ struct LogScanner {
         return nil
     }
 
-    private static let largestWindow = 1 << 20
+    static let largestWindow = 1 << 20
 
-    private func candidate(endingAt end: Int, in window: ByteView, from start: UInt64) -> CommitRecord? {
+    func candidate(endingAt end: Int, in window: ByteView, from start: UInt64) -> CommitRecord? {
         guard end <= window.count else { return nil }
         let bytes = window.slice(end - CommitRecord.size, CommitRecord.size)
         let offset = start + UInt64(end - CommitRecord.size)

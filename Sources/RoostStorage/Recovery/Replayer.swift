@@ -27,7 +27,7 @@ struct Replayer {
     }
 
     /// The trees as a checkpoint stored them.
-    private func load(_ checkpoint: CommitRecord) throws(StoreError) -> StoreState {
+    func load(_ checkpoint: CommitRecord) throws(StoreError) -> StoreState {
         guard let place = checkpoint.directory else { preconditionFailure("a checkpoint has a directory") }
         let payload = try file.payload(.directory, place)
         let directory = try file.reading(place) { () throws(MalformedBytes) in

@@ -1,0 +1,162 @@
+import RoostBytes
+
+/// Walks one version of a tree, nodes in the file and nodes in memory alike, and verifies all of it against itself:
+/// levels, order, spans, summaries, reductions, and that children stand before their parents (so no walk is endless).
+///
+/// Every node is compared with what its parent says of it, so a damaged subtree is reported once and the rest is
+/// verified all the same.
+final class TreeWalk {
+    let file: DataFile
+    let tree: String
+    let reduction: Reduction?
+    let findings: FindingList
+    /// Called with every chunk that the tree leads to.
+    let visit: (ChunkReference, ChunkLedger.Use, ChunkKind) throws(StoreError) -> Void
+    /// Reads the values, to verify them; `nil` to leave them.
+    private let values: ValueWindow?
+    /// Subtrees at these offsets were walked before, as parts of another version of the tree.
+    var known: Set<UInt64> = []
+    private(set) var nodeCount = 0
+    private(set) var valueCount = 0
+
+    init(
+        file: DataFile, tree: String, reduction: Reduction?, findings: FindingList, readsValues: Bool,
+        visit: @escaping (ChunkReference, ChunkLedger.Use, ChunkKind) throws(StoreError) -> Void
+    ) {
+        self.file = file
+        self.tree = tree
+        self.reduction = reduction
+        self.findings = findings
+        self.visit = visit
+        values = readsValues ? ValueWindow(file: file) : nil
+    }
+
+    /// A span of keys, open where `nil`.
+    struct Span {
+        var lower: [UInt8]?
+        var upper: [UInt8]?
+    }
+
+    func walk(_ root: Root) throws(StoreError) {
+        switch root {
+        case .empty: break
+        case .stored(let child, let level): try walk(child, level: level, Span(), before: .max)
+        case .memory(let node): try walk(node, Span())
+        }
+    }
+
+    func report(_ what: String, at offset: UInt64) { findings.add(what, at: offset, tree: tree) }
+
+    // MARK: Stored nodes
+
+    /// Walks the stored node that `child` describes, as its parent at offset `limit` does.
+    func walk(_ child: StoredChild, level: UInt8, _ span: Span, before limit: UInt64) throws(StoreError) {
+        let chunk = child.chunk
+        guard chunk.offset < limit else { return report("a node that leads in a circle", at: limit) }
+        guard !known.contains(chunk.offset) else { return }
+        guard let bytes = try read(chunk) else { return }
+        try bytes.withView { (bytes) throws(StoreError) in
+            guard let page = PageView(bytes) else { return report("a malformed node", at: chunk.offset) }
+            guard page.level == level else { return report("a node of another level", at: chunk.offset) }
+            if let fault = PageCheck(page: page, lower: span.lower, upper: span.upper).fault() {
+                return report(fault, at: chunk.offset)
+            }
+            if level == 0 {
+                try walkLeaf(page, child)
+            } else {
+                try walkInner(page, child, span)
+            }
+        }
+    }
+
+    /// The node at `chunk`, read from the file, past all caches; `nil` when it can't be read.
+    func read(_ chunk: ChunkReference) throws(StoreError) -> [UInt8]? {
+        nodeCount += 1
+        guard chunk.length <= DataFile.maximumNodeLength else {
+            report("a node larger than any can be", at: chunk.offset)
+            return nil
+        }
+        try visit(chunk, .owned, .node)
+        do throws(StoreError) {
+            return try file.payload(.node, chunk)
+        } catch {
+            try findings.add(error, at: chunk.offset, tree: tree)
+            return nil
+        }
+    }
+
+    private func walkInner(_ page: PageView, _ node: StoredChild, _ span: Span) throws(StoreError) {
+        var summary = Summary(count: 0, bytes: UInt64(node.chunk.length))
+        var value = reduction?.identity ?? []
+        for index in 0..<page.count {
+            let child = try file.reading(node.chunk) { () throws(MalformedBytes) in try page.child(index) }
+            summary += child.summary
+            if let reduction { value = reduction.combine(value, child.reduction) }
+            let lower = index == 0 ? span.lower : page.key(index)
+            let upper = index + 1 < page.count ? page.key(index + 1) : span.upper
+            try walk(
+                child, level: page.level - 1, Span(lower: lower, upper: upper), before: node.chunk.offset)
+        }
+        compare(node, summary, value)
+    }
+
+    private func walkLeaf(_ page: PageView, _ leaf: StoredChild) throws(StoreError) {
+        var summary = try walkEntries(page, at: leaf.chunk.offset)
+        summary.bytes += UInt64(leaf.chunk.length)
+        let value = try file.reading(leaf.chunk) { () throws(MalformedBytes) in
+            try reduction?.value(of: page, 0..<page.count) ?? []
+        }
+        compare(leaf, summary, value)
+    }
+
+    private func compare(_ node: StoredChild, _ summary: Summary, _ value: [UInt8]) {
+        if node.summary.count != summary.count {
+            report("a node whose entries are miscounted", at: node.chunk.offset)
+        }
+        if node.summary.bytes != summary.bytes {
+            report("a node whose live bytes are miscounted", at: node.chunk.offset)
+        }
+        if reduction != nil, node.reduction != value {
+            report("a node whose reduction is not that of its entries", at: node.chunk.offset)
+        }
+    }
+
+    /// Visits the values of a leaf's entries; returns what the entries add up to.
+    func walkEntries(_ page: PageView, at offset: UInt64) throws(StoreError) -> Summary {
+        var summary = Summary(count: UInt64(page.count))
+        for index in 0..<page.count {
+            let entry = try file.reading(ChunkReference(offset: offset, length: 0)) {
+                () throws(MalformedBytes) in
+                try page.entry(index)
+            }
+            guard entry.kind != .none else { continue }
+            summary.bytes &+= entry.ownedBytes
+            try visit(entry.chunk, use(entry.kind), .value)
+            if entry.kind != .borrowed { try verify(page, index, entry.chunk) }
+        }
+        return summary
+    }
+
+    private func use(_ kind: ReferenceKind) -> ChunkLedger.Use {
+        switch kind {
+        case .none, .owned: .owned
+        case .shared: .shared
+        case .borrowed: .borrowed
+        }
+    }
+
+    private func verify(_ page: PageView, _ index: Int, _ chunk: ChunkReference) throws(StoreError) {
+        guard let values else { return }
+        valueCount += 1
+        do throws(StoreError) {
+            _ = try values.read(chunk) { distance in
+                guard index + distance < page.count, let next = try? page.entry(index + distance),
+                    next.kind == .owned || next.kind == .shared
+                else { return nil }
+                return next.chunk
+            }
+        } catch {
+            try findings.add(error, at: chunk.offset, tree: tree)
+        }
+    }
+}
