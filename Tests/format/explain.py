@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows what the bytes of a small RoostStorage file mean, field by field: the worked example of FileFormat.md.
+"""Shows what the bytes of a small RoostStorage file mean: the worked example of FileFormat.md.
 
 usage: explain.py FILE
 
@@ -12,7 +12,7 @@ import sys
 
 from roost_reader import BLOCK, DIRECTORY, NODE, OPERATIONS, Damage, Fields, Store
 
-TEXTS = {"name", "rest of the key", "inline bytes", "prefix"}
+TEXTS = {"name", "rest of the key", "inline bytes", "prefix", "value"}
 SHOWN = 16  # bytes of a field
 
 

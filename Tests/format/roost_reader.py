@@ -4,10 +4,13 @@
 usage: roost_reader.py [--json] FILE
 
 Prints every entry of every tree as of the last commit; with --json the same as data, byte strings in
-hexadecimal. Exit status 1: the file is damaged or cannot be read; 2: it was called wrongly. Section numbers in comments are FileFormat.md's. It needs Python 3.8 and reads the whole
-file into memory: it is a proof that the document suffices, not a tool for large stores.
+hexadecimal. Exit status 1: the file is damaged or cannot be read; 2: it was called wrongly.
+
+Section numbers in comments are FileFormat.md's. It needs Python 3.8 and reads the whole file into memory: it
+is a proof that the document suffices, not a tool for large stores.
 """
 
+import collections
 import json
 import sys
 import zlib
@@ -20,6 +23,9 @@ LOG, CHECKPOINT, CLOSE = 1, 2, 3
 VALUE, NODE, OPERATIONS, DIRECTORY = 1, 2, 3, 4
 CHUNK_KINDS = {VALUE: "value", NODE: "node", OPERATIONS: "operations", DIRECTORY: "directory"}
 COMMIT_KINDS = {LOG: "log", CHECKPOINT: "checkpoint", CLOSE: "close"}
+MAKE, DROP = 0x01, 0x02
+PUT, DELETE, DELETE_RANGE, APPEND_LEAF = 0x10, 0x20, 0x21, 0x30
+OPERATION_NAMES = {PUT: "put", DELETE: "delete", DELETE_RANGE: "delete a range", APPEND_LEAF: "append a leaf"}
 REFERENCE_KINDS = ["none", "owned", "shared", "borrowed"]
 
 
@@ -137,6 +143,7 @@ class Fields:
 class Store:
     def __init__(self, data, note=None):
         self.data, self.note = data, note
+        self.met = collections.Counter()  # how often each construct of the format was met
         self.header = self.read_header()
         self.salt = self.header["salt"]
 
@@ -156,7 +163,8 @@ class Store:
         require(fields.raw(8, "magic") == b"Roost\n\x1a\0", "no file header", start)
         block = self.data[start:start + BLOCK]
         require(len(block) == BLOCK, "a file header that ends too early", start)
-        require(xxh64(block[:4088], 0) == int.from_bytes(block[4088:], "little"), "a damaged file header", start)
+        checksum = int.from_bytes(block[4088:], "little")
+        require(xxh64(block[:4088], 0) == checksum, "a damaged file header", start)
         version = fields.number(4, "format version")
         require(version == 1, f"an unknown format version ({version})", start)
         fields.raw(4)
@@ -190,8 +198,8 @@ class Store:
         fields.raw(8, "magic of a commit record")
         record = {"kind": fields.number(1, "kind", lambda kind: f"{kind}, {COMMIT_KINDS.get(kind)}")}
         fields.raw(7)
-        for name in ("number", "offset", "start", "previous", "previous checksum", "checkpoint", "replay after",
-                     "synced end", "time"):
+        for name in ("number", "offset", "start", "previous", "previous checksum", "checkpoint",
+                     "replay after", "synced end", "time"):
             record[name] = fields.number(8, name, hex if "checksum" in name else str)
         places = [fields.number(8, f"offset of the {name}") for name in ("last operations", "directory")]
         lengths = [fields.number(4, f"length of the {name}") for name in ("last operations", "directory")]
@@ -228,7 +236,7 @@ class Store:
     def chunk(self, place, kind, note=None):
         """The payload of a chunk as Fields."""
         offset, length = place
-        require(length >= 6 and offset + length <= len(self.data), "a chunk that reaches beyond the file", offset)
+        require(length >= 6 and offset + length <= len(self.data), "a chunk beyond the file's end", offset)
         fields = Fields(self.data, offset, offset + length, note)
         checksum = fields.number(4, "checksum of a chunk", hex)
         require(xxh64(self.data[offset + 4:offset + length], self.salt + offset) & 0xFFFFFFFF == checksum,
@@ -241,6 +249,7 @@ class Store:
         require(fields.position + stored == offset + length, "a chunk of another length", offset)
         if flags & 0x10 == 0:
             return fields
+        self.met["compressed " + CHUNK_KINDS[kind]] += 1
         size = fields.varint("length before compression")
         require(size <= min(1 << 30, 1032 * stored), "a wrong length before compression", offset)
         try:
@@ -270,7 +279,8 @@ class Store:
         slots = []
         for index in range(count):
             head = fields.raw(4, f"slot {index}: head")
-            slots.append((head, fields.number(2, "length of the suffix"), fields.number(2, "offset of the cell")))
+            length = fields.number(2, "length of the suffix")
+            slots.append((head, length, fields.number(2, "offset of the cell")))
         items = []
         for head, length, cell in slots:
             fields.position = page + cell
@@ -289,8 +299,9 @@ class Store:
     def leaf_cell(fields):
         kind = fields.number(1, "reference kind", lambda kind: f"{kind}, {REFERENCE_KINDS[kind & 3]}") & 3
         inline = fields.bytes("inline bytes")
-        place = (fields.number(6, "offset of the value"), fields.varint("length of the value")) if kind else None
-        return kind, bytes(inline), place
+        if kind == 0:
+            return kind, bytes(inline), None
+        return kind, bytes(inline), (fields.number(6, "offset of the value"), fields.varint("length of the value"))
 
     @staticmethod
     def inner_cell(fields, parent):
@@ -303,6 +314,7 @@ class Store:
     def walk(self, place, level, lower, upper, entries):
         """Adds all entries below a node to `entries`; returns its count and bytes, having checked them."""
         actual, items = self.node(place)
+        self.met["inner node" if actual else "leaf"] += 1
         require(actual == level, "a node of another level", place[0])
         total, size = 0, place[1]
         if level == 0:
@@ -367,37 +379,50 @@ class Store:
     @staticmethod
     def tree_operations(fields):
         while not fields.at_end:
-            code = fields.number(1, "operation", lambda code: f"{code:#x}, {'drop' if code == 2 else 'make'} a tree")
-            require(code in (0x01, 0x02), "an unknown operation", fields.position)
+            code = fields.number(
+                1, "operation", lambda code: f"{code:#x}, {'drop' if code == DROP else 'make'} a tree")
+            require(code in (MAKE, DROP), "an unknown operation", fields.position)
             number = fields.varint("number")
-            names = (fields.text("name"), fields.text("name of the reduction")) if code == 1 else None
+            names = (fields.text("name"), fields.text("name of the reduction")) if code == MAKE else None
             yield number, names
 
+    @staticmethod
+    def operation_code(code):
+        """The code without the reference kind that "put" has in it."""
+        return PUT if code & ~3 == PUT else code
+
     def operations(self, fields):
-        names = {0x20: "delete", 0x21: "delete a range", 0x30: "append a leaf"}
+        """Tuples that begin with the operation's code without a reference kind."""
         last_key, last_end = b"", 0
         while not fields.at_end:
-            code = fields.number(1, "operation", lambda code: f"{code:#x}, {names.get(code, 'put')}")
-            if code == 0x21:
+            full = fields.number(
+                1, "operation", lambda code: f"{code:#x}, {OPERATION_NAMES.get(self.operation_code(code))}")
+            code = self.operation_code(full)
+            require(code in OPERATION_NAMES, f"an unknown operation ({code:#x})", fields.position)
+            if code == DELETE_RANGE:
                 bounds = fields.number(1, "bounds")
                 require(bounds <= 3, "a malformed range", fields.position)
                 lower = bytes(fields.bytes("lower bound")) if bounds & 1 else None
                 yield code, lower, bytes(fields.bytes("upper bound")) if bounds & 2 else None
                 continue
-            require(code in names or code & ~3 == 0x10, f"an unknown operation ({code:#x})", fields.position)
-            key, inline, place = None, None, None
-            if code != 0x30:
+            inline = place = None
+            if code != APPEND_LEAF:
                 shared = fields.varint("bytes in common with the key before")
                 require(shared <= len(last_key), "a malformed key", fields.position)
-                key = last_key = last_key[:shared] + bytes(fields.bytes("rest of the key"))
-            if code & ~3 == 0x10:
+                last_key = last_key[:shared] + bytes(fields.bytes("rest of the key"))
+            if code == PUT:
                 inline = bytes(fields.bytes("inline bytes"))
-            if code == 0x30 or code & ~3 == 0x10 and code & 3:
+            if code == APPEND_LEAF or full & 3 and code == PUT:
                 zigzag = fields.varint("distance of the chunk, zigzag")
                 offset = (last_end + ((zigzag >> 1) ^ -(zigzag & 1))) & MASK
                 place = (offset, fields.varint("length of the chunk"))
                 last_end = sum(place)
-            yield (code, place, None) if code == 0x30 else (code, key, (code & 3, inline, place))
+            if code == APPEND_LEAF:
+                yield code, place
+            elif code == PUT:
+                yield code, last_key, (full & 3, inline, place)
+            else:
+                yield code, last_key
 
     # 10 Opening a file
 
@@ -420,14 +445,14 @@ class Store:
                 return True
             before = self.previous(current)
             if before is None:
-                require(current["start"] > record["synced end"], "a missing commit record", current["previous"])
+                require(current["start"] > record["synced end"], "a missing record", current["previous"])
                 return False
             if current["start"] <= record["synced end"]:
                 return True
             current = before
 
     def state(self, record):
-        """The next tree's number and by number: [name, reduction's name, entries], as of the commit of `record`."""
+        """The trees as of the commit of `record`, by number: [name, reduction's name, entries]."""
         checkpoint = self.record(record["checkpoint"])
         require(checkpoint and checkpoint["kind"] == CHECKPOINT, "no checkpoint", record["checkpoint"])
         next_number, directory = self.directory(checkpoint["directory"])
@@ -436,15 +461,18 @@ class Store:
             trees[number] = [name, reduction, {}]
             if root:
                 level, place, summary = root
-                require(self.walk(place, level, b"", None, trees[number][2]) == summary, "a wrong summary", place[0])
+                found = self.walk(place, level, b"", None, trees[number][2])
+                require(found == summary, "a wrong summary", place[0])
         records = []
         while record["offset"] > checkpoint["replay after"]:
             records.append(record)
             if record["previous"] == 0:
                 break
             before = self.previous(record)
-            require(before and before["number"] < record["number"], "a missing commit record", record["previous"])
+            require(before and before["number"] < record["number"], "a missing record", record["previous"])
             record = before
+        self.met["commit to replay"] += len(records)
+        self.met["checkpoint of several commits"] += checkpoint["replay after"] < checkpoint["offset"]
         for record in reversed(records):
             for place in self.operation_chunks(record):
                 for tree, operations in self.sections(place):
@@ -467,19 +495,21 @@ class Store:
         return next_number
 
     def replay(self, operations, entries, place):
-        for code, first, second in operations:
-            if code == 0x20:
-                entries.pop(first, None)
-            elif code == 0x21:
-                self.delete_range(entries, first, second)
-            elif code == 0x30:
-                require(first[0] < place[0], "operations that name a later leaf", place[0])
-                level, items = self.node(first)
-                require(level == 0 and items, "an empty leaf", first[0])
+        for code, *what in operations:
+            self.met[OPERATION_NAMES[code]] += 1
+            if code == PUT:
+                entries[what[0]] = what[1]
+            elif code == DELETE:
+                entries.pop(what[0], None)
+            elif code == DELETE_RANGE:
+                self.delete_range(entries, *what)
+            else:
+                leaf = what[0]
+                require(leaf[0] < place[0], "operations that name a later leaf", place[0])
+                level, items = self.node(leaf)
+                require(level == 0 and items, "an empty leaf", leaf[0])
                 self.delete_range(entries, items[0][0], None)
                 entries.update(items)
-            else:
-                entries[first] = second
 
     @staticmethod
     def delete_range(entries, lower, upper):
@@ -498,8 +528,7 @@ class Store:
                     row["value"] = bytes(self.value(place)).hex()
                 rows.append(row)
             trees.append({"number": number, "name": name, "reduction": reduction, "entries": rows})
-        return {"commit": record["number"], "checkpoint": self.record(record["checkpoint"])["number"],
-                "header": self.header, "trees": trees}
+        return {"commit": record["number"], "header": self.header, "trees": trees, "met": self.met}
 
 
 def main(arguments):

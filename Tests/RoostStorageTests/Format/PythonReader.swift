@@ -54,6 +54,8 @@ struct StoreListing: Decodable, Equatable {
 
     var commit: UInt64
     var trees: [Tree]
+    /// How often the reader met each construct of the format.
+    var met: [String: Int] = [:]
 }
 
 extension StoreListing {
@@ -65,22 +67,30 @@ extension StoreListing {
         }
     }
 
+    /// The same, leaving out how it was found.
+    var content: StoreListing {
+        var content = self
+        content.trees.sort { $0.name < $1.name }
+        content.met = [:]
+        return content
+    }
+
     private static func entries(_ view: TreeView) throws -> [Entry] {
         var entries: [Entry] = []
         let cursor = view.cursor()
         while try cursor.next() {
             let value = cursor.reference == nil ? nil : hexadecimal(try cursor.value())
             entries.append(
-                Entry(key: hexadecimal(cursor.key.bytes), inline: hexadecimal(cursor.inline.array), value: value))
+                Entry(
+                    key: hexadecimal(cursor.key.bytes), inline: hexadecimal(cursor.inline.array), value: value
+                ))
         }
         return entries
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(
+            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
-
-    /// The trees by name: the engine lists them by name, the reader by number.
-    var sortedTrees: [Tree] { trees.sorted { $0.name < $1.name } }
 }

@@ -3,8 +3,24 @@ import RoostStorage
 
 /// Stores that together use every construct of the file format.
 enum SampleStore: CaseIterable {
-    case empty, logOnly, checkpoints, compressed, spreadOutCheckpoint, deletions, rangeDeletions, appendedLeaves
+    case empty, logOnly, checkpoints, compressed, spreadOutCheckpoint, deletions, rangeDeletions,
+        appendedLeaves
     case largeValues, droppedTrees, sharedValues, reductions, longKeys
+
+    /// What a reader meets in the sample, so that the samples stay what their names say.
+    var constructs: [String] {
+        switch self {
+        case .empty: []
+        case .logOnly, .droppedTrees, .sharedValues: ["put", "commit to replay"]
+        case .checkpoints, .reductions, .longKeys: ["leaf", "inner node"]
+        case .compressed: ["compressed node", "compressed value"]
+        case .spreadOutCheckpoint: ["checkpoint of several commits", "commit to replay"]
+        case .deletions: ["leaf", "delete"]
+        case .rangeDeletions: ["delete a range"]
+        case .appendedLeaves: ["append a leaf"]
+        case .largeValues: ["put"]
+        }
+    }
 
     var options: StoreOptions {
         var options = StoreOptions()
@@ -12,12 +28,14 @@ enum SampleStore: CaseIterable {
         options.nodeSize = 1024
         options.reductions = [.sum]
         switch self {
-        case .checkpoints, .deletions, .rangeDeletions, .reductions, .longKeys:
+        case .checkpoints, .rangeDeletions, .reductions, .longKeys:
             options.logLimit = 0
             options.pendingLimit = 0
+        case .deletions:
+            options.logLimit = 256 << 10
         case .spreadOutCheckpoint:
-            options.logLimit = 2 << 20
-            options.pendingLimit = 2 << 20
+            options.logLimit = 1 << 20
+            options.inlineLimit = 2048
         case .compressed:
             options.compression = 6
             options.logLimit = 0
@@ -38,7 +56,7 @@ enum SampleStore: CaseIterable {
         case .empty: break
         case .logOnly: try putAtRandom(store, commits: 5, each: 40, &random)
         case .checkpoints, .compressed, .longKeys: try putAtRandom(store, commits: 30, each: 60, &random)
-        case .spreadOutCheckpoint: try putAtRandom(store, commits: 60, each: 300, &random)
+        case .spreadOutCheckpoint: try putAtRandom(store, commits: 16, each: 300, &random)
         case .reductions: try putAtRandom(store, commits: 20, each: 60, reduction: "sum", &random)
         case .deletions: try delete(store, &random)
         case .rangeDeletions: try deleteRanges(store, &random)
@@ -51,8 +69,9 @@ enum SampleStore: CaseIterable {
 
     private func key(_ random: inout SplitMix64) -> Key {
         guard self == .longKeys else { return Key("document-\(Int.random(in: 0..<4000, using: &random))") }
-        return Key((0..<Int.random(in: 0...700, using: &random)).map { UInt8($0 % 250) }
-            + [UInt8.random(in: 0...255, using: &random)])
+        return Key(
+            (0..<Int.random(in: 0...700, using: &random)).map { UInt8($0 % 250) }
+                + [UInt8.random(in: 0...255, using: &random)])
     }
 
     private func value(_ random: inout SplitMix64) -> [UInt8] {
@@ -68,7 +87,8 @@ enum SampleStore: CaseIterable {
         for _ in 0..<commits {
             try store.write { transaction in
                 for _ in 0..<each {
-                    try transaction.put(key(&random), value(&random), in: trees[Int.random(in: 0...1, using: &random)])
+                    try transaction.put(
+                        key(&random), value(&random), in: trees[Int.random(in: 0...1, using: &random)])
                 }
             }
         }
@@ -115,7 +135,8 @@ enum SampleStore: CaseIterable {
         for length in [0, 1, 127, 128, 129, 4096, 70_000, 300_000] {
             try store.write { transaction in
                 try transaction.put(
-                    Key("blob-\(length)"), (0..<length).map { UInt8(truncatingIfNeeded: $0 * $0 >> 3) }, in: tree)
+                    Key("blob-\(length)"), (0..<length).map { UInt8(truncatingIfNeeded: $0 * $0 >> 3) },
+                    in: tree)
             }
         }
     }

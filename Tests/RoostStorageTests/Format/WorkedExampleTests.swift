@@ -8,7 +8,7 @@ import Testing
 @Suite struct WorkedExampleTests {
     private let document = PythonReader.repository.appendingPathComponent("FileFormat.md")
 
-    /// With `ROOST_REWRITE_EXAMPLE` in the environment the document gets the listing instead of being compared with.
+    /// With `ROOST_REWRITE_EXAMPLE` in the environment the document gets the listing instead of being compared.
     @Test func documentShowsTheBytesOfARealStore() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("example")
@@ -23,7 +23,8 @@ import Testing
                 .write(to: document, atomically: true, encoding: .utf8)
         } else {
             let isCurrent = text[start.upperBound..<end.lowerBound] == listing
-            #expect(isCurrent, "run `make format-example` after a change of the format, and read what changed")
+            #expect(
+                isCurrent, "run `make format-example` after a change of the format, and read what changed")
         }
     }
 
