@@ -8,6 +8,7 @@
 
 /// The operating system's clocks.
 package struct SystemClock: WallClock {
+    /// Stateless: all values are alike.
     package init() {}
 
     package func now() -> UInt64 { microseconds(CLOCK_REALTIME) }

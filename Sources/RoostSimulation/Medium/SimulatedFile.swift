@@ -15,30 +15,31 @@ final class SimulatedFile: File {
     }
 
     deinit {
-        medium.state.withLock { disk in
+        medium.withState { disk in
             disk.nodes[node]?.openHandles -= 1
             disk.endUse()
         }
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
-        try medium.call { disk throws(FileError) in unsafe try disk.read(node, path, into: buffer, at: offset)
+        try medium.withState { disk throws(FileError) in
+            unsafe try disk.read(node, path, into: buffer, at: offset)
         }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
         try checkWritable(.write)
-        return try medium.call { disk throws(FileError) in
+        return try medium.withState { disk throws(FileError) in
             unsafe try disk.write(node, path, bytes, at: offset)
         }
     }
 
     func sync() throws(FileError) {
-        try medium.call { disk throws(FileError) in try disk.sync(node, path) }
+        try medium.withState { disk throws(FileError) in try disk.sync(node, path) }
     }
 
     func size() throws(FileError) -> UInt64 {
-        try medium.call { disk throws(FileError) in
+        try medium.withState { disk throws(FileError) in
             try disk.beginQuery(.size, path, file: node)
             return disk.node(node).current.size
         }
@@ -46,11 +47,11 @@ final class SimulatedFile: File {
 
     func truncate(to size: UInt64) throws(FileError) {
         try checkWritable(.truncate)
-        try medium.call { disk throws(FileError) in try disk.truncate(node, path, to: size) }
+        try medium.withState { disk throws(FileError) in try disk.truncate(node, path, to: size) }
     }
 
     func identity() throws(FileError) -> FileIdentity {
-        try medium.call { disk throws(FileError) in
+        try medium.withState { disk throws(FileError) in
             try disk.beginQuery(.identity, path, file: node)
             return disk.identity(of: node)
         }
