@@ -60,17 +60,29 @@ extension DatabaseError.Code {
     public static let corruptRevisionData = Self("corruptRevisionData")
     /// The collection or scope name breaks a rule for names.
     public static let invalidName = Self("invalidName")
+    /// What should become a document cannot: its JSON is malformed, it is not an object, or encoding it failed.
+    public static let invalidDocument = Self("invalidDocument")
+    /// A stored document is not of the shape that the type asked for can be decoded from.
+    public static let decodingFailed = Self("decodingFailed")
     /// A value is larger, deeper or more numerous than Roost can store.
     public static let limitExceeded = Self("limitExceeded")
     /// A change was asked of a database that is open for reading only.
     public static let readOnly = Self("readOnly")
     /// The key or passphrase does not open this database.
     public static let wrongKey = Self("wrongKey")
+    /// A write was begun within another one on the same thread.
+    public static let nestedWrite = Self("nestedWrite")
+    /// The database or the batch has been closed.
+    public static let closed = Self("closed")
     /// The operation was cancelled before it took effect.
     public static let cancelled = Self("cancelled")
 
     // What the world did.
 
+    /// The path does not lead to a Roost database.
+    public static let notADatabase = Self("notADatabase")
+    /// The database was written by a newer Roost than this one.
+    public static let unsupportedFormat = Self("unsupportedFormat")
     /// Bytes read from the medium are not what Roost wrote.
     public static let damaged = Self("damaged")
     /// Another process is writing to the database.
@@ -79,6 +91,10 @@ extension DatabaseError.Code {
     public static let noSpace = Self("noSpace")
     /// The medium failed to read or write.
     public static let inputOutput = Self("inputOutput")
+    /// The system does not allow the access.
+    public static let permissionDenied = Self("permissionDenied")
+    /// An earlier write or sync failed in a way that leaves the medium's content unknown; open the database again.
+    public static let writerFailed = Self("writerFailed")
 }
 
 extension DatabaseError: CustomStringConvertible {

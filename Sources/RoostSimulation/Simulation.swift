@@ -10,16 +10,11 @@ import RoostFile
 /// try check(rebooted.environment)
 /// ```
 package struct Simulation: Sendable {
-    /// What all of it follows from.
     package let seed: UInt64
-    /// The disk; a new one after each crash.
     package let disk: SimulatedMedium
-    /// The clock, which crashes don't touch.
     package let clock: SimulatedClock
-    /// The source of keys and salts, which crashes don't touch.
     package let randomness: SeededRandomness
 
-    /// An empty disk, a clock at its start, and randomness, as the seed has them.
     package init(seed: UInt64, tearing: Tearing = .sectors) {
         self.init(
             seed: seed,

@@ -152,7 +152,7 @@ extension AES256GCM {
         var counter = counter
         var buffer = TailBuffer()
         unsafe withUnsafeMutableBytes(of: &buffer) { bytes in
-            let start = bytes.baseAddress!
+            let start = unsafe bytes.baseAddress!
             unsafe bytes.copyMemory(from: input)
             if isSealing {
                 unsafe cipher.applyCounter(start, start, blockCount: blockCount, &counter)

@@ -10,7 +10,6 @@
 ///
 /// New files and directories get the permissions that the process's umask leaves.
 package struct PosixMedium: Medium {
-    /// Stateless: all values are alike.
     package init() {}
 
     package func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {

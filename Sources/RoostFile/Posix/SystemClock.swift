@@ -8,7 +8,6 @@
 
 /// The operating system's clocks.
 package struct SystemClock: WallClock {
-    /// Stateless: all values are alike.
     package init() {}
 
     package func now() -> UInt64 { microseconds(CLOCK_REALTIME) }

@@ -1,6 +1,5 @@
 /// The operating system's cryptographic generator (getentropy on Linux, arc4random_buf on Apple systems).
 package struct SystemRandomness: Randomness {
-    /// Stateless: all values are alike.
     package init() {}
 
     package func fill(_ buffer: UnsafeMutableRawBufferPointer) {

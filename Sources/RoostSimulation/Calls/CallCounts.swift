@@ -13,7 +13,6 @@ package struct CallCounts: Equatable, Sendable {
     /// Bytes that read calls delivered.
     package internal(set) var bytesRead = 0
 
-    /// No calls.
     package init() {}
 
     /// Calls of one kind.
@@ -25,7 +24,6 @@ package struct CallCounts: Equatable, Sendable {
         if kind.isChange { changes += 1 }
     }
 
-    /// The calls made between `earlier` and `later`.
     package static func - (later: CallCounts, earlier: CallCounts) -> CallCounts {
         var difference = later
         for index in difference.calls.indices { difference.calls[index] -= earlier.calls[index] }

@@ -41,7 +41,6 @@ package struct FaultPlan: Equatable, Sendable {
     /// A write for which there is not enough room is cut short; one for which there is none fails.
     package var capacity: UInt64?
 
-    /// No faults, and no limit of space.
     package init() {}
 
     /// Call number `number` of `kind` (of all kinds together when `nil`) meets `fault`.

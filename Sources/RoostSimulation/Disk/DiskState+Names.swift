@@ -104,8 +104,8 @@ extension DiskState {
         FileIdentity(device: 1, inode: id)
     }
 
-    /// Takes the lock at `path` and returns the file that stands for it.
-    mutating func lock(_ path: String, holder: String) throws(FileError) -> NodeID {
+    /// Takes the lock and returns what releases it.
+    mutating func lock(_ path: String, holder: String) throws(FileError) -> (NodeID, UInt64) {
         try beginQuery(.lock, path)
         let id: NodeID
         if let existing = try place(path, .lock).node {
@@ -113,9 +113,10 @@ extension DiskState {
         } else {
             id = try addEntry(path, FileNode(isDirectory: false), .lock)
         }
-        if let present = locks[id] { throw Self.error(.locked(holder: present), .lock, path) }
-        locks[id] = holder
-        return id
+        if let present = locks[id] { throw Self.error(.locked(holder: present.description), .lock, path) }
+        let token = takeSequence()
+        locks[id] = LockHolder(description: holder, token: token)
+        return (id, token)
     }
 
     /// The node that `path` names, `nil` where there is none.

@@ -15,8 +15,7 @@ struct DiskState: Sendable {
     var generator: SeededGenerator
     let tearing: Tearing
 
-    /// Who holds the locks that are held.
-    var locks: [NodeID: String] = [:]
+    var locks: [NodeID: LockHolder] = [:]
     var faults = FaultPlan()
     var counts = CallCounts()
     var trace = TraceHash()
@@ -24,6 +23,12 @@ struct DiskState: Sendable {
     /// The change (as ``CallCounts/changes`` counts them) at which the power goes.
     var crashPoint: Int?
     private var endedUses = 0
+
+    struct LockHolder: Sendable {
+        var description: String
+        /// Tells one holding of the lock from the next.
+        var token: UInt64
+    }
 
     init(generator: SeededGenerator, tearing: Tearing) {
         self.generator = generator

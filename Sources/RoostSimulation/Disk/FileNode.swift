@@ -55,6 +55,7 @@ struct FileNode: Sendable {
                 durable.adoptPages(at: offset, count: bytes.count, from: current)
             case .truncate(let size):
                 durable.truncate(to: size)
+                durable.adoptPages(at: size, count: 1, from: current)
             }
         }
         if durable.size > current.size {

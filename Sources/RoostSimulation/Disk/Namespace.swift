@@ -62,13 +62,17 @@ struct Namespace: Sendable {
         unsynced.removeAll { directories.contains($0.entry.directory) }
     }
 
-    /// A directory not among `directories` with a change that one in `directories` requires.
+    /// A directory not among `directories` with a change that must be durable when those in `directories` are.
     private func directoryBound(to directories: Set<NodeID>) -> NodeID? {
-        let required = unsynced.filter { directories.contains($0.entry.directory) }.compactMap(\.requires)
-        if required.isEmpty { return nil }
-        return unsynced.first {
-            required.contains($0.sequence) && !directories.contains($0.entry.directory)
-        }?.entry.directory
+        for change in unsynced {
+            guard let requires = change.requires,
+                let first = unsynced.first(where: { $0.sequence == requires })?.entry.directory
+            else { continue }
+            let second = change.entry.directory
+            if directories.contains(second), !directories.contains(first) { return first }
+            if change.isTied, directories.contains(first), !directories.contains(second) { return second }
+        }
+        return nil
     }
 
     /// Each unsynced change reaches the medium or is forgotten; `current` shows them all the same.

@@ -15,31 +15,30 @@ final class SimulatedFile: File {
     }
 
     deinit {
-        medium.withState { disk in
+        medium.state.withLock { disk in
             disk.nodes[node]?.openHandles -= 1
             disk.endUse()
         }
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
-        try medium.withState { disk throws(FileError) in
-            unsafe try disk.read(node, path, into: buffer, at: offset)
+        try medium.call { disk throws(FileError) in unsafe try disk.read(node, path, into: buffer, at: offset)
         }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
         try checkWritable(.write)
-        return try medium.withState { disk throws(FileError) in
+        return try medium.call { disk throws(FileError) in
             unsafe try disk.write(node, path, bytes, at: offset)
         }
     }
 
     func sync() throws(FileError) {
-        try medium.withState { disk throws(FileError) in try disk.sync(node, path) }
+        try medium.call { disk throws(FileError) in try disk.sync(node, path) }
     }
 
     func size() throws(FileError) -> UInt64 {
-        try medium.withState { disk throws(FileError) in
+        try medium.call { disk throws(FileError) in
             try disk.beginQuery(.size, path, file: node)
             return disk.node(node).current.size
         }
@@ -47,11 +46,11 @@ final class SimulatedFile: File {
 
     func truncate(to size: UInt64) throws(FileError) {
         try checkWritable(.truncate)
-        try medium.withState { disk throws(FileError) in try disk.truncate(node, path, to: size) }
+        try medium.call { disk throws(FileError) in try disk.truncate(node, path, to: size) }
     }
 
     func identity() throws(FileError) -> FileIdentity {
-        try medium.withState { disk throws(FileError) in
+        try medium.call { disk throws(FileError) in
             try disk.beginQuery(.identity, path, file: node)
             return disk.identity(of: node)
         }

@@ -4,13 +4,17 @@ import RoostFile
 final class SimulatedLock: FileLock {
     private let medium: SimulatedMedium
     private let node: NodeID
+    private let token: UInt64
 
-    init(_ medium: SimulatedMedium, _ node: NodeID) {
+    init(_ medium: SimulatedMedium, _ node: NodeID, _ token: UInt64) {
         self.medium = medium
         self.node = node
+        self.token = token
     }
 
     deinit {
-        medium.withState { $0.locks[node] = nil }
+        medium.state.withLock { disk in
+            if disk.locks[node]?.token == token { disk.locks[node] = nil }
+        }
     }
 }

@@ -14,12 +14,8 @@ import Synchronization
 /// ``traceHash``. A call costs a lock and a copy of the bytes; a file may have gigabytes of holes, and copying a
 /// disk (each crash does) is linear in the number of its pages, not their bytes.
 package final class SimulatedMedium: Medium {
-    private let state: Mutex<DiskState>
-    /// Shows the thread sanitizer the order that the mutex makes: on Linux a contended mutex passes from thread to
-    /// thread in the kernel, out of the sanitizer's sight.
-    private let handover = Atomic(false)
+    let state: Mutex<DiskState>
 
-    /// An empty disk without faults, whose every choice follows from `seed`.
     package convenience init(seed: UInt64 = 0, tearing: Tearing = .sectors) {
         self.init(DiskState(generator: SeededGenerator(seed: seed), tearing: tearing))
     }
@@ -29,49 +25,44 @@ package final class SimulatedMedium: Medium {
     }
 
     package func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
-        let node = try withState { disk throws(FileError) in
+        let node = try call { disk throws(FileError) in
             mode == .createNew ? try disk.create(path) : try disk.open(path)
         }
         return SimulatedFile(self, node, path, isWritable: mode != .readOnly)
     }
 
     package func rename(_ source: String, to destination: String) throws(FileError) {
-        try withState { disk throws(FileError) in try disk.rename(source, to: destination) }
+        try call { disk throws(FileError) in try disk.rename(source, to: destination) }
     }
 
     package func remove(_ path: String) throws(FileError) {
-        try withState { disk throws(FileError) in try disk.remove(path) }
+        try call { disk throws(FileError) in try disk.remove(path) }
     }
 
     package func syncDirectory(of path: String) throws(FileError) {
-        try withState { disk throws(FileError) in try disk.syncDirectory(of: path) }
+        try call { disk throws(FileError) in try disk.syncDirectory(of: path) }
     }
 
     package func createDirectory(_ path: String) throws(FileError) {
-        try withState { disk throws(FileError) in try disk.createDirectory(path) }
+        try call { disk throws(FileError) in try disk.createDirectory(path) }
     }
 
     package func list(_ path: String) throws(FileError) -> [String] {
-        try withState { disk throws(FileError) in try disk.list(path) }
+        try call { disk throws(FileError) in try disk.list(path) }
     }
 
     package func status(of path: String) throws(FileError) -> FileStatus? {
-        try withState { disk throws(FileError) in try disk.status(of: path) }
+        try call { disk throws(FileError) in try disk.status(of: path) }
     }
 
     package func lock(_ path: String, holder: String) throws(FileError) -> any FileLock {
-        let node = try withState { disk throws(FileError) in try disk.lock(path, holder: holder) }
-        return SimulatedLock(self, node)
+        let (node, token) = try call { disk throws(FileError) in try disk.lock(path, holder: holder) }
+        return SimulatedLock(self, node, token)
     }
 
-    /// The only way to the state.
-    func withState<Answer: Sendable, Failure: Error>(
-        _ body: (inout DiskState) throws(Failure) -> Answer
-    ) throws(Failure) -> Answer {
-        try state.withLock { disk throws(Failure) in
-            _ = handover.load(ordering: .acquiring)
-            defer { handover.store(true, ordering: .releasing) }
-            return try body(&disk)
-        }
+    func call<Answer: Sendable>(
+        _ body: (inout DiskState) throws(FileError) -> Answer
+    ) throws(FileError) -> Answer {
+        try state.withLock { disk throws(FileError) in try body(&disk) }
     }
 }

@@ -13,13 +13,13 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     /// - Parameter stream: Generators of one seed and different streams are independent of each other.
     package init(seed: UInt64, stream: UInt64 = 0) {
+        var filler = SplitMix(state: seed)
         // The stream is mixed before it is added: neighbouring seeds and streams must not meet.
         var mixer = SplitMix(state: stream)
-        var filler = SplitMix(state: stream == 0 ? seed : seed &+ mixer.next())
+        if stream != 0 { filler.state &+= mixer.next() }
         state = (filler.next(), filler.next(), filler.next(), filler.next())
     }
 
-    /// 64 bits, each as likely 0 as 1.
     package mutating func next() -> UInt64 {
         let result = rotate(state.1 &* 5, by: 7) &* 9
         let shifted = state.1 << 17

@@ -7,7 +7,6 @@ import Synchronization
 package final class SeededRandomness: Randomness {
     private let generator: Mutex<SeededGenerator>
 
-    /// Bytes that `seed` decides.
     package init(seed: UInt64) {
         generator = Mutex(SeededGenerator(seed: seed))
     }

@@ -1,13 +1,11 @@
 /// SplitMix64: turns seeds that differ in one bit into words that have nothing to do with each other.
 package struct SplitMix: Sendable {
-    private var state: UInt64
+    package var state: UInt64
 
-    /// The generator that goes on from `state`: any seed will do.
     package init(state: UInt64) {
         self.state = state
     }
 
-    /// The next 64 bits.
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

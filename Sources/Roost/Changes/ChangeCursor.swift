@@ -1,0 +1,65 @@
+import RoostBytes
+import RoostStorage
+
+/// Walks over the changes of a collection in the order of their sequences, holding one at a time in memory.
+///
+/// Use it from one thread at a time.
+public final class ChangeCursor {
+    private let cursor: Cursor
+    private let descending: Bool
+
+    init(_ changes: TreeView, since sequence: UInt64, descending: Bool) {
+        let isPastAll = sequence == .max
+        cursor = changes.cursor(
+            isPastAll ? KeyRange(lower: [], upper: []) : KeyRange(lower: Key(Sequences.key(sequence + 1))))
+        self.descending = descending
+    }
+
+    /// The next change; `nil` after the last.
+    public func next() throws(DatabaseError) -> Change? {
+        guard try engine({ () throws(StoreError) in try descending ? cursor.previous() : cursor.next() })
+        else {
+            return nil
+        }
+        return try Change(sequence: Sequences.number(cursor.keyView), StoredChange(cursor.inline))
+    }
+
+    /// The document of `change`, which must be what ``next()`` answered last. Found without a look-up by ID.
+    public func document(of change: Change) throws(DatabaseError) -> Document {
+        let bytes = try engine { () throws(StoreError) in try cursor.valueView().array }
+        var flags: StoredDocument.Flags = []
+        if change.isDeleted { flags.insert(.deleted) }
+        if change.isConflicted { flags.insert(.conflicted) }
+        return Document(
+            id: change.id, revision: change.revision, sequence: change.sequence, flags: flags,
+            body: try DocumentBody(stored: bytes))
+    }
+}
+
+extension CollectionSnapshot {
+    /// A cursor over the changes after `sequence`; over all of them by default.
+    public func changeCursor(since sequence: UInt64 = 0, descending: Bool = false) throws(DatabaseError)
+        -> ChangeCursor
+    {
+        ChangeCursor(try reader.changes, since: sequence, descending: descending)
+    }
+
+    /// The changes after `sequence`, oldest first unless `descending`, at most `limit` of them.
+    public func changes(
+        since sequence: UInt64 = 0, limit: Int = .max, descending: Bool = false
+    ) throws(DatabaseError) -> [Change] {
+        let cursor = try changeCursor(since: sequence, descending: descending)
+        var changes: [Change] = []
+        while changes.count < limit, let change = try cursor.next() { changes.append(change) }
+        return changes
+    }
+
+    /// How many documents have changed after `sequence`. O(log n).
+    public func changeCount(since sequence: UInt64) throws(DatabaseError) -> UInt64 {
+        guard sequence < .max else { return 0 }
+        let changes = try reader.changes
+        return try engine { () throws(StoreError) in
+            try changes.count(in: KeyRange(lower: Key(Sequences.key(sequence + 1))))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import RoostBytes
+import RoostStorage
+
+/// Where trees are read: a snapshot, or a transaction with the changes made so far.
+protocol TreeSource {
+    subscript(tree: Tree) -> TreeView { get throws(StoreError) }
+}
+
+extension Snapshot: TreeSource {}
+extension WriteTransaction: TreeSource {}
+
+/// Reads the documents of one collection from its trees.
+struct CollectionReader<Source: TreeSource> {
+    let source: Source
+    let trees: CollectionTrees
+
+    var documents: TreeView {
+        get throws(DatabaseError) { try engine { () throws(StoreError) in try source[trees.documents] } }
+    }
+    var changes: TreeView {
+        get throws(DatabaseError) { try engine { () throws(StoreError) in try source[trees.changes] } }
+    }
+    var extras: TreeView {
+        get throws(DatabaseError) { try engine { () throws(StoreError) in try source[trees.extras] } }
+    }
+
+    /// Calls `body` with the entry of a document, valid during the call, and the place of the winner's body; `nil` when
+    /// there is no such document.
+    func withEntry<R>(
+        _ id: ByteView, _ body: (StoredDocument, ValueReference) throws(DatabaseError) -> R
+    ) throws(DatabaseError) -> R? {
+        let documents = try documents
+        let result: Result<R, DatabaseError>? = try engine { () throws(StoreError) in
+            try documents.withEntry(id) { (inline, value) in
+                Result { () throws(DatabaseError) in
+                    guard let value else { throw DatabaseError.damaged("The entry of a document") }
+                    return try body(try StoredDocument(inline), value)
+                }
+            }
+        }
+        return try result?.get()
+    }
+
+    /// The body at `place`.
+    func body(at place: ValueReference) throws(DatabaseError) -> DocumentBody {
+        let documents = try documents
+        let bytes = try engine { () throws(StoreError) in try documents.withValue(at: place) { $0.array } }
+        return try DocumentBody(stored: bytes)
+    }
+
+    /// The document's winner; `nil` when there is none or, unless asked for, when it is a tombstone.
+    func document(_ id: String, includingDeleted: Bool) throws(DatabaseError) -> Document? {
+        let found = try id.withUTF8View { (key) throws(DatabaseError) in
+            try withEntry(key) { (entry, place) throws(DatabaseError) in
+                (flags: entry.flags, sequence: entry.sequence, winner: entry.winner, place: place)
+            }
+        }
+        guard let found, includingDeleted || !found.flags.contains(.deleted) else { return nil }
+        return Document(
+            id: id, revision: found.winner, sequence: found.sequence, flags: found.flags,
+            body: try body(at: found.place))
+    }
+}
+
+extension CollectionReader: Sendable where Source: Sendable {}
+
+extension String {
+    /// Calls `body` with the UTF-8, valid during the call.
+    @inline(__always)
+    func withUTF8View<R>(_ body: (ByteView) throws(DatabaseError) -> R) throws(DatabaseError) -> R {
+        var copy = self
+        let result: Result<R, DatabaseError> = copy.withUTF8 { buffer in
+            Result { () throws(DatabaseError) in try body(unsafe ByteView(UnsafeRawBufferPointer(buffer))) }
+        }
+        return try result.get()
+    }
+}

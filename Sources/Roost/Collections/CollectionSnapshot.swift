@@ -1,0 +1,63 @@
+import RoostBytes
+import RoostStorage
+
+/// A collection as of one commit, to be read from any thread.
+public struct CollectionSnapshot: Sendable {
+    let reader: CollectionReader<Snapshot>
+    private let record: CollectionRecord
+
+    /// - Throws: `notFound` when the snapshot has no such collection.
+    init(
+        _ name: CollectionName, _ trees: CollectionTrees, _ catalog: Tree, in snapshot: Snapshot
+    ) throws(DatabaseError) {
+        let bytes = try engine { () throws(StoreError) in try snapshot[catalog, Catalog.collection(name)] }
+        guard let bytes else { throw DatabaseError.missing(name) }
+        record = try CollectionRecord(bytes)
+        reader = CollectionReader(source: snapshot, trees: trees)
+        guard trees.documents.name == "documents/\(record.number)" else { throw DatabaseError.missing(name) }
+    }
+
+    /// How many documents there are that are not deleted. O(1).
+    public var count: UInt64 { record.liveCount }
+
+    /// How many documents there are that are deleted. O(1).
+    public var deletedCount: UInt64 {
+        get throws(DatabaseError) { try reader.documents.count &- record.liveCount }
+    }
+
+    /// The last sequence given to a change; 0 when there was none. Sequences only grow and are never given again.
+    public var lastSequence: UInt64 { record.lastSequence }
+
+    /// How many revisions back from a leaf a document's history is kept.
+    public var revisionLimit: Int { record.revisionLimit }
+
+    /// The document, in the revision that wins where there are conflicts; `nil` when there is none or it is deleted.
+    public func get(_ id: String) throws(DatabaseError) -> Document? {
+        try reader.document(id, includingDeleted: false)
+    }
+
+    /// The document, also when it is deleted: then it is the winning tombstone.
+    public func getIncludingDeleted(_ id: String) throws(DatabaseError) -> Document? {
+        try reader.document(id, includingDeleted: true)
+    }
+
+    /// The document's properties decoded as a `T`; `nil` when there is none or it is deleted.
+    ///
+    /// - Throws: `decodingFailed` when the properties are not those of a `T`.
+    public func get<T: Decodable>(_ id: String, as type: T.Type = T.self) throws(DatabaseError) -> T? {
+        try get(id)?.decode(type)
+    }
+
+    /// The document; see ``get(_:)``.
+    public subscript(id: String) -> Document? {
+        get throws(DatabaseError) { try get(id) }
+    }
+
+    /// Whether there is a document of that ID that is not deleted.
+    public func contains(_ id: String) throws(DatabaseError) -> Bool {
+        try id.withUTF8View { (key) throws(DatabaseError) in
+            try reader.withEntry(key) { (entry, _) throws(DatabaseError) in !entry.flags.contains(.deleted) }
+                ?? false
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import RoostBytes
+import RoostStorage
+
+/// Walks over documents in the order of their IDs, holding one at a time in memory.
+///
+/// ```swift
+/// let cursor = try snapshot[notes].cursor(DocumentSelection(prefix: "2026-"))
+/// while let document = try cursor.next() { … }
+/// ```
+///
+/// Use it from one thread at a time.
+public final class DocumentCursor {
+    private let cursor: Cursor
+    private let selection: DocumentSelection
+    private var toSkip: Int
+    private var left: Int
+
+    init(_ documents: TreeView, _ selection: DocumentSelection) {
+        cursor = documents.cursor(selection.range)
+        self.selection = selection
+        toSkip = max(selection.skip, 0)
+        left = max(selection.limit, 0)
+    }
+
+    /// The next document; `nil` after the last.
+    public func next() throws(DatabaseError) -> Document? {
+        guard let found = try nextEntry() else { return nil }
+        let bytes = try engine { () throws(StoreError) in try cursor.valueView().array }
+        return Document(
+            id: found.id, revision: found.revision, sequence: found.sequence, flags: found.flags,
+            body: try DocumentBody(stored: bytes))
+    }
+
+    /// What is known of the next document without reading its body; `nil` after the last.
+    public func nextChange() throws(DatabaseError) -> Change? {
+        try nextEntry().map {
+            Change(id: $0.id, sequence: $0.sequence, revision: $0.revision, flags: $0.flags)
+        }
+    }
+
+    private func nextEntry() throws(DatabaseError) -> (
+        id: String, revision: RevisionID, sequence: UInt64, flags: StoredDocument.Flags
+    )? {
+        while left > 0, try advance() {
+            let entry = try StoredDocument(cursor.inline)
+            guard selection.includesDeleted || !entry.flags.contains(.deleted) else { continue }
+            if toSkip > 0 {
+                toSkip -= 1
+                continue
+            }
+            left -= 1
+            return (try String(documentID: cursor.keyView), entry.winner, entry.sequence, entry.flags)
+        }
+        left = 0
+        return nil
+    }
+
+    private func advance() throws(DatabaseError) -> Bool {
+        let descending = selection.descending
+        return try engine { () throws(StoreError) in try descending ? cursor.previous() : cursor.next() }
+    }
+}
+
+extension CollectionSnapshot {
+    /// A cursor over the documents that `selection` tells.
+    public func cursor(_ selection: DocumentSelection = DocumentSelection()) throws(DatabaseError)
+        -> DocumentCursor
+    {
+        DocumentCursor(try reader.documents, selection)
+    }
+
+    /// The documents that `selection` tells, all in memory at once. For large collections take ``cursor(_:)``.
+    public func documents(_ selection: DocumentSelection) throws(DatabaseError) -> [Document] {
+        let cursor = try cursor(selection)
+        var documents: [Document] = []
+        while let document = try cursor.next() { documents.append(document) }
+        return documents
+    }
+
+    /// The documents with IDs in a range: see ``DocumentSelection`` and ``documents(_:)``.
+    public func documents(
+        prefix: String? = nil, from: String? = nil, to: String? = nil, limit: Int = .max,
+        descending: Bool = false
+    ) throws(DatabaseError) -> [Document] {
+        try documents(
+            DocumentSelection(prefix: prefix, from: from, to: to, limit: limit, descending: descending))
+    }
+}

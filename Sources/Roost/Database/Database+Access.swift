@@ -1,0 +1,35 @@
+import RoostStorage
+
+extension Database {
+    /// Runs `body` with a batch of changes and commits them: all or nothing, with one sync.
+    ///
+    /// Returns when they are durable (see ``DatabaseOptions/durability``). An error thrown by `body` undoes
+    /// everything. Writers run one after the other: keep `body` short, and write through the batch only.
+    ///
+    /// - Throws: what `body` throws; `readOnly`, `nestedWrite`, `closed`, `noSpace`, `inputOutput`, `writerFailed`.
+    @discardableResult
+    public func write<R>(_ body: (WriteBatch) throws -> R) throws -> R {
+        try checkWritable()
+        return try core.write(body)
+    }
+
+    /// As the synchronous form, without blocking a thread of the task's executor. A task that is cancelled before the
+    /// write begins throws `cancelled`; a write that has begun is finished.
+    @discardableResult
+    public func write<R: Sendable>(_ body: @escaping @Sendable (WriteBatch) throws -> R) async throws -> R {
+        try checkWritable()
+        let core = core
+        return try await core.workers.run { try core.write(body) }
+    }
+
+    /// The whole database as of now; see ``DatabaseSnapshot``.
+    public func snapshot() throws(DatabaseError) -> DatabaseSnapshot {
+        try checkOpen()
+        return DatabaseSnapshot(core, core.store.snapshot())
+    }
+
+    /// Runs `body` with the whole database as of now.
+    public func read<R>(_ body: (DatabaseSnapshot) throws -> R) throws -> R {
+        try body(try snapshot())
+    }
+}

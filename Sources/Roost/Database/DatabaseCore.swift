@@ -1,0 +1,89 @@
+import RoostFile
+import RoostStorage
+import Synchronization
+
+/// What the handles of one database share: the store and what belongs to it.
+final class DatabaseCore: Sendable {
+    /// The directory.
+    let path: String
+    let store: Store
+    let catalog: Tree
+    let record: DatabaseRecord
+    let environment: Environment
+    let workers = WorkerPool(limit: 16)
+    /// The thread that is running a batch; 0 when none is.
+    private let writingThread = Atomic<UInt>(0)
+    /// How many handles are open; -1 once the last was closed.
+    private let handles = Mutex(0)
+
+    init(path: String, store: Store, catalog: Tree, record: DatabaseRecord, environment: Environment) {
+        self.path = path
+        self.store = store
+        self.catalog = catalog
+        self.record = record
+        self.environment = environment
+    }
+
+    // MARK: Handles
+
+    /// Whether the last handle was closed.
+    var isClosed: Bool { handles.withLock { $0 < 0 } }
+
+    /// Counts another handle; `false` when the database was closed meanwhile.
+    func retainHandle() -> Bool {
+        handles.withLock { count in
+            if count >= 0 { count += 1 }
+            return count > 0
+        }
+    }
+
+    /// Counts a handle less, and closes the store with the last.
+    func releaseHandle() throws(DatabaseError) {
+        let isLast = handles.withLock { count in
+            count -= 1
+            if count == 0 { count = -1 }
+            return count < 0
+        }
+        if isLast { try engine { () throws(StoreError) in try store.close() } }
+    }
+
+    // MARK: Writing
+
+    /// A new document ID.
+    func makeDocumentID() -> String { UUIDText.timeOrdered(environment) }
+
+    /// Begins a batch, once it is this caller's turn.
+    func beginBatch() throws(DatabaseError) -> WriteBatch {
+        let thread = currentThread()
+        guard writingThread.load(ordering: .relaxed) != thread else {
+            throw DatabaseError(
+                .nestedWrite,
+                "This thread is within a write already, which would wait for itself. Make the change through the batch."
+            )
+        }
+        let batch = try WriteBatch(self)
+        writingThread.store(thread, ordering: .relaxed)
+        return batch
+    }
+
+    /// Notes that the batch is not being filled any more; it still holds the turn.
+    func endBatch() { writingThread.store(0, ordering: .relaxed) }
+
+    /// Runs `body` with a batch and commits it.
+    func write<R>(_ body: (WriteBatch) throws -> R) throws -> R {
+        let batch = try beginBatch()
+        defer { batch.rollback() }
+        let result = try body(batch)
+        try batch.commit()
+        return result
+    }
+
+    /// As the other form, for changes that fail with a database error only.
+    func write<R>(_ body: (WriteBatch) throws(DatabaseError) -> R) throws(DatabaseError) -> R {
+        let batch = try beginBatch()
+        defer { batch.rollback() }
+        let result = try body(batch)
+        try batch.commit()
+        return result
+    }
+}

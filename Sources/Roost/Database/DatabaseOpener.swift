@@ -1,0 +1,82 @@
+import RoostBytes
+import RoostFile
+import RoostStorage
+
+/// Opens the files of a database.
+///
+/// A database is a directory: `data.roost`, a store, holds the documents; `blobs` beside it is for attachments.
+struct DatabaseOpener {
+    static let dataName = "data.roost"
+
+    let path: String
+    let options: DatabaseOptions
+    let environment: Environment
+
+    func open() throws(DatabaseError) -> DatabaseCore {
+        try makeDirectory()
+        let store = try openStore()
+        let catalog = try engine { () throws(StoreError) in store.snapshot().tree(Catalog.treeName) }
+        if let catalog { return try core(store, catalog) }
+        guard !options.readOnly else { throw notADatabase }
+        return try core(store, try makeCatalog(in: store))
+    }
+
+    private func makeDirectory() throws(DatabaseError) {
+        let status = try mediumCall { () throws(FileError) in try environment.medium.status(of: path) }
+        if let status {
+            if status.isDirectory { return }
+            throw DatabaseError(
+                .notADatabase, "\(path) is a file. A database is a directory; give another path.")
+        }
+        guard options.createIfMissing, !options.readOnly else {
+            throw DatabaseError(.notFound, "There is no database at \(path).")
+        }
+        try mediumCall { () throws(FileError) in
+            do throws(FileError) {
+                try environment.medium.createDirectory(path)
+            } catch {
+                // Somebody else may have made it just now.
+                guard error.code == .alreadyExists else { throw error }
+            }
+            try environment.medium.syncDirectory(of: path)
+        }
+    }
+
+    private func openStore() throws(DatabaseError) -> Store {
+        let file = path.last == "/" ? path + Self.dataName : "\(path)/\(Self.dataName)"
+        return try engine { () throws(StoreError) in
+            try Store.open(file, options: options.store, environment: environment)
+        }
+    }
+
+    private func core(_ store: Store, _ catalog: Tree) throws(DatabaseError) -> DatabaseCore {
+        let bytes = try engine { () throws(StoreError) in try store.snapshot()[catalog, Catalog.database] }
+        guard let bytes else { throw notADatabase }
+        return DatabaseCore(
+            path: path, store: store, catalog: catalog, record: try DatabaseRecord(bytes),
+            environment: environment)
+    }
+
+    /// The first commit: identity, catalog, and the default collection.
+    private func makeCatalog(in store: Store) throws(DatabaseError) -> Tree {
+        guard try engine({ () throws(StoreError) in store.snapshot() }).treeNames.isEmpty else {
+            throw notADatabase
+        }
+        let transaction = try engine { () throws(StoreError) in try store.beginWriting() }
+        let record = DatabaseRecord(
+            privateUUID: UUIDText.random(environment), publicUUID: UUIDText.random(environment))
+        let catalog = try engine { () throws(StoreError) in
+            let catalog = try transaction.tree(Catalog.treeName)
+            try transaction.put(Catalog.database, record.encoded, in: catalog)
+            return catalog
+        }
+        try transaction.makeCollection(.default, catalog: catalog)
+        try engine { () throws(StoreError) in _ = try transaction.commit() }
+        return catalog
+    }
+
+    private var notADatabase: DatabaseError {
+        DatabaseError(
+            .notADatabase, "\(path) holds a store, but not one of documents. Open it with RoostStorage.")
+    }
+}

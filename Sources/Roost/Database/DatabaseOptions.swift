@@ -1,0 +1,34 @@
+import RoostStorage
+
+/// How a database is opened.
+public struct DatabaseOptions: Sendable {
+    /// Opens without a lock and without ever writing; fails where there is no database. Default: false.
+    public var readOnly = false
+    /// Makes the database if there is none. Default: true.
+    public var createIfMissing = true
+    /// When a write counts as done. Default: when it is on the medium.
+    public var durability = StoreOptions.Durability.full
+    /// Bytes of tree nodes to keep in memory. Default: 64 MiB.
+    public var cacheSize = 64 << 20
+    /// Compresses bodies and tree nodes with zlib at this level, 1 (fast) to 9; 0, the default, for none.
+    public var compression: Int32 = 0
+
+    /// The defaults.
+    public init() {}
+
+    /// With another choice of what to do where there is no database, or whether to write at all.
+    public init(readOnly: Bool = false, createIfMissing: Bool = true) {
+        self.readOnly = readOnly
+        self.createIfMissing = createIfMissing
+    }
+
+    var store: StoreOptions {
+        var options = StoreOptions()
+        options.readOnly = readOnly
+        options.createIfMissing = createIfMissing
+        options.durability = durability
+        options.cacheSize = cacheSize
+        options.compression = compression
+        return options
+    }
+}

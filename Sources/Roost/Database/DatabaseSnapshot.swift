@@ -1,0 +1,25 @@
+import RoostStorage
+
+/// The whole database as of one commit: never changes, never waits, and nobody waits for it.
+///
+/// Take as many as you like, and use each from any thread. While one is held, the file that it reads is not given back
+/// after a compaction.
+public struct DatabaseSnapshot: Sendable {
+    private let core: DatabaseCore
+    private let snapshot: Snapshot
+
+    init(_ core: DatabaseCore, _ snapshot: Snapshot) {
+        self.core = core
+        self.snapshot = snapshot
+    }
+
+    /// The collection as of this snapshot.
+    ///
+    /// - Throws: `notFound` when there was no such collection then, or it belongs to another database.
+    public subscript(collection: DocumentCollection) -> CollectionSnapshot {
+        get throws(DatabaseError) {
+            guard collection.database.core === core else { throw DatabaseError.foreign(collection) }
+            return try CollectionSnapshot(collection.name, collection.trees, core.catalog, in: snapshot)
+        }
+    }
+}

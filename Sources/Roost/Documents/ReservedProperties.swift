@@ -1,0 +1,53 @@
+import Fleece
+
+/// What a body that is to be saved says in its reserved properties.
+struct ReservedProperties {
+    private(set) var id: String?
+    private(set) var revision: RevisionID?
+    private(set) var isDeleted = false
+
+    /// - Parameter names: those reserved names that the body has.
+    /// - Throws: `corruptRevisionData` for a reserved name that no body may have, and for one whose value cannot be true.
+    init(of body: DocumentBody, named names: [String]) throws(DatabaseError) {
+        for name in names {
+            let value = body.properties[name]
+            switch name {
+            case ReservedNames.id: id = try Self.require(value.string, name)
+            case ReservedNames.deleted: isDeleted = try Self.require(value.bool, name)
+            case ReservedNames.revision:
+                revision = try Self.require(value.string.flatMap { RevisionID($0) }, name)
+            default: throw Self.corrupt(name, "is reserved for replication")
+            }
+        }
+    }
+
+    private static func require<T>(_ value: T?, _ name: String) throws(DatabaseError) -> T {
+        guard let value else { throw corrupt(name, "has a value that cannot be right") }
+        return value
+    }
+
+    /// Compares with the document that is being saved.
+    ///
+    /// - Returns: What to expect, given the revision that the body names as its parent.
+    /// - Throws: `corruptRevisionData` when the body names another document or revision.
+    func check(
+        _ id: DocumentID, expecting expectation: DocumentExpectation
+    ) throws(DatabaseError) -> DocumentExpectation {
+        if let own = self.id, !own.utf8.elementsEqual(id.string.utf8) {
+            throw Self.corrupt(ReservedNames.id, "is not the ID under which the document is saved")
+        }
+        guard let revision else { return expectation }
+        switch expectation {
+        case .any: return .revision(revision)
+        case .revision(revision): return expectation
+        default:
+            throw Self.corrupt(ReservedNames.revision, "is not the revision that the change was based on")
+        }
+    }
+
+    private static func corrupt(_ name: String, _ reason: String) -> DatabaseError {
+        DatabaseError(
+            .corruptRevisionData,
+            "The document's property \(name) \(reason). Leave the property out, or give it another name.")
+    }
+}

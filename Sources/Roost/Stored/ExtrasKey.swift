@@ -1,0 +1,67 @@
+import RoostBytes
+
+/// Keys of a collection's third tree, which holds what few documents have.
+///
+///     72 id 00            a revision tree that is too long for the document's entry
+///     72 id 00 revision   the body of a leaf that is not the winner (the revision in its compact form)
+///     6c name             a local document, named without `_local/`
+///     65 time id          an expiration (8 bytes big-endian, microseconds since 1970), without a value
+///
+/// Document IDs have no control characters, so that 00 ends them.
+enum ExtrasKey {
+    private static let revisions = UInt8(ascii: "r")
+    private static let local = UInt8(ascii: "l")
+    private static let expirations = UInt8(ascii: "e")
+
+    /// The key of a long revision tree, and the prefix of those of the leaves' bodies.
+    static func revisions(of id: ByteView) -> [UInt8] {
+        var key: [UInt8] = []
+        key.reserveCapacity(id.count + 2 + 42)
+        key.append(revisions)
+        unsafe key.append(contentsOf: id.buffer)
+        key.append(0)
+        return key
+    }
+
+    /// The key of the body of a leaf.
+    static func body(of revision: RevisionID, _ id: ByteView) -> [UInt8] {
+        var key = revisions(of: id)
+        revision.append(to: &key)
+        return key
+    }
+
+    /// The key of the local document `name`.
+    static func local(_ name: some StringProtocol) -> [UInt8] { [local] + name.utf8 }
+
+    /// The prefix of the keys of all local documents.
+    static let allLocal: [UInt8] = [local]
+
+    /// The key of an expiration at `time`.
+    static func expiration(_ time: UInt64, _ id: ByteView) -> [UInt8] {
+        var key = expirations(from: time)
+        unsafe key.append(contentsOf: id.buffer)
+        return key
+    }
+
+    /// The first key that an expiration at `time` or later can have.
+    static func expirations(from time: UInt64) -> [UInt8] { [expirations] + Sequences.key(time) }
+
+    /// The time and the document ID of an expiration's key.
+    static func readExpiration(_ key: ByteView) -> (time: UInt64, id: ByteView)? {
+        guard key.count > 9, key[0] == expirations else { return nil }
+        return (Sequences.number(key.slice(1, 8)), key.dropFirst(9))
+    }
+}
+
+/// Sequences as keys: eight bytes, most significant first.
+enum Sequences {
+    static func key(_ number: UInt64) -> [UInt8] {
+        var key = [UInt8](repeating: 0, count: 8)
+        for index in 0..<8 { key[index] = UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * index)) }
+        return key
+    }
+
+    static func number(_ key: ByteView) -> UInt64 {
+        key.count == 8 ? key.load(UInt64.self, at: 0).byteSwapped : 0
+    }
+}

@@ -1,0 +1,78 @@
+import Fleece
+
+/// A JSON value in memory, to be built and changed: what a ``MutableDocument`` consists of.
+///
+/// ```swift
+/// let address: DocumentValue = ["street": "1 Main St.", "floor": 3, "lift": false, "note": nil]
+/// ```
+public enum DocumentValue: Sendable, Hashable {
+    /// JSON's null, which is a value: a property that is null is there.
+    case null
+    /// A truth value.
+    case bool(Bool)
+    /// A whole number.
+    case integer(Int64)
+    /// A whole number beyond those of ``integer(_:)``; smaller ones become integers when they are stored.
+    case unsigned(UInt64)
+    /// A floating-point number, which stays one even if it is whole. Must be finite to be stored.
+    case double(Double)
+    /// Text.
+    case string(String)
+    /// Bytes. In JSON they are text in Base64.
+    case data([UInt8])
+    /// A list of values.
+    case array([DocumentValue])
+    /// Values by name.
+    case dictionary([String: DocumentValue])
+}
+
+extension DocumentValue {
+    /// A copy of a stored value with all that is in it; `nil` where there is none.
+    public init?(_ value: FleeceValue) {
+        switch value.kind {
+        case .undefined: return nil
+        case .null: self = .null
+        case .bool: self = .bool(value.bool ?? false)
+        case .integer: self = value.int64.map(Self.integer) ?? .unsigned(value.uint64 ?? 0)
+        case .double: self = .double(value.double ?? 0)
+        case .string: self = .string(value.string ?? "")
+        case .data: self = .data(value.data ?? [])
+        case .array: self = .array(value.array?.compactMap { Self($0) } ?? [])
+        case .dictionary: self = .dictionary(value.dictionary.map(Self.properties) ?? [:])
+        }
+    }
+
+    /// A copy of a stored dictionary.
+    static func properties(_ dictionary: FleeceDictionary) -> [String: DocumentValue] {
+        var copy: [String: DocumentValue] = [:]
+        for (key, value) in dictionary { copy[key] = Self(value) }
+        return copy
+    }
+
+    /// Writes the value into a body.
+    func write(to writer: inout FleeceWriter) {
+        switch self {
+        case .null: writer.writeNull()
+        case .bool(let value): writer.write(value)
+        case .integer(let value): writer.write(value)
+        case .unsigned(let value): writer.write(value)
+        case .double(let value): writer.write(value)
+        case .string(let value): writer.write(value)
+        case .data(let value): writer.write(data: value)
+        case .array(let values):
+            writer.beginArray()
+            for value in values { value.write(to: &writer) }
+            writer.endArray()
+        case .dictionary(let values): Self.write(values, to: &writer)
+        }
+    }
+
+    static func write(_ values: [String: DocumentValue], to writer: inout FleeceWriter) {
+        writer.beginDictionary()
+        for (key, value) in values {
+            writer.key(key)
+            value.write(to: &writer)
+        }
+        writer.endDictionary()
+    }
+}

@@ -1,0 +1,44 @@
+import RoostBytes
+import RoostStorage
+
+extension CollectionWriter {
+    /// Makes an edit: a new revision on top of the one that `expectation` names.
+    func edit(
+        _ id: DocumentID, _ body: DocumentBody, isDeleted: Bool = false,
+        expecting expectation: DocumentExpectation
+    ) throws(DatabaseError) -> Document {
+        let key = keyView(id)
+        let loaded = try reader.load(key)
+        return try edit(id, key, loaded, body, isDeleted: isDeleted, expecting: expectation)
+    }
+
+    /// As ``edit(_:_:isDeleted:expecting:)``, where what is stored of the document is known.
+    func edit(
+        _ id: DocumentID, _ key: ByteView, _ loaded: LoadedDocument?, _ body: DocumentBody, isDeleted: Bool,
+        expecting expectation: DocumentExpectation
+    ) throws(DatabaseError) -> Document {
+        var tree = loaded?.tree ?? RevisionTree()
+        let parent = try tree.parent(for: expectation)
+        let revision = try RevisionID.next(
+            after: parent, digest: body.digest(parent: parent, isDeleted: isDeleted))
+        let flags: RevisionFlags = isDeleted ? .deleted : []
+        let sequence = nextSequence()
+        try tree.edit(parent, as: revision, flags: flags, sequence: sequence, body: nil)
+        tree.stem(to: record.revisionLimit)
+        let stored = try store(revision, body, flags: flags, in: tree, of: key, loaded, sequence: sequence)
+        return Document(
+            id: id.string, revision: revision, sequence: sequence, isDeleted: isDeleted, stored, body)
+    }
+}
+
+extension Document {
+    /// The revision that was just stored.
+    init(
+        id: String, revision: RevisionID, sequence: UInt64, isDeleted: Bool, _ stored: LoadedDocument,
+        _ body: DocumentBody
+    ) {
+        var flags = stored.flags.subtracting(.deleted)
+        if isDeleted { flags.insert(.deleted) }
+        self.init(id: id, revision: revision, sequence: sequence, flags: flags, body: body)
+    }
+}

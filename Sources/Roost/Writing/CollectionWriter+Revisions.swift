@@ -1,0 +1,94 @@
+import RoostBytes
+import RoostStorage
+
+extension CollectionWriter {
+    /// Adds an edit to a document and makes everything else fit.
+    ///
+    /// - Parameters:
+    ///   - loaded: What is stored of the document, `nil` when it is new.
+    ///   - tree: The revisions as they are to be, with `revision` among the leaves.
+    func store(
+        _ revision: RevisionID, _ body: DocumentBody, flags: RevisionFlags, in tree: RevisionTree,
+        of id: ByteView,
+        _ loaded: LoadedDocument?, sequence: UInt64
+    ) throws(DatabaseError) -> LoadedDocument {
+        let place = try append(body)
+        return try store(tree, newLeaf: (revision, place), of: id, loaded, sequence: sequence)
+    }
+
+    /// Stores a document with the revisions `tree`, which has at least one.
+    ///
+    /// The body of the winner belongs to the document's entry, those of the other leaves to entries of their own; a
+    /// body changes hands when its revision wins or stops winning, and goes when its revision is a leaf no more.
+    func store(
+        _ tree: RevisionTree, newLeaf: (id: RevisionID, body: ValueReference)?, of id: ByteView,
+        _ loaded: LoadedDocument?, sequence: UInt64
+    ) throws(DatabaseError) -> LoadedDocument {
+        guard let winner = tree.winner else { preconditionFailure("a document has at least one revision") }
+        let body = try takeBody(of: winner.id, newLeaf, of: id, loaded)
+        if let loaded { try releaseBodies(loaded, in: tree, winner: winner.id, of: id) }
+        if let newLeaf, newLeaf.id != winner.id {
+            try put(body: newLeaf.body, under: ExtrasKey.body(of: newLeaf.id, id))
+        }
+        var flags = loaded?.flags.subtracting(.shownInChanges) ?? []
+        if winner.isDeleted { flags.insert(.deleted) }
+        if winner.flags.contains(.hasAttachments) { flags.insert(.hasAttachments) }
+        if tree.isConflicted { flags.insert(.conflicted) }
+        let document = LoadedDocument(
+            flags: flags, sequence: sequence, expiration: loaded?.expiration, winner: winner.id, body: body,
+            tree: tree)
+        try put(id, document, replacing: loaded?.sequence)
+        count(loaded, document)
+        return document
+    }
+
+    /// The body of the revision that is to win, taken from where it is.
+    private func takeBody(
+        of winner: RevisionID, _ newLeaf: (id: RevisionID, body: ValueReference)?, of id: ByteView,
+        _ loaded: LoadedDocument?
+    ) throws(DatabaseError) -> ValueReference {
+        if let newLeaf, newLeaf.id == winner { return newLeaf.body }
+        if let loaded, loaded.winner == winner { return loaded.body }
+        let key = ExtrasKey.body(of: winner, id)
+        let extras = try reader.extras
+        let place = try engine { () throws(StoreError) in
+            try key.withView { (key) throws(StoreError) in try extras.withEntry(key) { $1 } }
+        }
+        guard let body = place ?? nil else { throw DatabaseError.damaged("The list of a document's bodies") }
+        try removeExtra(key)
+        return body
+    }
+
+    /// Puts the body of the former winner aside if it is a leaf still, and drops those of leaves that were edited.
+    private func releaseBodies(
+        _ loaded: LoadedDocument, in tree: RevisionTree, winner: RevisionID, of id: ByteView
+    ) throws(DatabaseError) {
+        if loaded.winner != winner, tree[loaded.winner]?.isLeaf == true {
+            try put(body: loaded.body, under: ExtrasKey.body(of: loaded.winner, id))
+        }
+        guard loaded.tree.hasSeveralLeaves else { return }
+        for leaf in loaded.tree.leaves where leaf.id != loaded.winner && leaf.id != winner {
+            if tree[leaf.id]?.isLeaf != true { try removeExtra(ExtrasKey.body(of: leaf.id, id)) }
+        }
+    }
+
+    /// Keeps the number of live documents.
+    func count(_ old: LoadedDocument?, _ new: LoadedDocument?) {
+        let before = old?.isLive ?? false
+        let after = new?.isLive ?? false
+        if before && !after { record.liveCount -= 1 }
+        if after && !before { record.liveCount += 1 }
+    }
+}
+
+extension RevisionTree {
+    /// Whether there is more than one leaf. O(n).
+    var hasSeveralLeaves: Bool {
+        var found = false
+        for node in nodes.reversed() where node.isLeaf {
+            if found { return true }
+            found = true
+        }
+        return false
+    }
+}

@@ -1,0 +1,137 @@
+import RoostBytes
+import RoostStorage
+
+/// Changes the documents of one collection within a transaction, and keeps the collection's record.
+final class CollectionWriter {
+    let transaction: WriteTransaction
+    let trees: CollectionTrees
+    let name: CollectionName
+    var record: CollectionRecord
+    private let storedRecord: CollectionRecord
+    private let key = ByteBuffer(capacity: DocumentID.maximumLength)
+    private let bodyBuffer = ByteBuffer(capacity: 4096)
+
+    /// - Throws: `notFound` when there is no such collection any more.
+    init(_ name: CollectionName, _ trees: CollectionTrees, catalog: Tree, in transaction: WriteTransaction)
+        throws(DatabaseError)
+    {
+        self.transaction = transaction
+        self.trees = trees
+        self.name = name
+        let bytes = try engine { () throws(StoreError) in
+            try transaction[catalog].value(Catalog.collection(name))
+        }
+        guard let bytes else { throw DatabaseError.missing(name) }
+        record = try CollectionRecord(bytes)
+        storedRecord = record
+        // A collection of the same name may have been made since.
+        guard trees.documents.name == "documents/\(record.number)" else { throw DatabaseError.missing(name) }
+    }
+
+    var reader: CollectionReader<WriteTransaction> { CollectionReader(source: transaction, trees: trees) }
+
+    /// Stores the record, if it has changed.
+    func finish(in catalog: Tree) throws(DatabaseError) {
+        guard record != storedRecord else { return }
+        try engine { () throws(StoreError) in
+            try transaction.put(Catalog.collection(name), record.encoded, in: catalog)
+        }
+    }
+
+    /// The ID's UTF-8; valid until the next call.
+    func keyView(_ id: DocumentID) -> ByteView {
+        key.reset()
+        var string = id.string
+        string.withUTF8 { key.append(unsafe ByteView(UnsafeRawBufferPointer($0))) }
+        return key.view
+    }
+
+    // MARK: Storing
+
+    /// Writes a body into the file.
+    func append(_ body: DocumentBody) throws(DatabaseError) -> ValueReference {
+        body.store(in: bodyBuffer)
+        return try engine { () throws(StoreError) in try transaction.append(value: bodyBuffer.view) }
+    }
+
+    /// Gives out the next sequence.
+    func nextSequence() -> UInt64 {
+        record.lastSequence += 1
+        return record.lastSequence
+    }
+
+    /// Stores the entry of a document in both orders, in place of the one at `oldSequence`.
+    func put(
+        _ id: ByteView, _ document: LoadedDocument, replacing oldSequence: UInt64?
+    ) throws(DatabaseError) {
+        try putEntry(id, document)
+        var change: [UInt8] = []
+        change.reserveCapacity(48 + id.count)
+        StoredChange.encode(document.flags, winner: document.winner, id: id, to: &change)
+        try engine { () throws(StoreError) in
+            if let oldSequence {
+                try transaction.delete(Key(Sequences.key(oldSequence)), in: trees.changes)
+            }
+            try Sequences.key(document.sequence).withView { (sequence) throws(StoreError) in
+                try change.withView { (change) throws(StoreError) in
+                    try transaction.put(
+                        sequence, inline: change, value: document.body, owns: false, in: trees.changes)
+                }
+            }
+        }
+    }
+
+    /// Stores the entry of a document in the order of IDs, with its revision tree where it belongs.
+    func putEntry(_ id: ByteView, _ document: LoadedDocument) throws(DatabaseError) {
+        var flags = document.flags.subtracting([.single, .elsewhere])
+        var tree: [UInt8] = []
+        if document.tree.count == 1 {
+            flags.insert(.single)
+        } else {
+            document.tree.encode(to: &tree)
+            if tree.count > StoredDocument.longestInlineTree { flags.insert(.elsewhere) }
+        }
+        var entry: [UInt8] = []
+        entry.reserveCapacity(64 + tree.count)
+        StoredDocument.encodeHead(
+            flags, sequence: document.sequence, expiration: document.expiration, winner: document.winner,
+            to: &entry)
+        if flags.contains(.elsewhere) {
+            try put(tree, under: ExtrasKey.revisions(of: id))
+        } else {
+            entry += tree
+            if document.flags.contains(.elsewhere) { try removeExtra(ExtrasKey.revisions(of: id)) }
+        }
+        try engine { () throws(StoreError) in
+            try entry.withView { (entry) throws(StoreError) in
+                try transaction.put(id, inline: entry, value: document.body, owns: true, in: trees.documents)
+            }
+        }
+    }
+
+    /// Sets a value in the extras.
+    func put(_ value: [UInt8], under key: [UInt8]) throws(DatabaseError) {
+        try engine { () throws(StoreError) in try transaction.put(Key(key), value, in: trees.extras) }
+    }
+
+    /// Hands a body over to the extras.
+    func put(body: ValueReference, under key: [UInt8]) throws(DatabaseError) {
+        try engine { () throws(StoreError) in
+            try key.withView { (key) throws(StoreError) in
+                try transaction.put(key, inline: .empty, value: body, owns: true, in: trees.extras)
+            }
+        }
+    }
+
+    /// Deletes an entry of the extras.
+    func removeExtra(_ key: [UInt8]) throws(DatabaseError) {
+        try engine { () throws(StoreError) in _ = try transaction.delete(Key(key), in: trees.extras) }
+    }
+}
+
+extension DatabaseError {
+    /// A collection that does not exist, or not any more.
+    static func missing(_ name: CollectionName) -> Self {
+        Self(.notFound, "There is no collection \(name) here: it was dropped, or not made yet.")
+    }
+}

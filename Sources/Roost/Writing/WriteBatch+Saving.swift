@@ -1,0 +1,96 @@
+import RoostBytes
+
+extension WriteBatch {
+    /// Saves a JSON object as a document.
+    ///
+    /// - Parameters:
+    ///   - json: The text. `_id`, `_rev` and `_deleted` in it must be those of the document and are not stored.
+    ///   - id: The document's name; where there is none, the text's `_id`, or else a new one.
+    ///   - expectation: What the document must be like. By default the save goes on top of whatever is there.
+    /// - Throws: `invalidDocument`, `invalidDocumentID`, `conflict`, `corruptRevisionData`.
+    @discardableResult
+    public func save(
+        json: String, id: String? = nil, in collection: DocumentCollection,
+        expecting expectation: DocumentExpectation = .any
+    ) throws(DatabaseError) -> Document {
+        try save(json: json.utf8, id: id, in: collection, expecting: expectation)
+    }
+
+    /// Saves a JSON object, given as UTF-8, as a document: see ``save(json:id:in:expecting:)-(String,_,_,_)``.
+    @discardableResult
+    public func save(
+        json: some Sequence<UInt8>, id: String? = nil, in collection: DocumentCollection,
+        expecting expectation: DocumentExpectation = .any
+    ) throws(DatabaseError) -> Document {
+        try save(try maker.body(json: json), id: id, in: collection, expecting: expectation)
+    }
+
+    /// Saves what `value` encodes to, which must be an object.
+    ///
+    /// - Parameters:
+    ///   - id: The document's name; where there is none, a new one is made.
+    ///   - expectation: What the document must be like. By default the save goes on top of whatever is there.
+    /// - Throws: `invalidDocument`, `invalidDocumentID`, `conflict`.
+    @discardableResult
+    public func save(
+        _ value: some Encodable, id: String? = nil, in collection: DocumentCollection,
+        expecting expectation: DocumentExpectation = .any
+    ) throws(DatabaseError) -> Document {
+        try save(try maker.body(encoding: value), id: id, in: collection, expecting: expectation)
+    }
+
+    /// Deletes a document: adds a tombstone, which is replicated like any edit.
+    ///
+    /// - Parameter expectation: What the document must be like.
+    /// - Returns: The tombstone; `nil` when there was no such document, or only a deleted one.
+    /// - Throws: `conflict` when an expected revision is not a leaf.
+    @discardableResult
+    public func delete(
+        _ id: String, in collection: DocumentCollection, expecting expectation: DocumentExpectation = .any
+    ) throws(DatabaseError) -> Document? {
+        let id = try DocumentID(revisioned: id)
+        let writer = try writer(collection)
+        let key = writer.keyView(id)
+        let loaded = try writer.reader.load(key)
+        if expectation == .any, loaded?.isLive != true { return nil }
+        return try writer.edit(id, key, loaded, .empty, isDeleted: true, expecting: expectation)
+    }
+
+    // MARK: Reading
+
+    /// The document as it is with the changes made so far; `nil` when there is none or it is deleted.
+    public func get(_ id: String, in collection: DocumentCollection) throws(DatabaseError) -> Document? {
+        try reader(collection).document(id, includingDeleted: false)
+    }
+
+    func save(
+        _ given: DocumentBody, id: String?, in collection: DocumentCollection,
+        expecting expectation: DocumentExpectation
+    ) throws(DatabaseError) -> Document {
+        let reserved = ReservedNames.present(in: given.properties)
+        guard !reserved.isEmpty else {
+            let id = try DocumentID(revisioned: id ?? core.makeDocumentID())
+            return try writer(collection).edit(id, given, expecting: expectation)
+        }
+        let claims = try ReservedProperties(of: given, named: reserved)
+        let name = try DocumentID(revisioned: id ?? claims.id ?? core.makeDocumentID())
+        let expectation = try claims.check(name, expecting: expectation)
+        let body = try maker.body(given, leavingOut: reserved)
+        return try writer(collection).edit(name, body, isDeleted: claims.isDeleted, expecting: expectation)
+    }
+}
+
+extension DocumentID {
+    /// An ID of a document that has revisions.
+    ///
+    /// - Throws: `invalidDocumentID`, also for the ID of a local document.
+    init(revisioned string: String) throws(DatabaseError) {
+        try self.init(string)
+        guard kind != .local else {
+            throw DatabaseError(
+                .invalidDocumentID,
+                "\(DatabaseError.quoted(string)) names a local document, which has no revisions. Use the methods for "
+                    + "local documents, without the prefix _local/.")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import RoostBytes
+import RoostStorage
+
+/// Changes to documents, in any collections of a database, that become visible and durable together or not at all.
+///
+/// ``Database/write(_:)`` hands one to its closure. It reads what it has written; everybody else reads what was there
+/// before until it is committed, and everybody else who writes waits. Use it within the closure, from one thread.
+public final class WriteBatch {
+    let core: DatabaseCore
+    let maker = BodyMaker()
+    private let transaction: WriteTransaction
+    private var writers: [CollectionName: CollectionWriter] = [:]
+    private var isOpen = true
+
+    init(_ core: DatabaseCore) throws(DatabaseError) {
+        self.core = core
+        transaction = try engine { () throws(StoreError) in try core.store.beginWriting() }
+    }
+
+    /// The writer of a collection, made when it is first asked for.
+    func writer(_ collection: DocumentCollection) throws(DatabaseError) -> CollectionWriter {
+        if let writer = writers[collection.name], writer.trees == collection.trees, isOpen { return writer }
+        try check(collection)
+        let writer = try CollectionWriter(
+            collection.name, collection.trees, catalog: core.catalog, in: transaction)
+        writers[collection.name] = writer
+        return writer
+    }
+
+    func reader(_ collection: DocumentCollection) throws(DatabaseError) -> CollectionReader<WriteTransaction>
+    {
+        try check(collection)
+        return CollectionReader(source: transaction, trees: collection.trees)
+    }
+
+    private func check(_ collection: DocumentCollection) throws(DatabaseError) {
+        try checkOpen()
+        guard collection.database.core === core else { throw DatabaseError.foreign(collection) }
+    }
+
+    private func checkOpen() throws(DatabaseError) {
+        guard isOpen else {
+            throw DatabaseError(
+                .closed, "The batch has ended. Use it only within the closure it was handed to.")
+        }
+    }
+
+    /// Makes everything durable and visible, and tells those who observe.
+    func commit() throws(DatabaseError) {
+        try checkOpen()
+        end()
+        for writer in writers.values { try writer.finish(in: core.catalog) }
+        try engine { () throws(StoreError) in _ = try transaction.commit() }
+    }
+
+    /// Undoes everything, unless it was committed.
+    func rollback() {
+        if isOpen { end() }
+        transaction.rollback()
+    }
+
+    private func end() {
+        isOpen = false
+        core.endBatch()
+    }
+
+    // MARK: Collections
+
+    /// Makes a collection, if there is none of that name.
+    func makeCollection(_ name: CollectionName) throws(DatabaseError) -> CollectionName {
+        try checkOpen()
+        try transaction.makeCollection(name, catalog: core.catalog)
+        return name
+    }
+
+    /// Drops a collection with all its documents.
+    func drop(_ collection: DocumentCollection) throws(DatabaseError) -> CollectionName {
+        try check(collection)
+        // The writer's check that the collection is there still.
+        _ = try writer(collection)
+        writers[collection.name] = nil
+        try engine { () throws(StoreError) in
+            try transaction.delete(Catalog.collection(collection.name), in: core.catalog)
+            for tree in [collection.trees.documents, collection.trees.changes, collection.trees.extras] {
+                try transaction.drop(tree)
+            }
+        }
+        return collection.name
+    }
+}
+
+extension WriteTransaction {
+    /// Makes a collection with its trees and its record, if there is none of that name.
+    func makeCollection(_ name: CollectionName, catalog: Tree) throws(DatabaseError) {
+        let key = Catalog.collection(name)
+        let (isThere, bytes) = try engine { () throws(StoreError) in
+            (try self[catalog].contains(key), try self[catalog].value(Catalog.database))
+        }
+        guard !isThere else { return }
+        guard let bytes else { throw DatabaseError.damaged("The catalog") }
+        var database = try DatabaseRecord(bytes)
+        let record = CollectionRecord(number: database.nextCollection)
+        database.nextCollection += 1
+        try engine { () throws(StoreError) in
+            _ = try CollectionTrees(number: record.number, in: self)
+            try put(key, record.encoded, in: catalog)
+            try put(Catalog.database, database.encoded, in: catalog)
+        }
+    }
+}
+
+extension DatabaseError {
+    static func foreign(_ collection: DocumentCollection) -> Self {
+        Self(
+            .notFound,
+            "The collection \(collection.name) belongs to another database. Ask this database for its collection."
+        )
+    }
+}
