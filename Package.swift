@@ -74,7 +74,7 @@ let package = Package(
         layer("Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
         layer("RoostSimulation", ["RoostFile"]),
         .executableTarget(
-            name: "RoostCommand", dependencies: ["Roost", "RoostStorage"], swiftSettings: strict),
+            name: "RoostCommand", dependencies: ["Roost", "RoostStorage", "Fleece"], swiftSettings: strict),
         tests("RoostBytesTests", ["RoostBytes"]),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),

@@ -1,0 +1,31 @@
+import Foundation
+import Roost
+
+enum ExportCommand: Command {
+    static let name = "export"
+    static let summary = "prints all documents as JSON, one a line, in the order of their IDs"
+    static let parameters = [
+        Parameter(label: "DB", help: "the database"),
+        Parameter(label: "FILE", help: "where to write (standard output)", isOptional: true),
+    ]
+    static let options = [
+        .collection, Option("--with-revisions", nil, "add _rev to each document"),
+    ]
+
+    static func run(_ invocation: Invocation) throws {
+        let database = try invocation.openForReading()
+        let collection = try invocation.collection(of: database)
+        let snapshot = try collection.snapshot()
+        if let path = invocation.optional(1), path != "-" { try Console.redirect(to: path) }
+        let bar = ProgressBar("Exporting")
+        defer { bar.finish() }
+        let cursor = try snapshot.cursor()
+        var count: UInt64 = 0
+        while let document = try cursor.next() {
+            try Console.write(document.text(withRevision: invocation.has("--with-revisions")).utf8)
+            try Console.write([10])
+            count += 1
+            if count % 1024 == 0 { bar.show(count, of: snapshot.count) }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Roost
+
+enum InfoCommand: Command {
+    static let name = "info"
+    static let summary = "prints what the database holds and how large it is"
+    static let parameters = [Parameter(label: "DB", help: "the database")]
+    static let options = [Option.json]
+
+    static func run(_ invocation: Invocation) throws {
+        let database = try invocation.openForReading()
+        let collections = try database.scopes.flatMap { try database.collections(scope: $0) }
+        guard !invocation.has("--json") else { return try printJSON(database, collections) }
+        Console.print("database     \(database.path)")
+        Console.print("public UUID  \(database.publicUUID)")
+        for collection in collections {
+            let snapshot = try collection.snapshot()
+            Console.print(
+                "collection   \(collection): \(snapshot.count) documents, \(snapshot.deletedCount) deleted, "
+                    + "last sequence \(snapshot.lastSequence)")
+        }
+    }
+
+    private static func printJSON(_ database: Database, _ collections: [DocumentCollection]) throws {
+        var object = JSONObject()
+        object.add("path", database.path)
+        object.add("publicUUID", database.publicUUID.uuidString)
+        let parts = try collections.map { collection in
+            let snapshot = try collection.snapshot()
+            var part = JSONObject()
+            part.add("name", collection.collectionName)
+            part.add("scope", collection.scopeName)
+            part.add("documents", snapshot.count)
+            part.add("deleted", snapshot.deletedCount)
+            part.add("lastSequence", snapshot.lastSequence)
+            return part.text
+        }
+        object.add("collections", raw: "[\(parts.joined(separator: ","))]")
+        Console.print(object.text)
+    }
+}

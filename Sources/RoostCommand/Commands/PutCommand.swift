@@ -1,0 +1,41 @@
+import Foundation
+import Roost
+
+enum PutCommand: Command {
+    static let name = "put"
+    static let summary = "stores one document"
+    static let parameters = [
+        Parameter(label: "DB", help: "the database; made if there is none"),
+        Parameter(label: "ID", help: "the document's ID"),
+        Parameter(label: "JSON|-", help: "its properties, or - for standard input (the default)", isOptional: true),
+    ]
+    static let options = [
+        .collection, Option("--rev", "REV", "the revision to replace; it is a conflict if there is another"), .json,
+    ]
+
+    static func run(_ invocation: Invocation) throws {
+        var text = invocation.optional(2) ?? "-"
+        if text == "-" {
+            text = String(decoding: try FileHandle.standardInput.readToEnd() ?? Data(), as: UTF8.self)
+        }
+        let expectation = try invocation.string("--rev").map { DocumentExpectation.revision(try RevisionID(validating: $0)) }
+        let database = try invocation.openForWriting(createIfMissing: true)
+        let collection = try invocation.collection(of: database, createIfMissing: true)
+        let document = try collection.save(json: text, id: invocation[1], expecting: expectation ?? .any)
+        try database.close()
+        Acknowledgement.print(document, invocation)
+    }
+}
+
+/// What a command that changed a document prints.
+enum Acknowledgement {
+    static func print(_ document: Document, _ invocation: Invocation) {
+        guard invocation.has("--json") else { return Console.print("\(document.id) \(document.revision)") }
+        var object = JSONObject()
+        object.add("id", document.id)
+        object.add("rev", document.revision.description)
+        object.add("sequence", document.sequence)
+        if document.isDeleted { object.add("deleted", true) }
+        Console.print(object.text)
+    }
+}

@@ -1,0 +1,87 @@
+/// The arguments of one call, checked against what the command declares.
+struct Invocation {
+    private var positional: [String] = []
+    private var values: [String: String] = [:]
+    private var flags: Set<String> = []
+    private let parameters: [Parameter]
+
+    var asksForHelp: Bool { flags.contains("--help") }
+
+    init(_ arguments: [String], of command: any Command.Type) throws {
+        parameters = command.parameters
+        let options = Dictionary(uniqueKeysWithValues: command.options.map { ($0.name, $0) })
+        var rest = arguments[...]
+        var optionsEnded = false
+        while let argument = rest.popFirst() {
+            guard !optionsEnded, argument.hasPrefix("-"), argument != "-" else {
+                positional.append(argument)
+                continue
+            }
+            if argument == "--" {
+                optionsEnded = true
+            } else if argument == "--help" || argument == "-h" {
+                flags.insert("--help")
+            } else {
+                try take(argument, options, &rest)
+            }
+        }
+        if !asksForHelp { try checkCount() }
+    }
+
+    private mutating func take(
+        _ argument: String, _ options: [String: Option], _ rest: inout ArraySlice<String>
+    ) throws {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let option = options[parts[0]] else { throw UsageError("There is no option \(parts[0]).") }
+        guard option.value != nil else {
+            guard parts.count == 1 else { throw UsageError("\(option.name) takes no value.") }
+            flags.insert(option.name)
+            return
+        }
+        guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
+            throw UsageError("\(option.name) needs a value.")
+        }
+        values[option.name] = value
+    }
+
+    private func checkCount() throws {
+        let required = parameters.filter { !$0.isOptional }
+        if positional.count < required.count {
+            throw UsageError("\(required[positional.count].label) is missing.")
+        }
+        if positional.count > parameters.count, parameters.last?.repeats != true {
+            throw UsageError("\"\(positional[parameters.count])\" is one argument too many.")
+        }
+    }
+
+    /// The argument at `index`, which is not optional.
+    subscript(index: Int) -> String { positional[index] }
+
+    /// The argument at `index`, if it was given.
+    func optional(_ index: Int) -> String? { index < positional.count ? positional[index] : nil }
+
+    /// All arguments from `index` on.
+    func rest(_ index: Int) -> [String] { Array(positional.dropFirst(index)) }
+
+    func has(_ flag: String) -> Bool { flags.contains(flag) }
+
+    func string(_ option: String) -> String? { values[option] }
+
+    /// The value of an option that is a whole number of at least `minimum`.
+    func number(_ option: String, minimum: Int = 0) throws -> Int? {
+        guard let text = values[option] else { return nil }
+        guard let number = Int(text), number >= minimum else {
+            throw UsageError("\(option) takes a whole number of at least \(minimum), not \"\(text)\".")
+        }
+        return number
+    }
+
+    /// The value of an option that is one of `choices`; the first of them by default.
+    func choice(_ option: String, _ choices: [String]) throws -> String {
+        guard let text = values[option] else { return choices[0] }
+        guard choices.contains(text) else {
+            throw UsageError("\(option) takes \(choices.joined(separator: " or ")), not \"\(text)\".")
+        }
+        return text
+    }
+}
