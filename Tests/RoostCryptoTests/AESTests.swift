@@ -62,10 +62,12 @@ import Testing
         let cipher = try AES256([UInt8](0..<32), path)
         for highBytes in [0, 4, 8, 12, 15] {
             // The block before the overflow, and twenty after it.
-            let start = [UInt8](repeating: 7, count: highBytes) + [UInt8](repeating: 0xFF, count: 16 - highBytes)
+            let start =
+                [UInt8](repeating: 7, count: highBytes) + [UInt8](repeating: 0xFF, count: 16 - highBytes)
             var expected = cipher.encryptBlock(start)
             for number in 0..<20 {
-                var next = [UInt8](repeating: 7, count: highBytes) + [UInt8](repeating: 0, count: 16 - highBytes)
+                var next =
+                    [UInt8](repeating: 7, count: highBytes) + [UInt8](repeating: 0, count: 16 - highBytes)
                 if highBytes > 0 { next[highBytes - 1] += 1 }
                 next[15] = UInt8(number)
                 expected += cipher.encryptBlock(next)
@@ -86,8 +88,10 @@ import Testing
         var done = 0
         while done < input.count {
             let count = min(16 * Int(random.next() % 12), input.count - done)
-            #expect(encryption.encrypt(Array(input[done..<done + count])) == Array(whole[done..<done + count]))
-            #expect(decryption.decrypt(Array(whole[done..<done + count])) == Array(input[done..<done + count]))
+            #expect(
+                encryption.encrypt(Array(input[done..<done + count])) == Array(whole[done..<done + count]))
+            #expect(
+                decryption.decrypt(Array(whole[done..<done + count])) == Array(input[done..<done + count]))
             done += count
         }
     }

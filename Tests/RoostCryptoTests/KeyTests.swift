@@ -16,7 +16,9 @@ import Testing
 
     @Test func wipingClearsEveryByte() {
         var bytes = [UInt8](repeating: 0xAA, count: 100)
-        unsafe bytes.withUnsafeMutableBytes { unsafe wipe(UnsafeMutableRawBufferPointer(rebasing: $0[1..<99])) }
+        unsafe bytes.withUnsafeMutableBytes {
+            unsafe wipe(UnsafeMutableRawBufferPointer(rebasing: $0[1..<99]))
+        }
         #expect(bytes == [0xAA] + [UInt8](repeating: 0, count: 98) + [0xAA])
         var value: (UInt64, UInt8) = (.max, .max)
         wipe(&value)

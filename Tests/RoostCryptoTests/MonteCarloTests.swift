@@ -48,7 +48,8 @@ import Testing
                 let cipher = try AES256(key, path)
                 var chain = last
                 for _ in 0..<1000 {
-                    let output = isEncrypting ? cipher.encryptCBC(input, chain) : cipher.decryptCBC(input, chain)
+                    let output =
+                        isEncrypting ? cipher.encryptCBC(input, chain) : cipher.decryptCBC(input, chain)
                     chain = isEncrypting ? output : input
                     (input, last) = (last, output)
                 }

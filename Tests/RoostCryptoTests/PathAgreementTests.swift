@@ -35,10 +35,13 @@ import Testing
         for length in Self.lengths {
             let key = random.bytes(32)
             var counter = random.bytes(16)
-            if length % 2 == 0 { counter.replaceSubrange(12..., with: [0xFF, 0xFF, 0xFF, UInt8(length & 0xFF)]) }
+            if length % 2 == 0 {
+                counter.replaceSubrange(12..., with: [0xFF, 0xFF, 0xFF, UInt8(length & 0xFF)])
+            }
             let input = random.bytes(length)
             let expected = try AES256(key, .portable).applyCTR(input, counter: counter)
-            #expect(try AES256(key, .hardware).applyCTR(input, counter: counter) == expected, "\(length) bytes")
+            #expect(
+                try AES256(key, .hardware).applyCTR(input, counter: counter) == expected, "\(length) bytes")
         }
     }
 
@@ -63,7 +66,8 @@ import Testing
         }
     }
 
-    private func digest<Hash: HashFunction>(_: Hash.Type, _ message: [UInt8], _ path: ExecutionPath) -> Digest {
+    private func digest<Hash: HashFunction>(_: Hash.Type, _ message: [UInt8], _ path: ExecutionPath) -> Digest
+    {
         var hash = Hash(path: path)
         hash.update(message)
         return hash.finalize()

@@ -26,7 +26,8 @@ struct TestVector: Sendable, CustomStringConvertible {
         var current = ""
         var values: [String: String] = [:]
         var vectors: [TestVector] = []
-        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = String(decoding: data, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
         for (index, line) in (lines + [""]).enumerated() where !line.hasPrefix("#") {
             if line.hasPrefix("[") {
                 current = String(line.dropFirst().dropLast())
@@ -34,7 +35,8 @@ struct TestVector: Sendable, CustomStringConvertible {
                 let name = line[..<sign].trimmingCharacters(in: .whitespaces)
                 values[name] = line[line.index(after: sign)...].trimmingCharacters(in: .whitespaces)
             } else if !values.isEmpty {
-                vectors.append(TestVector(section: current, lineNumber: index - values.count + 1, values: values))
+                vectors.append(
+                    TestVector(section: current, lineNumber: index - values.count + 1, values: values))
                 values = [:]
             }
         }
@@ -64,5 +66,7 @@ struct SeededBytes {
         return z ^ (z >> 31)
     }
 
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 32) } }
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 32) }
+    }
 }

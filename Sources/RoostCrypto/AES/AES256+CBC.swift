@@ -22,9 +22,11 @@ extension AES256 {
             guard let source = input.baseAddress, let target = output.baseAddress else { return }
             let blockCount = input.count / 16
             if cipher.usesHardware {
-                unsafe HardwareAES.encryptChain(source, target, blockCount: blockCount, &chain, cipher.schedule)
+                unsafe HardwareAES.encryptChain(
+                    source, target, blockCount: blockCount, &chain, cipher.schedule)
             } else {
-                unsafe PortableAES.encryptChain(source, target, blockCount: blockCount, &chain, cipher.schedule)
+                unsafe PortableAES.encryptChain(
+                    source, target, blockCount: blockCount, &chain, cipher.schedule)
             }
         }
 
@@ -34,7 +36,8 @@ extension AES256 {
         package consuming func finish(
             _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
         ) {
-            precondition(output.count == paddedByteCount(input.count), "The output must have room for the padding.")
+            precondition(
+                output.count == paddedByteCount(input.count), "The output must have room for the padding.")
             let whole = input.count / 16 * 16
             let padding = UInt8(16 - input.count % 16)
             var last = unsafe Block128(padding: UnsafeRawBufferPointer(rebasing: input[whole...]))
@@ -71,9 +74,11 @@ extension AES256 {
             guard let source = input.baseAddress, let target = output.baseAddress else { return }
             let blockCount = input.count / 16
             if cipher.usesHardware {
-                unsafe HardwareAES.decryptChain(source, target, blockCount: blockCount, &chain, cipher.schedule)
+                unsafe HardwareAES.decryptChain(
+                    source, target, blockCount: blockCount, &chain, cipher.schedule)
             } else {
-                unsafe PortableAES.decryptChain(source, target, blockCount: blockCount, &chain, cipher.schedule)
+                unsafe PortableAES.decryptChain(
+                    source, target, blockCount: blockCount, &chain, cipher.schedule)
             }
         }
 

@@ -48,7 +48,8 @@ extension AES256 {
                 let untilOverflow = 0x1_0000_0000 - Int(UInt32(truncatingIfNeeded: counter.second.bigEndian))
                 let count = min(blockCount - done, untilOverflow)
                 var running = counter
-                unsafe cipher.applyCounter(source + 16 * done, target + 16 * done, blockCount: count, &running)
+                unsafe cipher.applyCounter(
+                    source + 16 * done, target + 16 * done, blockCount: count, &running)
                 counter.increment(by: UInt64(count))
                 done += count
             }
@@ -75,7 +76,8 @@ extension AES256 {
 
     /// Adds the keystream of `blockCount` counters, of which only the last 32 bits count, and leaves the next one.
     func applyCounter(
-        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int, _ counter: inout Block128
+        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int,
+        _ counter: inout Block128
     ) {
         if usesHardware {
             unsafe HardwareAES.applyCounter(input, output, blockCount: blockCount, &counter, schedule)

@@ -28,7 +28,7 @@ protocol BitPlane: BitwiseCopyable {
 }
 
 #if arch(x86_64) || arch(arm64)
-typealias NativeBitPlane = VectorBitPlane
+    typealias NativeBitPlane = VectorBitPlane
 #else
-typealias NativeBitPlane = ScalarBitPlane
+    typealias NativeBitPlane = ScalarBitPlane
 #endif

@@ -8,7 +8,8 @@ package enum PBKDF2 {
     ///   - rounds: at least 1; the time taken is proportional to it.
     ///   - byteCount: length of the key, 1 or more; beyond 32 bytes the time is taken once per 32.
     package static func deriveKeyWithSHA256(
-        password: SymmetricKey, salt: [UInt8], rounds: Int, byteCount: Int = 32, path: ExecutionPath = .hardware
+        password: SymmetricKey, salt: [UInt8], rounds: Int, byteCount: Int = 32,
+        path: ExecutionPath = .hardware
     ) -> SymmetricKey {
         derive(SHA256.self, password, salt, rounds, byteCount, path)
     }
@@ -48,7 +49,8 @@ package enum PBKDF2 {
     /// Each code is the HMAC of the one before. Both its hashes take just one block, whose padding is always the
     /// same, so the compression function is all there is to compute.
     private static func fill<Hash: BlockHash>(
-        _ output: UnsafeMutableRawBufferPointer, _ code: Digest, _ states: (inner: Hash, outer: Hash), _ rounds: Int
+        _ output: UnsafeMutableRawBufferPointer, _ code: Digest, _ states: (inner: Hash, outer: Hash),
+        _ rounds: Int
     ) {
         let memory = SecretMemory(byteCount: PendingBlock.blockByteCount + 32)
         let block = unsafe memory.start

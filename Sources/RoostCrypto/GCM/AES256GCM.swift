@@ -41,7 +41,8 @@ package final class AES256GCM: Sendable {
         _ plaintext: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer,
         nonce: UnsafeRawBufferPointer, authenticating associatedData: UnsafeRawBufferPointer
     ) {
-        precondition(output.count == plaintext.count + Self.tagByteCount, "The output must have room for the tag.")
+        precondition(
+            output.count == plaintext.count + Self.tagByteCount, "The output must have room for the tag.")
         precondition(plaintext.count <= Self.maximumByteCount, "A text for GCM has less than 64 GiB.")
         let text = unsafe UnsafeMutableRawBufferPointer(rebasing: output[..<plaintext.count])
         let tag = unsafe process(plaintext, text, nonce, associatedData, isSealing: true)
@@ -152,13 +153,14 @@ extension AES256GCM {
         var counter = counter
         var buffer = TailBuffer()
         unsafe withUnsafeMutableBytes(of: &buffer) { bytes in
-            let start = unsafe bytes.baseAddress!
+            let start = bytes.baseAddress!
             unsafe bytes.copyMemory(from: input)
             if isSealing {
                 unsafe cipher.applyCounter(start, start, blockCount: blockCount, &counter)
                 unsafe output.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<input.count]))
                 let padding = 16 * blockCount - input.count
-                _ = unsafe (start + input.count).initializeMemory(as: UInt8.self, repeating: 0, count: padding)
+                _ = unsafe (start + input.count).initializeMemory(
+                    as: UInt8.self, repeating: 0, count: padding)
             }
             unsafe bitCounts.store(to: start + 16 * blockCount)
             unsafe authenticate(start, blockCount + 1, &state)

@@ -27,7 +27,8 @@ enum PortableGCM {
         for first in stride(from: 0, to: batchCount, by: pieceBatchCount) {
             let count = 8 * min(pieceBatchCount, batchCount - first)
             let target = unsafe output + 128 * first
-            unsafe PortableAES.applyCounter(input + 128 * first, target, blockCount: count, &counter, schedule)
+            unsafe PortableAES.applyCounter(
+                input + 128 * first, target, blockCount: count, &counter, schedule)
             unsafe PortableGHASH.update(&state, target, blockCount: count, table)
         }
     }
@@ -42,7 +43,8 @@ enum PortableGCM {
             let count = 8 * min(pieceBatchCount, batchCount - first)
             let source = unsafe input + 128 * first
             unsafe PortableGHASH.update(&state, source, blockCount: count, table)
-            unsafe PortableAES.applyCounter(source, output + 128 * first, blockCount: count, &counter, schedule)
+            unsafe PortableAES.applyCounter(
+                source, output + 128 * first, blockCount: count, &counter, schedule)
         }
     }
 }

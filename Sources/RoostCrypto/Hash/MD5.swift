@@ -119,28 +119,32 @@ extension MD5 {
 
     @inline(__always)
     private static func f(
-        _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32, _ turn: UInt32
+        _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32,
+        _ turn: UInt32
     ) {
         a = b &+ (a &+ (((c ^ d) & b) ^ d) &+ word &+ constant).rotatedLeft(turn)
     }
 
     @inline(__always)
     private static func g(
-        _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32, _ turn: UInt32
+        _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32,
+        _ turn: UInt32
     ) {
         a = b &+ (a &+ (((b ^ c) & d) ^ c) &+ word &+ constant).rotatedLeft(turn)
     }
 
     @inline(__always)
     private static func h(
-        _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32, _ turn: UInt32
+        _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32,
+        _ turn: UInt32
     ) {
         a = b &+ (a &+ (b ^ c ^ d) &+ word &+ constant).rotatedLeft(turn)
     }
 
     @inline(__always)
     private static func i(
-        _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32, _ turn: UInt32
+        _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32,
+        _ turn: UInt32
     ) {
         a = b &+ (a &+ (c ^ (b | ~d)) &+ word &+ constant).rotatedLeft(turn)
     }

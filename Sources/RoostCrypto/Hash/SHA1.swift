@@ -5,7 +5,8 @@ package struct SHA1: BlockHash {
     static let isBigEndian = true
 
     /// The chaining value, H₀ first (five words).
-    private var state = SIMD8<UInt32>(0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0)
+    private var state = SIMD8<UInt32>(
+        0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0)
     var pending = PendingBlock()
     private let usesHardware: Bool
 

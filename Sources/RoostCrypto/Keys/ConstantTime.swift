@@ -5,7 +5,7 @@
 package func constantTimeEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
     guard a.count == b.count else { return false }
     var difference: UInt8 = 0
-    for unsafe (x, y) in unsafe zip(a, b) {
+    for unsafe(x, y) in unsafe zip(a, b) {
         difference |= x ^ y
     }
     return opaque(difference) == 0

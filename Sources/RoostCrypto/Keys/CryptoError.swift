@@ -24,7 +24,8 @@ package struct CryptoError: Error, Equatable, CustomStringConvertible {
         code: .authentication,
         description: "The encrypted data was changed, or it was encrypted with another key.")
     static let length = CryptoError(
-        code: .length, description: "The encrypted data is cut off: its length is not one that encryption yields.")
+        code: .length,
+        description: "The encrypted data is cut off: its length is not one that encryption yields.")
     static let padding = CryptoError(
         code: .padding,
         description: "The encrypted data has no valid padding: it was changed, or the key is another one.")

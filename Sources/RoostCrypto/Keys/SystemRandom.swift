@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// Random bytes from the operating system's generator, fit for keys, salts and nonces.
@@ -15,21 +15,22 @@ package enum SystemRandom {
     package static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
         guard let start = buffer.baseAddress else { return }
         #if canImport(Darwin)
-        unsafe arc4random_buf(start, buffer.count)
+            unsafe arc4random_buf(start, buffer.count)
         #else
-        // The call hands out at most 256 bytes at a time.
-        for done in stride(from: 0, to: buffer.count, by: 256) {
-            guard unsafe getentropy(start + done, min(256, buffer.count - done)) == 0 else {
-                fatalError("The operating system has no source of random numbers (getentropy failed).")
+            // The call hands out at most 256 bytes at a time.
+            for done in stride(from: 0, to: buffer.count, by: 256) {
+                guard unsafe getentropy(start + done, min(256, buffer.count - done)) == 0 else {
+                    fatalError("The operating system has no source of random numbers (getentropy failed).")
+                }
             }
-        }
         #endif
     }
 
     /// `count` random bytes.
     package static func bytes(count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
-            unsafe fill(UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]))
+            unsafe fill(
+                UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]))
             initializedCount = count
         }
     }

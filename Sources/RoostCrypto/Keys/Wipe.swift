@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Glibc
+    import Glibc
 #endif
 
 /// Overwrites `memory` with zeros, for secrets that are no longer needed.
@@ -13,9 +13,9 @@ import Glibc
 package func wipe(_ memory: UnsafeMutableRawBufferPointer) {
     guard let start = memory.baseAddress, memory.count > 0 else { return }
     #if canImport(Darwin)
-    unsafe memset_s(start, memory.count, 0, memory.count)
+        unsafe memset_s(start, memory.count, 0, memory.count)
     #else
-    unsafe explicit_bzero(start, memory.count)
+        unsafe explicit_bzero(start, memory.count)
     #endif
 }
 

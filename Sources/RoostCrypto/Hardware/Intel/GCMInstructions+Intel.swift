@@ -1,66 +1,92 @@
 #if HardwareCrypto && arch(x86_64)
-import CHardware
-import _Builtin_intrinsics.intel
+    import CHardware
+    import _Builtin_intrinsics.intel
 
-/// AES-256 in counter mode and GHASH at the same time, with AES-NI and PCLMULQDQ.
-package enum GCMInstructions {
-    /// Encrypts or decrypts batches of eight blocks.
-    ///
-    /// When opening, every batch is taken into the state; when sealing, every batch of output but the last, which is
-    /// left to the caller.
-    package static func processBatches(
-        _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ batchCount: Int,
-        _ counter: UnsafeMutableRawPointer, _ state: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer,
-        _ table: UnsafeRawPointer, isSealing: Bool
-    ) {
-        unsafe roost_gcm_batches_(output, input, batchCount, counter, state, keys, table, isSealing)
+    /// AES-256 in counter mode and GHASH at the same time, with AES-NI and PCLMULQDQ.
+    package enum GCMInstructions {
+        /// Encrypts or decrypts batches of eight blocks.
+        ///
+        /// When opening, every batch is taken into the state; when sealing, every batch of output but the last, which is
+        /// left to the caller.
+        package static func processBatches(
+            _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ batchCount: Int,
+            _ counter: UnsafeMutableRawPointer, _ state: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer,
+            _ table: UnsafeRawPointer, isSealing: Bool
+        ) {
+            unsafe roost_gcm_batches_(output, input, batchCount, counter, state, keys, table, isSealing)
+        }
     }
-}
 
-// A round of eight encryptions and the multiplication of one block alternate. See AESCounter+Intel.swift and
-// GHASHInstructions+Intel.swift for either of them.
-@c @implementation
-func roost_gcm_batches(
-    _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ batch_count: Int,
-    _ counter: UnsafeMutableRawPointer, _ state: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer,
-    _ table: UnsafeRawPointer, _ hashes_output: Bool
-) {
-    let keys = unsafe keys.assumingMemoryBound(to: __m128i.self)
-    let table = unsafe table.assumingMemoryBound(to: __m128i.self)
-    let reversal = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-    let modulus = __m128i(Int64(bitPattern: 0xC200_0000_0000_0000), 0)
-    let zero = __m128i(0, 0)
-    let one = _mm_set_epi32(0, 0, 0, 1)
-    var next = unsafe _mm_shuffle_epi8(counter.loadUnaligned(as: __m128i.self), reversal)
-    var sum = unsafe _mm_shuffle_epi8(state.loadUnaligned(as: __m128i.self), reversal)
-    var source = unsafe input
-    var target = unsafe output
-    // When sealing, the batch before; the first time there is none.
-    var hashed = unsafe hashes_output ? UnsafeRawPointer(output) - 128 : input
-    var hashes = !hashes_output
-    var rest = batch_count
-    while rest > 0 {
-        let first = unsafe keys[0]
-        var b0 = _mm_shuffle_epi8(next, reversal) ^ first
-        next = _mm_add_epi32(next, one)
-        var b1 = _mm_shuffle_epi8(next, reversal) ^ first
-        next = _mm_add_epi32(next, one)
-        var b2 = _mm_shuffle_epi8(next, reversal) ^ first
-        next = _mm_add_epi32(next, one)
-        var b3 = _mm_shuffle_epi8(next, reversal) ^ first
-        next = _mm_add_epi32(next, one)
-        var b4 = _mm_shuffle_epi8(next, reversal) ^ first
-        next = _mm_add_epi32(next, one)
-        var b5 = _mm_shuffle_epi8(next, reversal) ^ first
-        next = _mm_add_epi32(next, one)
-        var b6 = _mm_shuffle_epi8(next, reversal) ^ first
-        next = _mm_add_epi32(next, one)
-        var b7 = _mm_shuffle_epi8(next, reversal) ^ first
-        next = _mm_add_epi32(next, one)
-        var round = 1
-        if hashes {
-            var (low, middle, high) = (zero, zero, zero)
-            while round < 9 {
+    // A round of eight encryptions and the multiplication of one block alternate. See AESCounter+Intel.swift and
+    // GHASHInstructions+Intel.swift for either of them.
+    @c @implementation
+    func roost_gcm_batches(
+        _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ batch_count: Int,
+        _ counter: UnsafeMutableRawPointer, _ state: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer,
+        _ table: UnsafeRawPointer, _ hashes_output: Bool
+    ) {
+        let keys = unsafe keys.assumingMemoryBound(to: __m128i.self)
+        let table = unsafe table.assumingMemoryBound(to: __m128i.self)
+        let reversal = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+        let modulus = __m128i(Int64(bitPattern: 0xC200_0000_0000_0000), 0)
+        let zero = __m128i(0, 0)
+        let one = _mm_set_epi32(0, 0, 0, 1)
+        var next = unsafe _mm_shuffle_epi8(counter.loadUnaligned(as: __m128i.self), reversal)
+        var sum = unsafe _mm_shuffle_epi8(state.loadUnaligned(as: __m128i.self), reversal)
+        var source = unsafe input
+        var target = unsafe output
+        // When sealing, the batch before; the first time there is none.
+        var hashed = unsafe hashes_output ? UnsafeRawPointer(output) - 128 : input
+        var hashes = !hashes_output
+        var rest = batch_count
+        while rest > 0 {
+            let first = unsafe keys[0]
+            var b0 = _mm_shuffle_epi8(next, reversal) ^ first
+            next = _mm_add_epi32(next, one)
+            var b1 = _mm_shuffle_epi8(next, reversal) ^ first
+            next = _mm_add_epi32(next, one)
+            var b2 = _mm_shuffle_epi8(next, reversal) ^ first
+            next = _mm_add_epi32(next, one)
+            var b3 = _mm_shuffle_epi8(next, reversal) ^ first
+            next = _mm_add_epi32(next, one)
+            var b4 = _mm_shuffle_epi8(next, reversal) ^ first
+            next = _mm_add_epi32(next, one)
+            var b5 = _mm_shuffle_epi8(next, reversal) ^ first
+            next = _mm_add_epi32(next, one)
+            var b6 = _mm_shuffle_epi8(next, reversal) ^ first
+            next = _mm_add_epi32(next, one)
+            var b7 = _mm_shuffle_epi8(next, reversal) ^ first
+            next = _mm_add_epi32(next, one)
+            var round = 1
+            if hashes {
+                var (low, middle, high) = (zero, zero, zero)
+                while round < 9 {
+                    let key = unsafe keys[round]
+                    b0 = _mm_aesenc_si128(b0, key)
+                    b1 = _mm_aesenc_si128(b1, key)
+                    b2 = _mm_aesenc_si128(b2, key)
+                    b3 = _mm_aesenc_si128(b3, key)
+                    b4 = _mm_aesenc_si128(b4, key)
+                    b5 = _mm_aesenc_si128(b5, key)
+                    b6 = _mm_aesenc_si128(b6, key)
+                    b7 = _mm_aesenc_si128(b7, key)
+                    let loaded = unsafe hashed.loadUnaligned(
+                        fromByteOffset: 16 * round - 16, as: __m128i.self)
+                    let block = sum ^ _mm_shuffle_epi8(loaded, reversal)
+                    sum = zero
+                    unsafe low ^= roost_multiply_low(block, table[2 * round - 2])
+                    unsafe high ^= roost_multiply_high(block, table[2 * round - 2])
+                    let folded = block ^ _mm_unpackhi_epi64(block, block)
+                    unsafe middle ^= roost_multiply_low(folded, table[2 * round - 1])
+                    round += 1
+                }
+                middle ^= low ^ high
+                let lower = low ^ __m128i(0, middle[0])
+                let upper = high ^ __m128i(middle[1], 0)
+                let once = __m128i(lower[1], lower[0]) ^ roost_multiply_low(lower, modulus)
+                sum = upper ^ __m128i(once[1], once[0]) ^ roost_multiply_low(once, modulus)
+            }
+            while round < 14 {
                 let key = unsafe keys[round]
                 b0 = _mm_aesenc_si128(b0, key)
                 b1 = _mm_aesenc_si128(b1, key)
@@ -70,57 +96,32 @@ func roost_gcm_batches(
                 b5 = _mm_aesenc_si128(b5, key)
                 b6 = _mm_aesenc_si128(b6, key)
                 b7 = _mm_aesenc_si128(b7, key)
-                let loaded = unsafe hashed.loadUnaligned(fromByteOffset: 16 * round - 16, as: __m128i.self)
-                let block = sum ^ _mm_shuffle_epi8(loaded, reversal)
-                sum = zero
-                unsafe low ^= roost_multiply_low(block, table[2 * round - 2])
-                unsafe high ^= roost_multiply_high(block, table[2 * round - 2])
-                let folded = block ^ _mm_unpackhi_epi64(block, block)
-                unsafe middle ^= roost_multiply_low(folded, table[2 * round - 1])
                 round += 1
             }
-            middle ^= low ^ high
-            let lower = low ^ __m128i(0, middle[0])
-            let upper = high ^ __m128i(middle[1], 0)
-            let once = __m128i(lower[1], lower[0]) ^ roost_multiply_low(lower, modulus)
-            sum = upper ^ __m128i(once[1], once[0]) ^ roost_multiply_low(once, modulus)
+            let last = unsafe keys[14]
+            let p0 = unsafe source.loadUnaligned(as: __m128i.self) ^ last
+            let p1 = unsafe source.loadUnaligned(fromByteOffset: 16, as: __m128i.self) ^ last
+            let p2 = unsafe source.loadUnaligned(fromByteOffset: 32, as: __m128i.self) ^ last
+            let p3 = unsafe source.loadUnaligned(fromByteOffset: 48, as: __m128i.self) ^ last
+            let p4 = unsafe source.loadUnaligned(fromByteOffset: 64, as: __m128i.self) ^ last
+            let p5 = unsafe source.loadUnaligned(fromByteOffset: 80, as: __m128i.self) ^ last
+            let p6 = unsafe source.loadUnaligned(fromByteOffset: 96, as: __m128i.self) ^ last
+            let p7 = unsafe source.loadUnaligned(fromByteOffset: 112, as: __m128i.self) ^ last
+            unsafe target.storeBytes(of: _mm_aesenclast_si128(b0, p0), as: __m128i.self)
+            unsafe target.storeBytes(of: _mm_aesenclast_si128(b1, p1), toByteOffset: 16, as: __m128i.self)
+            unsafe target.storeBytes(of: _mm_aesenclast_si128(b2, p2), toByteOffset: 32, as: __m128i.self)
+            unsafe target.storeBytes(of: _mm_aesenclast_si128(b3, p3), toByteOffset: 48, as: __m128i.self)
+            unsafe target.storeBytes(of: _mm_aesenclast_si128(b4, p4), toByteOffset: 64, as: __m128i.self)
+            unsafe target.storeBytes(of: _mm_aesenclast_si128(b5, p5), toByteOffset: 80, as: __m128i.self)
+            unsafe target.storeBytes(of: _mm_aesenclast_si128(b6, p6), toByteOffset: 96, as: __m128i.self)
+            unsafe target.storeBytes(of: _mm_aesenclast_si128(b7, p7), toByteOffset: 112, as: __m128i.self)
+            hashes = true
+            unsafe source += 128
+            unsafe target += 128
+            unsafe hashed += 128
+            rest -= 1
         }
-        while round < 14 {
-            let key = unsafe keys[round]
-            b0 = _mm_aesenc_si128(b0, key)
-            b1 = _mm_aesenc_si128(b1, key)
-            b2 = _mm_aesenc_si128(b2, key)
-            b3 = _mm_aesenc_si128(b3, key)
-            b4 = _mm_aesenc_si128(b4, key)
-            b5 = _mm_aesenc_si128(b5, key)
-            b6 = _mm_aesenc_si128(b6, key)
-            b7 = _mm_aesenc_si128(b7, key)
-            round += 1
-        }
-        let last = unsafe keys[14]
-        let p0 = unsafe source.loadUnaligned(as: __m128i.self) ^ last
-        let p1 = unsafe source.loadUnaligned(fromByteOffset: 16, as: __m128i.self) ^ last
-        let p2 = unsafe source.loadUnaligned(fromByteOffset: 32, as: __m128i.self) ^ last
-        let p3 = unsafe source.loadUnaligned(fromByteOffset: 48, as: __m128i.self) ^ last
-        let p4 = unsafe source.loadUnaligned(fromByteOffset: 64, as: __m128i.self) ^ last
-        let p5 = unsafe source.loadUnaligned(fromByteOffset: 80, as: __m128i.self) ^ last
-        let p6 = unsafe source.loadUnaligned(fromByteOffset: 96, as: __m128i.self) ^ last
-        let p7 = unsafe source.loadUnaligned(fromByteOffset: 112, as: __m128i.self) ^ last
-        unsafe target.storeBytes(of: _mm_aesenclast_si128(b0, p0), as: __m128i.self)
-        unsafe target.storeBytes(of: _mm_aesenclast_si128(b1, p1), toByteOffset: 16, as: __m128i.self)
-        unsafe target.storeBytes(of: _mm_aesenclast_si128(b2, p2), toByteOffset: 32, as: __m128i.self)
-        unsafe target.storeBytes(of: _mm_aesenclast_si128(b3, p3), toByteOffset: 48, as: __m128i.self)
-        unsafe target.storeBytes(of: _mm_aesenclast_si128(b4, p4), toByteOffset: 64, as: __m128i.self)
-        unsafe target.storeBytes(of: _mm_aesenclast_si128(b5, p5), toByteOffset: 80, as: __m128i.self)
-        unsafe target.storeBytes(of: _mm_aesenclast_si128(b6, p6), toByteOffset: 96, as: __m128i.self)
-        unsafe target.storeBytes(of: _mm_aesenclast_si128(b7, p7), toByteOffset: 112, as: __m128i.self)
-        hashes = true
-        unsafe source += 128
-        unsafe target += 128
-        unsafe hashed += 128
-        rest -= 1
+        unsafe counter.storeBytes(of: _mm_shuffle_epi8(next, reversal), as: __m128i.self)
+        unsafe state.storeBytes(of: _mm_shuffle_epi8(sum, reversal), as: __m128i.self)
     }
-    unsafe counter.storeBytes(of: _mm_shuffle_epi8(next, reversal), as: __m128i.self)
-    unsafe state.storeBytes(of: _mm_shuffle_epi8(sum, reversal), as: __m128i.self)
-}
 #endif

@@ -1,0 +1,110 @@
+#if HardwareCrypto && arch(arm64)
+    import CHardware
+    import _Builtin_intrinsics.arm.neon
+
+    extension AESInstructions {
+        /// Counter mode, where only the last 32 bits of `counter` count; it is left at the next unused value.
+        package static func applyCounter(
+            _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ blockCount: Int,
+            _ counter: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer
+        ) {
+            unsafe roost_aes_counter_(output, input, blockCount, counter, keys)
+        }
+    }
+
+    // Eight blocks at a time, so that one round's instructions do not wait for each other. Fewer than eight take hardly
+    // longer than one, so the last batch is computed in full and used in part.
+    @c @implementation
+    func roost_aes_counter(
+        _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ block_count: Int,
+        _ counter: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer
+    ) {
+        let keys = unsafe keys.assumingMemoryBound(to: uint8x16_t.self)
+        var words = unsafe counter.loadUnaligned(as: uint32x4_t.self)
+        let start = UInt32(bigEndian: words[3])
+        var number = start
+        var source = unsafe input
+        var target = unsafe output
+        var rest = block_count
+        while rest > 0 {
+            words[3] = number.bigEndian
+            var b0 = vreinterpretq_u8_u32(words)
+            number &+= 1
+            words[3] = number.bigEndian
+            var b1 = vreinterpretq_u8_u32(words)
+            number &+= 1
+            words[3] = number.bigEndian
+            var b2 = vreinterpretq_u8_u32(words)
+            number &+= 1
+            words[3] = number.bigEndian
+            var b3 = vreinterpretq_u8_u32(words)
+            number &+= 1
+            words[3] = number.bigEndian
+            var b4 = vreinterpretq_u8_u32(words)
+            number &+= 1
+            words[3] = number.bigEndian
+            var b5 = vreinterpretq_u8_u32(words)
+            number &+= 1
+            words[3] = number.bigEndian
+            var b6 = vreinterpretq_u8_u32(words)
+            number &+= 1
+            words[3] = number.bigEndian
+            var b7 = vreinterpretq_u8_u32(words)
+            number &+= 1
+            var round = 0
+            while round < 13 {
+                let key = unsafe keys[round]
+                b0 = vaesmcq_u8(vaeseq_u8(b0, key))
+                b1 = vaesmcq_u8(vaeseq_u8(b1, key))
+                b2 = vaesmcq_u8(vaeseq_u8(b2, key))
+                b3 = vaesmcq_u8(vaeseq_u8(b3, key))
+                b4 = vaesmcq_u8(vaeseq_u8(b4, key))
+                b5 = vaesmcq_u8(vaeseq_u8(b5, key))
+                b6 = vaesmcq_u8(vaeseq_u8(b6, key))
+                b7 = vaesmcq_u8(vaeseq_u8(b7, key))
+                round += 1
+            }
+            let (key, last) = unsafe (keys[13], keys[14])
+            b0 = veorq_u8(vaeseq_u8(b0, key), last)
+            b1 = veorq_u8(vaeseq_u8(b1, key), last)
+            b2 = veorq_u8(vaeseq_u8(b2, key), last)
+            b3 = veorq_u8(vaeseq_u8(b3, key), last)
+            b4 = veorq_u8(vaeseq_u8(b4, key), last)
+            b5 = veorq_u8(vaeseq_u8(b5, key), last)
+            b6 = veorq_u8(vaeseq_u8(b6, key), last)
+            b7 = veorq_u8(vaeseq_u8(b7, key), last)
+            if rest >= 8 {
+                b0 = unsafe veorq_u8(b0, source.loadUnaligned(as: uint8x16_t.self))
+                b1 = unsafe veorq_u8(b1, source.loadUnaligned(fromByteOffset: 16, as: uint8x16_t.self))
+                b2 = unsafe veorq_u8(b2, source.loadUnaligned(fromByteOffset: 32, as: uint8x16_t.self))
+                b3 = unsafe veorq_u8(b3, source.loadUnaligned(fromByteOffset: 48, as: uint8x16_t.self))
+                b4 = unsafe veorq_u8(b4, source.loadUnaligned(fromByteOffset: 64, as: uint8x16_t.self))
+                b5 = unsafe veorq_u8(b5, source.loadUnaligned(fromByteOffset: 80, as: uint8x16_t.self))
+                b6 = unsafe veorq_u8(b6, source.loadUnaligned(fromByteOffset: 96, as: uint8x16_t.self))
+                b7 = unsafe veorq_u8(b7, source.loadUnaligned(fromByteOffset: 112, as: uint8x16_t.self))
+                unsafe target.storeBytes(of: b0, as: uint8x16_t.self)
+                unsafe target.storeBytes(of: b1, toByteOffset: 16, as: uint8x16_t.self)
+                unsafe target.storeBytes(of: b2, toByteOffset: 32, as: uint8x16_t.self)
+                unsafe target.storeBytes(of: b3, toByteOffset: 48, as: uint8x16_t.self)
+                unsafe target.storeBytes(of: b4, toByteOffset: 64, as: uint8x16_t.self)
+                unsafe target.storeBytes(of: b5, toByteOffset: 80, as: uint8x16_t.self)
+                unsafe target.storeBytes(of: b6, toByteOffset: 96, as: uint8x16_t.self)
+                unsafe target.storeBytes(of: b7, toByteOffset: 112, as: uint8x16_t.self)
+                unsafe source += 128
+                unsafe target += 128
+            } else {
+                var index = 0
+                while index < rest {
+                    let p = unsafe source.loadUnaligned(fromByteOffset: 16 * index, as: uint8x16_t.self)
+                    unsafe target.storeBytes(
+                        of: veorq_u8(b0, p), toByteOffset: 16 * index, as: uint8x16_t.self)
+                    (b0, b1, b2, b3, b4, b5, b6) = (b1, b2, b3, b4, b5, b6, b7)
+                    index += 1
+                }
+            }
+            rest -= 8
+        }
+        words[3] = (start &+ UInt32(truncatingIfNeeded: block_count)).bigEndian
+        unsafe counter.storeBytes(of: words, as: uint32x4_t.self)
+    }
+#endif
