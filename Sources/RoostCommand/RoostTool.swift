@@ -5,7 +5,7 @@ import Foundation
 enum RoostTool {
     static let version = "0.1.0"
 
-    static let commands: [any Command.Type] = [
+    static let commands: [any (Command & SendableMetatype).Type] = [
         ImportCommand.self, ExportCommand.self, PutCommand.self, GetCommand.self, RemoveCommand.self,
         ListCommand.self, CountCommand.self, ChangesCommand.self, InfoCommand.self,
     ]

@@ -1,3 +1,4 @@
+import Fleece
 import Roost
 
 enum GetCommand: Command {

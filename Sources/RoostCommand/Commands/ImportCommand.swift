@@ -1,3 +1,4 @@
+import Fleece
 import Foundation
 import Roost
 
@@ -21,7 +22,7 @@ enum ImportCommand: Command {
         """
 
     static func run(_ invocation: Invocation) throws {
-        var reader = try LineReader(invocation[1])
+        let reader = try LineReader(invocation[1])
         let size = try invocation.number("--batch", minimum: 1) ?? 1000
         let goesOn = try invocation.choice("--on-error", ["stop", "continue"]) == "continue"
         let database = try invocation.openForWriting(createIfMissing: true)
@@ -32,7 +33,7 @@ enum ImportCommand: Command {
         defer { bar.finish() }
         let start = DispatchTime.now().uptimeNanoseconds
         while !job.isDone {
-            try database.write { batch in try job.fill(batch, from: &reader, size) }
+            try database.write { batch in try job.fill(batch, from: reader, size) }
             bar.show(reader.position, of: reader.size, "\(job.stored) documents")
         }
         try database.close()
@@ -73,7 +74,7 @@ struct ImportJob {
     }
 
     /// Stores up to `size` documents.
-    mutating func fill(_ batch: WriteBatch, from reader: inout LineReader, _ size: Int) throws {
+    mutating func fill(_ batch: WriteBatch, from reader: LineReader, _ size: Int) throws {
         var count = 0
         while count < size {
             guard let text = try reader.next() else {

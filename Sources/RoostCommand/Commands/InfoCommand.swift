@@ -9,14 +9,14 @@ enum InfoCommand: Command {
 
     static func run(_ invocation: Invocation) throws {
         let database = try invocation.openForReading()
-        let collections = try database.scopes.flatMap { try database.collections(scope: $0) }
+        let collections = try database.scopes.flatMap { scope in try database.collections(scope: scope) }
         guard !invocation.has("--json") else { return try printJSON(database, collections) }
         Console.print("database     \(database.path)")
         Console.print("public UUID  \(database.publicUUID)")
         for collection in collections {
             let snapshot = try collection.snapshot()
             Console.print(
-                "collection   \(collection): \(snapshot.count) documents, \(snapshot.deletedCount) deleted, "
+                "collection   \(collection): \(snapshot.count) documents, \(try snapshot.deletedCount) deleted, "
                     + "last sequence \(snapshot.lastSequence)")
         }
     }
@@ -31,7 +31,7 @@ enum InfoCommand: Command {
             part.add("name", collection.collectionName)
             part.add("scope", collection.scopeName)
             part.add("documents", snapshot.count)
-            part.add("deleted", snapshot.deletedCount)
+            part.add("deleted", try snapshot.deletedCount)
             part.add("lastSequence", snapshot.lastSequence)
             return part.text
         }

@@ -1,5 +1,5 @@
 /// One of the tool's commands: what it takes, declared for parsing and help alike, and what it does.
-protocol Command {
+protocol Command: Sendable {
     static var name: String { get }
     /// A sentence for the list of commands.
     static var summary: String { get }

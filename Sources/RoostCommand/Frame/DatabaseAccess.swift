@@ -1,3 +1,4 @@
+import Fleece
 import Roost
 
 extension Invocation {
@@ -13,7 +14,7 @@ extension Invocation {
 
     /// The collection that `--collection` names.
     func collection(of database: Database, createIfMissing: Bool = false) throws -> DocumentCollection {
-        guard let name = string(Option.collection.name) else { return database.defaultCollection }
+        guard let name = string(Option.collection.name) else { return try database.defaultCollection }
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
         guard let last = parts.last else { throw UsageError("--collection takes a name.") }
         let scope = parts.count > 1 ? parts[0] : "_default"

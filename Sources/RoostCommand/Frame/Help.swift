@@ -1,7 +1,7 @@
 /// The texts that `--help` prints, made from what the commands declare.
 enum Help {
     static func overview(_ commands: [any Command.Type]) -> String {
-        let width = commands.map(\.name.count).max() ?? 0
+        let width = commands.map { $0.name.count }.max() ?? 0
         var lines = ["Usage: roost COMMAND DB ...", "", "DB is the directory of a Roost database.", "", "Commands:"]
         for command in commands {
             lines.append("  \(padded(command.name, width))  \(command.summary)")
@@ -18,8 +18,10 @@ enum Help {
         let usage = command.parameters.map { $0.isOptional ? "[\($0.label)]" : $0.label }
         var lines = [(["Usage: roost", command.name] + usage + ["[OPTIONS]"]).joined(separator: " "), ""]
         lines += [command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ".", ""]
-        let named = options.map { ($0.value.map { value in "\($0.name) \(value)" } ?? $0.name, $0.help) }
-        let width = (named.map(\.0.count) + command.parameters.map(\.label.count)).max() ?? 0
+        let named = options.map { option in
+            (option.value.map { "\(option.name) \($0)" } ?? option.name, option.help)
+        }
+        let width = (named.map(\.0.count) + command.parameters.map { $0.label.count }).max() ?? 0
         for parameter in command.parameters {
             lines.append("  \(padded(parameter.label, width))  \(parameter.help)")
         }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Reads a file, or standard input for `-`, line by line with bounded memory.
-struct LineReader: ~Copyable {
+final class LineReader {
     /// A longer line is refused: a document of that size would not be stored either.
     static let longestLine = 256 << 20
     private static let pieceSize = 1 << 18
@@ -30,7 +30,7 @@ struct LineReader: ~Copyable {
     }
 
     /// The next line without its end, `nil` after the last.
-    mutating func next() throws -> ArraySlice<UInt8>? {
+    func next() throws -> ArraySlice<UInt8>? {
         var searched = start
         while true {
             if let end = buffer[searched...].firstIndex(of: 10) {
