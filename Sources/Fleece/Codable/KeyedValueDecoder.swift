@@ -25,6 +25,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     /// Reads a scalar, which must exist.
+    @inline(__always)
     private func scalar<T>(_ key: Key, _ read: (FleeceValue) -> T?) throws -> T {
         let value = value(key)
         if let scalar = read(value) { return scalar }
@@ -32,6 +33,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     /// Reads a scalar, if there is one.
+    @inline(__always)
     private func scalarIfPresent<T>(_ key: Key, _ read: (FleeceValue) -> T?) throws -> T? {
         let value = value(key)
         if let scalar = read(value) { return scalar }

@@ -32,6 +32,7 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
     }
 
     /// Reads the next element, a scalar.
+    @inline(__always)
     private mutating func scalar<T>(_ read: (FleeceValue) -> T?) throws -> T {
         guard let scalar = read(array[currentIndex]) else { throw try element(for: T.self).mismatch(T.self) }
         currentIndex += 1
@@ -46,11 +47,9 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
         // Arrays of scalars come here and not to the functions below.
-        if let scalar = array[currentIndex].scalar(type) {
-            currentIndex += 1
-            return scalar
-        }
-        return try next { try $0.decode(type) }
+        let result = try array[currentIndex].scalar(type) { try element(for: type).decode(type) }
+        currentIndex += 1
+        return result
     }
 
     mutating func decode(_ type: Bool.Type) throws -> Bool { try scalar(\.bool) }

@@ -23,9 +23,10 @@ final class ValueDecoder {
     var dateStrategy: FleeceDateStrategy { state.dateStrategy }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        if let scalar = value.scalar(type) { return scalar }
-        if type == FleeceValue.self, let value = value as? T { return value }
-        return try foundationValue(type) ?? T(from: self)
+        try value.scalar(type) {
+            if type == FleeceValue.self, let value = value as? T { return value }
+            return try foundationValue(type) ?? T(from: self)
+        }
     }
 
     /// Reads a scalar.
@@ -95,14 +96,20 @@ extension FleeceValue {
         double.map(Float.init).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// The value if `type` is one of the commonest scalars and matches it, spared the way through containers.
+    /// The value if `type` is one of the commonest scalars and matches it, spared the way through containers;
+    /// otherwise what `decode` answers.
     @inline(__always)
-    func scalar<T>(_ type: T.Type) -> T? {
+    func scalar<T>(_ type: T.Type, orElse decode: () throws -> T) rethrows -> T {
         // The casts are between equal types.
-        if type == String.self { return string.map { unsafe unsafeBitCast($0, to: type) } }
-        if type == Int.self { return int.map { unsafe unsafeBitCast($0, to: type) } }
-        if type == Double.self { return double.map { unsafe unsafeBitCast($0, to: type) } }
-        if type == Bool.self { return bool.map { unsafe unsafeBitCast($0, to: type) } }
-        return nil
+        if type == String.self {
+            if let string { return unsafe unsafeBitCast(string, to: type) }
+        } else if type == Int.self {
+            if let int { return unsafe unsafeBitCast(int, to: type) }
+        } else if type == Double.self {
+            if let double { return unsafe unsafeBitCast(double, to: type) }
+        } else if type == Bool.self {
+            if let bool { return unsafe unsafeBitCast(bool, to: type) }
+        }
+        return try decode()
     }
 }
