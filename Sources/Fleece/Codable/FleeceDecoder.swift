@@ -21,7 +21,7 @@ public struct FleeceDecoder {
     ///   `init(from:)` throws.
     public func decode<T: Decodable>(_ type: T.Type = T.self, from value: FleeceValue) throws -> T {
         let state = DecodingState(dateStrategy: dateStrategy, userInfo: userInfo)
-        return try ValueDecoder(value, path: .root, state: state).decode(type)
+        return try ValueDecoder(root: value, state: state).decode(type)
     }
 }
 

@@ -49,7 +49,9 @@ extension ValueDecoder {
             return Data(data) as? T
         }
         if type == URL.self {
-            guard let url = URL(string: try string()) else { throw corrupted("\(value) is not a URL.") }
+            guard let url = URL(string: try scalar(\.string)) else {
+                throw corrupted("\(value) is not a URL.")
+            }
             return url as? T
         }
         return nil
@@ -62,10 +64,10 @@ extension ValueDecoder {
             }
             return Date(timeIntervalSince1970: seconds)
         }
-        switch state.dateStrategy {
+        switch dateStrategy {
         case .iso8601: throw mismatch(Date.self)
-        case .secondsSince1970: return Date(timeIntervalSince1970: try double())
-        case .millisecondsSince1970: return Date(timeIntervalSince1970: try double() / 1000)
+        case .secondsSince1970: return Date(timeIntervalSince1970: try scalar(\.double))
+        case .millisecondsSince1970: return Date(timeIntervalSince1970: try scalar(\.double) / 1000)
         }
     }
 }

@@ -1,53 +1,51 @@
 /// Decodes one value.
-struct ValueDecoder {
+final class ValueDecoder {
     let value: FleeceValue
-    let path: CodingPath
-    let state: DecodingState
+    private let step: CodingStep
+    private let parent: ValueDecoder?
+    private let state: DecodingState
 
-    init(_ value: FleeceValue, path: CodingPath, state: DecodingState) {
+    init(root value: FleeceValue, state: DecodingState) {
         self.value = value
-        self.path = path
         self.state = state
+        step = .none
+        parent = nil
     }
+
+    /// The decoder for a value that is `step` away from that of `parent`.
+    init(_ value: FleeceValue, _ step: CodingStep, of parent: ValueDecoder) {
+        self.value = value
+        self.step = step
+        self.parent = parent
+        state = parent.state
+    }
+
+    var dateStrategy: FleeceDateStrategy { state.dateStrategy }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        if type == FleeceValue.self, let value = value as? T { return value }
-        return try foundationValue(type) ?? T(from: self)
-    }
-
-    func bool() throws -> Bool {
-        guard let bool = value.bool else { throw mismatch(Bool.self) }
-        return bool
-    }
-
-    func string() throws -> String {
-        guard let string = value.string else { throw mismatch(String.self) }
-        return string
-    }
-
-    func double() throws -> Double {
-        guard let double = value.double else { throw mismatch(Double.self) }
-        return double
-    }
-
-    func float() throws -> Float {
-        let float = Float(try double())
-        guard float.isFinite else { throw corrupted("\(value) is beyond the range of Float.") }
-        return float
-    }
-
-    func integer<T: FixedWidthInteger>(_ type: T.Type = T.self) throws -> T {
-        if let integer = value.integer(type) { return integer }
-        guard value.kind == .integer || value.kind == .double else { throw mismatch(type) }
-        throw corrupted("\(value) does not fit \(type).")
-    }
-
-    func mismatch(_ type: any Any.Type) -> DecodingError {
-        if !value.exists || value.isNull {
-            return .valueNotFound(
-                type, .init(codingPath: codingPath, debugDescription: "\(type) is expected, not \(value)."))
+        try value.scalar(type) {
+            if type == FleeceValue.self, let value = value as? T { return value }
+            return try foundationValue(type) ?? T(from: self)
         }
-        let description = "\(type) is expected, not \(value.kind)."
+    }
+
+    /// Reads a scalar.
+    func scalar<T>(_ read: (FleeceValue) -> T?) throws -> T {
+        guard let scalar = read(value) else { throw mismatch(T.self) }
+        return scalar
+    }
+
+    /// Why the value cannot be read as `type`.
+    func mismatch(_ type: any Any.Type) -> DecodingError {
+        let kind = value.kind
+        if kind == .undefined || kind == .null {
+            let description = "\(type) is expected, not \(value)."
+            return .valueNotFound(type, .init(codingPath: codingPath, debugDescription: description))
+        }
+        if kind == .integer || kind == .double, type is any Numeric.Type {
+            return corrupted("\(value) does not fit \(type).")
+        }
+        let description = "\(type) is expected, not \(kind)."
         return .typeMismatch(type, .init(codingPath: codingPath, debugDescription: description))
     }
 
@@ -57,7 +55,7 @@ struct ValueDecoder {
 }
 
 extension ValueDecoder: Decoder {
-    var codingPath: [any CodingKey] { path.keys }
+    var codingPath: [any CodingKey] { (parent?.codingPath ?? []) + step.keys }
 
     var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
@@ -76,18 +74,42 @@ extension ValueDecoder: Decoder {
 
 extension ValueDecoder: SingleValueDecodingContainer {
     func decodeNil() -> Bool { value.isNull }
-    func decode(_ type: Bool.Type) throws -> Bool { try bool() }
-    func decode(_ type: String.Type) throws -> String { try string() }
-    func decode(_ type: Double.Type) throws -> Double { try double() }
-    func decode(_ type: Float.Type) throws -> Float { try float() }
-    func decode(_ type: Int.Type) throws -> Int { try integer() }
-    func decode(_ type: Int8.Type) throws -> Int8 { try integer() }
-    func decode(_ type: Int16.Type) throws -> Int16 { try integer() }
-    func decode(_ type: Int32.Type) throws -> Int32 { try integer() }
-    func decode(_ type: Int64.Type) throws -> Int64 { try integer() }
-    func decode(_ type: UInt.Type) throws -> UInt { try integer() }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer() }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer() }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer() }
+    func decode(_ type: Bool.Type) throws -> Bool { try scalar(\.bool) }
+    func decode(_ type: String.Type) throws -> String { try scalar(\.string) }
+    func decode(_ type: Double.Type) throws -> Double { try scalar(\.double) }
+    func decode(_ type: Float.Type) throws -> Float { try scalar(\.float) }
+    func decode(_ type: Int.Type) throws -> Int { try scalar { $0.integer(Int.self) } }
+    func decode(_ type: Int8.Type) throws -> Int8 { try scalar { $0.integer(Int8.self) } }
+    func decode(_ type: Int16.Type) throws -> Int16 { try scalar { $0.integer(Int16.self) } }
+    func decode(_ type: Int32.Type) throws -> Int32 { try scalar { $0.integer(Int32.self) } }
+    func decode(_ type: Int64.Type) throws -> Int64 { try scalar { $0.integer(Int64.self) } }
+    func decode(_ type: UInt.Type) throws -> UInt { try scalar { $0.integer(UInt.self) } }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try scalar { $0.integer(UInt8.self) } }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try scalar { $0.integer(UInt16.self) } }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try scalar { $0.integer(UInt32.self) } }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try scalar { $0.integer(UInt64.self) } }
+}
+
+extension FleeceValue {
+    /// The number as a `Float`, rounded; `nil` beyond its range.
+    var float: Float? {
+        double.map(Float.init).flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// The value if `type` is one of the commonest scalars and matches it, spared the way through containers;
+    /// otherwise what `decode` answers.
+    @inline(__always)
+    func scalar<T>(_ type: T.Type, orElse decode: () throws -> T) rethrows -> T {
+        // The casts are between equal types.
+        if type == String.self {
+            if let string { return unsafe unsafeBitCast(string, to: type) }
+        } else if type == Int.self {
+            if let int { return unsafe unsafeBitCast(int, to: type) }
+        } else if type == Double.self {
+            if let double { return unsafe unsafeBitCast(double, to: type) }
+        } else if type == Bool.self {
+            if let bool { return unsafe unsafeBitCast(bool, to: type) }
+        }
+        return try decode()
+    }
 }

@@ -94,8 +94,22 @@ final class ValueEncoder {
     private func specialItem<T: Encodable>(for value: T, at path: @autoclosure () -> CodingPath) throws
         -> Item?
     {
+        if let item = try scalarItem(for: value, at: path()) { return item }
         if T.self == FleeceValue.self, let value = value as? FleeceValue { return copy(value) }
         return try foundationItem(for: value, at: path())
+    }
+
+    /// The item for one of the commonest scalars, spared the way through a container of its own.
+    @inline(__always)
+    private func scalarItem<T>(for value: T, at path: @autoclosure () -> CodingPath) throws -> Item? {
+        // The casts are between equal types.
+        if T.self == String.self { return item(for: unsafe unsafeBitCast(value, to: String.self)) }
+        if T.self == Int.self { return item(for: unsafe unsafeBitCast(value, to: Int.self)) }
+        if T.self == Double.self {
+            return try item(for: unsafe unsafeBitCast(value, to: Double.self), at: path())
+        }
+        if T.self == Bool.self { return FleeceOutput.bool(unsafe unsafeBitCast(value, to: Bool.self)) }
+        return nil
     }
 
     func copy(_ value: FleeceValue) -> Item {

@@ -27,10 +27,17 @@
     @inline(__always)
     mutating func advance() { unsafe cursor += 1 }
 
+    /// Goes to the next byte that is no space, tab, line feed or carriage return, and answers it.
     @inline(__always)
-    private mutating func skipSpace() {
-        // Space, tab, line feed and carriage return.
-        while byte <= 0x20, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { advance() }
+    private mutating func skipSpace() -> UInt8 {
+        let byte = byte
+        return byte > 0x20 ? byte : skipSpaces()
+    }
+
+    @inline(never)
+    private mutating func skipSpaces() -> UInt8 {
+        while byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { advance() }
+        return byte
     }
 
     /// Parses the whole text.
@@ -39,7 +46,7 @@
         repeat {
             try parseValue(into: &writer)
         } while try !endsText(&writer, outside: outside)
-        skipSpace()
+        _ = skipSpace()
         guard unsafe cursor == end else { throw unexpected("the end of the text") }
     }
 
@@ -47,8 +54,7 @@
     @inline(__always)
     private mutating func parseValue(into writer: inout FleeceWriter) throws(FleeceError) {
         while true {
-            skipSpace()
-            switch byte {
+            switch skipSpace() {
             case UInt8(ascii: "\""):
                 try unsafe writer.writeString(utf8: parseString())
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -56,8 +62,7 @@
             case UInt8(ascii: "{"):
                 try enter(&writer)
                 writer.beginDictionary()
-                skipSpace()
-                guard byte == UInt8(ascii: "}") else {
+                guard skipSpace() == UInt8(ascii: "}") else {
                     try parseKey(into: &writer)
                     continue
                 }
@@ -66,8 +71,7 @@
             case UInt8(ascii: "["):
                 try enter(&writer)
                 writer.beginArray()
-                skipSpace()
-                guard byte == UInt8(ascii: "]") else { continue }
+                guard skipSpace() == UInt8(ascii: "]") else { continue }
                 advance()
                 writer.endArray()
             case UInt8(ascii: "t"):
@@ -90,8 +94,7 @@
     @inline(__always)
     private mutating func endsText(_ writer: inout FleeceWriter, outside: Int) throws(FleeceError) -> Bool {
         while writer.depth > outside {
-            skipSpace()
-            let byte = byte
+            let byte = skipSpace()
             if byte == UInt8(ascii: ",") {
                 advance()
                 if writer.isInDictionary { try parseKey(into: &writer) }
@@ -119,11 +122,9 @@
 
     @inline(__always)
     private mutating func parseKey(into writer: inout FleeceWriter) throws(FleeceError) {
-        skipSpace()
-        guard byte == UInt8(ascii: "\"") else { throw unexpected("a key in quotation marks") }
+        guard skipSpace() == UInt8(ascii: "\"") else { throw unexpected("a key in quotation marks") }
         try unsafe writer.key(utf8: parseString())
-        skipSpace()
-        guard byte == UInt8(ascii: ":") else { throw unexpected("a colon") }
+        guard skipSpace() == UInt8(ascii: ":") else { throw unexpected("a colon") }
         advance()
     }
 
