@@ -8,6 +8,7 @@ struct Conductor {
     private let options: Options
     private let contenders: [ContenderEntry]
     private let workshop: Workshop
+    private let start = Clock.now()
 
     init(_ options: Options) throws {
         self.options = options
@@ -21,7 +22,6 @@ struct Conductor {
     func run() throws -> Results {
         defer { workshop.remove() }
         var results = Results(options: options, contenders: contenders)
-        let start = Clock.now()
         for round in 0..<options.rounds {
             let perRound = round == 0 ? 0 : Clock.seconds(since: start) / Double(round)
             if Clock.seconds(since: start) + perRound > options.limit { break }
@@ -38,14 +38,15 @@ struct Conductor {
         return results
     }
 
-    /// A sample of `row`, the first undisturbed one or the least disturbed of three.
+    /// A sample of `row`, the first undisturbed one or the least disturbed of three. Once half of the time limit
+    /// is gone, nothing is repeated.
     private func sample(_ row: Row, _ entry: ContenderEntry) throws -> Outcome {
         try provide(row.start, entry)
         var best: Outcome?
         for _ in 0..<Self.attempts {
             let outcome = try perform(row, entry)
             if outcome.disturbance < best?.disturbance ?? .infinity { best = outcome }
-            if !outcome.isDisturbed { break }
+            if !outcome.isDisturbed || Clock.seconds(since: start) > options.limit / 2 { break }
         }
         return best!
     }

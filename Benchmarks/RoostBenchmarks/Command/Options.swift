@@ -24,7 +24,7 @@ struct Options: Codable, Sendable {
         while let argument = rest.popFirst() {
             switch argument {
             case "--quick":
-                (docs, seconds, limit) = (100_000, 0.3, 170)
+                (docs, seconds, limit) = (100_000, 0.3, 160)
             case "--help", "-h":
                 wantsHelp = true
             default:

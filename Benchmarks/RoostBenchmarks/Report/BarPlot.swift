@@ -6,7 +6,7 @@ struct BarPlot {
     private let results: Results
 
     private static let columns = 3
-    private static let panelWidth = 360.0
+    private static let panelWidth = 410.0
     private static let labelWidth = 150.0
     private static let valueWidth = 50.0
     private static let barHeight = 12.0

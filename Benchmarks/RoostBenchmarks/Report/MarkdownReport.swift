@@ -52,7 +52,7 @@ struct MarkdownReport {
 
     private var legend: String {
         """
-        Medians of \(sampleCount) interleaved samples; ± half the spread where it is above 5%; in brackets the \
+        Medians of up to \(sampleCount) samples, taken in turn; ± half the spread where it is above 5%; in brackets the \
         ratio to the raw limit; bold the best peer; for Roost the ratio to the best peer; ~ disturbed by other \
         programs. Bytes and syncs are those of the program's own system calls.
         """

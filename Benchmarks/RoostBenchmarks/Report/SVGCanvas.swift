@@ -46,7 +46,7 @@ struct SVGCanvas {
     private static let styleSheet = """
         text { fill: #1f2328; font-size: 11px }
         .title { font-size: 15px; font-weight: 600 }
-        .panel { font-size: 12px; font-weight: 600 }
+        .panel { font-weight: 600 }
         .quiet { fill: #59636e }
         .raw { fill: #b4bcc4 }
         .peer { fill: #6a8fc0 }

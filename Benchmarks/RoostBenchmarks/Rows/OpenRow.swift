@@ -3,7 +3,9 @@ enum OpenRow {
     static func run(on stage: Stage) throws {
         // What the first opening tidies up (a log to replay) is no part of the later ones.
         _ = try open(stage)
+        let meter = Meter()
         let warm = try (0..<30).map { _ in try open(stage) }
+        stage.note(meter.stop())
         stage.record(.openWarm, Summary(warm.map(\.opened)).median)
         stage.record(.openWarmRead, Summary(warm.map(\.read)).median)
         let cold = try (0..<7).map { _ in

@@ -7,16 +7,23 @@ enum ReadBesideWriterRow {
         let corpus = stage.corpus
         let seconds = stage.seconds
         let isOver = Flag()
-        var results: [Progress] = []
-        _ = try stage.measure {
-            results = try onThreads(
-                2, prepare: { _ in (try store.makeReader(), try store.makeWriter()) },
-                work: { thread, hands in
-                    if thread == 1 { return try write(corpus, hands.1, until: isOver) }
-                    defer { isOver.raise() }
-                    return try read(corpus, hands.0, seconds: seconds)
-                })
-        }
+        let results = try onThreads(
+            2,
+            prepare: { thread in
+                let reader = try store.makeReader()
+                // The reader's own caches fill before the clock starts.
+                if thread == 0 { _ = try read(corpus, reader, seconds: seconds) }
+                return (reader, try store.makeWriter())
+            },
+            work: { thread, hands in
+                if thread == 1 { return try write(corpus, hands.1, until: isOver) }
+                defer { isOver.raise() }
+                let meter = Meter()
+                var progress = try read(corpus, hands.0, seconds: seconds)
+                progress.measurement = meter.stop()
+                return progress
+            })
+        stage.note(results[0].measurement)
         stage.record(.readsBesideWriter, results[0].rate)
         stage.record(.readLatency, results[0].latencies.quantile(0.99) / 1_000)
         stage.record(.writerBesideReads, results[1].rate)
@@ -27,6 +34,7 @@ enum ReadBesideWriterRow {
     private struct Progress: Sendable {
         var rate = 0.0
         var latencies = LatencyHistogram()
+        var measurement = Measurement()
     }
 
     /// Each read is timed by itself.

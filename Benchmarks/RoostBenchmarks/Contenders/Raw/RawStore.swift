@@ -72,7 +72,7 @@ final class RawStore: Contender {
     /// Writes zeros where the next commits will go, so that they need no change of the file's extents.
     private func zeroAhead(from start: Int) throws {
         let zeros = [UInt8](repeating: 0, count: 1 << 20)
-        for block in 0..<64
+        for block in 0..<256
         where unsafe pwrite(descriptor, zeros, zeros.count, start + block << 20) != zeros.count {
             throw RawStore.error("pwrite")
         }

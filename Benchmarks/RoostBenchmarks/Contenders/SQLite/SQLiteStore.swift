@@ -25,6 +25,7 @@
                 "PRAGMA journal_mode = WAL",
                 "PRAGMA synchronous = \(synchronous.rawValue)",
                 "PRAGMA cache_size = -262144",
+                "PRAGMA mmap_size = 2147418112",
             ]
             unsafe writing = try SQLiteWriting(path: path, settings: settings)
         }
@@ -75,7 +76,7 @@
                 title: unsafe "SQLite \(String(cString: sqlite3_libversion())) \(synchronous.rawValue)",
                 kind: kind,
                 configuration: """
-                    \(mode); 256 MB page cache, prepared statements with static bindings, \
+                    \(mode); 256 MB page cache, memory-mapped reads, prepared statements with static bindings, \
                     rowid = sequence and a unique index by ID, automatic checkpoints as by default; compaction \
                     by VACUUM
                     """,
