@@ -6,7 +6,7 @@ import Synchronization
 /// reads is not given back after a compaction until it goes.
 public final class Snapshot: Sendable {
     let state: StoreState
-    private let reductions: [String: Reduction]
+    let reductions: [String: Reduction]
 
     init(state: StoreState, reductions: [String: Reduction]) {
         self.state = state
@@ -39,21 +39,5 @@ public final class Snapshot: Sendable {
     /// The value under `key`, `nil` when there is none. For more than a few reads, keep `snapshot[tree]`.
     public subscript(tree: Tree, key: Key) -> [UInt8]? {
         get throws(StoreError) { try self[tree].value(key) }
-    }
-}
-
-/// One commit of a store.
-public struct Commit: Hashable, Sendable {
-    /// Counts the store's commits from 1.
-    public let number: UInt64
-    /// When it was made, as the clock said: seconds since 1970.
-    public let time: Double
-    /// Where its record stands in the file.
-    let offset: UInt64
-
-    init(_ record: CommitRecord) {
-        number = record.number
-        time = Double(record.time) / 1_000_000
-        offset = record.offset
     }
 }

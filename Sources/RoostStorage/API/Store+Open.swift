@@ -145,6 +145,7 @@ struct StoreOpener {
         let state = try replayer(file).state(at: record, output: output, owner: 0)
         guard output.count > 0 else {
             output.release()
+            file.giveBackReplayedRegion(output.start)
             return state
         }
         return state.keeping(ReplayedNodes(file: file, bytes: output.unwritten))

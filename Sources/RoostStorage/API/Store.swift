@@ -87,6 +87,7 @@ public final class Store: Sendable {
             : StoreError(.closed, "\(path) was closed.")
     }
 
+    func takeTurn() { turn.wait() }
     func passTurn() { turn.signal() }
 
     /// Runs `body` in a transaction and commits it; an error thrown by `body` undoes everything.

@@ -29,6 +29,7 @@ extension TreeWalk {
                 if memory.level != node.level - 1 { report("a node in memory of another level", at: nowhere) }
                 try walk(memory, childSpan)
             } else {
+                frontier[child.stored.chunk.offset] = child.stored.summary
                 try walk(child.stored, level: node.level - 1, childSpan, before: .max)
             }
             verifyHandle(node.handle(index), child)

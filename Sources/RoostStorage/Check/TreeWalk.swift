@@ -14,8 +14,10 @@ final class TreeWalk {
     let visit: (ChunkReference, ChunkLedger.Use, ChunkKind) throws(StoreError) -> Void
     /// Reads the values, to verify them; `nil` to leave them.
     private let values: ValueWindow?
-    /// Subtrees at these offsets were walked before, as parts of another version of the tree.
-    var known: Set<UInt64> = []
+    /// Subtrees by offset that were walked before as parts of another version of the tree.
+    var known: [UInt64: Summary] = [:]
+    /// The stored subtrees right below nodes in memory.
+    var frontier: [UInt64: Summary] = [:]
     private(set) var nodeCount = 0
     private(set) var valueCount = 0
 
@@ -53,7 +55,7 @@ final class TreeWalk {
     func walk(_ child: StoredChild, level: UInt8, _ span: Span, before limit: UInt64) throws(StoreError) {
         let chunk = child.chunk
         guard chunk.offset < limit else { return report("a node that leads in a circle", at: limit) }
-        guard !known.contains(chunk.offset) else { return }
+        if let summary = known[chunk.offset] { return compare(child, summary, child.reduction) }
         guard let bytes = try read(chunk) else { return }
         try bytes.withView { (bytes) throws(StoreError) in
             guard let page = PageView(bytes) else { return report("a malformed node", at: chunk.offset) }

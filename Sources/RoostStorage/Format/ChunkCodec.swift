@@ -58,7 +58,7 @@ struct ChunkCodec: Sendable {
     }
 
     @inline(__always)
-    private func checksum(_ chunk: ByteView, _ offset: UInt64) -> UInt32 {
+    func checksum(_ chunk: ByteView, _ offset: UInt64) -> UInt32 {
         UInt32(truncatingIfNeeded: XXHash64.hash(chunk.dropFirst(4), seed: salt &+ offset))
     }
 

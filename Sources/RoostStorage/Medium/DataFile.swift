@@ -27,13 +27,26 @@ final class DataFile: Sendable {
     /// Where nodes that a replay makes for a reader can go: 4 GiB of offsets that no file has and nobody else gets.
     func nextReplayedRegion() throws(StoreError) -> UInt64 {
         let region = replayedRegions.add(1, ordering: .relaxed).oldValue
-        guard region < 1 << 15 else {
+        guard region < DataFile.mostReplayedRegions else {
             throw StoreError(
                 .limitExceeded,
                 "\(path): too many older commits were opened. Close the store and open it again.")
         }
         return StoreOpener.replayedStart + region << 32
     }
+
+    /// Takes back a region in which nothing was put, if no other was given away since.
+    func giveBackReplayedRegion(_ start: UInt64) {
+        let region = (start - StoreOpener.replayedStart) >> 32
+        _ = replayedRegions.compareExchange(expected: region + 1, desired: region, ordering: .relaxed)
+    }
+
+    /// Whether it is time to read the file through a new `DataFile`, which has all regions to give.
+    var isShortOfReplayedRegions: Bool {
+        replayedRegions.load(ordering: .relaxed) > DataFile.mostReplayedRegions / 2
+    }
+
+    private static let mostReplayedRegions: UInt64 = 1 << 15
 
     /// Fills `buffer` from `offset`, from memory where the bytes are not written yet.
     func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {

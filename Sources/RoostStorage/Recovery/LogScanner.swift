@@ -97,8 +97,11 @@ struct LogScanner {
         }
     }
 
-    /// Whether the bytes of the commit have the checksum in its record.
-    func hasRightContent(_ record: CommitRecord) throws(StoreError) -> Bool {
+    /// Whether the bytes of the commit have the checksum in its record. `progress` is told how many were read.
+    func hasRightContent(
+        _ record: CommitRecord,
+        _ progress: (UInt64) throws(StoreError) -> Void = { (_) throws(StoreError) in }
+    ) throws(StoreError) -> Bool {
         var hash = XXHash64(seed: salt)
         let buffer = ByteBuffer(capacity: Format.blockSize)
         var position = record.start
@@ -110,6 +113,7 @@ struct LogScanner {
             guard count == buffer.count else { return false }
             hash.update(buffer.view)
             position += UInt64(count)
+            try progress(UInt64(count))
         }
         return hash.finalize() == record.contentChecksum
     }

@@ -5,6 +5,8 @@ struct Replayer {
     let file: DataFile
     let reductions: [String: Reduction]
     let nodeSize: Int
+    /// Replays trees without their reductions where these are not known: for looking at what nobody will write.
+    var ignoresMissing = false
 
     private var scanner: LogScanner { LogScanner(file: file) }
 
@@ -51,7 +53,7 @@ struct Replayer {
         owner: UInt64
     ) throws(StoreError) -> StoreState {
         let changes = TreeSet(
-            base: base, reductions: reductions,
+            base: base, reductions: reductions, needsReductions: !ignoresMissing,
             context: TreeEditor.Context(owner: owner, file: file, output: output, nodeSize: nodeSize))
         var last = base.record
         for record in records {

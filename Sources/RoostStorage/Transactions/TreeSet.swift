@@ -3,13 +3,18 @@ final class TreeSet {
     let base: StoreState
     let context: TreeEditor.Context
     private let reductions: [String: Reduction]
+    private let needsReductions: Bool
     private(set) var editors: [UInt64: TreeEditor] = [:]
     /// Trees as they are apart from what their editors did.
     private var trees: [UInt64: TreeVersion]
     private(set) var identifiers: [String: UInt64]
     private(set) var nextTreeID: UInt64
 
-    init(base: StoreState, reductions: [String: Reduction], context: TreeEditor.Context) {
+    init(
+        base: StoreState, reductions: [String: Reduction], needsReductions: Bool = true,
+        context: TreeEditor.Context
+    ) {
+        self.needsReductions = needsReductions
         self.base = base
         self.reductions = reductions
         self.context = context
@@ -47,7 +52,7 @@ final class TreeSet {
         if let editor = editors[id] { return editor }
         guard let version = trees[id] else { return nil }
         let reduction = reductions[version.reduction]
-        guard reduction != nil || version.reduction.isEmpty else {
+        guard reduction != nil || version.reduction.isEmpty || !needsReductions else {
             throw StoreError(
                 .missingReduction,
                 "\(context.file.path): tree \"\(version.name)\" keeps the reduction \"\(version.reduction)\". "

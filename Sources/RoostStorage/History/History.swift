@@ -1,0 +1,82 @@
+/// The commits of a store, back to its last compaction, newest first.
+///
+/// Nothing is read before it is asked for; each step back reads one record of 192 bytes.
+public struct History: Sendable {
+    private let state: StoreState
+
+    init(_ state: StoreState) { self.state = state }
+
+    /// Walks the commits one by one, from the newest on.
+    public func makeCursor() -> HistoryCursor { HistoryCursor(state) }
+
+    /// The newest commits, newest first, at most `limit`.
+    public func commits(limit: Int = .max) throws(StoreError) -> [Commit] {
+        let cursor = makeCursor()
+        var commits: [Commit] = []
+        while commits.count < limit, let commit = try cursor.next() { commits.append(commit) }
+        return commits
+    }
+
+    /// The newest commit that `condition` holds for, `nil` when there is none.
+    public func last(where condition: (Commit) -> Bool) throws(StoreError) -> Commit? {
+        let cursor = makeCursor()
+        while let commit = try cursor.next() {
+            if condition(commit) { return commit }
+        }
+        return nil
+    }
+
+    /// The commit of the given number, `nil` when it is not there or not any more.
+    public func commit(number: UInt64) throws(StoreError) -> Commit? {
+        let found = try last { $0.number <= number }
+        return found?.number == number ? found : nil
+    }
+}
+
+/// Walks a store's commits, newest first. Use it from one thread at a time.
+public final class HistoryCursor {
+    private let state: StoreState
+    private var record: CommitRecord?
+    private var isAtStart = true
+
+    init(_ state: StoreState) {
+        self.state = state
+        record = state.record
+    }
+
+    /// The next older commit; `nil` after the file's first.
+    ///
+    /// - Throws: ``StoreError/Code/damaged`` where the record is not what the newer commit says it is.
+    public func next() throws(StoreError) -> Commit? {
+        if isAtStart {
+            isAtStart = false
+        } else if let current = record {
+            record = try LogScanner(file: state.file).previous(of: current)
+        }
+        return record.map { Commit($0) }
+    }
+}
+
+extension Store {
+    /// The commits up to the newest.
+    public var history: History { History(state) }
+
+    /// The store as of an older commit from ``history``. Reads the trees of the checkpoint before it and the
+    /// operations since, at most ``StoreOptions/logLimit`` bytes of them.
+    ///
+    /// - Throws: ``StoreError/Code/notFound`` when the commit is not in the file any more, as after a compaction.
+    public func snapshot(at commit: Commit) throws(StoreError) -> Snapshot {
+        let state = state
+        if Commit(state.record) == commit { return Snapshot(state: state, reductions: reductions) }
+        guard commit.offset < state.record.offset,
+            let record = try LogScanner(file: state.file).record(at: commit.offset),
+            record.checksum == commit.checksum
+        else {
+            throw StoreError(
+                .notFound,
+                "\(path) has no commit \(commit.number) any more; a compaction keeps only the newest state.")
+        }
+        let opener = StoreOpener(path: path, options: options, environment: environment)
+        return Snapshot(state: try opener.state(at: record, of: state.file), reductions: reductions)
+    }
+}
