@@ -118,8 +118,10 @@ final class CatchUp {
             return result
         }
         let bytes = try source.read(entry.chunk)
-        let payload = try source.payload(of: bytes.view, .value, entry.chunk, scratch: ByteBuffer())
+        var scratch: ByteBuffer?
+        let payload = try source.payload(of: bytes.view, .value, entry.chunk, scratch: &scratch)
         result.chunk = try transaction.append(value: payload).chunk
+        withExtendedLifetime((bytes, scratch)) {}
         try relocations.add(entry.chunk.offset, result.chunk)
         return result
     }

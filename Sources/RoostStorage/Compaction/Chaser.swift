@@ -30,7 +30,7 @@ final class Chaser {
             while let record = try trail.next() {
                 try catchUp.replay(record, in: transaction)
                 last = record
-                try pace.caughtUp()
+                try pace.check()
                 if record.end - position.end >= limit { break }
             }
         }

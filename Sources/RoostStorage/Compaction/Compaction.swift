@@ -48,6 +48,7 @@ final class Compaction {
         do throws(StoreError) {
             let relocations = Relocations(files: files, memory: max(options.memory, 4 << 20) / 2)
             let copy = try copy(relocations, pace)
+            try pace.finishedCopy()
             let target = CompactedStore(copy, path: files.target, options: storeOptions, environment)
             defer { target.abandon() }
             let catchUp = CatchUp(from: source, to: copy, relocations: relocations, reductions: reductions)

@@ -34,11 +34,11 @@ final class CompactionPace {
         try control.check()
     }
 
-    /// Tells that the copy is complete, or another commit was caught up with.
-    func caughtUp() throws(StoreError) {
-        try control.check()
-        try meter.complete()
-    }
+    /// Tells that the copy is complete.
+    func finishedCopy() throws(StoreError) { try meter.complete() }
+
+    /// Stops a cancelled compaction, without telling anybody anything: others may be waiting.
+    func check() throws(StoreError) { try control.check() }
 
     /// Since the start.
     var seconds: Double { Double(clock.monotonic() &- start) / 1_000_000 }

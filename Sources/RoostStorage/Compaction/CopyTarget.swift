@@ -9,7 +9,8 @@ final class CopyTarget {
     let pace: CompactionPace
     /// Bytes of keys and values that are read and copied at a time.
     let batchSize: Int
-    let scratch = ByteBuffer()
+    /// For values that have to be decoded.
+    var scratch: ByteBuffer?
 
     init(
         output: CommitBuffer, nodeSize: Int, relocations: Relocations, gatherer: ValueGatherer, pace: CompactionPace,

@@ -24,7 +24,7 @@ struct LeafWalk {
     private struct Node {
         let page: PageView
         let bytes: ByteBuffer
-        let decoded: ByteBuffer
+        let decoded: ByteBuffer?
     }
 
     /// A walk that starts with the leaf whose span includes `key`, or with the first.
@@ -75,6 +75,7 @@ struct LeafWalk {
         try file.reading(leaf.base?.chunk ?? handle.chunk) { () throws(MalformedBytes) in
             try image.load(leaf, base: base?.page)
         }
+        withExtendedLifetime(base) {}
         page = image.page
         storedLength = UInt64(leaf.base?.chunk.length ?? 0)
         return nil
@@ -94,8 +95,8 @@ struct LeafWalk {
 
     private func read(_ chunk: ChunkReference) throws(StoreError) -> Node {
         let bytes = try file.read(chunk)
-        let decoded = ByteBuffer(capacity: 64)
-        let payload = try file.payload(of: bytes.view, .node, chunk, scratch: decoded)
+        var decoded: ByteBuffer?
+        let payload = try file.payload(of: bytes.view, .node, chunk, scratch: &decoded)
         guard let page = PageView(payload) else { throw file.damaged("a malformed node", chunk) }
         return Node(page: page, bytes: bytes, decoded: decoded)
     }

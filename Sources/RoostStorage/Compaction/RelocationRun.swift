@@ -57,7 +57,7 @@ final class RelocationRun {
         let offset = start + UInt64(index * Relocation.size)
         var result: Result<Void, StoreError> = .success(())
         let read = unsafe [Relocation](unsafeUninitializedCapacity: length) { memory, initialized in
-            let bytes = unsafe UnsafeMutableRawBufferPointer(memory)
+            let bytes = UnsafeMutableRawBufferPointer(memory)
             result = Result { () throws(StoreError) in
                 let count = try fileCall { () throws(FileError) in unsafe try file.readFully(into: bytes, at: offset) }
                 guard count == bytes.count else {

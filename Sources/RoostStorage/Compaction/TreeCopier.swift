@@ -143,7 +143,7 @@ final class TreeCopier {
         for (position, index) in indices.enumerated() {
             let item = batch.items[index]
             let payload = try source.file.payload(
-                of: gatherer.chunk(position, item.chunk), .value, item.chunk, scratch: target.scratch)
+                of: gatherer.chunk(position, item.chunk), .value, item.chunk, scratch: &target.scratch)
             let chunk = try target.output.append(.value, payload)
             batch.items[index].target = chunk
             if item.kind != .owned { try target.relocations.add(item.chunk.offset, chunk) }

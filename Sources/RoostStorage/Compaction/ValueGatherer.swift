@@ -70,10 +70,10 @@ final class ValueGatherer {
             stop += 1
         }
         guard stop > start + 1 else {
-            let target = bytes.mutableBytes
+            let target = unsafe bytes.mutableBytes
             let place = places[first]
-            unsafe try file.read(
-                UnsafeMutableRawBufferPointer(rebasing: target[place..<place + Int(chunks[first].length)]), at: begin)
+            let part = place..<place + Int(chunks[first].length)
+            unsafe try file.read(UnsafeMutableRawBufferPointer(rebasing: target[part]), at: begin)
             return stop
         }
         window.resize(to: 0)
