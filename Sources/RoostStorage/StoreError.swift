@@ -39,6 +39,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let wrongKey = Code(description: "wrongKey")
         /// The tree's reduction was not given when the store was opened.
         public static let missingReduction = Code(description: "missingReduction")
+        /// A compaction of the store is running already.
+        public static let compacting = Code(description: "compacting")
         /// The caller asked for the work to stop.
         public static let cancelled = Code(description: "cancelled")
     }
@@ -92,6 +94,14 @@ extension StoreError {
         case .interrupted, .other:
             self.init(.inputOutput, "\(place): system error \(error.errno).", cause: error)
         }
+    }
+
+    /// The options lack the reduction that a tree keeps.
+    static func missingReduction(of tree: TreeVersion, in path: String) -> StoreError {
+        StoreError(
+            .missingReduction,
+            "\(path): tree \"\(tree.name)\" keeps the reduction \"\(tree.reduction)\". "
+                + "Give it in the options when opening the store.")
     }
 
     /// Damage found at `offset` of the file `path`.

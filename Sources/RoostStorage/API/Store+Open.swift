@@ -44,6 +44,7 @@ struct StoreOpener {
         let lock = try fileCall { () throws(FileError) in
             try medium.lock(path + ".lock", holder: processDescription())
         }
+        try CompactionFiles(path: path, medium: medium).removeLeftovers()
         if options.createIfMissing,
             try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil
         {

@@ -15,12 +15,14 @@ public final class Store: Sendable {
     let path: String
     let checkpointer: Checkpointer
     let spareBuffers = SpareBuffers()
+    let compactor: Compactor
     private let published: Mutex<StoreState>
     /// `nil` in a store that was opened for reading only.
     private let writer: Mutex<Writer?>
     /// The writer's turn, which no thread owns, so that a transaction may move between threads.
     private let turn = DispatchSemaphore(value: 1)
-    private let owners = Atomic<UInt64>(1)
+    /// Shared by all stores, because a compaction hands nodes in memory from one to another.
+    private static let owners = Atomic<UInt64>(1)
 
     struct Writer: Sendable {
         let lock: any FileLock
@@ -37,6 +39,7 @@ public final class Store: Sendable {
         reductions = Store.named(options.reductions)
         checkpointer = Checkpointer(
             pendingLimit: options.pendingLimitInRange, logLimit: options.logLimitInRange)
+        compactor = Compactor(options)
         published = Mutex(state)
         writer = Mutex(nil)
         let made = makeWriter { [weak self] state in self?.published.withLock { $0 = state } }
@@ -54,7 +57,7 @@ public final class Store: Sendable {
 
     func publish(_ state: StoreState) { published.withLock { $0 = state } }
 
-    func nextOwner() -> UInt64 { owners.add(1, ordering: .relaxed).newValue }
+    func nextOwner() -> UInt64 { Store.owners.add(1, ordering: .relaxed).newValue }
 
     // MARK: Reading
 
@@ -70,10 +73,10 @@ public final class Store: Sendable {
     ///
     /// - Throws: ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, or ``StoreError/Code/writerFailed``.
     public func beginWriting() throws(StoreError) -> WriteTransaction {
-        guard let queue = writer.withLock({ $0?.queue }) else { throw notWritable() }
+        guard isWritable else { throw notWritable() }
         turn.wait()
         do throws(StoreError) {
-            guard writer.withLock({ $0 != nil }) else { throw notWritable() }
+            guard let queue = writer.withLock({ $0?.queue }) else { throw notWritable() }
             return WriteTransaction(store: self, queue: queue, base: try queue.base(), owner: nextOwner())
         } catch {
             turn.signal()
@@ -81,7 +84,9 @@ public final class Store: Sendable {
         }
     }
 
-    private func notWritable() -> StoreError {
+    var isWritable: Bool { writer.withLock { $0 != nil } }
+
+    func notWritable() -> StoreError {
         options.readOnly
             ? StoreError(.readOnly, "\(path) was opened for reading only.")
             : StoreError(.closed, "\(path) was closed.")
@@ -89,6 +94,32 @@ public final class Store: Sendable {
 
     func takeTurn() { turn.wait() }
     func passTurn() { turn.signal() }
+
+    /// Waits for the writer's turn up to `seconds`; `false` when it did not come.
+    func takeTurn(within seconds: Double) -> Bool { turn.wait(timeout: .now() + seconds) == .success }
+
+    /// The commits' queue; only the holder of the writer's turn may use it.
+    func commitQueue() throws(StoreError) -> CommitQueue {
+        guard let queue = writer.withLock({ $0?.queue }) else { throw notWritable() }
+        return queue
+    }
+
+    /// Goes on in another file, where `state` is the newest. Only the holder of the writer's turn may ask, after
+    /// everything staged was written.
+    ///
+    /// - Parameter failure: why nothing more may be written, if so.
+    func adopt(_ state: StoreState, syncedEnd: UInt64, failure: StoreError?) {
+        let queue = CommitQueue(state: state, syncedEnd: syncedEnd, durability: options.durability) {
+            [weak self] state in self?.publish(state)
+        }
+        if let failure { queue.refuse(failure) }
+        checkpointer.reset()
+        writer.withLock { $0 = $0.map { Writer(lock: $0.lock, queue: queue) } }
+        publish(state)
+    }
+
+    /// Ends writing and leaves the file as it is.
+    func abandon() { writer.withLock { $0 = nil } }
 
     /// Runs `body` in a transaction and commits it; an error thrown by `body` undoes everything.
     public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
@@ -127,16 +158,17 @@ public final class Store: Sendable {
     ///
     /// What was committed needs no closing to be safe.
     public func close() throws(StoreError) {
-        guard let queue = writer.withLock({ $0?.queue }) else { return }
-        defer { writer.withLock { $0 = nil } }
+        guard isWritable else { return }
+        compactor.stop()
+        defer { abandon() }
         let state = state
         if state.record.end - state.logStart > Store.shortLog {
             let transaction = try beginWriting()
-            if let ticket = try transaction.stage(.always) { try queue.finish(ticket) }
+            if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
         }
         turn.wait()
         defer { turn.signal() }
-        try queue.close(at: environment.clock.now())
+        try commitQueue().close(at: environment.clock.now())
     }
 
     /// A log shorter than this is left to be replayed, which takes less time than writing a checkpoint.

@@ -14,21 +14,19 @@ struct StoreCreator {
                 try environment.medium.remove(temporary)
             }
         }
-        let file = try makeFile(
-            temporary, storeID: random(16), generation: 0, after: nil, transform: options.transform)
+        let file = try makeFile(temporary, storeID: random(16), generation: 0, transform: options.transform)
+        let commit = try firstCommit(file)
         try fileCall { () throws(FileError) in
+            unsafe try file.file.writeFully(commit.view.buffer, at: Format.firstCommit)
             try file.file.sync()
             try environment.medium.rename(temporary, to: path)
             try environment.medium.syncDirectory(of: path)
         }
     }
 
-    /// A file with header and an empty first checkpoint, not synced yet.
-    ///
-    /// - Parameter predecessor: the commit of the store that the first one follows, after a compaction.
+    /// A file with the header and its copy, and no commit yet; not synced.
     func makeFile(
-        _ name: String, storeID: [UInt8], generation: UInt64, after predecessor: CommitRecord?,
-        transform factory: (any ChunkTransformFactory)?
+        _ name: String, storeID: [UInt8], generation: UInt64, transform factory: (any ChunkTransformFactory)?
     ) throws(StoreError) -> DataFile {
         let file = try fileCall { () throws(FileError) in try environment.medium.open(name, .createNew) }
         var header = FileHeader(
@@ -42,25 +40,21 @@ struct StoreCreator {
         let data = DataFile(
             file: file, header: header, transform: made?.transform, cacheLimit: options.cacheSize)
         let block = header.encoded()
-        let bytes = ByteBuffer(capacity: 3 * Format.blockSize)
+        let bytes = ByteBuffer(capacity: 2 * Format.blockSize)
         bytes.append(block.view)
         bytes.append(block.view)
-        let commit = try firstCommit(data, after: predecessor)
-        bytes.append(commit.view)
         try fileCall { () throws(FileError) in unsafe try file.writeFully(bytes.view.buffer, at: 0) }
         return data
     }
 
-    private func firstCommit(_ file: DataFile, after predecessor: CommitRecord?) throws(StoreError)
-        -> ByteBuffer
-    {
+    /// An empty checkpoint.
+    private func firstCommit(_ file: DataFile) throws(StoreError) -> ByteBuffer {
         let output = CommitBuffer(file: file, start: Format.firstCommit, compression: 0)
         defer { output.release() }
         let directory = RootDirectory(nextTreeID: 1, trees: []).encoded()
         let offset = Format.firstCommit + UInt64(Format.blockSize - CommitRecord.size)
         var record = CommitRecord(
-            .checkpoint, number: (predecessor?.number ?? 0) + 1, syncedEnd: Format.firstCommit,
-            time: environment.clock.now())
+            .checkpoint, number: 1, syncedEnd: Format.firstCommit, time: environment.clock.now())
         record.checkpoint = offset
         record.replayAfter = offset
         record.directory = try output.append(.directory, directory.view)

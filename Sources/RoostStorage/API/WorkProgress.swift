@@ -36,6 +36,12 @@ final class ProgressMeter {
         try tell()
     }
 
+    /// Tells the handler that all is done, though what follows may still be stopped.
+    func complete() throws(StoreError) {
+        completed = total
+        try tell()
+    }
+
     /// Tells the handler where the work is.
     func tell() throws(StoreError) {
         told = completed

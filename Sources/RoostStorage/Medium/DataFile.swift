@@ -22,6 +22,15 @@ final class DataFile: Sendable {
         cache = NodeCache(limit: cacheLimit)
     }
 
+    /// The same file, all of it written, through another handle.
+    init(_ other: DataFile, reopened file: any File, writtenEnd end: UInt64) {
+        self.file = file
+        header = other.header
+        codec = other.codec
+        cache = other.cache
+        writtenEnd.store(end, ordering: .releasing)
+    }
+
     var path: String { file.path }
 
     /// Where nodes that a replay makes for a reader can go: 4 GiB of offsets that no file has and nobody else gets.

@@ -56,6 +56,19 @@ final class LeafBuilder {
         size += length + PageView.slotLength
     }
 
+    /// Forgets the first `count` entries.
+    func removeFirst(_ count: Int) {
+        let start = count < items.count ? items[count].start : run.count
+        run.move(from: start, to: 0, count: run.count - start)
+        run.resize(to: run.count - start)
+        items.removeFirst(count)
+        size = 0
+        for index in items.indices {
+            items[index].start -= start
+            size += items[index].length + PageView.slotLength
+        }
+    }
+
     func key(_ index: Int) -> ByteView { run.view.slice(items[index].start, items[index].keyLength) }
 
     /// Where to cut the gathered entries into pages of about `nodeSize` bytes: even parts, or, when `packing`, full

@@ -108,6 +108,17 @@ final class CommitQueue: Sendable {
         try lead()
     }
 
+    /// Returns when everything enqueued is written. Only the holder of the writer's turn may ask.
+    func drain() throws(StoreError) -> StoreState {
+        let base = try base()
+        let nothing = UnwrittenBytes(start: base.state.record.end, buffer: ByteBuffer())
+        try finish(try enqueue(StagedCommit(bytes: nothing, state: base.state, needsSync: false), on: base))
+        return base.state
+    }
+
+    /// Takes no commit any more, but answers `failure`.
+    func refuse(_ failure: StoreError) { shared.withLock { $0.failure = failure } }
+
     /// Writes all that waits; the leader's own commit is the first of it.
     private func lead() throws(StoreError) {
         let batch = shared.withLock { shared in
@@ -232,8 +243,13 @@ final class CommitQueue: Sendable {
             let commit = StagedCommit(bytes: bytes, state: state.with(record: record), needsSync: false)
             try finish(try enqueue(commit, on: base))
         }
-        let end = shared.withLock { $0.tip.record.end }
+        trim(shared.withLock { $0.tip })
+    }
+
+    /// Gives space that was prepared after `state`, the newest, back.
+    func trim(_ state: StoreState) {
         medium.withLock { medium in
+            let end = state.record.end
             if medium.allocatedEnd > end { try? state.file.file.truncate(to: end) }
             medium.allocatedEnd = end
         }

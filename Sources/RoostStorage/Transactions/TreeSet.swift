@@ -53,10 +53,7 @@ final class TreeSet {
         guard let version = trees[id] else { return nil }
         let reduction = reductions[version.reduction]
         guard reduction != nil || version.reduction.isEmpty || !needsReductions else {
-            throw StoreError(
-                .missingReduction,
-                "\(context.file.path): tree \"\(version.name)\" keeps the reduction \"\(version.reduction)\". "
-                    + "Give it in the options when opening the store.")
+            throw StoreError.missingReduction(of: version, in: context.file.path)
         }
         let editor = try TreeEditor(version, reduction: reduction, context: context)
         editors[id] = editor

@@ -13,6 +13,8 @@ public final class WriteTransaction {
     private var treeOperations = ByteBuffer()
     private var lastOperations: ChunkReference?
     private var hasEnded = false
+    /// The commit of another file that this one repeats: it gets the same number and time.
+    var repeated: CommitRecord?
     /// An error that a subscript could not throw; committing throws it.
     private var deferredError: StoreError?
 
@@ -99,6 +101,12 @@ public final class WriteTransaction {
         TreeOperation.drop(id: tree.id).encode(to: treeOperations)
     }
 
+    /// Repeats an operation on the set of trees from another file's log.
+    func repeatOperation(_ operation: TreeOperation, from chunk: ChunkReference) throws(StoreError) {
+        try trees.apply(operation, from: chunk)
+        operation.encode(to: treeOperations)
+    }
+
     /// The names of all trees, sorted.
     public var treeNames: [String] { trees.identifiers.keys.sorted() }
 
@@ -147,6 +155,7 @@ public final class WriteTransaction {
         guard let ticket = try stage(.ifNeeded) else { return base.state.record.number }
         try queue.finish(ticket)
         store.spareBuffers.give(ticket.commit.bytes.buffer)
+        store.compactor.consider(ticket.commit.state, of: store)
         return ticket.commit.state.record.number
     }
 
@@ -184,6 +193,7 @@ public final class WriteTransaction {
         let last = base.state.record
         var record = CommitRecord(
             .log, after: last, syncedEnd: base.syncedEnd, time: store.environment.clock.now())
+        if let repeated { (record.number, record.time) = (max(record.number, repeated.number), repeated.time) }
         record.operations = lastOperations
         var logStart = base.state.logStart
         if case .complete(let directory, let replayAfter) = checkpoint {

@@ -25,3 +25,15 @@ public struct Reduction: Sendable {
         self.combine = combine
     }
 }
+
+extension Reduction {
+    /// - Throws: ``StoreError/Code/limitExceeded`` when `value` is longer than the format allows.
+    func check(_ value: [UInt8], of tree: String) throws(StoreError) {
+        guard value.count <= Format.maximumReductionLength else {
+            throw StoreError(
+                .limitExceeded,
+                "The reduction \"\(name)\" of tree \"\(tree)\" made a value of \(value.count) bytes; at most "
+                    + "\(Format.maximumReductionLength) are possible.")
+        }
+    }
+}

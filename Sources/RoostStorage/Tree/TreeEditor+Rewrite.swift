@@ -119,12 +119,7 @@ extension TreeEditor {
         if reduction != nil, let page = PageView(bytes) {
             child.reduction = try context.file.reading(chunk) { () throws(MalformedBytes) in try reduce(page)
             }
-            guard child.reduction.count <= Format.maximumReductionLength else {
-                throw StoreError(
-                    .limitExceeded,
-                    "The reduction \"\(reductionName)\" of tree \"\(name)\" made a value of \(child.reduction.count) "
-                        + "bytes; at most \(Format.maximumReductionLength) are possible.")
-            }
+            try reduction?.check(child.reduction, of: name)
         }
         return child
     }

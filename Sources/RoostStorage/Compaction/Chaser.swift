@@ -1,0 +1,42 @@
+/// Follows the old file's commits, repeating them in the new one.
+final class Chaser {
+    private let catchUp: CatchUp
+    private let source: DataFile
+    private let target: CompactedStore
+    private let pace: CompactionPace
+    /// The last commit that was repeated.
+    private var position: CommitRecord
+
+    init(
+        _ catchUp: CatchUp, from position: CommitRecord, in source: DataFile, target: CompactedStore,
+        pace: CompactionPace
+    ) {
+        self.catchUp = catchUp
+        self.position = position
+        self.source = source
+        self.target = target
+        self.pace = pace
+    }
+
+    /// Bytes of log up to `goal`.
+    func distance(to goal: CommitRecord) -> UInt64 { goal.end - position.end }
+
+    /// Repeats the commits up to `goal`, or up to the first after `limit` bytes of log, as one commit.
+    func advance(to goal: CommitRecord, limit: UInt64) throws(StoreError) {
+        guard goal.offset > position.offset else { return }
+        var trail = try CommitTrail(LogScanner(file: source), after: position, through: goal)
+        var last = position
+        try target.repeating({ last }) { (transaction) throws(StoreError) in
+            while let record = try trail.next() {
+                try catchUp.replay(record, in: transaction)
+                last = record
+                try pace.check()
+                if record.end - position.end >= limit { break }
+            }
+        }
+        position = last
+        // A commit without operations, as closing and checkpoints make, leaves nothing to repeat but its number.
+        guard position.offset == goal.offset, target.state.record.number < goal.number else { return }
+        try target.repeating({ goal }, .always) { _ in }
+    }
+}

@@ -1,0 +1,190 @@
+import RoostBytes
+import RoostFile
+
+/// One compaction of a store, from the copy to the swap.
+///
+/// Until the new file takes the old one's name, nothing of the store changes: whatever fails before leaves it as it
+/// was. The store is held only for moments, so that it can go while a compaction runs in the background.
+final class Compaction {
+    private let options: CompactionOptions
+    private let control: CompactionControl
+    private let progress: ProgressHandler?
+    private weak var store: Store?
+    private let source: StoreState
+    private let storeOptions: StoreOptions
+    private let reductions: [String: Reduction]
+    private let environment: Environment
+    private let files: CompactionFiles
+
+    init(
+        _ store: Store, _ options: CompactionOptions, _ control: CompactionControl,
+        progress: ProgressHandler?
+    ) {
+        self.store = store
+        self.options = options
+        self.control = control
+        self.progress = progress
+        source = store.state
+        reductions = store.reductions
+        environment = store.environment
+        files = CompactionFiles(path: store.path, medium: environment.medium)
+        var storeOptions = store.options
+        storeOptions.transform = options.factory(instead: store.compactor.transform)
+        storeOptions.compression = options.compression ?? storeOptions.compression
+        storeOptions.nodeSize = options.nodeSize ?? storeOptions.nodeSize
+        storeOptions.durability = .full
+        storeOptions.compactsAutomatically = false
+        self.storeOptions = storeOptions
+    }
+
+    /// Does all of it. When it throws, the store goes on in its old file, and the new one is gone.
+    func run() throws(StoreError) -> CompactionResult {
+        try files.removeLeftovers()
+        let pace = CompactionPace(
+            control: control, clock: environment.clock, bytesPerSecond: options.bytesPerSecond,
+            bytesTotal: source.liveBytes, progress: progress)
+        let outcome: FileSwap.Outcome
+        let scratchBytes: UInt64
+        do throws(StoreError) {
+            let relocations = Relocations(files: files, memory: max(options.memory, 4 << 20) / 2)
+            let copy = try copy(relocations, pace)
+            try pace.finishedCopy()
+            let target = CompactedStore(copy, path: files.target, options: storeOptions, environment)
+            defer { target.abandon() }
+            let catchUp = CatchUp(from: source, to: copy, relocations: relocations, reductions: reductions)
+            let chaser = Chaser(catchUp, from: source.record, in: source.file, target: target, pace: pace)
+            try approach(chaser)
+            let swap = FileSwap(files: files, environment: environment, factory: storeOptions.transform)
+            outcome = try holdingTurn { (store) throws(StoreError) in try swap.run(store, chaser, target) }
+            scratchBytes = relocations.scratchEnd
+        } catch {
+            files.discard()
+            throw error
+        }
+        if let failure = outcome.failure { throw failure }
+        return CompactionResult(
+            bytesBefore: outcome.bytesBefore, bytesAfter: outcome.bytesAfter, bytesLive: source.liveBytes,
+            bytesWritten: outcome.bytesAfter + scratchBytes, duration: pace.seconds, pause: outcome.pause)
+    }
+
+    // MARK: Copying
+
+    /// Copies what lives at the source's commit into a new file, and syncs it. Its one commit is a checkpoint that
+    /// has the same number and time.
+    private func copy(_ relocations: Relocations, _ pace: CompactionPace) throws(StoreError) -> StoreState {
+        let creator = StoreCreator(path: files.path, options: storeOptions, environment: environment)
+        let file = try creator.makeFile(
+            files.target, storeID: source.file.header.storeID, generation: source.file.header.generation &+ 1,
+            transform: storeOptions.transform)
+        let output = CommitBuffer(file: file, start: Format.firstCommit, compression: storeOptions.compression)
+        defer { output.release() }
+        let target = CopyTarget(
+            output: output, nodeSize: storeOptions.nodeSizeInRange, relocations: relocations,
+            gatherer: ValueGatherer(file: source.file, end: source.record.end), pace: pace,
+            batchSize: max(options.memory, 4 << 20) / 4)
+        let trees = try copyTrees(to: target)
+        var directory = RootDirectory(nextTreeID: source.nextTreeID, trees: [])
+        for tree in trees {
+            directory.trees.append(
+                RootDirectory.Tree(id: tree.id, name: tree.name, reduction: tree.reduction, root: tree.root))
+        }
+        let record = try write(directory, to: output)
+        return StoreState(
+            file: file, record: record, trees: Dictionary(uniqueKeysWithValues: trees.map { ($0.id, $0) }),
+            nextTreeID: source.nextTreeID, logStart: record.end)
+    }
+
+    private func copyTrees(to target: CopyTarget) throws(StoreError) -> [TreeVersion] {
+        var copiers: [(TreeVersion, TreeCopier)] = []
+        for version in source.trees.values.sorted(by: { $0.id < $1.id }) {
+            let reduction = reductions[version.reduction]
+            guard reduction != nil || version.reduction.isEmpty else {
+                throw StoreError.missingReduction(of: version, in: files.path)
+            }
+            let copier = TreeCopier(version, of: source, reduction: reduction, to: target)
+            try copier.copy()
+            copiers.append((version, copier))
+        }
+        var trees: [TreeVersion] = []
+        for (version, copier) in copiers {
+            trees.append(
+                TreeVersion(
+                    id: version.id, name: version.name, reduction: version.reduction, root: try copier.finish()))
+        }
+        return trees
+    }
+
+    private func write(_ directory: RootDirectory, to output: CommitBuffer) throws(StoreError) -> CommitRecord {
+        let encoded = directory.encoded()
+        var record = CommitRecord(
+            .checkpoint, number: source.record.number, syncedEnd: output.start, time: source.record.time)
+        record.directory = try output.append(.directory, encoded.view)
+        let offset = Format.roundedUp(output.end + UInt64(CommitRecord.size)) - UInt64(CommitRecord.size)
+        record.checkpoint = offset
+        record.replayAfter = offset
+        record.liveBytes = directory.trees.reduce(0) { $0 &+ $1.root.summary.bytes }
+        let bytes = output.seal(&record)
+        try fileCall { () throws(FileError) in
+            unsafe try output.file.file.writeFully(bytes.buffer.view.buffer, at: bytes.start)
+            try output.file.file.sync()
+        }
+        output.file.writtenEnd.store(record.end, ordering: .releasing)
+        return record
+    }
+
+    // MARK: Approaching
+
+    /// Catches up while others commit, until little is left.
+    ///
+    /// Where they commit faster than that, they are made to wait now and then, never for long at a time.
+    private func approach(_ chaser: Chaser) throws(StoreError) {
+        var rounds = 0
+        while true {
+            let goal = try withStore { (store) throws(StoreError) in store.state.record }
+            guard chaser.distance(to: goal) > Compaction.shortDistance else { return }
+            rounds += 1
+            if rounds <= Compaction.freeRounds {
+                try chaser.advance(to: goal, limit: .max)
+            } else {
+                try holdingTurn { (_) throws(StoreError) in
+                    try chaser.advance(to: goal, limit: Compaction.heldDistance)
+                }
+            }
+        }
+    }
+
+    /// Bytes of log that are left for the pause.
+    private static let shortDistance: UInt64 = 1 << 20
+    /// Rounds before writers are slowed down.
+    private static let freeRounds = 8
+    /// Bytes of log that are caught up with while writers wait.
+    private static let heldDistance: UInt64 = 4 << 20
+
+    private func withStore<R>(_ body: (Store) throws(StoreError) -> R) throws(StoreError) -> R {
+        try control.check()
+        guard let store else { throw StoreError(.cancelled, "\(files.path) was closed during its compaction.") }
+        return try body(store)
+    }
+
+    /// Runs `body` while nobody can commit.
+    private func holdingTurn<R>(_ body: (Store) throws(StoreError) -> R) throws(StoreError) -> R {
+        while true {
+            let result: R? = try withStore { (store) throws(StoreError) in
+                guard store.takeTurn(within: 0.1) else { return nil }
+                defer { store.passTurn() }
+                return try body(store)
+            }
+            if let result { return result }
+        }
+    }
+}
+
+extension CompactionOptions {
+    func factory(instead current: (any ChunkTransformFactory)?) -> (any ChunkTransformFactory)? {
+        switch encryption {
+        case .unchanged: current
+        case .none: nil
+        case .replaced(let factory): factory
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Sees to it that a store is compacted by one at a time, and by itself when it is time.
+final class Compactor: Sendable {
+    private let options: StoreOptions
+    private let current: Mutex<Current>
+    private let running = DispatchGroup()
+    /// Whether a commit needs to ask any further; and from which size of the file on.
+    private let mayStart: Atomic<Bool>
+    private let nextSize = Atomic<UInt64>(Compactor.smallestFile)
+
+    private struct Current {
+        var control: CompactionControl?
+        var isAutomatic = false
+        var isStopped = false
+        /// The thread that a compaction runs on.
+        var thread: UInt = 0
+        var transform: (any ChunkTransformFactory)?
+    }
+
+    /// Smaller files are not compacted by themselves, in bytes.
+    private static let smallestFile: UInt64 = 4 << 20
+    /// Where compacting did not help, the file must grow by this factor before the next attempt.
+    private static let growth: UInt64 = 2
+
+    init(_ options: StoreOptions) {
+        self.options = options
+        current = Mutex(Current(transform: options.transform))
+        mayStart = Atomic(options.compactsAutomatically && !options.readOnly)
+    }
+
+    /// What transforms the chunks of the store's present file.
+    var transform: (any ChunkTransformFactory)? {
+        get { current.withLock { $0.transform } }
+        set { current.withLock { $0.transform = newValue } }
+    }
+
+    // MARK: On request
+
+    /// Compacts `store`. One that runs by itself gives way.
+    func compact(
+        _ store: Store, _ options: CompactionOptions, _ progress: ProgressHandler?
+    ) throws(StoreError) -> CompactionResult {
+        let control = CompactionControl()
+        while !begin(control, isAutomatic: false) {
+            guard try yieldsOrIsIdle(store) else {
+                throw StoreError(
+                    .compacting, "\(store.path) is being compacted already. Wait for that, or cancel it.")
+            }
+        }
+        defer { end() }
+        do throws(StoreError) {
+            let result = try Compaction(store, options, control, progress: progress).run()
+            note(result)
+            return result
+        } catch {
+            if !store.isWritable { throw store.notWritable() }
+            throw error
+        }
+    }
+
+    /// Takes the place of the running compaction; `false` when there is one, or the store is closed.
+    private func begin(_ control: CompactionControl, isAutomatic: Bool) -> Bool {
+        current.withLock { current in
+            guard current.control == nil, !current.isStopped else { return false }
+            running.enter()
+            current.control = control
+            current.isAutomatic = isAutomatic
+            current.thread = Compactor.thisThread
+            return true
+        }
+    }
+
+    private func end() {
+        current.withLock { $0.control = nil }
+        running.leave()
+    }
+
+    /// Asks an automatic compaction to end and waits for that; `false` when the one that runs was asked for.
+    private func yieldsOrIsIdle(_ store: Store) throws(StoreError) -> Bool {
+        let (isStopped, yields) = current.withLock { current in
+            if current.isAutomatic { current.control?.cancel() }
+            return (current.isStopped, current.control == nil || current.isAutomatic)
+        }
+        guard !isStopped else { throw store.notWritable() }
+        if yields { running.wait() }
+        return yields
+    }
+
+    /// Asks the running compaction to end, and does not wait.
+    func cancel() { current.withLock { $0.control?.cancel() } }
+
+    /// Ends the running compaction and lets no other begin; returns when it has ended.
+    func stop() {
+        let isOwnThread = current.withLock { current in
+            current.isStopped = true
+            current.control?.cancel()
+            return current.control != nil && current.thread == Compactor.thisThread
+        }
+        // The compaction itself may be the one that closes the store: it holds a reference for moments.
+        if !isOwnThread { running.wait() }
+    }
+
+    private static var thisThread: UInt {
+        #if canImport(Darwin)
+            unsafe UInt(bitPattern: pthread_self())
+        #else
+            UInt(pthread_self())
+        #endif
+    }
+
+    // MARK: By itself
+
+    /// Starts a compaction in the background when too little of the file lives. Costs nothing to speak of.
+    func consider(_ state: StoreState, of store: Store) {
+        let size = state.record.end
+        guard mayStart.load(ordering: .relaxed), size >= nextSize.load(ordering: .relaxed),
+            isWorthwhile(live: state.record.liveBytes, of: size)
+        else { return }
+        // Until this attempt has ended nobody else needs to ask.
+        nextSize.store(.max, ordering: .relaxed)
+        DispatchQueue.global(qos: .utility).async { [weak store, self] in
+            let control = CompactionControl()
+            guard begin(control, isAutomatic: true) else { return wait(from: size) }
+            defer { end() }
+            guard let compaction = store.map({ Compaction($0, CompactionOptions(), control, progress: nil) })
+            else { return }
+            do throws(StoreError) { note(try compaction.run()) } catch { wait(from: size) }
+        }
+    }
+
+    private func isWorthwhile(live: UInt64, of size: UInt64) -> Bool {
+        Double(live) < options.compactionThreshold * Double(size)
+    }
+
+    /// Decides when to look again: any time, or, where compacting did not help, once the file has grown.
+    private func note(_ result: CompactionResult) {
+        if isWorthwhile(live: result.bytesLive, of: result.bytesAfter) {
+            wait(from: result.bytesAfter)
+        } else {
+            nextSize.store(Compactor.smallestFile, ordering: .relaxed)
+        }
+    }
+
+    private func wait(from size: UInt64) {
+        let next = size.multipliedReportingOverflow(by: Compactor.growth)
+        nextSize.store(max(next.overflow ? .max : next.partialValue, Compactor.smallestFile), ordering: .relaxed)
+    }
+}

@@ -1,0 +1,60 @@
+import RoostFile
+
+/// The last step: what is left of the log, the new name, and the store's move to the new file.
+struct FileSwap {
+    let files: CompactionFiles
+    let environment: Environment
+    /// What transforms the new file's chunks.
+    let factory: (any ChunkTransformFactory)?
+
+    struct Outcome {
+        /// Sizes of the old and the new file.
+        let bytesBefore, bytesAfter: UInt64
+        /// For how long nobody could commit, in seconds.
+        let pause: Double
+        /// Why the store takes no more commits, though it is in its new file.
+        let failure: StoreError?
+    }
+
+    /// Puts the new file in the old one's place. The caller has the writer's turn.
+    func run(_ store: Store, _ chaser: Chaser, _ target: CompactedStore) throws(StoreError) -> Outcome {
+        let start = environment.clock.monotonic()
+        let last = try store.commitQueue().drain()
+        try chaser.advance(to: last.record, limit: .max)
+        let syncedEnd = target.state.record.end
+        try target.finish(at: environment.clock.now())
+        try fileCall { () throws(FileError) in try files.medium.rename(files.target, to: files.path) }
+        let failure = syncDirectory()
+        store.adopt(reopened(target.state), syncedEnd: syncedEnd, failure: failure)
+        store.compactor.transform = factory
+        target.abandon()
+        let pause = Double(environment.clock.monotonic() &- start) / 1_000_000
+        return Outcome(
+            bytesBefore: last.record.end, bytesAfter: target.state.record.end, pause: pause, failure: failure)
+    }
+
+    /// The state with a handle that knows the file's new name, for the errors to come. Without one the present handle
+    /// does as well.
+    private func reopened(_ state: StoreState) -> StoreState {
+        guard let file = try? files.medium.open(files.path, .readWrite) else { return state }
+        return StoreState(
+            file: DataFile(state.file, reopened: file, writtenEnd: state.record.end), record: state.record,
+            trees: state.trees, nextTreeID: state.nextTreeID, logStart: state.logStart)
+    }
+
+    /// Makes the new name durable. If that fails a crash may bring the old file back, so that nothing more must be
+    /// committed to the new one until somebody has seen what the directory holds.
+    private func syncDirectory() -> StoreError? {
+        do throws(FileError) {
+            try files.medium.syncDirectory(of: files.path)
+            return nil
+        } catch {
+            files.markUnsynced()
+            return StoreError(
+                .writerFailed,
+                "\(StoreError(error).message) Whether \(files.path) keeps its compacted content is unknown until the "
+                    + "store is opened again; nothing more is written until then.",
+                cause: error)
+        }
+    }
+}

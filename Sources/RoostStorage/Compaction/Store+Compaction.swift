@@ -1,0 +1,23 @@
+extension Store {
+    /// Writes what lives into a new file that takes the place of the present one.
+    ///
+    /// Readers and writers go on meanwhile, but for a short pause at the end (see ``CompactionResult/pause``).
+    /// Snapshots taken before keep the old file until they go. Older commits are gone afterwards: history begins with
+    /// the commit that the copy was made of. A crash at any moment leaves the old file or the new one, and either has
+    /// everything that was committed.
+    ///
+    /// - Parameter progress: called now and then, on the calling thread; returns `false` to cancel.
+    /// - Throws: ``StoreError/Code/compacting`` when a compaction that somebody asked for is running,
+    ///   ``StoreError/Code/cancelled`` after that, ``cancelCompaction()`` or ``close()``, and what reading and writing
+    ///   may throw, a full medium among it. The store then goes on in its old file.
+    @discardableResult
+    public func compact(
+        _ options: CompactionOptions = CompactionOptions(), progress: ProgressHandler? = nil
+    ) throws(StoreError) -> CompactionResult {
+        guard isWritable else { throw notWritable() }
+        return try compactor.compact(self, options, progress)
+    }
+
+    /// Makes a compaction that is running, on whatever thread, end soon; the store stays as it is.
+    public func cancelCompaction() { compactor.cancel() }
+}
