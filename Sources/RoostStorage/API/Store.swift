@@ -136,7 +136,9 @@ public final class Store: Sendable {
 
     /// The tree `name`, made by a commit of its own if there is none.
     ///
-    /// - Parameter reduction: the reduction that a new tree keeps; it must be among ``StoreOptions/reductions``.
+    /// - Parameters:
+    ///   - name: 1 to 255 bytes of UTF-8.
+    ///   - reduction: the reduction that a new tree keeps; it must be among ``StoreOptions/reductions``.
     public func tree(_ name: String, reduction: String = "") throws(StoreError) -> Tree {
         if let id = state.identifiers[name] { return Tree(id: id, name: name) }
         let transaction = try beginWriting()

@@ -99,9 +99,11 @@ public struct TreeView: Sendable {
         return try cursor.previous() ? (cursor.key, try cursor.value()) : nil
     }
 
-    /// The entries in `range`, in key order or the opposite one, one after another.
+    /// Visits entries one after another.
     ///
     /// - Parameters:
+    ///   - range: the keys to visit.
+    ///   - reversed: whether to go from the last key to the first.
     ///   - limit: how many to visit at most.
     ///   - body: called with each; returns `false` to stop.
     public func forEach(

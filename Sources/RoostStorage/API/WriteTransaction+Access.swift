@@ -1,9 +1,7 @@
 import RoostBytes
 
 extension WriteTransaction {
-    /// The value under `key`, with the changes made so far. Setting `nil` deletes.
-    ///
-    /// A setter can't throw, so an error of one makes ``commit()`` throw it; ``put(_:_:in:)`` throws at once.
+    /// The value under `key`, with the changes made so far; `nil` when there is none.
     public subscript(tree: Tree, key: Key) -> [UInt8]? {
         get throws(StoreError) { try self[tree].value(key) }
     }

@@ -78,7 +78,9 @@ public final class WriteTransaction {
 
     /// The tree `name`, made if there is none.
     ///
-    /// - Parameter reduction: the reduction that a new tree keeps; it must be among ``StoreOptions/reductions``.
+    /// - Parameters:
+    ///   - name: 1 to 255 bytes of UTF-8.
+    ///   - reduction: the reduction that a new tree keeps; it must be among ``StoreOptions/reductions``.
     public func tree(_ name: String, reduction: String = "") throws(StoreError) -> Tree {
         try checkOpen()
         if let id = trees.identifiers[name] { return Tree(id: id, name: name) }

@@ -1,0 +1,43 @@
+# Roost's own work. `make` lists what there is; each target installs what it lacks, where this user may.
+
+# Turns warnings into errors and adds the benchmark and fuzzing targets (see Package.swift).
+export ROOST_DEVELOPMENT = 1
+
+# How long `make fuzz` runs.
+SECONDS ?= 60
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test bench format lint docs coverage format-example
+
+help: ## Lists the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Installs what building needs and this machine lacks.
+	@Scripts/setup
+
+test: setup ## Builds everything and runs all tests.
+	swift test
+
+bench: setup ## Measures Roost beside SQLite, LMDB, RocksDB and raw appends.
+	Benchmarks/run
+
+format: ## Formats all Swift code.
+	@Scripts/swift-files | xargs swift format --in-place --parallel --configuration .swift-format
+
+lint: ## Checks format, style and layering without building.
+	@status=0; \
+	Scripts/swift-files | xargs swift format lint --strict --parallel --configuration .swift-format || status=1; \
+	Scripts/check-style || status=1; \
+	Scripts/check-layers || status=1; \
+	exit $$status
+
+docs: setup ## Builds the documentation of the products into .build/documentation.
+	@Scripts/build-documentation
+
+coverage: setup ## Runs all tests and prints how many lines of each module they reach.
+	swift test --enable-code-coverage
+	@Scripts/print-coverage "$$(swift test --show-codecov-path)"
+
+format-example: setup ## Writes the example in FileFormat.md anew; read what changed.
+	ROOST_REWRITE_EXAMPLE=1 swift test --filter WorkedExampleTests
+	git --no-pager diff --stat -- FileFormat.md
