@@ -10,22 +10,36 @@ enum ChangesCommand: Command {
         Option("--since", "N", "only changes after this sequence (0)"),
         Option("--limit", "N", "at most so many"),
         Option("--descending", nil, "newest first"),
+        Option("--follow", nil, "go on with what others change, until stopped"),
         Option("--include-docs", nil, "with the documents, as JSON"),
         .json,
     ]
 
     static func run(_ invocation: Invocation) throws {
         let database = try invocation.openForReading()
-        let snapshot = try invocation.collection(of: database).snapshot()
-        let since = UInt64(try invocation.number("--since") ?? 0)
-        let cursor = try snapshot.changeCursor(since: since, descending: invocation.has("--descending"))
+        let collection = try invocation.collection(of: database)
+        var since = UInt64(try invocation.number("--since") ?? 0)
         var left = try invocation.number("--limit") ?? .max
-        while left > 0, let change = try cursor.next() {
-            left -= 1
-            let document = invocation.has("--include-docs") ? try cursor.document(of: change) : nil
-            Console.print(line(change, document, asJSON: invocation.has("--json") || document != nil))
+        let isDescending = invocation.has("--descending")
+        guard !(isDescending && invocation.has("--follow")) else {
+            throw UsageError("--follow goes forwards only, so it excludes --descending.")
+        }
+        while true {
+            let cursor = try collection.snapshot().changeCursor(since: since, descending: isDescending)
+            while left > 0, let change = try cursor.next() {
+                left -= 1
+                since = max(since, change.sequence)
+                let document = invocation.has("--include-docs") ? try cursor.document(of: change) : nil
+                Console.print(line(change, document, asJSON: invocation.has("--json") || document != nil))
+            }
+            guard invocation.has("--follow"), left > 0 else { return }
+            try Console.flush()
+            repeat { usleep(pollingInterval) } while try !database.refresh()
         }
     }
+
+    /// How long to wait between looks at the file, in microseconds.
+    private static let pollingInterval: UInt32 = 100_000
 
     private static func line(_ change: Change, _ document: Document?, asJSON: Bool) -> String {
         guard asJSON else {

@@ -11,7 +11,10 @@ enum InfoCommand: Command {
         let database = try invocation.openForReading()
         let collections = try database.scopes.flatMap { scope in try database.collections(scope: scope) }
         guard !invocation.has("--json") else { return try printJSON(database, collections) }
+        let size = try database.statistics()
         Console.print("database     \(database.path)")
+        Console.print("file         \(Size.text(size.fileBytes)), \(Size.text(size.liveBytes)) of it alive")
+        Console.print("commits      \(size.commit), \(size.generation) compactions")
         Console.print("public UUID  \(database.publicUUID)")
         for collection in collections {
             let snapshot = try collection.snapshot()
@@ -25,6 +28,12 @@ enum InfoCommand: Command {
         var object = JSONObject()
         object.add("path", database.path)
         object.add("publicUUID", database.publicUUID.uuidString)
+        let size = try database.statistics()
+        object.add("fileBytes", size.fileBytes)
+        object.add("liveBytes", size.liveBytes)
+        object.add("logBytes", size.logBytes)
+        object.add("commit", size.commit)
+        object.add("generation", size.generation)
         let parts = try collections.map { collection in
             let snapshot = try collection.snapshot()
             var part = JSONObject()

@@ -4,8 +4,8 @@ import Testing
 
 /// FileFormat.md suffices to read stores: a reader written from it alone finds what the engine finds.
 @Suite struct PythonReaderTests {
-    @Test(arguments: SampleStore.allCases)
-    func readerListsWhatTheEngineLists(sample: SampleStore) throws {
+    @Test(arguments: FormatSample.allCases)
+    func readerListsWhatTheEngineLists(sample: FormatSample) throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("store")
         let store = try Store.open(path, options: sample.options)

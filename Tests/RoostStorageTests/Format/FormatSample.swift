@@ -2,7 +2,7 @@ import RoostBytes
 import RoostStorage
 
 /// Stores that together use every construct of the file format.
-enum SampleStore: CaseIterable {
+enum FormatSample: CaseIterable {
     case empty, logOnly, checkpoints, compressed, spreadOutCheckpoint, deletions, rangeDeletions,
         appendedLeaves
     case largeValues, droppedTrees, sharedValues, reductions, longKeys

@@ -1,0 +1,57 @@
+import RoostStorage
+
+/// Looking after a database: its size, its integrity, its past.
+extension Database {
+    /// Writes what lives into a new file and puts it in the old one's place, while others read and write.
+    ///
+    /// It starts by itself when little of the file is alive, so there is seldom a reason to ask for it. Older commits
+    /// are gone afterwards, and the space that they took; snapshots that are open stay valid. A crash at any moment
+    /// leaves the old file or the new one, each complete.
+    ///
+    /// - Parameter progress: called on this thread; returns `false` to stop, which leaves everything as it was.
+    /// - Throws: `noSpace`, `inputOutput`, `readOnly`, `cancelled`.
+    @discardableResult
+    public func compact(
+        _ options: CompactionOptions = CompactionOptions(), progress: ProgressHandler? = nil
+    ) throws(DatabaseError) -> CompactionResult {
+        try checkWritable()
+        return try engine { () throws(StoreError) in try core.store.compact(options, progress: progress) }
+    }
+
+    /// Verifies every byte of the file, and all that the newest commit leads to.
+    ///
+    /// - Returns: what was found; damage does not throw.
+    /// - Throws: `inputOutput`, `cancelled`.
+    public func check(
+        _ options: CheckOptions = CheckOptions(), progress: ProgressHandler? = nil
+    ) throws(DatabaseError) -> CheckReport {
+        try engine { () throws(StoreError) in try core.store.check(options, progress: progress) }
+    }
+
+    /// The commits back to the last compaction, newest first.
+    public var history: History { core.store.history }
+
+    /// The database as of an older commit. What was deleted or changed since is there as it was.
+    ///
+    /// - Throws: `notFound` when a compaction has removed the commit.
+    public func snapshot(at commit: Commit) throws(DatabaseError) -> DatabaseSnapshot {
+        try checkOpen()
+        return DatabaseSnapshot(
+            core, try engine { () throws(StoreError) in try core.store.snapshot(at: commit) })
+    }
+
+    /// In a database that was opened for reading only: takes in what another process has committed since.
+    ///
+    /// - Returns: whether there was anything new.
+    @discardableResult
+    public func refresh() throws(DatabaseError) -> Bool {
+        try checkOpen()
+        return try engine { () throws(StoreError) in try core.store.refresh() }
+    }
+
+    /// How large the database is. O(1).
+    public func statistics() throws(DatabaseError) -> StoreStatistics {
+        try checkOpen()
+        return try engine { () throws(StoreError) in try core.store.statistics() }
+    }
+}
