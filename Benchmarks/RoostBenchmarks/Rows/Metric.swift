@@ -93,7 +93,8 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     /// Whether the line counts something that is no goal by itself, so that no ratio is worth showing.
     var isCount: Bool {
         switch self {
-        case .orderedLoadSyncs, .updatesSyncs, .singleCommitSyncs, .parallelCommitSyncs, .singleCommitBytes:
+        case .orderedLoadSyncs, .updatesSyncs, .singleCommitSyncs, .parallelCommitSyncs, .singleCommitBytes,
+            .orderedLoadBlocks, .randomLoadBlocks, .updatesBlocks:
             true
         default: false
         }
