@@ -15,7 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static atomic_ullong bytes, writes, syncs;
+static atomic_ullong bytes, syncs;
 
 enum { trackedDescriptors = 4096 };
 static atomic_uchar isSynchronous[trackedDescriptors];
@@ -23,7 +23,6 @@ static atomic_uchar isSynchronous[trackedDescriptors];
 WriteCounters writeCountersNow(void) {
     return (WriteCounters){
         .bytes = atomic_load_explicit(&bytes, memory_order_relaxed),
-        .writes = atomic_load_explicit(&writes, memory_order_relaxed),
         .syncs = atomic_load_explicit(&syncs, memory_order_relaxed),
     };
 }
@@ -35,7 +34,6 @@ static void add(atomic_ullong *counter, unsigned long long amount) {
 static ssize_t countedWrite(int descriptor, ssize_t result) {
     if (result < 0) return result;
     add(&bytes, (unsigned long long)result);
-    add(&writes, 1);
     if (descriptor < trackedDescriptors && atomic_load_explicit(&isSynchronous[descriptor], memory_order_relaxed))
         add(&syncs, 1);
     return result;

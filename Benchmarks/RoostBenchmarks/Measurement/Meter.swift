@@ -6,7 +6,6 @@ struct Measurement {
     var seconds = 0.0
     /// Bytes passed to write calls by this process.
     var bytesWritten = 0.0
-    var writes = 0.0
     var syncs = 0.0
     /// Bytes that the kernel says it will send to the device for this process: whole folios, so more than the
     /// truth for whoever overwrites in place.
@@ -33,7 +32,6 @@ struct Meter {
         return Measurement(
             seconds: seconds,
             bytesWritten: Double(now.bytes - counters.bytes),
-            writes: Double(now.writes - counters.writes),
             syncs: Double(now.syncs - counters.syncs),
             blockBytes: ProcFile.number("self/io", "write_bytes:") - blockBytes,
             otherWork: ticks / Double(sysconf(Int32(_SC_CLK_TCK))))

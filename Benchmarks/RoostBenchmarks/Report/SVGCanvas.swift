@@ -1,7 +1,8 @@
 import Foundation
 
 /// Collects the shapes of an SVG picture that is readable on light and on dark pages: the background is left
-/// to the page, and colours follow the reader's scheme.
+/// to the page, and every colour stands out from white and from black, since a picture cannot rely on being
+/// told the page's scheme.
 struct SVGCanvas {
     /// The place of a text relative to its point.
     enum Anchor: String {
@@ -44,22 +45,13 @@ struct SVGCanvas {
     }
 
     private static let styleSheet = """
-        text { fill: #1f2328; font-size: 11px }
+        text { fill: #727b85; font-size: 11px }
         .title { font-size: 15px; font-weight: 600 }
         .panel { font-weight: 600 }
-        .quiet { fill: #59636e }
-        .raw { fill: #b4bcc4 }
-        .peer { fill: #6a8fc0 }
-        .relaxed { fill: #b5c9e3 }
-        .roost { fill: #d9662b }
-        @media (prefers-color-scheme: dark) {
-        text { fill: #e6edf3 }
-        .quiet { fill: #9198a1 }
-        .raw { fill: #59636e }
+        .raw { fill: #8c959f }
         .peer { fill: #5f88bd }
-        .relaxed { fill: #3d5573 }
-        .roost { fill: #f0883e }
-        }
+        .relaxed { fill: #a3bbdb }
+        .roost { fill: #e0702d }
         """
 
     private static func text(_ value: Double) -> String {

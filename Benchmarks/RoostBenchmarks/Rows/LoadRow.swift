@@ -20,6 +20,7 @@ enum LoadRow {
         stage.record(inOrder ? .orderedLoad : .randomLoad, count / loaded.seconds)
         stage.record(inOrder ? .orderedLoadSettled : .randomLoadSettled, count / settled.seconds)
         stage.record(inOrder ? .orderedLoadWritten : .randomLoadWritten, settled.bytesWritten / bytes)
+        stage.record(inOrder ? .orderedLoadBlocks : .randomLoadBlocks, settled.blockBytes / bytes)
         if inOrder {
             stage.record(.peakMemory, memory.megabytes())
             stage.record(.orderedLoadSyncs, loaded.syncs * Double(documentsPerCommit) / count)

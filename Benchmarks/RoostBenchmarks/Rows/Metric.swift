@@ -3,15 +3,18 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     case orderedLoad = "W1"
     case orderedLoadSettled = "W1.settled"
     case orderedLoadWritten = "W1.written"
+    case orderedLoadBlocks = "W1.blocks"
     case orderedLoadSyncs = "W1.syncs"
     case fileSize = "W1.size"
     case peakMemory = "W1.memory"
     case randomLoad = "W2"
     case randomLoadSettled = "W2.settled"
     case randomLoadWritten = "W2.written"
+    case randomLoadBlocks = "W2.blocks"
     case updates = "W3"
     case updatesSettled = "W3.settled"
     case updatesWritten = "W3.written"
+    case updatesBlocks = "W3.blocks"
     case updatesSyncs = "W3.syncs"
     case singleCommits = "W4"
     case singleCommitBytes = "W4.bytes"
@@ -45,15 +48,18 @@ enum Metric: String, CaseIterable, Codable, Sendable {
         case .orderedLoad: "W1 load in ID order, 1,000 per commit, docs/s"
         case .orderedLoadSettled: "W1 the same until settled and closed, docs/s"
         case .orderedLoadWritten: "W1 bytes written per byte of document, until closed"
+        case .orderedLoadBlocks: "W1 the same by the kernel's count, whole folios"
         case .orderedLoadSyncs: "W1 syncs per commit"
         case .fileSize: "file size after W1, bytes per byte of document"
         case .peakMemory: "peak memory in W1, MB"
         case .randomLoad: "W2 load in random order, 1,000 per commit, docs/s"
         case .randomLoadSettled: "W2 the same until settled and closed, docs/s"
         case .randomLoadWritten: "W2 bytes written per byte of document, until closed"
+        case .randomLoadBlocks: "W2 the same by the kernel's count, whole folios"
         case .updates: "W3 random updates, 100 per commit, docs/s"
         case .updatesSettled: "W3 the same until settled and closed, docs/s"
         case .updatesWritten: "W3 bytes written per byte of document, until closed"
+        case .updatesBlocks: "W3 the same by the kernel's count, whole folios"
         case .updatesSyncs: "W3 syncs per commit"
         case .singleCommits: "W4 single-document commits/s"
         case .singleCommitBytes: "W4 bytes written per commit"
@@ -87,7 +93,8 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     /// Whether the line counts something that is no goal by itself, so that no ratio is worth showing.
     var isCount: Bool {
         switch self {
-        case .orderedLoadSyncs, .updatesSyncs, .singleCommitSyncs, .parallelCommitSyncs, .singleCommitBytes:
+        case .orderedLoadSyncs, .updatesSyncs, .singleCommitSyncs, .parallelCommitSyncs, .singleCommitBytes,
+            .orderedLoadBlocks, .randomLoadBlocks, .updatesBlocks:
             true
         default: false
         }

@@ -22,7 +22,9 @@ enum UpdateRow {
         let count = Double(sequence.updates)
         stage.record(.updates, count / updated.seconds)
         stage.record(.updatesSettled, count / settled.seconds)
-        stage.record(.updatesWritten, settled.bytesWritten / (count * Double(corpus.documentSize)))
+        let bytes = count * Double(corpus.documentSize)
+        stage.record(.updatesWritten, settled.bytesWritten / bytes)
+        stage.record(.updatesBlocks, settled.blockBytes / bytes)
         stage.record(.updatesSyncs, updated.syncs / Double(commits))
         let updatedDocuments = sequence.updatedDocuments()
         try stage.verify { updatedDocuments.contains($0) ? 1 : 0 }

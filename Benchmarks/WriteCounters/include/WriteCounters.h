@@ -7,8 +7,6 @@
 typedef struct {
     /// Bytes passed to write calls that succeeded, and copied by copy_file_range and sendfile.
     uint64_t bytes;
-    /// Write calls.
-    uint64_t writes;
     /// Waits for the medium: fsync, fdatasync, msync(MS_SYNC), and writes through a descriptor opened with
     /// O_SYNC or O_DSYNC.
     uint64_t syncs;
