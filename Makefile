@@ -7,13 +7,16 @@ export ROOST_DEVELOPMENT = 1
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test bench format lint docs coverage format-example
+.PHONY: help setup demo test bench format lint docs coverage format-example
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Installs what building needs and this machine lacks.
 	@Scripts/setup
+
+demo: setup ## Builds the tool and does its main job on the sample of real documents.
+	@Scripts/demo
 
 test: setup ## Builds everything and runs all tests.
 	swift test

@@ -52,7 +52,7 @@ import Testing
         let (one, other) = (try SampleStore(commits: 3), try SampleStore(commits: 7))
         let reader = try reader(one.path, one.options)
         let before = reader.snapshot()
-        #expect(rename(other.path, one.path) == 0)
+        #expect(unsafe rename(other.path, one.path) == 0)
         #expect(try reader.refresh())
         #expect(try reader.snapshot().contents() == other.models)
         #expect(try before.contents() == one.models)
