@@ -237,8 +237,8 @@ final class CommitQueue: Sendable {
         let (state, last) = (base.state, base.state.record)
         if last.kind != .close {
             let output = CommitBuffer(file: state.file, start: last.end, compression: 0)
-            // Commits in flight end before this one is written, so all of them are synced by then.
-            var record = CommitRecord(.close, after: last, syncedEnd: last.end, time: time)
+            // Commits in flight may share this one's write, so it must not vouch for them.
+            var record = CommitRecord(.close, after: last, syncedEnd: base.syncedEnd, time: time)
             let bytes = output.seal(&record)
             let commit = StagedCommit(bytes: bytes, state: state.with(record: record), needsSync: false)
             try finish(try enqueue(commit, on: base))
