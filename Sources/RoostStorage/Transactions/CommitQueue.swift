@@ -189,6 +189,7 @@ final class CommitQueue: Sendable {
 
     /// Makes everything up to `state` durable. A failed sync is never repeated: what the medium then holds is unknown.
     private func sync(_ state: StoreState) throws(StoreError) {
+        if let failure = shared.withLock({ $0.failure }) { throw failure }
         do throws(FileError) {
             try state.file.file.sync()
         } catch {
@@ -217,7 +218,19 @@ final class CommitQueue: Sendable {
             list.removeAll { bytes in (batch + stranded).contains { $0.bytes === bytes } }
         }
         written.file.cache.removeAll(from: written.record.end)
+        cutFailed(after: written)
         for commit in stranded { commit.resolve(.failed(error)) }
+    }
+
+    /// Takes what failed out of the file, as far as the medium lets it: a commit that was refused must not turn up when
+    /// the file is opened again, and after a failed sync the system shows bytes as written that may never get to the
+    /// medium, so that nothing may be built on them.
+    private func cutFailed(after written: StoreState) {
+        let end = shared.withLock { $0.failure == nil ? written.record.end : $0.syncedEnd }
+        medium.withLock { medium in
+            try? written.file.file.truncate(to: end)
+            medium.allocatedEnd = end
+        }
     }
 
     /// Syncs what relaxed commits have written so far.
@@ -226,7 +239,12 @@ final class CommitQueue: Sendable {
             shared.isSyncScheduled = false
             return shared.written
         }
-        try sync(state)
+        do throws(StoreError) {
+            try sync(state)
+        } catch {
+            cutFailed(after: state)
+            throw error
+        }
     }
 
     /// Notes in the file that everything before was synced, and gives prepared space back. Without a sync of its own:
