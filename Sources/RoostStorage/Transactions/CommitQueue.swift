@@ -299,10 +299,16 @@ extension CommitQueue.Medium {
             ahead = count <= CommitQueue.smallCommit ? min(max(ahead * 4, 256), CommitQueue.largestAhead) : 0
             if ahead >= CommitQueue.smallestAhead { bytes.append(zeros: ahead) }
         }
-        let view = bytes.view
         try fileCall { () throws(FileError) in
-            unsafe try file.file.writeFully(view.buffer, at: offset)
+            do {
+                unsafe try file.file.writeFully(bytes.view.buffer, at: offset)
+            } catch where error.code == .noSpace && bytes.count > count {
+                // The commit itself may fit where the space ahead does not.
+                bytes.resize(to: count)
+                ahead = 0
+                unsafe try file.file.writeFully(bytes.view.buffer, at: offset)
+            }
         }
-        allocatedEnd = max(allocatedEnd, offset + UInt64(view.count))
+        allocatedEnd = max(allocatedEnd, offset + UInt64(bytes.count))
     }
 }
