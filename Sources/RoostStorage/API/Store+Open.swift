@@ -162,12 +162,13 @@ struct StoreOpener {
     /// - Returns: the end of what is known to be on the medium.
     private func secure(_ file: DataFile, upTo record: CommitRecord) throws(StoreError) -> UInt64 {
         try fileCall { () throws(FileError) in
+            // Whoever gave the file its name may have ended before that was durable.
+            try medium.syncDirectory(of: path)
             let hasTail = try file.file.size() > record.end
             let isCleanEnd = record.kind == .close && record.syncedEnd == record.start
             if isCleanEnd, !hasTail { return record.syncedEnd }
             if hasTail { try file.file.truncate(to: record.end) }
             try file.file.sync()
-            try medium.syncDirectory(of: path)
             return record.end
         }
     }
