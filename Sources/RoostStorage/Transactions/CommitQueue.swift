@@ -300,7 +300,7 @@ extension CommitQueue.Medium {
             if ahead >= CommitQueue.smallestAhead { bytes.append(zeros: ahead) }
         }
         try fileCall { () throws(FileError) in
-            do {
+            do throws(FileError) {
                 unsafe try file.file.writeFully(bytes.view.buffer, at: offset)
             } catch where error.code == .noSpace && bytes.count > count {
                 // The commit itself may fit where the space ahead does not.
