@@ -45,6 +45,19 @@ func benchmarkProducts() -> [Product] {
     #endif
 }
 
+/// The program behind `make simulate`.
+func simulationTargets() -> [Target] {
+    guard isDevelopment else { return [] }
+    return [
+        .executableTarget(
+            name: "RoostSimulate", dependencies: ["RoostCampaign"], swiftSettings: strict)
+    ]
+}
+
+func simulationProducts() -> [Product] {
+    isDevelopment ? [.executable(name: "roost-simulate", targets: ["RoostSimulate"])] : []
+}
+
 let package = Package(
     name: "Roost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -53,7 +66,7 @@ let package = Package(
         .library(name: "RoostStorage", targets: ["RoostStorage"]),
         .library(name: "Fleece", targets: ["Fleece"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
-    ] + benchmarkProducts(),
+    ] + benchmarkProducts() + simulationProducts(),
     traits: [
         .default(enabledTraits: ["HardwareCrypto"]),
         .trait(
@@ -73,14 +86,17 @@ let package = Package(
         layer("Fleece", ["RoostBytes"]),
         layer("Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
         layer("RoostSimulation", ["RoostFile"]),
+        layer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
         .executableTarget(
             name: "RoostCommand", dependencies: ["Roost", "RoostStorage", "Fleece"], swiftSettings: strict),
         tests("RoostBytesTests", ["RoostBytes"]),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
-        tests("RoostStorageTests", ["RoostStorage", "RoostFile", "RoostBytes", "RoostSimulation"]),
+        tests(
+            "RoostStorageTests",
+            ["RoostStorage", "RoostFile", "RoostBytes", "RoostSimulation", "RoostCampaign"]),
         tests("RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"]),
-    ] + benchmarkTargets()
+    ] + benchmarkTargets() + simulationTargets()
 )

@@ -44,4 +44,9 @@ package struct Simulation: Sendable {
     package func afterCrash(_ fate: CrashFate = .random) -> Simulation {
         Simulation(seed: seed, disk: disk.afterCrash(fate), clock: clock, randomness: randomness)
     }
+
+    /// The same machine after the process was killed; see ``SimulatedMedium/afterProcessDeath()``.
+    package func afterProcessDeath() -> Simulation {
+        Simulation(seed: seed, disk: disk.afterProcessDeath(), clock: clock, randomness: randomness)
+    }
 }

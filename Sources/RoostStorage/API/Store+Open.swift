@@ -52,7 +52,7 @@ struct StoreOpener {
         }
         let file = try openFile(.readWrite)
         let record = try lastRecord(in: file)
-        try cutTail(of: file, after: record)
+        let syncedEnd = try secure(file, upTo: record)
         file.writtenEnd.store(record.end, ordering: .releasing)
         let output = CommitBuffer(
             file: file, start: record.end, compression: options.compression, spills: false)
@@ -61,7 +61,7 @@ struct StoreOpener {
             Store.Writer(
                 lock: lock,
                 queue: CommitQueue(
-                    state: state, syncedEnd: record.end, durability: options.durability, publish: publish))
+                    state: state, syncedEnd: syncedEnd, durability: options.durability, publish: publish))
         }
         if output.count > 0 {
             try store.keepReplayed(output, state)
@@ -155,12 +155,21 @@ struct StoreOpener {
     /// Offsets from here on are in no file.
     static let replayedStart: UInt64 = 1 << 47
 
-    /// A crash may have left bytes after the last whole commit: they go, durably, before anything is appended.
-    private func cutTail(of file: DataFile, after record: CommitRecord) throws(StoreError) {
+    /// Cuts off what a crash left after the last whole commit, and makes durable what comes before: a process that was
+    /// killed leaves commits, and a new file its name, in the system's cache alone, where a power failure could still
+    /// take them from under what is appended now.
+    ///
+    /// - Returns: the end of what is known to be on the medium.
+    private func secure(_ file: DataFile, upTo record: CommitRecord) throws(StoreError) -> UInt64 {
         try fileCall { () throws(FileError) in
-            guard try file.file.size() > record.end else { return }
-            try file.file.truncate(to: record.end)
+            // Whoever gave the file its name may have ended before that was durable.
+            try medium.syncDirectory(of: path)
+            let hasTail = try file.file.size() > record.end
+            let isCleanEnd = record.kind == .close && record.syncedEnd == record.start
+            if isCleanEnd, !hasTail { return record.syncedEnd }
+            if hasTail { try file.file.truncate(to: record.end) }
             try file.file.sync()
+            return record.end
         }
     }
 }

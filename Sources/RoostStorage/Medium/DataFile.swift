@@ -59,13 +59,41 @@ final class DataFile: Sendable {
 
     /// Fills `buffer` from `offset`, from memory where the bytes are not written yet.
     func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {
-        if offset >= writtenEnd.load(ordering: .acquiring) {
-            let found = unwritten.withLock { regions in
-                regions.contains { unsafe $0.copy(into: buffer, from: offset) }
-            }
-            if found { return }
+        guard offset + UInt64(buffer.count) > writtenEnd.load(ordering: .acquiring) else {
+            return unsafe try readFromFile(buffer, at: offset)
         }
-        let count = try fileCall { () throws(FileError) in unsafe try file.readFully(into: buffer, at: offset)
+        // A transaction that was written ahead in part, or a window over several values, may lie in both.
+        var done = 0
+        while done < buffer.count {
+            let position = offset + UInt64(done)
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let (copied, gap) = unsafe copyUnwritten(into: rest, from: position)
+            if copied == 0 {
+                let part = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[..<gap])
+                unsafe try readFromFile(part, at: position)
+            }
+            done += copied + gap
+        }
+    }
+
+    /// Copies what is in memory from `position` on; where nothing is, says how many bytes come before what is.
+    private func copyUnwritten(
+        into buffer: UnsafeMutableRawBufferPointer, from position: UInt64
+    ) -> (copied: Int, gap: Int) {
+        unwritten.withLock { regions in
+            var gap = buffer.count
+            for region in regions {
+                let copied = unsafe region.copy(into: buffer, from: position)
+                if copied > 0 { return (copied, 0) }
+                if region.start > position { gap = min(gap, Int(clamping: region.start - position)) }
+            }
+            return (0, gap)
+        }
+    }
+
+    private func readFromFile(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {
+        let count = try fileCall { () throws(FileError) in
+            unsafe try file.readFully(into: buffer, at: offset)
         }
         guard count == buffer.count else {
             throw .damaged("the file ends within a chunk", at: offset, in: path)
@@ -171,10 +199,11 @@ final class UnwrittenBytes: @unchecked Sendable {
 
     var end: UInt64 { start + UInt64(buffer.count) }
 
-    /// Copies bytes from `offset` of the file, if all of them are here.
-    func copy(into target: UnsafeMutableRawBufferPointer, from offset: UInt64) -> Bool {
-        guard offset >= start, offset + UInt64(target.count) <= end else { return false }
-        unsafe target.copyMemory(from: buffer.view.slice(Int(offset - start), target.count).buffer)
-        return true
+    /// Copies the bytes from `offset` of the file that are here; returns how many.
+    func copy(into target: UnsafeMutableRawBufferPointer, from offset: UInt64) -> Int {
+        guard offset >= start, offset < end else { return 0 }
+        let count = Int(min(UInt64(target.count), end - offset))
+        unsafe target.copyMemory(from: buffer.view.slice(Int(offset - start), count).buffer)
+        return count
     }
 }

@@ -189,6 +189,7 @@ final class CommitQueue: Sendable {
 
     /// Makes everything up to `state` durable. A failed sync is never repeated: what the medium then holds is unknown.
     private func sync(_ state: StoreState) throws(StoreError) {
+        if let failure = shared.withLock({ $0.failure }) { throw failure }
         do throws(FileError) {
             try state.file.file.sync()
         } catch {
@@ -217,7 +218,19 @@ final class CommitQueue: Sendable {
             list.removeAll { bytes in (batch + stranded).contains { $0.bytes === bytes } }
         }
         written.file.cache.removeAll(from: written.record.end)
+        cutFailed(after: written)
         for commit in stranded { commit.resolve(.failed(error)) }
+    }
+
+    /// Takes what failed out of the file, as far as the medium lets it: a commit that was refused must not turn up when
+    /// the file is opened again, and after a failed sync the system shows bytes as written that may never get to the
+    /// medium, so that nothing may be built on them.
+    private func cutFailed(after written: StoreState) {
+        let end = shared.withLock { $0.failure == nil ? written.record.end : $0.syncedEnd }
+        medium.withLock { medium in
+            try? written.file.file.truncate(to: end)
+            medium.allocatedEnd = end
+        }
     }
 
     /// Syncs what relaxed commits have written so far.
@@ -226,7 +239,12 @@ final class CommitQueue: Sendable {
             shared.isSyncScheduled = false
             return shared.written
         }
-        try sync(state)
+        do throws(StoreError) {
+            try sync(state)
+        } catch {
+            cutFailed(after: state)
+            throw error
+        }
     }
 
     /// Notes in the file that everything before was synced, and gives prepared space back. Without a sync of its own:
@@ -237,8 +255,8 @@ final class CommitQueue: Sendable {
         let (state, last) = (base.state, base.state.record)
         if last.kind != .close {
             let output = CommitBuffer(file: state.file, start: last.end, compression: 0)
-            // Commits in flight end before this one is written, so all of them are synced by then.
-            var record = CommitRecord(.close, after: last, syncedEnd: last.end, time: time)
+            // Commits in flight may share this one's write, so it must not vouch for them.
+            var record = CommitRecord(.close, after: last, syncedEnd: base.syncedEnd, time: time)
             let bytes = output.seal(&record)
             let commit = StagedCommit(bytes: bytes, state: state.with(record: record), needsSync: false)
             try finish(try enqueue(commit, on: base))
@@ -281,10 +299,16 @@ extension CommitQueue.Medium {
             ahead = count <= CommitQueue.smallCommit ? min(max(ahead * 4, 256), CommitQueue.largestAhead) : 0
             if ahead >= CommitQueue.smallestAhead { bytes.append(zeros: ahead) }
         }
-        let view = bytes.view
         try fileCall { () throws(FileError) in
-            unsafe try file.file.writeFully(view.buffer, at: offset)
+            do throws(FileError) {
+                unsafe try file.file.writeFully(bytes.view.buffer, at: offset)
+            } catch where error.code == .noSpace && bytes.count > count {
+                // The commit itself may fit where the space ahead does not.
+                bytes.resize(to: count)
+                ahead = 0
+                unsafe try file.file.writeFully(bytes.view.buffer, at: offset)
+            }
         }
-        allocatedEnd = max(allocatedEnd, offset + UInt64(view.count))
+        allocatedEnd = max(allocatedEnd, offset + UInt64(bytes.count))
     }
 }

@@ -1,0 +1,110 @@
+import RoostFile
+import RoostSimulation
+import RoostStorage
+
+/// Crashes of the machine and of the process, and what must be true afterwards.
+extension Campaign {
+    enum CrashKind {
+        /// The power fails: what was not synced may be lost, in any part.
+        case power
+        /// The process ends: what it wrote stays in the system's cache.
+        case process
+    }
+
+    /// Some later call that changes the medium will be the last one.
+    func planCrash() {
+        let disk = simulation.disk
+        disk.crash(atChange: disk.counts.changes + 1 + generator.next(below: 12))
+    }
+
+    /// Crashes, opens the store again, and finds the contents among the possible ones. Now and then the power fails
+    /// during recovery, several times in a row.
+    func recover(_ kind: CrashKind) throws {
+        var possible = kind == .power ? states.afterPowerFailure : states.afterProcessDeath
+        var kind = kind
+        store = nil
+        snapshots = []
+        while true {
+            crash(kind)
+            if generator.chance(0.4) { simulation.disk.crash(atChange: 1 + generator.next(below: 5)) }
+            do {
+                try open()
+                let found = try settle(among: possible, "after a \(kind) crash")
+                say("    found the contents \(found) of \(possible.count)")
+                return
+            } catch where !(error is CampaignFinding) && simulation.disk.hasCrashed {
+                statistics.recoveryCrashes += 1
+                kind = generator.chance(0.8) ? .power : .process
+                if kind == .power { possible = states.afterPowerFailure }
+                say("    again during recovery: \(kind)")
+            } catch let error as StoreError {
+                throw finding("opening after a \(kind) crash: \(error)")
+            }
+        }
+    }
+
+    private func crash(_ kind: CrashKind) {
+        switch kind {
+        case .power:
+            statistics.crashes += 1
+            let fate: CrashFate = [.random, .random, .random, .losesAll, .keepsAll][generator.next(below: 5)]
+            simulation = simulation.afterCrash(fate)
+        case .process:
+            statistics.processDeaths += 1
+            simulation = simulation.afterProcessDeath()
+        }
+        prepareDisk()
+    }
+
+    /// Takes what the open store shows as the state to go on from; it must be one of `possible`.
+    func settle(among possible: ArraySlice<StoreModel>, _ occasion: String) throws -> Int {
+        let found = try Contents.read(try openStore().snapshot())
+        statistics.comparisons += 1
+        guard let index = possible.lastIndex(of: found) else {
+            throw finding(lossDescription(found, possible, occasion))
+        }
+        // Opening for writing makes everything that it shows durable.
+        states.settle(on: found)
+        return index - possible.startIndex
+    }
+
+    private func lossDescription(
+        _ found: StoreModel, _ possible: ArraySlice<StoreModel>, _ occasion: String
+    ) -> String {
+        let differences = possible.map { Comparison.difference(found, $0) ?? "" }
+        return "\(occasion) the store shows none of \(possible.count) possible states; "
+            + differences.enumerated().map { "(\($0)) \($1)" }.joined(separator: "; ")
+    }
+
+    /// Looks at a few disks that a power failure at this moment might leave, without disturbing the run.
+    func examineOutcomes() throws {
+        for _ in 0..<3 {
+            let seed = generator.next()
+            statistics.outcomes += 1
+            try examine(simulation.disk.crashed(seed: seed), seed)
+        }
+    }
+
+    private func examine(_ disk: SimulatedMedium, _ seed: UInt64) throws {
+        let environment = Environment(
+            medium: disk, clock: SimulatedClock(), randomness: SeededRandomness(seed: seed))
+        var options = CampaignSettings.options(&generator)
+        options.durability = .full
+        do {
+            let found = try Contents.read(
+                try Store.open(Self.path, options: options, environment: environment).snapshot())
+            guard states.afterPowerFailure.contains(found) else {
+                throw finding(lossDescription(found, states.afterPowerFailure, "at outcome \(seed)"))
+            }
+            // What recovery showed must survive the next power failure too.
+            let again = Environment(
+                medium: disk.crashed(seed: seed, .losesAll), clock: SimulatedClock(),
+                randomness: SeededRandomness(seed: seed))
+            let kept = try Contents.read(
+                try Store.open(Self.path, options: options, environment: again).snapshot())
+            try compare(kept, found, "outcome \(seed) after a second crash")
+        } catch let error as StoreError {
+            throw finding("opening outcome \(seed): \(error)")
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import RoostSimulation
+import RoostStorage
+
+/// What a program does with a store on good days.
+extension Campaign {
+    func open() throws {
+        let options = CampaignSettings.options(&generator)
+        store = try Store.open(Self.path, options: options, environment: simulation.environment)
+        isRelaxed = options.durability != .full
+    }
+
+    func commit() throws {
+        let transaction = try openStore().beginWriting()
+        do {
+            var model = states.current
+            try workload.change(transaction, &model)
+            states.attempt(model)
+            try transaction.commit()
+        } catch {
+            transaction.rollback()
+            throw error
+        }
+        states.acknowledge(isDurable: !isRelaxed)
+        statistics.commits += 1
+    }
+
+    /// Changes that must leave no trace, given up by a call or by letting the transaction go.
+    func rollBack(explicitly: Bool) throws {
+        let transaction = try openStore().beginWriting()
+        var model = states.current
+        try workload.change(transaction, &model)
+        if generator.chance(0.5) { try compare(try Contents.read(transaction), model, "a transaction") }
+        if explicitly { transaction.rollback() }
+    }
+
+    func keepSnapshot() throws {
+        if snapshots.count > 4 { snapshots.removeFirst() }
+        snapshots.append((try openStore().snapshot(), states.current))
+    }
+
+    func compareSnapshot() throws {
+        guard !snapshots.isEmpty else { return }
+        let (snapshot, model) = snapshots.remove(at: generator.next(below: snapshots.count))
+        try compare(snapshot, model, "a snapshot")
+    }
+
+    func compare() throws {
+        try compare(try openStore().snapshot(), states.current, "the store")
+    }
+
+    func openReader() throws {
+        var options = CampaignSettings.options(&generator)
+        options.readOnly = true
+        let reader = try Store.open(Self.path, options: options, environment: simulation.environment)
+        let found = try Contents.read(reader.snapshot())
+        guard states.afterProcessDeath.contains(found) else {
+            throw finding("a reader: \(Comparison.difference(found, states.current) ?? "")")
+        }
+    }
+
+    func sync() throws {
+        try openStore().sync()
+        states.settle()
+    }
+
+    func reopen() throws {
+        try openStore().close()
+        states.settle()
+        try open()
+        if generator.chance(0.5) { try compare() }
+    }
+
+    /// A closed store refuses to write, goes on reading, and is there for whoever opens it.
+    func closeAndStay() throws {
+        let closed = try openStore()
+        try closed.close()
+        states.settle()
+        do {
+            _ = try closed.beginWriting()
+            throw finding("a closed store took a transaction")
+        } catch let error as StoreError {
+            guard error.code == .closed else { throw error }
+        }
+        try open()
+        try compare(closed.snapshot(), states.current, "a closed store")
+    }
+
+    // MARK: Comparing
+
+    func compare(_ snapshot: Snapshot, _ model: StoreModel, _ what: String) throws {
+        try compare(try Contents.read(snapshot), model, what)
+        for name in model.names {
+            guard let tree = snapshot.tree(name) else { continue }
+            try probe(try snapshot[tree], model[name], name)
+        }
+    }
+
+    func compare(_ found: StoreModel, _ model: StoreModel, _ what: String) throws {
+        statistics.comparisons += 1
+        guard let difference = Comparison.difference(found, model) else { return }
+        throw finding("\(what): \(difference)")
+    }
+
+    /// Looks at one range in the other ways there are: backwards, by rank and by reduction.
+    private func probe(_ view: TreeView, _ model: TreeModel, _ name: String) throws {
+        let range = workload.range()
+        let expected = model.indices(in: range)
+        var keys: [Key] = []
+        try view.forEach(in: range, reversed: true) { key, _ in
+            keys.append(key)
+            return true
+        }
+        guard keys == model.keys[expected].reversed() else { throw finding("\(name) differs backwards") }
+        guard view.count == model.count, try view.count(in: range) == expected.count else {
+            throw finding("\(name) counts wrongly")
+        }
+        let key = workload.key()
+        guard try view.rank(key) == model.rank(key), try view.value(key) == model[key]?.bytes else {
+            throw finding("\(name) has another rank or value for a key")
+        }
+        guard name == "reduced" else { return }
+        let sum = model.keys[expected].reduce(0) { $0 + $1.bytes.count }
+        guard Key(try view.reduction(in: range)).number == UInt64(sum) else {
+            throw finding("\(name) reduces wrongly")
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import RoostFile
+import RoostSimulation
+import RoostStorage
+
+/// One seed's run: random work on a store on a simulated disk, beside a model, with crashes and faults.
+///
+/// The seed decides everything: the work, the options, the faults, what each crash leaves. Two runs of one seed
+/// make the same calls. After every crash the store must show the model as of some commit that is not older than the
+/// last durable one; everything that was acknowledged as durable is in it, and nothing is there in part.
+package final class Campaign {
+    package static let path = "store"
+
+    let seed: UInt64
+    let settings: CampaignSettings
+    let log: ((String) -> Void)?
+    /// Changes the plan of faults that every disk starts with: for media that lie.
+    let sabotage: ((inout FaultPlan) -> Void)?
+    var simulation: Simulation
+    var workload: Workload
+    var generator: SeededGenerator
+    var states = PossibleStates()
+    var store: Store?
+    /// Whether the open store acknowledges commits before they are synced.
+    var isRelaxed = false
+    var snapshots: [(snapshot: Snapshot, model: StoreModel)] = []
+    var statistics = CampaignStatistics()
+    private var step = 0
+
+    /// - Parameters:
+    ///   - log: is told every step.
+    ///   - sabotage: adds faults that no medium may have, to see whether the run notices.
+    package init(
+        seed: UInt64, log: ((String) -> Void)? = nil, sabotage: ((inout FaultPlan) -> Void)? = nil
+    ) {
+        self.seed = seed
+        self.log = log
+        self.sabotage = sabotage
+        let origin = Simulation(seed: seed)
+        generator = origin.choices(stream: 0)
+        settings = CampaignSettings(&generator)
+        simulation = Simulation(seed: seed, tearing: settings.tearing)
+        workload = Workload(settings, origin.choices(stream: 1))
+    }
+
+    /// Runs to the end or to the first finding.
+    package func run() -> CampaignReport {
+        var found: CampaignFinding?
+        do {
+            say("\(settings)")
+            prepareDisk()
+            try guarded(.openStore)
+            while step < settings.steps {
+                step += 1
+                try guarded(CampaignAction.draw(&generator))
+            }
+            try finish()
+        } catch {
+            found = error as? CampaignFinding ?? finding("\(error)")
+        }
+        statistics.steps = step
+        return CampaignReport(
+            seed: seed, statistics: statistics, traceHash: simulation.disk.traceHash, finding: found)
+    }
+
+    /// Does `action`. Only a crash may keep it from succeeding; recovery follows at once.
+    private func guarded(_ action: CampaignAction) throws {
+        say("\(step): \(action)")
+        do {
+            try perform(action)
+        } catch let finding as CampaignFinding {
+            throw finding
+        } catch where simulation.disk.hasCrashed {
+            try recover(.power)
+        } catch {
+            throw finding("\(action) failed although nothing was wrong: \(error)")
+        }
+    }
+
+    private func finish() throws {
+        do {
+            try compare()
+            try reopen()
+            try compare()
+        } catch where simulation.disk.hasCrashed {
+            try recover(.power)
+        }
+        simulation.disk.crash()
+        try recover(.power)
+    }
+
+    func say(_ line: @autoclosure () -> String) { log?(line()) }
+
+    func finding(_ what: String) -> CampaignFinding { CampaignFinding(seed: seed, step: step, what: what) }
+
+    /// The store, which every action but opening finds open.
+    func openStore() throws -> Store {
+        guard let store else { throw finding("the run lost its store") }
+        return store
+    }
+
+    /// Gives a disk the faults that it always has.
+    func prepareDisk() {
+        var plan = FaultPlan()
+        if settings.isNoisy {
+            for kind in [CallKind.read, .write] {
+                plan.fail(kind, probability: 0.1, with: .short)
+                plan.fail(kind, probability: 0.1, with: .error(.interrupted))
+            }
+        }
+        sabotage?(&plan)
+        simulation.disk.faults = plan
+    }
+}

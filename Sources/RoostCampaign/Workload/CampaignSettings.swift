@@ -1,0 +1,62 @@
+import RoostSimulation
+import RoostStorage
+
+/// What a seed decides about its whole run.
+package struct CampaignSettings: Sendable {
+    /// The shapes that keys take.
+    package enum KeyStyle: Int, CaseIterable, Sendable {
+        /// Numbers, mostly growing.
+        case sequence
+        /// Short text with long common prefixes.
+        case text
+        /// A few bytes of a small alphabet: many are prefixes of others.
+        case dense
+        /// Up to 300 bytes of anything.
+        case long
+    }
+
+    /// How many steps the run has.
+    package var steps: Int
+    package var keyStyle: KeyStyle
+    /// How large the torn pieces of a write are.
+    package var tearing: Tearing
+    /// Reads and writes are cut short and interrupted now and then, which nobody may notice.
+    package var isNoisy: Bool
+    /// The longest value, in bytes; most are far shorter.
+    package var largestValue: Int
+    /// Whether a transaction may outgrow what the engine keeps in memory of one.
+    package var allowsHugeTransactions: Bool
+
+    init(_ generator: inout SeededGenerator) {
+        steps = 60 + generator.next(below: 80)
+        keyStyle = KeyStyle.allCases[generator.next(below: KeyStyle.allCases.count)]
+        tearing = generator.chance(0.5) ? .bytes : .sectors
+        isNoisy = generator.chance(0.3)
+        largestValue = [300, 3_000, 30_000, 200_000][generator.next(below: 4)]
+        allowsHugeTransactions = generator.chance(0.05)
+    }
+
+    /// Options for one opening; a store may be opened with others each time.
+    static func options(_ generator: inout SeededGenerator) -> StoreOptions {
+        var options = StoreOptions()
+        options.nodeSize = [1024, 1024, 2048, 8192][generator.next(below: 4)]
+        options.pendingLimit = [0, 0, 256 << 10, 16 << 20][generator.next(below: 4)]
+        options.logLimit = [0, 0, 256 << 10, 64 << 20][generator.next(below: 4)]
+        options.cacheSize = [1 << 14, 1 << 20][generator.next(below: 2)]
+        options.inlineLimit = [0, 16, 128, 2048][generator.next(below: 4)]
+        options.compression = [0, 0, 1, 6][generator.next(below: 4)]
+        // The clock of a simulation never makes the interval pass: syncs happen when the plan says so.
+        options.durability = generator.chance(0.35) ? .relaxed(interval: 1e9) : .full
+        options.compactsAutomatically = false
+        options.reductions = [.keyBytes]
+        return options
+    }
+}
+
+extension Reduction {
+    /// The sum of the lengths of all keys.
+    package static let keyBytes = Reduction(
+        name: "keyBytes", identity: Key(UInt64(0)).bytes,
+        map: { key, _ in Key(UInt64(key.count)).bytes },
+        combine: { Key((Key($0).number ?? 0) + (Key($1).number ?? 0)).bytes })
+}

@@ -1,0 +1,74 @@
+import Foundation
+import RoostCampaign
+
+/// `roost-simulate`: replays one seed step by step, or runs fresh ones for a time.
+enum SimulateCommand {
+    private static let usage = """
+        usage: roost-simulate SEED               replays one seed and tells every step
+               roost-simulate --seconds N        runs fresh seeds for N seconds
+               roost-simulate --from SEED --seconds N
+                                                 runs seeds from SEED on for N seconds
+
+        Exit status: 0 when all is well, 1 on a finding, 2 on a wrong call.
+
+        """
+
+    static func run(_ arguments: [String]) -> Int32 {
+        switch arguments.count {
+        case 1:
+            guard let seed = UInt64(arguments[0]) else { break }
+            return replay(seed)
+        case 2 where arguments[0] == "--seconds":
+            guard let seconds = UInt64(arguments[1]) else { break }
+            return runSeeds(from: UInt64.random(in: 0...UInt64(UInt32.max)) << 20, seconds)
+        case 4 where arguments[0] == "--from" && arguments[2] == "--seconds":
+            guard let seed = UInt64(arguments[1]), let seconds = UInt64(arguments[3]) else { break }
+            return runSeeds(from: seed, seconds)
+        default: break
+        }
+        FileHandle.standardError.write(Data(usage.utf8))
+        return 2
+    }
+
+    private static func replay(_ seed: UInt64) -> Int32 {
+        let report = Campaign(seed: seed, log: { tell($0 + "\n") }).run()
+        tell(summary(report.statistics, seeds: 1) + ", trace \(String(report.traceHash, radix: 16))\n")
+        return exitStatus(report)
+    }
+
+    /// Every seed is printed before it runs, so that the last one printed is to blame for a trap or a hang.
+    private static func runSeeds(from first: UInt64, _ seconds: UInt64) -> Int32 {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var statistics = CampaignStatistics()
+        var seed = first
+        while clock.now - start < .seconds(seconds) {
+            tell("\(seed)" + ((seed - first) % 10 == 9 ? "\n" : " "))
+            let report = Campaign(seed: seed).run()
+            statistics += report.statistics
+            if report.finding != nil {
+                tell("\n")
+                return exitStatus(report)
+            }
+            seed += 1
+        }
+        tell("\n" + summary(statistics, seeds: Int(seed - first)) + "\n")
+        return 0
+    }
+
+    private static func summary(_ statistics: CampaignStatistics, seeds: Int) -> String {
+        "\(seeds) seeds, \(statistics.steps) steps, \(statistics.commits) commits, \(statistics.crashes) crashes "
+            + "(\(statistics.recoveryCrashes) during recovery), \(statistics.outcomes) more outcomes of crashes, "
+            + "\(statistics.processDeaths) process deaths, \(statistics.failures) failed calls, "
+            + "\(statistics.comparisons) comparisons"
+    }
+
+    private static func exitStatus(_ report: CampaignReport) -> Int32 {
+        guard let finding = report.finding else { return 0 }
+        tell("FOUND \(finding)\nreplay with: roost-simulate \(report.seed)\n")
+        return 1
+    }
+
+    /// Writes at once, whatever may happen next.
+    private static func tell(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
+}

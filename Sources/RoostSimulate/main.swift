@@ -1,0 +1,3 @@
+import Foundation
+
+exit(SimulateCommand.run(Array(CommandLine.arguments.dropFirst())))
