@@ -15,7 +15,9 @@ extension LogScanner {
             let count = (try? unsafe file.file.readFully(into: window.mutableBytes, at: start)) ?? 0
             window.resize(to: count)
             while position > start {
-                if let record = candidate(endingAt: Int(position - start), in: window.view, from: start) {
+                if let record = candidate(endingAt: Int(position - start), in: window.view, from: start),
+                    record.kind != .barrier
+                {
                     return record
                 }
                 position -= block

@@ -56,10 +56,12 @@ struct LogScanner {
             }
             window.resize(to: count)
             while position > start {
-                if let record = candidate(endingAt: Int(position - start), in: window.view, from: start),
-                    try isWhole(record)
-                {
-                    return record
+                if let record = candidate(endingAt: Int(position - start), in: window.view, from: start) {
+                    if record.kind == .barrier {
+                        position = record.start
+                        continue
+                    }
+                    if try isWhole(record) { return record }
                 }
                 position -= UInt64(Format.blockSize)
             }

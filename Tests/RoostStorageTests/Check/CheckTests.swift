@@ -7,7 +7,7 @@ import Testing
 @Suite struct CheckTests {
     @Test(arguments: [true, false], [0, 1] as [Int32])
     func wholeStoreIsClean(checkpoints: Bool, compression: Int32) throws {
-        let sample = try SampleStore(checkpoints: checkpoints, compression: compression)
+        let sample = try ExampleStore(checkpoints: checkpoints, compression: compression)
         let report = try Store.check(sample.path, options: sample.options)
         #expect(report.findings == [])
         #expect(report.isClean && report.isSound)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func openStoreIsCheckedWhileItIsWritten() throws {
-        let sample = try SampleStore(checkpoints: false)
+        let sample = try ExampleStore(checkpoints: false)
         let store = try Store.open(sample.path, options: sample.options)
         let tree = try store.tree("plain")
         let old = store.snapshot()
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func everyDamagedChunkIsFoundWhereItIs() throws {
-        let sample = try SampleStore(commits: 6)
+        let sample = try ExampleStore(commits: 6)
         let whole = try sample.file.read()
         for (chunk, kind) in try sample.file.chunks() {
             try sample.file.flip(chunk.offset + UInt64(chunk.length) - 1)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func damageToTheNewestStateIsAnErrorAndToOlderCommitsAWarning() throws {
-        let sample = try SampleStore(commits: 6)
+        let sample = try ExampleStore(commits: 6)
         let directory = try #require(try sample.file.chunks().last { $0.kind == .directory }).chunk
         try sample.file.flip(directory.offset + 5)
         let broken = try Store.check(sample.path, options: sample.options)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [0, 4096] as [UInt64]) func damagedHeaderIsFound(offset: UInt64) throws {
-        let sample = try SampleStore(commits: 2)
+        let sample = try ExampleStore(commits: 2)
         try sample.file.flip(offset + 700)
         let report = try Store.check(sample.path, options: sample.options)
         #expect(report.findings.map(\.offset) == [offset])
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func brokenChainOfCommitsIsFoundAndFollowedOn() throws {
-        let sample = try SampleStore(commits: 6)
+        let sample = try ExampleStore(commits: 6)
         let commits = try sample.file.commits()
         try sample.file.flip(commits[2].offset + 20)
         let report = try Store.check(sample.path, options: sample.options)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func bytesAfterTheEndAreNoticed() throws {
-        let sample = try SampleStore(commits: 2)
+        let sample = try ExampleStore(commits: 2)
         let whole = try sample.file.read()
         try sample.file.write(whole + [UInt8](repeating: 0, count: 5000) + [1])
         let report = try Store.check(sample.path, options: sample.options)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func progressIsToldAndCanStop() throws {
-        let sample = try SampleStore(commits: 60)
+        let sample = try ExampleStore(commits: 60)
         var fractions: [Double] = []
         _ = try Store.check(sample.path, options: sample.options) {
             fractions.append($0.fraction)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func findingsAreLimited() throws {
-        let sample = try SampleStore(commits: 6)
+        let sample = try ExampleStore(commits: 6)
         for (chunk, kind) in try sample.file.chunks() where kind == .value {
             try sample.file.flip(chunk.offset + UInt64(chunk.length) - 1)
         }

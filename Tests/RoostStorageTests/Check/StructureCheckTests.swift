@@ -5,12 +5,12 @@ import Testing
 
 /// Faults with right checksums, as an error in the engine would write them: found by what nodes say of each other.
 @Suite struct StructureCheckTests {
-    private func findings(_ sample: SampleStore) throws -> [CheckFinding] {
+    private func findings(_ sample: ExampleStore) throws -> [CheckFinding] {
         try Store.check(sample.path, options: sample.options).findings
     }
 
     /// The newest root of a tree, and its first child.
-    private func root(_ name: String, of sample: SampleStore) throws -> (
+    private func root(_ name: String, of sample: ExampleStore) throws -> (
         root: ChunkReference, child: StoredChild
     ) {
         let file = try sample.file.open(sample.options)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func wrongCountIsFound() throws {
-        let sample = try SampleStore()
+        let sample = try ExampleStore()
         let (root, child) = try root("plain", of: sample)
         try sample.file.rewrite(root) { page in
             let place = cell(page) + 6 + varintLength(UInt64(child.chunk.length))
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func wrongLiveBytesAreFound() throws {
-        let sample = try SampleStore()
+        let sample = try ExampleStore()
         let (root, child) = try root("plain", of: sample)
         try sample.file.rewrite(root) { page in
             let lengths = [UInt64(child.chunk.length), child.summary.count].map(varintLength).reduce(0, +)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func wrongReductionIsFound() throws {
-        let sample = try SampleStore()
+        let sample = try ExampleStore()
         let (root, child) = try root("summed", of: sample)
         try sample.file.rewrite(root) { page in
             let lengths = [UInt64(child.chunk.length), child.summary.count, child.summary.bytes].map(
@@ -68,14 +68,14 @@ import Testing
     }
 
     @Test func reductionThatWasNotGivenIsNoDamage() throws {
-        let sample = try SampleStore(checkpoints: false)
+        let sample = try ExampleStore(checkpoints: false)
         let report = try Store.check(sample.path)
         #expect(report.findings.map(\.severity) == [.notice])
         #expect(report.isClean)
     }
 
     @Test func keysOutOfOrderAreFound() throws {
-        let sample = try SampleStore()
+        let sample = try ExampleStore()
         let leaf = try root("plain", of: sample).child.chunk
         try sample.file.rewrite(leaf) { page in
             let slots = 8 + Int(page[4])
@@ -85,14 +85,14 @@ import Testing
     }
 
     @Test func leafOfAnotherLevelIsFound() throws {
-        let sample = try SampleStore()
+        let sample = try ExampleStore()
         let leaf = try root("plain", of: sample).child.chunk
         try sample.file.rewrite(leaf) { $0[0] = 1 }
         #expect(try findings(sample).contains { $0.offset == leaf.offset && $0.what.contains("level") })
     }
 
     @Test func nodeThatLeadsInACircleIsFound() throws {
-        let sample = try SampleStore()
+        let sample = try ExampleStore()
         let root = try root("plain", of: sample).root
         try sample.file.rewrite(root) { page in
             for index in 0..<6 {
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func borrowedValueWithoutAnOwnerIsFound() throws {
-        let sample = try SampleStore(commits: 1)
+        let sample = try ExampleStore(commits: 1)
         let store = try Store.open(sample.path, options: sample.options)
         let offset = try store.write { transaction in
             let tree = try transaction.tree("plain")

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func readerFollowsAFileThatTakesTheOthersPlace() throws {
-        let (one, other) = (try SampleStore(commits: 3), try SampleStore(commits: 7))
+        let (one, other) = (try ExampleStore(commits: 3), try ExampleStore(commits: 7))
         let reader = try reader(one.path, one.options)
         let before = reader.snapshot()
         #expect(unsafe rename(other.path, one.path) == 0)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func halfACommitIsLeftForTheNextTime() throws {
-        let sample = try SampleStore(commits: 3)
+        let sample = try ExampleStore(commits: 3)
         let start = try sample.file.read()
         let reader = try reader(sample.path, sample.options)
         let writer = try Store.open(sample.path, options: sample.options)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func aWriterNeedsNoRefresh() throws {
-        let sample = try SampleStore(commits: 2)
+        let sample = try ExampleStore(commits: 2)
         #expect(try Store.open(sample.path, options: sample.options).refresh() == false)
     }
 }

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func commitsTellTheirSizeAndKind() throws {
-        let sample = try SampleStore(commits: 3)
+        let sample = try ExampleStore(commits: 3)
         let store = try Store.open(sample.path, options: sample.options)
         let commits = try store.history.commits()
         #expect(commits.first?.kind == .close)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func commitOfAnotherFileIsRefused() throws {
-        let (one, other) = (try SampleStore(commits: 3), try SampleStore(commits: 4))
+        let (one, other) = (try ExampleStore(commits: 3), try ExampleStore(commits: 4))
         let store = try Store.open(one.path, options: one.options)
         let foreign = try Store.open(other.path, options: other.options).history.commits()
         for commit in foreign {

@@ -3,7 +3,7 @@ import RoostBytes
 @testable import RoostStorage
 
 /// A small store with trees of every form, and what must be in it.
-struct SampleStore {
+struct ExampleStore {
     let directory: TemporaryDirectory
     let path: String
     var options: StoreOptions
