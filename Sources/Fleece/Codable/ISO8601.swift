@@ -1,9 +1,9 @@
 /// Dates as text, in the profile of RFC 3339.
-enum ISO8601 {
+package enum ISO8601 {
     private static let millisecondsPerDay: Int64 = 86_400_000
 
     /// The point of time in UTC with milliseconds: `2026-03-01T12:34:56.789Z`; `nil` outside of the years 0…9999.
-    static func text(secondsSince1970 seconds: Double) -> String? {
+    package static func text(secondsSince1970 seconds: Double) -> String? {
         let milliseconds = (seconds * 1000).rounded()
         guard milliseconds >= -62_167_219_200_000, milliseconds < 253_402_300_800_000 else { return nil }
         let total = Int64(milliseconds)
@@ -28,7 +28,7 @@ enum ISO8601 {
     ///
     /// Accepts a date alone; a date, `T` or a space, and a time with or without seconds and a fraction of any
     /// length; then `Z`, an offset (`+02:00`, `+0200`) or nothing, which means UTC.
-    static func secondsSince1970(_ text: some Collection<UInt8>) -> Double? {
+    package static func secondsSince1970(_ text: some Collection<UInt8>) -> Double? {
         var scanner = Scanner(rest: text[...])
         guard let year = scanner.number(digits: 4), scanner.skip("-"), let month = scanner.number(digits: 2),
             scanner.skip("-"), let day = scanner.number(digits: 2), isDate(year, month, day)

@@ -4,12 +4,14 @@
 /// backslash before `.`, `[`, `]` or `\` makes it an ordinary character. A path is parsed once and can be used
 /// on any number of documents.
 public struct FleecePath: Hashable, Sendable {
-    enum Component: Hashable, Sendable {
+    /// One step of a path.
+    package enum Component: Hashable, Sendable {
         case key(String)
         case index(Int)
     }
 
-    let components: [Component]
+    /// The steps, the outermost first.
+    package let components: [Component]
 
     /// The path that `text` describes. An empty text stays where it is.
     ///

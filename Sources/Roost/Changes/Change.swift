@@ -6,7 +6,7 @@ import RoostBytes
 public struct Change: Sendable, Hashable {
     /// The document's name in its collection.
     public let id: String
-    /// The collection's update sequence when the document changed.
+    /// The collection's update sequence when the document changed; 0 for a purge, which has none.
     public let sequence: UInt64
     /// The winning revision.
     public let revision: RevisionID
@@ -16,6 +16,9 @@ public struct Change: Sendable, Hashable {
     public let isConflicted: Bool
     /// Whether the winning revision refers to blobs.
     public let hasAttachments: Bool
+    /// Whether the document, or some of its leaves, were purged. Only listeners are told of that; it is no edit and
+    /// stands nowhere in the changes. The revision is the one that had won before.
+    public let isPurged: Bool
 
     init(sequence: UInt64, _ stored: StoredChange) throws(DatabaseError) {
         self.init(
@@ -23,19 +26,25 @@ public struct Change: Sendable, Hashable {
             flags: stored.flags)
     }
 
-    init(id: String, sequence: UInt64, revision: RevisionID, flags: StoredDocument.Flags) {
+    init(
+        id: String, sequence: UInt64, revision: RevisionID, flags: StoredDocument.Flags,
+        isPurged: Bool = false
+    ) {
         self.id = id
         self.sequence = sequence
         self.revision = revision
         isDeleted = flags.contains(.deleted)
         isConflicted = flags.contains(.conflicted)
         hasAttachments = flags.contains(.hasAttachments)
+        self.isPurged = isPurged
     }
 }
 
 extension Change: CustomStringConvertible {
     /// Sequence, ID and revision: `12: n1 at 3-5d…, deleted`.
-    public var description: String { "\(sequence): \(id) at \(revision)\(isDeleted ? ", deleted" : "")" }
+    public var description: String {
+        "\(sequence): \(id) at \(revision)\(isPurged ? ", purged" : isDeleted ? ", deleted" : "")"
+    }
 }
 
 extension String {

@@ -32,7 +32,7 @@ public final class ChangeCursor {
         if change.isConflicted { flags.insert(.conflicted) }
         return Document(
             id: change.id, revision: change.revision, sequence: change.sequence, flags: flags,
-            body: try DocumentBody(stored: bytes))
+            body: try DocumentBody(stored: bytes[...]))
     }
 }
 
@@ -48,10 +48,7 @@ extension CollectionSnapshot {
     public func changes(
         since sequence: UInt64 = 0, limit: Int = .max, descending: Bool = false
     ) throws(DatabaseError) -> [Change] {
-        let cursor = try changeCursor(since: sequence, descending: descending)
-        var changes: [Change] = []
-        while changes.count < limit, let change = try cursor.next() { changes.append(change) }
-        return changes
+        try reader.changes(since: sequence, limit: limit, descending: descending)
     }
 
     /// How many documents have changed after `sequence`. O(log n).
@@ -61,5 +58,17 @@ extension CollectionSnapshot {
         return try engine { () throws(StoreError) in
             try changes.count(in: KeyRange(lower: Key(Sequences.key(sequence + 1))))
         }
+    }
+}
+
+extension CollectionReader {
+    /// The changes after `sequence`, at most `limit` of them.
+    func changes(
+        since sequence: UInt64, limit: Int, descending: Bool = false
+    ) throws(DatabaseError) -> [Change] {
+        let cursor = ChangeCursor(try changes, since: sequence, descending: descending)
+        var changes: [Change] = []
+        while changes.count < limit, let change = try cursor.next() { changes.append(change) }
+        return changes
     }
 }

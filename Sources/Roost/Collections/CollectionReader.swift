@@ -45,7 +45,7 @@ struct CollectionReader<Source: TreeSource> {
     func body(at place: ValueReference) throws(DatabaseError) -> DocumentBody {
         let documents = try documents
         let bytes = try engine { () throws(StoreError) in try documents.withValue(at: place) { $0.array } }
-        return try DocumentBody(stored: bytes)
+        return try DocumentBody(stored: bytes[...])
     }
 
     /// The document's winner; `nil` when there is none or, unless asked for, when it is a tombstone.

@@ -28,7 +28,7 @@ public final class DocumentCursor {
         let bytes = try engine { () throws(StoreError) in try cursor.valueView().array }
         return Document(
             id: found.id, revision: found.revision, sequence: found.sequence, flags: found.flags,
-            body: try DocumentBody(stored: bytes))
+            body: try DocumentBody(stored: bytes[...]))
     }
 
     /// What is known of the next document without reading its body; `nil` after the last.

@@ -27,28 +27,22 @@ extension Database {
     }
 
     private func existing(_ name: CollectionName) throws(DatabaseError) -> DocumentCollection? {
-        let snapshot = core.store.snapshot()
-        let bytes = try engine { () throws(StoreError) in try snapshot[core.catalog, Catalog.collection(name)]
-        }
-        guard let bytes else { return nil }
-        guard let trees = CollectionTrees(number: try CollectionRecord(bytes).number, in: snapshot) else {
-            throw DatabaseError.damaged("The catalog")
-        }
-        return DocumentCollection(self, name, trees)
+        try core.trees(of: name, in: core.store.snapshot()).map { DocumentCollection(self, name, $0) }
     }
 
     /// The names of all scopes that have collections, sorted. `_default` is always there.
     public var scopes: [String] {
-        get throws(DatabaseError) { Array(Set(try names().map(\.scope))).sorted() }
+        get throws(DatabaseError) {
+            try checkOpen()
+            return Set(try core.collectionNames(in: core.store.snapshot()).map(\.scope)).sorted()
+        }
     }
 
     /// The collections of a scope, sorted by name.
     public func collections(scope: String = "_default") throws(DatabaseError) -> [DocumentCollection] {
-        var collections: [DocumentCollection] = []
-        for name in try names() where name.scope == scope {
-            if let collection = try existing(name) { collections.append(collection) }
-        }
-        return collections
+        try checkOpen()
+        return try core.collections(in: core.store.snapshot()).filter { $0.name.scope == scope }
+            .map { DocumentCollection(self, $0.name, $0.trees) }
     }
 
     /// Drops a collection with all its documents, at once and for good. The space comes back with compaction.
@@ -65,16 +59,5 @@ extension Database {
         }
         try checkWritable()
         _ = try core.write { (batch) throws(DatabaseError) in try batch.drop(collection) }
-    }
-
-    private func names() throws(DatabaseError) -> [CollectionName] {
-        try checkOpen()
-        let catalog = try engine { () throws(StoreError) in try core.store.snapshot()[core.catalog] }
-        let cursor = catalog.cursor(Catalog.collections)
-        var names: [CollectionName] = []
-        while try engine({ () throws(StoreError) in try cursor.next() }) {
-            names.append(try Catalog.name(cursor.key))
-        }
-        return names
     }
 }

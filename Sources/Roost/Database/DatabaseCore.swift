@@ -11,6 +11,8 @@ final class DatabaseCore: Sendable {
     let record: DatabaseRecord
     let environment: Environment
     let workers = WorkerPool(limit: 16)
+    let notifier = ChangeNotifier()
+    let expirations: ExpirationTimer
     /// The thread that is running a batch; 0 when none is.
     private let writingThread = Atomic<UInt>(0)
     /// How many handles are open; -1 once the last was closed.
@@ -22,6 +24,7 @@ final class DatabaseCore: Sendable {
         self.catalog = catalog
         self.record = record
         self.environment = environment
+        expirations = ExpirationTimer(environment: environment)
     }
 
     // MARK: Handles
@@ -44,7 +47,42 @@ final class DatabaseCore: Sendable {
             if count == 0 { count = -1 }
             return count < 0
         }
-        if isLast { try engine { () throws(StoreError) in try store.close() } }
+        guard isLast else { return }
+        expirations.stop()
+        try engine { () throws(StoreError) in try store.close() }
+    }
+
+    // MARK: Collections
+
+    /// The names of all collections, sorted.
+    func collectionNames(in snapshot: Snapshot) throws(DatabaseError) -> [CollectionName] {
+        let cursor = try engine { () throws(StoreError) in try snapshot[catalog].cursor(Catalog.collections) }
+        var names: [CollectionName] = []
+        while try engine({ () throws(StoreError) in try cursor.next() }) {
+            names.append(try Catalog.name(cursor.key))
+        }
+        return names
+    }
+
+    /// The trees of a collection; `nil` when there is no such collection.
+    func trees(of name: CollectionName, in snapshot: Snapshot) throws(DatabaseError) -> CollectionTrees? {
+        let bytes = try engine { () throws(StoreError) in try snapshot[catalog, Catalog.collection(name)] }
+        guard let bytes else { return nil }
+        guard let trees = CollectionTrees(number: try CollectionRecord(bytes).number, in: snapshot) else {
+            throw DatabaseError.damaged("The catalog")
+        }
+        return trees
+    }
+
+    /// All collections with their trees.
+    func collections(
+        in snapshot: Snapshot
+    ) throws(DatabaseError) -> [(name: CollectionName, trees: CollectionTrees)] {
+        var collections: [(name: CollectionName, trees: CollectionTrees)] = []
+        for name in try collectionNames(in: snapshot) {
+            if let trees = try trees(of: name, in: snapshot) { collections.append((name, trees)) }
+        }
+        return collections
     }
 
     // MARK: Writing

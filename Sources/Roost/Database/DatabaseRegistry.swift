@@ -31,6 +31,7 @@ final class DatabaseRegistry: Sendable {
                 _ = core.retainHandle()
                 if !opener.options.readOnly, let identity = try identity(opener) {
                     entries[identity] = Entry(core: core)
+                    core.expirations.start(core)
                 }
                 return core
             }

@@ -42,7 +42,7 @@ struct DocumentBody: Sendable {
     }
 
     /// A body as it was stored.
-    init(stored bytes: [UInt8]) throws(DatabaseError) {
+    init(stored bytes: ArraySlice<UInt8>) throws(DatabaseError) {
         guard let format = bytes.first else { throw DatabaseError.damaged("The body of a document") }
         guard format == Self.fleece else {
             throw DatabaseError(
@@ -50,7 +50,13 @@ struct DocumentBody: Sendable {
                 "A document has a body of format \(format), and this Roost reads format \(Self.fleece). Use a newer "
                     + "Roost.")
         }
-        properties = FleeceDocument(trusting: bytes[1...])
+        properties = FleeceDocument(trusting: bytes.dropFirst())
+    }
+
+    /// Appends the stored form.
+    func append(to bytes: inout [UInt8]) {
+        bytes.append(Self.fleece)
+        bytes.append(contentsOf: properties.bytes)
     }
 
     /// Writes the stored form over `buffer`.

@@ -31,10 +31,14 @@ struct ReservedProperties {
     /// - Returns: What to expect, given the revision that the body names as its parent.
     /// - Throws: `corruptRevisionData` when the body names another document or revision.
     func check(
-        _ id: DocumentID, expecting expectation: DocumentExpectation
+        _ id: DocumentID, expecting expectation: DocumentExpectation, mayDelete: Bool
     ) throws(DatabaseError) -> DocumentExpectation {
         if let own = self.id, !own.utf8.elementsEqual(id.string.utf8) {
             throw Self.corrupt(ReservedNames.id, "is not the ID under which the document is saved")
+        }
+        if isDeleted, !mayDelete {
+            throw Self.corrupt(
+                ReservedNames.deleted, "says that it is deleted, which a save cannot do; delete it")
         }
         guard let revision else { return expectation }
         switch expectation {

@@ -1,4 +1,5 @@
 import RoostBytes
+import RoostStorage
 
 /// Keys of a collection's third tree, which holds what few documents have.
 ///
@@ -33,8 +34,8 @@ enum ExtrasKey {
     /// The key of the local document `name`.
     static func local(_ name: some StringProtocol) -> [UInt8] { [local] + name.utf8 }
 
-    /// The prefix of the keys of all local documents.
-    static let allLocal: [UInt8] = [local]
+    /// The keys of all local documents.
+    static let allLocal = KeyRange(prefix: [local])
 
     /// The key of an expiration at `time`.
     static func expiration(_ time: UInt64, _ id: ByteView) -> [UInt8] {
@@ -45,6 +46,9 @@ enum ExtrasKey {
 
     /// The first key that an expiration at `time` or later can have.
     static func expirations(from time: UInt64) -> [UInt8] { [expirations] + Sequences.key(time) }
+
+    /// The keys of all expirations.
+    static let allExpirations = KeyRange(prefix: [expirations])
 
     /// The time and the document ID of an expiration's key.
     static func readExpiration(_ key: ByteView) -> (time: UInt64, id: ByteView)? {

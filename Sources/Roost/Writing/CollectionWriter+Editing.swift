@@ -25,7 +25,8 @@ extension CollectionWriter {
         let sequence = nextSequence()
         try tree.edit(parent, as: revision, flags: flags, sequence: sequence, body: nil)
         tree.stem(to: record.revisionLimit)
-        let stored = try store(revision, body, flags: flags, in: tree, of: key, loaded, sequence: sequence)
+        let place = try append(body)
+        let stored = try store(tree, newLeaf: (revision, place), of: key, loaded, sequence: sequence)
         return Document(
             id: id.string, revision: revision, sequence: sequence, isDeleted: isDeleted, stored, body)
     }

@@ -2,20 +2,6 @@ import RoostBytes
 import RoostStorage
 
 extension CollectionWriter {
-    /// Adds an edit to a document and makes everything else fit.
-    ///
-    /// - Parameters:
-    ///   - loaded: What is stored of the document, `nil` when it is new.
-    ///   - tree: The revisions as they are to be, with `revision` among the leaves.
-    func store(
-        _ revision: RevisionID, _ body: DocumentBody, flags: RevisionFlags, in tree: RevisionTree,
-        of id: ByteView,
-        _ loaded: LoadedDocument?, sequence: UInt64
-    ) throws(DatabaseError) -> LoadedDocument {
-        let place = try append(body)
-        return try store(tree, newLeaf: (revision, place), of: id, loaded, sequence: sequence)
-    }
-
     /// Stores a document with the revisions `tree`, which has at least one.
     ///
     /// The body of the winner belongs to the document's entry, those of the other leaves to entries of their own; a
@@ -25,6 +11,7 @@ extension CollectionWriter {
         _ loaded: LoadedDocument?, sequence: UInt64
     ) throws(DatabaseError) -> LoadedDocument {
         guard let winner = tree.winner else { preconditionFailure("a document has at least one revision") }
+        beginChange()
         let body = try takeBody(of: winner.id, newLeaf, of: id, loaded)
         if let loaded { try releaseBodies(loaded, in: tree, winner: winner.id, of: id) }
         if let newLeaf, newLeaf.id != winner.id {
@@ -39,6 +26,7 @@ extension CollectionWriter {
             tree: tree)
         try put(id, document, replacing: loaded?.sequence)
         count(loaded, document)
+        endChange()
         return document
     }
 
@@ -49,13 +37,9 @@ extension CollectionWriter {
     ) throws(DatabaseError) -> ValueReference {
         if let newLeaf, newLeaf.id == winner { return newLeaf.body }
         if let loaded, loaded.winner == winner { return loaded.body }
-        let key = ExtrasKey.body(of: winner, id)
-        let extras = try reader.extras
-        let place = try engine { () throws(StoreError) in
-            try key.withView { (key) throws(StoreError) in try extras.withEntry(key) { $1 } }
-        }
-        guard let body = place ?? nil else { throw DatabaseError.damaged("The list of a document's bodies") }
-        try removeExtra(key)
+        guard let loaded else { throw DatabaseError.damaged("The list of a document's bodies") }
+        let body = try reader.place(of: winner, id, loaded)
+        try removeExtra(ExtrasKey.body(of: winner, id))
         return body
     }
 

@@ -7,6 +7,10 @@ final class CollectionWriter {
     let trees: CollectionTrees
     let name: CollectionName
     var record: CollectionRecord
+    /// Whether documents were changed.
+    private(set) var hasChanged = false
+    /// Whether a change stopped half way, so that the transaction must not be committed.
+    private var isTorn = false
     private let storedRecord: CollectionRecord
     private let key = ByteBuffer(capacity: DocumentID.maximumLength)
     private let bodyBuffer = ByteBuffer(capacity: 4096)
@@ -30,8 +34,25 @@ final class CollectionWriter {
 
     var reader: CollectionReader<WriteTransaction> { CollectionReader(source: transaction, trees: trees) }
 
+    /// Called before the first of several steps that belong together.
+    func beginChange() { isTorn = true }
+
+    /// Called after the last step.
+    func endChange() {
+        isTorn = false
+        hasChanged = true
+    }
+
     /// Stores the record, if it has changed.
+    ///
+    /// - Throws: `inputOutput` when a change failed half way and its error was passed over.
     func finish(in catalog: Tree) throws(DatabaseError) {
+        guard !isTorn else {
+            throw DatabaseError(
+                .inputOutput,
+                "A change of the batch failed, and what it had done till then cannot be kept. Nothing was saved; "
+                    + "let the error that came first end the batch.")
+        }
         guard record != storedRecord else { return }
         try engine { () throws(StoreError) in
             try transaction.put(Catalog.collection(name), record.encoded, in: catalog)

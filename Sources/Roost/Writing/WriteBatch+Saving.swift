@@ -4,7 +4,8 @@ extension WriteBatch {
     /// Saves a JSON object as a document.
     ///
     /// - Parameters:
-    ///   - json: The text. `_id`, `_rev` and `_deleted` in it must be those of the document and are not stored.
+    ///   - json: The text. `_id` and `_rev` in it must be the document's and the revision that the edit was based on, and
+    ///     `_deleted` makes it a tombstone; they are not stored.
     ///   - id: The document's name; where there is none, the text's `_id`, or else a new one.
     ///   - expectation: What the document must be like. By default the save goes on top of whatever is there.
     /// - Throws: `invalidDocument`, `invalidDocumentID`, `conflict`, `corruptRevisionData`.
@@ -22,7 +23,7 @@ extension WriteBatch {
         json: some Sequence<UInt8>, id: String? = nil, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation = .any
     ) throws(DatabaseError) -> Document {
-        try save(try maker.body(json: json), id: id, in: collection, expecting: expectation)
+        try save(try maker.body(json: json), id: id, in: collection, expecting: expectation, mayDelete: true)
     }
 
     /// Saves what `value` encodes to, which must be an object.
@@ -36,7 +37,8 @@ extension WriteBatch {
         _ value: some Encodable, id: String? = nil, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation = .any
     ) throws(DatabaseError) -> Document {
-        try save(try maker.body(encoding: value), id: id, in: collection, expecting: expectation)
+        try save(
+            try maker.body(encoding: value), id: id, in: collection, expecting: expectation, mayDelete: false)
     }
 
     /// Deletes a document: adds a tombstone, which is replicated like any edit.
@@ -63,9 +65,12 @@ extension WriteBatch {
         try reader(collection).document(id, includingDeleted: false)
     }
 
+    /// Saves a body that may have reserved properties.
+    ///
+    /// - Parameter mayDelete: Whether `_deleted` may make it a tombstone.
     func save(
         _ given: DocumentBody, id: String?, in collection: DocumentCollection,
-        expecting expectation: DocumentExpectation
+        expecting expectation: DocumentExpectation, mayDelete: Bool
     ) throws(DatabaseError) -> Document {
         let reserved = ReservedNames.present(in: given.properties)
         guard !reserved.isEmpty else {
@@ -74,7 +79,7 @@ extension WriteBatch {
         }
         let claims = try ReservedProperties(of: given, named: reserved)
         let name = try DocumentID(revisioned: id ?? claims.id ?? core.makeDocumentID())
-        let expectation = try claims.check(name, expecting: expectation)
+        let expectation = try claims.check(name, expecting: expectation, mayDelete: mayDelete)
         let body = try maker.body(given, leavingOut: reserved)
         return try writer(collection).edit(name, body, isDeleted: claims.isDeleted, expecting: expectation)
     }

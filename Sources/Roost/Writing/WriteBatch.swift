@@ -11,6 +11,10 @@ public final class WriteBatch {
     private let transaction: WriteTransaction
     private var writers: [CollectionName: CollectionWriter] = [:]
     private var isOpen = true
+    /// The earliest expiration that was set, in microseconds since 1970.
+    var nextExpiration: UInt64?
+    /// What was purged in collections that somebody listens to.
+    private var purged: [CollectionTrees: [Change]] = [:]
 
     init(_ core: DatabaseCore) throws(DatabaseError) {
         self.core = core
@@ -21,9 +25,15 @@ public final class WriteBatch {
     func writer(_ collection: DocumentCollection) throws(DatabaseError) -> CollectionWriter {
         if let writer = writers[collection.name], writer.trees == collection.trees, isOpen { return writer }
         try check(collection)
-        let writer = try CollectionWriter(
-            collection.name, collection.trees, catalog: core.catalog, in: transaction)
-        writers[collection.name] = writer
+        return try writer(collection.name, collection.trees)
+    }
+
+    /// The writer of a collection of this database.
+    func writer(_ name: CollectionName, _ trees: CollectionTrees) throws(DatabaseError) -> CollectionWriter {
+        try checkOpen()
+        if let writer = writers[name], writer.trees == trees { return writer }
+        let writer = try CollectionWriter(name, trees, catalog: core.catalog, in: transaction)
+        writers[name] = writer
         return writer
     }
 
@@ -51,6 +61,17 @@ public final class WriteBatch {
         end()
         for writer in writers.values { try writer.finish(in: core.catalog) }
         try engine { () throws(StoreError) in _ = try transaction.commit() }
+        for writer in writers.values where writer.hasChanged {
+            core.notifier.existingHub(writer.trees)?.noteCommit(purged: purged[writer.trees] ?? [])
+        }
+        if let nextExpiration { core.expirations.schedule(at: nextExpiration, core) }
+    }
+
+    /// Remembers to tell listeners of a purge.
+    func notePurge(_ id: String, at revision: RevisionID, in trees: CollectionTrees) {
+        guard core.notifier.existingHub(trees)?.hasListeners == true else { return }
+        purged[trees, default: []].append(
+            Change(id: id, sequence: 0, revision: revision, flags: [], isPurged: true))
     }
 
     /// Undoes everything, unless it was committed.

@@ -1,0 +1,108 @@
+import Synchronization
+
+/// The changes of a collection, past and to come, as an asynchronous sequence that does not end by itself.
+///
+/// ```swift
+/// for try await change in notes.changes(since: bookmark) {
+///     …
+///     bookmark = change.sequence
+/// }
+/// ```
+///
+/// It reads the changes from the database as they are asked for and keeps a bookmark, not a queue: a consumer may take as
+/// long as it likes. Of a document that changed several times meanwhile it gets the last change. To go on after a
+/// restart, keep the sequence of the last change that was dealt with. The sequence ends when its task is cancelled or
+/// the database closed.
+public struct ChangeFeed: AsyncSequence, Sendable {
+    /// A change.
+    public typealias Element = Change
+
+    let collection: DocumentCollection
+    let since: UInt64
+
+    /// An iterator that begins after the feed's sequence.
+    public func makeAsyncIterator() -> Iterator { Iterator(collection: collection, bookmark: since) }
+
+    /// Walks over the changes. Belongs to one task.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let collection: DocumentCollection
+        /// The last sequence that was read.
+        private var bookmark: UInt64
+        /// What was read and not handed out yet, newest first.
+        private var page: [Change] = []
+
+        private static let pageSize = 256
+
+        init(collection: DocumentCollection, bookmark: UInt64) {
+            self.collection = collection
+            self.bookmark = bookmark
+        }
+
+        /// The next change, once there is one; `nil` when the task was cancelled or the database closed.
+        ///
+        /// - Throws: ``DatabaseError``, such as `notFound` when the collection was dropped.
+        public mutating func next() async throws -> Change? {
+            while page.isEmpty {
+                let alarm = Alarm()
+                // Asked for first, so that no commit slips in between reading and waiting.
+                guard !Task.isCancelled, let registration = try? collection.wakeOnChange({ alarm.ring() })
+                else {
+                    return nil
+                }
+                page = try collection.reader.changes(since: bookmark, limit: Self.pageSize).reversed()
+                guard page.isEmpty else {
+                    registration.cancel()
+                    break
+                }
+                await withTaskCancellationHandler {
+                    await alarm.wait()
+                } onCancel: {
+                    alarm.ring()
+                }
+                registration.cancel()
+            }
+            let change = page.popLast()
+            if let change { bookmark = change.sequence }
+            return change
+        }
+    }
+}
+
+extension DocumentCollection {
+    /// The changes after `sequence`, past and to come: see ``ChangeFeed``.
+    public func changes(since sequence: UInt64 = 0) -> ChangeFeed {
+        ChangeFeed(collection: self, since: sequence)
+    }
+}
+
+/// Wakes one task, once, whether it sleeps already or not.
+private final class Alarm: Sendable {
+    private enum State {
+        case quiet
+        case awaited(CheckedContinuation<Void, Never>)
+        case rung
+    }
+
+    private let state = Mutex(State.quiet)
+
+    /// Returns once the alarm has rung.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let hasRung = state.withLock { state in
+                if case .rung = state { return true }
+                state = .awaited(continuation)
+                return false
+            }
+            if hasRung { continuation.resume() }
+        }
+    }
+
+    func ring() {
+        let sleeper: CheckedContinuation<Void, Never>? = state.withLock { state in
+            defer { state = .rung }
+            if case .awaited(let continuation) = state { return continuation }
+            return nil
+        }
+        sleeper?.resume()
+    }
+}

@@ -1,0 +1,55 @@
+/// Keeps a listener registered: it is called until ``cancel()``, or until nobody holds this any more.
+public final class Observation: Sendable {
+    private let hub: ChangeHub
+    private let key: UInt64
+
+    init(_ hub: ChangeHub, _ key: UInt64) {
+        self.hub = hub
+        self.key = key
+    }
+
+    deinit { cancel() }
+
+    /// Ends the calls; one that is under way may still finish. Doing it twice does nothing.
+    public func cancel() { hub.remove(key) }
+}
+
+extension DocumentCollection {
+    /// Has `listener` called with the changes of the collection from now on.
+    ///
+    /// It is called after the commits, on a queue of Roost's that all listeners of the database share: hand longer work
+    /// over. The changes come oldest first; of a document that changed several times since the last call, the last change
+    /// counts. Changes made through any handle in this process are told. A purge is told too (``Change/isPurged``).
+    ///
+    /// - Parameter sequence: The sequence after which changes are told; by default that of now.
+    /// - Returns: What keeps the listener registered.
+    public func observe(
+        since sequence: UInt64? = nil, _ listener: @escaping @Sendable ([Change]) -> Void
+    ) throws(DatabaseError) -> Observation {
+        let present = try snapshot().lastSequence
+        let hub = database.core.notifier.hub(self)
+        return Observation(hub, hub.listen(since: sequence ?? present, to: nil, listener))
+    }
+
+    /// Has `listener` called with each change of one document from now on; see ``observe(since:_:)``.
+    public func observe(
+        _ id: String, _ listener: @escaping @Sendable (Change) -> Void
+    ) throws(DatabaseError) -> Observation {
+        let start = try snapshot().lastSequence
+        let hub = database.core.notifier.hub(self)
+        return Observation(hub, hub.listen(since: start, to: id) { for change in $0 { listener(change) } })
+    }
+
+    /// Has `wake` called once, with the next commit that changes the collection. Then read
+    /// ``CollectionSnapshot/changes(since:limit:descending:)`` from where you were, and ask again.
+    ///
+    /// It is called on the thread that committed: set a flag or resume something, no more. Read once more after asking,
+    /// since a commit may have come before.
+    ///
+    /// - Returns: What keeps `wake` registered.
+    public func wakeOnChange(_ wake: @escaping @Sendable () -> Void) throws(DatabaseError) -> Observation {
+        try database.checkOpen()
+        let hub = database.core.notifier.hub(self)
+        return Observation(hub, hub.wait(wake))
+    }
+}

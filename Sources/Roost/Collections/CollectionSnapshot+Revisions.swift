@@ -1,0 +1,117 @@
+import RoostBytes
+import RoostStorage
+
+/// One revision that is known of a document; see ``CollectionSnapshot/revisions(of:)``.
+public struct RevisionInfo: Sendable, Hashable {
+    /// The revision.
+    public let id: RevisionID
+    /// The revision that it is an edit of; `nil` for a first one, and where that is not known any more.
+    public let parent: RevisionID?
+    /// Whether it is a tombstone. Not known of revisions that came as the ancestors of others only.
+    public let isDeleted: Bool
+    /// Whether nothing is an edit of it; only leaves have a body still.
+    public let isLeaf: Bool
+    /// The collection's sequence when it was stored here; 0 when it came as the ancestor of another only.
+    public let sequence: UInt64
+}
+
+/// Which of the revisions that a peer offers are missing here (CouchDB's `_revs_diff`).
+public struct MissingRevisions: Sendable, Hashable {
+    /// The revisions asked about that are not known, each once, in the order asked.
+    public let missing: [RevisionID]
+    /// Leaves that the missing ones may be edits of, highest first.
+    public let possibleAncestors: [RevisionID]
+}
+
+extension CollectionSnapshot {
+    /// A certain revision of a document; `nil` when it is not known, or known but edited since: bodies of revisions that
+    /// are not leaves are not kept.
+    public func document(_ id: String, revision: RevisionID) throws(DatabaseError) -> Document? {
+        try id.withUTF8View { (key) throws(DatabaseError) in
+            guard let loaded = try reader.load(key), let leaf = loaded.tree[revision], leaf.isLeaf else {
+                return nil
+            }
+            return try reader.document(id, key, loaded, leaf)
+        }
+    }
+
+    /// The document at each of its leaves, in winning order: live before deleted, then the higher revision first.
+    /// Empty when there is no such document.
+    public func openRevisions(of id: String) throws(DatabaseError) -> [Document] {
+        try leaves(of: id) { $0.leaves }
+    }
+
+    /// The live leaves besides the winner: edits that nobody has reconciled with it yet.
+    public func conflicts(of id: String) throws(DatabaseError) -> [Document] {
+        try leaves(of: id) { $0.conflicts }
+    }
+
+    private func leaves(
+        of id: String, _ choose: (RevisionTree) -> [Revision]
+    ) throws(DatabaseError) -> [Document] {
+        try id.withUTF8View { (key) throws(DatabaseError) in
+            guard let loaded = try reader.load(key) else { return [] }
+            var documents: [Document] = []
+            for leaf in choose(loaded.tree) { documents.append(try reader.document(id, key, loaded, leaf)) }
+            return documents
+        }
+    }
+
+    /// A revision and its ancestors, newest first, as far back as they are known; the winner's by default. Empty when
+    /// the revision is not known.
+    public func history(of id: String, revision: RevisionID? = nil) throws(DatabaseError) -> [RevisionID] {
+        let tree = try tree(of: id)
+        guard let revision = revision ?? tree.winner?.id else { return [] }
+        return tree.history(of: revision)
+    }
+
+    /// All that is known of a document's revisions, highest first.
+    public func revisions(of id: String) throws(DatabaseError) -> [RevisionInfo] {
+        let tree = try tree(of: id)
+        return tree.reversed().map { revision in
+            RevisionInfo(
+                id: revision.id, parent: tree.parent(of: revision.id), isDeleted: revision.isDeleted,
+                isLeaf: revision.isLeaf, sequence: revision.sequence)
+        }
+    }
+
+    /// Which of the `offered` revisions of a document are missing here, and what of ours they could be edits of.
+    public func missingRevisions(of id: String, from offered: [RevisionID]) throws(DatabaseError)
+        -> MissingRevisions
+    {
+        let difference = try tree(of: id).difference(from: offered)
+        return MissingRevisions(missing: difference.missing, possibleAncestors: difference.possibleAncestors)
+    }
+
+    private func tree(of id: String) throws(DatabaseError) -> RevisionTree {
+        try id.withUTF8View { (key) throws(DatabaseError) in try reader.load(key)?.tree ?? RevisionTree() }
+    }
+}
+
+extension CollectionReader {
+    /// The document at one of its leaves.
+    func document(
+        _ id: String, _ key: ByteView, _ loaded: LoadedDocument, _ leaf: Revision
+    ) throws(DatabaseError) -> Document {
+        var flags = loaded.flags.intersection(.conflicted)
+        if leaf.isDeleted { flags.insert(.deleted) }
+        return Document(
+            id: id, revision: leaf.id, sequence: loaded.sequence, flags: flags,
+            body: try body(at: try place(of: leaf.id, key, loaded)))
+    }
+
+    /// Where the body of a leaf is.
+    func place(
+        of leaf: RevisionID, _ key: ByteView, _ loaded: LoadedDocument
+    ) throws(DatabaseError) -> ValueReference {
+        if leaf == loaded.winner { return loaded.body }
+        let extras = try extras
+        let place = try engine { () throws(StoreError) in
+            try ExtrasKey.body(of: leaf, key).withView { (key) throws(StoreError) in
+                try extras.withEntry(key) { $1 }
+            }
+        }
+        guard let place = place ?? nil else { throw DatabaseError.damaged("The list of a document's bodies") }
+        return place
+    }
+}

@@ -1,0 +1,167 @@
+import Fleece
+import RoostBytes
+import RoostStorage
+
+/// A document that stays where it is: without history, never among the changes, never replicated. CouchDB's `_local/`
+/// documents; replicators keep their checkpoints in them.
+///
+/// Its stored form is one byte for the version, 01, the revision as a varint, and the body as other documents have it.
+public struct LocalDocument: Sendable {
+    static let version: UInt8 = 1
+
+    /// The name, without `_local/`.
+    public let name: String
+    /// How often it was saved since it was made: 1 and up. CouchDB writes it `0-1`.
+    public let revision: UInt64
+
+    let body: DocumentBody
+
+    init(name: String, revision: UInt64, body: DocumentBody) {
+        self.name = name
+        self.revision = revision
+        self.body = body
+    }
+
+    init(name: String, stored bytes: [UInt8]) throws(DatabaseError) {
+        var offset = 1
+        guard bytes.first == Self.version, let revision = Varint.read(bytes.span, at: &offset) else {
+            throw DatabaseError.damaged("A local document")
+        }
+        self.init(name: name, revision: revision, body: try DocumentBody(stored: bytes[offset...]))
+    }
+
+    var stored: [UInt8] {
+        var bytes = [Self.version]
+        Varint.append(revision, to: &bytes)
+        body.append(to: &bytes)
+        return bytes
+    }
+
+    /// The properties.
+    public var properties: FleeceDictionary { body.dictionary }
+
+    /// The value of a property; undefined when there is none.
+    public subscript(key: String) -> FleeceValue { body.properties[key] }
+
+    /// The properties as JSON text.
+    public func json(_ format: JSONFormat = .compact) -> String { body.properties.root.json(format) }
+}
+
+extension WriteBatch {
+    /// Saves a JSON object as a local document.
+    ///
+    /// - Parameters:
+    ///   - name: Its name without `_local/`, by the rules for document IDs.
+    ///   - revision: The revision that must be there, 0 for none; by default anything.
+    /// - Throws: `conflict`, `invalidDocument`, `invalidDocumentID`.
+    @discardableResult
+    public func saveLocal(
+        json: String, name: String, in collection: DocumentCollection, expecting revision: UInt64? = nil
+    ) throws(DatabaseError) -> LocalDocument {
+        try saveLocal(try maker.body(json: json.utf8), name: name, in: collection, expecting: revision)
+    }
+
+    /// Saves what `value` encodes to as a local document; see ``saveLocal(json:name:in:expecting:)``.
+    @discardableResult
+    public func saveLocal(
+        _ value: some Encodable, name: String, in collection: DocumentCollection,
+        expecting revision: UInt64? = nil
+    ) throws(DatabaseError) -> LocalDocument {
+        try saveLocal(try maker.body(encoding: value), name: name, in: collection, expecting: revision)
+    }
+
+    private func saveLocal(
+        _ body: DocumentBody, name: String, in collection: DocumentCollection, expecting revision: UInt64?
+    ) throws(DatabaseError) -> LocalDocument {
+        let present = try local(name, in: collection, expecting: revision)
+        let document = LocalDocument(name: name, revision: (present?.revision ?? 0) + 1, body: body)
+        try writer(collection).put(document.stored, under: ExtrasKey.local(name))
+        return document
+    }
+
+    /// Deletes a local document.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func deleteLocal(
+        _ name: String, in collection: DocumentCollection, expecting revision: UInt64? = nil
+    ) throws(DatabaseError) -> Bool {
+        guard try local(name, in: collection, expecting: revision) != nil else { return false }
+        try writer(collection).removeExtra(ExtrasKey.local(name))
+        return true
+    }
+
+    /// The local document that is there, if it is as expected.
+    private func local(
+        _ name: String, in collection: DocumentCollection, expecting revision: UInt64?
+    ) throws(DatabaseError) -> LocalDocument? {
+        _ = try DocumentID("_local/" + name)
+        let present = try reader(collection).local(name)
+        guard revision == nil || revision == present?.revision ?? 0 else {
+            throw DatabaseError(
+                .conflict,
+                "The local document is at revision \(present?.revision ?? 0). Read it again and repeat the change."
+            )
+        }
+        return present
+    }
+}
+
+extension CollectionReader {
+    func local(_ name: String) throws(DatabaseError) -> LocalDocument? {
+        let extras = try extras
+        let bytes = try engine { () throws(StoreError) in try extras.value(Key(ExtrasKey.local(name))) }
+        guard let bytes else { return nil }
+        return try LocalDocument(name: name, stored: bytes)
+    }
+}
+
+extension CollectionSnapshot {
+    /// A local document; `nil` when there is none.
+    public func local(_ name: String) throws(DatabaseError) -> LocalDocument? { try reader.local(name) }
+
+    /// The names of all local documents, in byte order.
+    public var localNames: [String] {
+        get throws(DatabaseError) {
+            let cursor = try reader.extras.cursor(ExtrasKey.allLocal)
+            var names: [String] = []
+            while try engine({ () throws(StoreError) in try cursor.next() }) {
+                names.append(try String(documentID: cursor.keyView.dropFirst(1)))
+            }
+            return names
+        }
+    }
+}
+
+extension DocumentCollection {
+    /// A local document; `nil` when there is none.
+    public func local(_ name: String) throws(DatabaseError) -> LocalDocument? { try reader.local(name) }
+
+    /// Saves a local document, durably: see ``WriteBatch/saveLocal(json:name:in:expecting:)``.
+    @discardableResult
+    public func saveLocal(
+        json: String, name: String, expecting revision: UInt64? = nil
+    ) throws(DatabaseError) -> LocalDocument {
+        try write { (batch) throws(DatabaseError) in
+            try batch.saveLocal(json: json, name: name, in: self, expecting: revision)
+        }
+    }
+
+    /// Saves a local document, durably: see ``WriteBatch/saveLocal(_:name:in:expecting:)``.
+    @discardableResult
+    public func saveLocal(
+        _ value: some Encodable, name: String, expecting revision: UInt64? = nil
+    ) throws(DatabaseError) -> LocalDocument {
+        try write { (batch) throws(DatabaseError) in
+            try batch.saveLocal(value, name: name, in: self, expecting: revision)
+        }
+    }
+
+    /// Deletes a local document, durably; answers whether there was one.
+    @discardableResult
+    public func deleteLocal(_ name: String, expecting revision: UInt64? = nil) throws(DatabaseError) -> Bool {
+        try write { (batch) throws(DatabaseError) in
+            try batch.deleteLocal(name, in: self, expecting: revision)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Fleece
+
+/// A document that is being made or changed: a value, independent of the database until it is saved.
+///
+/// ```swift
+/// var draft = MutableDocument(["title": "Swifts nest in gables", "tags": ["birds"]])
+/// draft["address"]["city"].string = "Bern"
+/// try notes.save(&draft)
+/// ```
+public struct MutableDocument: Sendable {
+    /// The document's name; `nil` until it is saved for the first time, if none was given. It can't be changed.
+    public private(set) var id: String?
+    /// The revision that was copied or saved last, which a save checks against; `nil` for a new document.
+    public private(set) var revision: RevisionID?
+    /// The properties.
+    public var properties: [String: DocumentValue]
+
+    /// A new document.
+    ///
+    /// - Parameter id: Its name; where there is none, saving makes one.
+    public init(id: String? = nil, _ properties: [String: DocumentValue] = [:]) {
+        self.id = id
+        self.properties = properties
+    }
+
+    /// A new document with the properties of a JSON object.
+    ///
+    /// - Throws: `invalidDocument` for text that is not one JSON object, with line and column.
+    public init(id: String? = nil, json: String) throws(DatabaseError) {
+        self.init(id: id)
+        try set(json: json)
+    }
+
+    /// A copy of `document`, to be changed and saved in its place.
+    public init(_ document: Document) {
+        id = document.id
+        revision = document.revision
+        properties = DocumentValue.properties(document.properties)
+    }
+
+    /// Replaces all properties by those of a JSON object.
+    ///
+    /// - Throws: `invalidDocument` for text that is not one JSON object, with line and column.
+    public mutating func set(json: String) throws(DatabaseError) {
+        let body = try BodyMaker().body(json: json.utf8)
+        properties = DocumentValue.properties(body.dictionary)
+    }
+
+    /// A property. Assigning `nil` removes it; a property that is ``DocumentValue/null`` is there.
+    public subscript(key: String) -> DocumentValue? {
+        get { properties[key] }
+        set { properties[key] = newValue }
+    }
+
+    /// The value that `path` leads to, as in `draft[path: "phones[0].kind"]`; see the subscripts of optional values.
+    public subscript(path path: FleecePath) -> DocumentValue? {
+        get { DocumentValue?.some(.dictionary(properties))[path: path] }
+        set {
+            var root = DocumentValue?.some(.dictionary(properties))
+            properties = [:]
+            root[path: path] = newValue
+            properties = root.dictionary ?? [:]
+        }
+    }
+
+    /// Whether there is a property of that name, be it null.
+    public func contains(_ key: String) -> Bool { properties[key] != nil }
+
+    /// The properties as JSON text.
+    ///
+    /// - Throws: `invalidDocument` for a number that is not finite, `limitExceeded` for too deep nesting.
+    public func json(_ format: JSONFormat = .compact) throws(DatabaseError) -> String {
+        try DocumentValue.dictionary(properties).json(format)
+    }
+
+    /// Notes that the document is stored as `document` now.
+    mutating func wasSaved(as document: Document) {
+        id = document.id
+        revision = document.revision
+    }
+}
+
+extension MutableDocument: Hashable, CustomStringConvertible {
+    /// ID, revision and properties.
+    public var description: String {
+        "\(id ?? "(new)")\(revision.map { " at \($0)" } ?? ""): \(DocumentValue.dictionary(properties))"
+    }
+}
+
+extension Document {
+    /// A copy to be changed and saved in this one's place.
+    public func mutableCopy() -> MutableDocument { MutableDocument(self) }
+}

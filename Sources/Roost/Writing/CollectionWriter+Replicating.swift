@@ -1,0 +1,70 @@
+import RoostBytes
+import RoostStorage
+
+extension CollectionWriter {
+    /// Adds a revision that was made elsewhere, with its history, newest first; `nil` when it was known already.
+    func insert(
+        _ id: DocumentID, _ body: DocumentBody, isDeleted: Bool, history: [RevisionID]
+    ) throws(DatabaseError) -> LoadedDocument? {
+        let key = keyView(id)
+        let loaded = try reader.load(key)
+        var tree = loaded?.tree ?? RevisionTree()
+        let flags: RevisionFlags = isDeleted ? .deleted : []
+        let sequence = record.lastSequence + 1
+        guard try tree.insert(history: history, flags: flags, sequence: sequence, body: nil) != .known else {
+            return nil
+        }
+        tree.stem(to: record.revisionLimit)
+        let place = try append(body)
+        return try store(tree, newLeaf: (history[0], place), of: key, loaded, sequence: nextSequence())
+    }
+
+    /// Removes leaves with what only they descend from, or the whole document where `revisions` is `nil`.
+    ///
+    /// - Returns: Those leaves that were there and are gone.
+    func purge(
+        _ id: ByteView, _ loaded: LoadedDocument, _ revisions: [RevisionID]?
+    ) throws(DatabaseError) -> [RevisionID] {
+        var tree = loaded.tree
+        let purged = tree.purge(revisions ?? tree.leaves.map(\.id))
+        guard !purged.isEmpty else { return [] }
+        if tree.isEmpty {
+            try remove(id, loaded)
+        } else {
+            _ = try store(tree, newLeaf: nil, of: id, loaded, sequence: nextSequence())
+        }
+        return purged
+    }
+
+    /// Removes every trace of a document. Its sequence is not given again: the record keeps the last one.
+    private func remove(_ id: ByteView, _ loaded: LoadedDocument) throws(DatabaseError) {
+        beginChange()
+        try engine { () throws(StoreError) in
+            _ = try transaction.delete(id, in: trees.documents)
+            try transaction.delete(Key(Sequences.key(loaded.sequence)), in: trees.changes)
+        }
+        if loaded.flags.contains(.elsewhere) || loaded.tree.hasSeveralLeaves {
+            try engine { () throws(StoreError) in
+                try transaction.delete(KeyRange(prefix: Key(ExtrasKey.revisions(of: id))), in: trees.extras)
+            }
+        }
+        if let expiration = loaded.expiration { try removeExtra(ExtrasKey.expiration(expiration, id)) }
+        count(loaded, nil)
+        endChange()
+    }
+
+    /// Sets when a document is to be purged, in microseconds since 1970; `nil` for never. Not an edit.
+    ///
+    /// - Returns: Whether there is such a document.
+    func setExpiration(_ id: ByteView, _ time: UInt64?) throws(DatabaseError) -> Bool {
+        guard var loaded = try reader.load(id) else { return false }
+        guard loaded.expiration != time else { return true }
+        beginChange()
+        if let old = loaded.expiration { try removeExtra(ExtrasKey.expiration(old, id)) }
+        if let time { try put([], under: ExtrasKey.expiration(time, id)) }
+        loaded.expiration = time
+        try putEntry(id, loaded)
+        endChange()
+        return true
+    }
+}

@@ -1,0 +1,127 @@
+import Fleece
+import RoostBytes
+
+extension WriteBatch {
+    /// Adds a revision that was made elsewhere: what CouchDB calls `new_edits=false`.
+    ///
+    /// Nothing is in conflict with it; if it is not on top of what is here, it becomes another branch. What is known
+    /// already is not stored again, so that neither repetition nor order of such calls matters.
+    ///
+    /// - Parameters:
+    ///   - json: The revision's properties, a JSON object. `_id` and `_deleted` in it must agree with the rest, `_rev`
+    ///     with the first of `history`; none of them is stored.
+    ///   - history: The revision, its parent, its grandparent, as far back as is known.
+    ///   - isDeleted: Whether it is a tombstone.
+    /// - Returns: Whether the revision was new here.
+    /// - Throws: `corruptRevisionData` for a history with gaps, or one that gives a revision known here another parent;
+    ///   `invalidDocument`, `invalidDocumentID`.
+    @discardableResult
+    public func insert(
+        json: some Sequence<UInt8>, id: String, history: [RevisionID], isDeleted: Bool = false,
+        in collection: DocumentCollection
+    ) throws(DatabaseError) -> Bool {
+        try insert(try maker.body(json: json), id: id, history: history, isDeleted: isDeleted, in: collection)
+    }
+
+    /// Adds a revision that was made elsewhere: see
+    /// ``insert(json:id:history:isDeleted:in:)-(Sequence<UInt8>,_,_,_,_)``.
+    @discardableResult
+    public func insert(
+        json: String, id: String, history: [RevisionID], isDeleted: Bool = false,
+        in collection: DocumentCollection
+    ) throws(DatabaseError) -> Bool {
+        try insert(json: json.utf8, id: id, history: history, isDeleted: isDeleted, in: collection)
+    }
+
+    /// Adds a revision of another database, as ``CollectionSnapshot/document(_:revision:)`` reads it there.
+    @discardableResult
+    public func insert(
+        _ document: Document, history: [RevisionID], in collection: DocumentCollection
+    ) throws(DatabaseError) -> Bool {
+        try insert(
+            document.body, id: document.id, history: history, isDeleted: document.isDeleted, in: collection)
+    }
+
+    private func insert(
+        _ given: DocumentBody, id: String, history: [RevisionID], isDeleted: Bool,
+        in collection: DocumentCollection
+    ) throws(DatabaseError) -> Bool {
+        let name = try DocumentID(revisioned: id)
+        var body = given
+        var isDeleted = isDeleted
+        let reserved = ReservedNames.present(in: given.properties)
+        if !reserved.isEmpty {
+            let claims = try ReservedProperties(of: given, named: reserved)
+            _ = try claims.check(
+                name, expecting: history.first.map { .revision($0) } ?? .absent, mayDelete: true)
+            isDeleted = isDeleted || claims.isDeleted
+            body = try maker.body(given, leavingOut: reserved)
+        }
+        return try writer(collection).insert(name, body, isDeleted: isDeleted, history: history) != nil
+    }
+
+    /// Resolves a document's conflicts: the given revision, or an edit of it, becomes the only live leaf.
+    ///
+    /// The other live leaves get tombstones, so that every peer comes to the same end.
+    ///
+    /// - Parameters:
+    ///   - revision: The leaf to keep; the winner by default.
+    ///   - json: What the document is to be, an edit of the kept leaf; `nil` to leave that as it is.
+    /// - Returns: The document as it is then; `nil` when there is none.
+    /// - Throws: `conflict` when `revision` is not a leaf.
+    @discardableResult
+    public func resolve(
+        _ id: String, keeping revision: RevisionID? = nil, json: String? = nil,
+        in collection: DocumentCollection
+    ) throws(DatabaseError) -> Document? {
+        let name = try DocumentID(revisioned: id)
+        let writer = try writer(collection)
+        guard let loaded = try writer.reader.load(writer.keyView(name)) else { return nil }
+        let kept = try loaded.tree.parentForEdit(of: revision ?? loaded.winner) ?? loaded.winner
+        for leaf in loaded.tree.leaves where leaf.id != kept && !leaf.isDeleted {
+            _ = try writer.edit(name, .empty, isDeleted: true, expecting: .revision(leaf.id))
+        }
+        if let json { return try save(json: json, id: id, in: collection, expecting: .revision(kept)) }
+        return try writer.reader.document(id, includingDeleted: false)
+    }
+
+    /// Removes a document, or some of its leaves with all that only they descend from, as if they had never been.
+    ///
+    /// Not an edit: nothing of it is replicated, and a peer that still has the revisions may bring them back. What is
+    /// left of the document gets a new sequence.
+    ///
+    /// - Parameter revisions: The leaves to remove; by default all.
+    /// - Returns: Those that were there and are gone.
+    @discardableResult
+    public func purge(
+        _ id: String, revisions: [RevisionID]? = nil, in collection: DocumentCollection
+    ) throws(DatabaseError) -> [RevisionID] {
+        let name = try DocumentID(revisioned: id)
+        let writer = try writer(collection)
+        return try purge(name, revisions, by: writer)
+    }
+
+    func purge(
+        _ id: DocumentID, _ revisions: [RevisionID]?, by writer: CollectionWriter
+    ) throws(DatabaseError) -> [RevisionID] {
+        let key = writer.keyView(id)
+        guard let loaded = try writer.reader.load(key) else { return [] }
+        let purged = try writer.purge(key, loaded, revisions)
+        if !purged.isEmpty { notePurge(id.string, at: loaded.winner, in: writer.trees) }
+        return purged
+    }
+
+    /// Sets how many revisions back from a leaf a document's history is kept from now on. Applies to a document when it
+    /// is changed next.
+    ///
+    /// - Parameter limit: 1 to 2²⁴; 1000 in a new collection.
+    /// - Throws: `limitExceeded`.
+    public func setRevisionLimit(_ limit: Int, in collection: DocumentCollection) throws(DatabaseError) {
+        guard limit >= 1, limit <= RevisionTree.maximumCount else {
+            throw DatabaseError(
+                .limitExceeded,
+                "A revision limit is between 1 and \(RevisionTree.maximumCount), not \(limit).")
+        }
+        try writer(collection).record.revisionLimit = limit
+    }
+}

@@ -1,0 +1,197 @@
+import Roost
+import Testing
+
+@Suite struct ReplicatingTests {
+    let files: TemporaryDatabase
+    let notes: DocumentCollection
+
+    init() throws {
+        files = try TemporaryDatabase()
+        notes = try files.open().collection("notes")
+    }
+
+    @Test func revisionsFromElsewhereKeepTheirNames() throws {
+        #expect(try notes.insert("a", "3-cc 2-bb 1-aa", json: #"{"v":3}"#))
+        #expect(try notes.get("a")?.revision == id("3-cc"))
+        #expect(try notes.snapshot().history(of: "a") == ids("3-cc 2-bb 1-aa"))
+        #expect(try !notes.insert("a", "3-cc 2-bb 1-aa", json: #"{"v":3}"#), "known")
+        #expect(try !notes.insert("a", "2-bb 1-aa"), "known as an ancestor")
+        #expect(try notes.snapshot().lastSequence == 1)
+        #expect(try notes.snapshot().revisions(of: "a").map(\.isLeaf) == [true, false, false])
+    }
+
+    @Test func aBranchIsAConflict() throws {
+        try notes.insert("a", "1-aa", json: #"{"v":1}"#)
+        try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
+        try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
+        try notes.insert("a", "2-ab 1-aa", json: #"{"v":"a"}"#)
+        let winner = try #require(try notes.get("a"))
+        #expect(winner.revision == (try id("2-cc")) && winner.isConflicted)
+        #expect(winner["v"].string == "c")
+        let snapshot = try notes.snapshot()
+        #expect(try snapshot.conflicts(of: "a").map(\.revision) == ids("2-bb 2-ab"))
+        #expect(try snapshot.openRevisions(of: "a").map { $0["v"].string } == ["c", "b", "a"])
+        #expect(try snapshot.document("a", revision: id("2-ab"))?["v"].string == "a")
+        #expect(
+            try snapshot.document("a", revision: id("1-aa")) == nil, "bodies of edited revisions are not kept"
+        )
+        #expect(try snapshot.changes().map(\.isConflicted) == [true])
+        #expect(try notes.count == 1)
+    }
+
+    @Test func conflictsSurviveReopening() throws {
+        try notes.insert("a", "1-aa")
+        try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
+        try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
+        try notes.database.close()
+        try files.use { database in
+            let notes = try database.collection("notes")
+            #expect(try notes.snapshot().openRevisions(of: "a").map { $0["v"].string } == ["c", "b"])
+        }
+    }
+
+    @Test func aTombstoneLosesAgainstALiveBranch() throws {
+        try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
+        try notes.insert("a", "3-dd 2-cc 1-aa", deleted: true)
+        #expect(try notes.get("a")?.revision == id("2-bb"))
+        #expect(try notes.get("a")?.isConflicted == false)
+        #expect(try notes.leaves("a") == ["2-bb", "3-dd!"])
+        try notes.delete("a")
+        #expect(try notes.get("a") == nil)
+        #expect(try notes.count == 0)
+        #expect(try notes.leaves("a").allSatisfy { $0.hasSuffix("!") })
+        try notes.insert("a", "2-ee 1-aa", json: #"{"v":"e"}"#)
+        #expect(try notes.get("a")?["v"].string == "e", "a live branch that comes late wins")
+        #expect(try notes.count == 1)
+    }
+
+    @Test func deletingTheWinnerBringsTheNextOneForward() throws {
+        try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
+        try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
+        try notes.delete("a", expecting: .revision(id("2-cc")))
+        #expect(try notes.get("a")?["v"].string == "b")
+        #expect(try notes.get("a")?.isConflicted == false)
+        try notes.save(json: #"{"v":"b2"}"#, id: "a")
+        #expect(try notes.get("a")?["v"].string == "b2")
+    }
+
+    @Test func aLosingBranchCanBeEdited() throws {
+        try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
+        try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
+        let edit = try notes.save(json: #"{"v":"b2"}"#, id: "a", expecting: .revision(id("2-bb")))
+        #expect(try notes.get("a") == edit, "it is of the higher generation")
+        #expect(try notes.snapshot().conflicts(of: "a").map { $0["v"].string } == ["c"])
+    }
+
+    @Test func resolvingLeavesOneLiveLeaf() throws {
+        for (revision, value) in [("2-bb", "b"), ("2-cc", "c"), ("2-dd", "d")] {
+            try notes.insert("a", "\(revision) 1-aa", json: #"{"v":"\#(value)"}"#)
+        }
+        #expect(code { try notes.resolve("a", keeping: id("1-aa")) } == .conflict)
+        let resolved = try #require(try notes.resolve("a", keeping: id("2-cc"), json: #"{"v":"merged"}"#))
+        #expect(try notes.get("a") == resolved)
+        #expect(resolved["v"].string == "merged")
+        #expect(try notes.snapshot().conflicts(of: "a").isEmpty)
+        #expect(try notes.leaves("a").filter { !$0.hasSuffix("!") }.count == 1)
+        #expect(try notes.snapshot().history(of: "a").dropFirst().first == id("2-cc"))
+        #expect(try notes.resolve("nothing") == nil)
+    }
+
+    @Test func resolvingWithoutAChangeKeepsTheWinner() throws {
+        try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
+        try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
+        #expect(try notes.resolve("a")?.revision == id("2-cc"))
+        #expect(try notes.get("a")?.isConflicted == false)
+    }
+
+    @Test func badHistoriesAreRefused() throws {
+        try notes.insert("a", "2-bb 1-aa")
+        #expect(code { try notes.insert("b", "") } == .corruptRevisionData)
+        #expect(code { try notes.insert("b", "3-cc 1-aa") } == .corruptRevisionData)
+        #expect(code { try notes.insert("a", "2-bb 1-ff") } == .corruptRevisionData)
+        #expect(code { try notes.insert("b", "1-aa", json: #"{"_rev":"1-bb"}"#) } == .corruptRevisionData)
+        #expect(try notes.snapshot().lastSequence == 1)
+    }
+
+    @Test func differencesTellWhatIsMissing() throws {
+        try notes.insert("a", "2-bb 1-aa")
+        let difference = try notes.snapshot().missingRevisions(of: "a", from: ids("2-bb 3-cc 1-aa 3-cc"))
+        #expect(difference.missing == (try ids("3-cc")))
+        #expect(difference.possibleAncestors == (try ids("2-bb")))
+        #expect(try notes.snapshot().missingRevisions(of: "b", from: ids("1-aa")).missing == ids("1-aa"))
+    }
+
+    // MARK: Purging
+
+    @Test func aPurgeLeavesNoTrace() throws {
+        try notes.save(json: #"{"v":1}"#, id: "a")
+        try notes.save(json: "{}", id: "b")
+        let last = try notes.save(json: #"{"v":2}"#, id: "a")
+        #expect(try notes.purge("a") == [last.revision])
+        #expect(try notes.snapshot().getIncludingDeleted("a") == nil)
+        #expect(try notes.snapshot().changes().map(\.id) == ["b"])
+        #expect(try notes.snapshot().revisions(of: "a").isEmpty)
+        #expect(try notes.count == 1)
+        #expect(try notes.purge("a").isEmpty)
+        let again = try notes.save(json: "{}", id: "a")
+        #expect(again.revision.generation == 1)
+        #expect(again.sequence == 4, "3 is never given again, although nothing stands there")
+    }
+
+    @Test func sequencesAreNotReusedAfterReopeningEither() throws {
+        try notes.save(json: "{}", id: "a")
+        try notes.purge("a")
+        try notes.database.close()
+        #expect(try files.use { try $0.collection("notes").save(json: "{}", id: "a").sequence } == 2)
+    }
+
+    @Test func aLeafCanBePurged() throws {
+        try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
+        try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
+        let revisions = try ids("2-cc 1-aa 9-99")
+        #expect(try notes.purge("a", revisions: revisions) == ids("2-cc"))
+        #expect(try notes.get("a")?["v"].string == "b")
+        #expect(try notes.get("a")?.isConflicted == false)
+        #expect(try notes.snapshot().revisions(of: "a").map(\.id) == ids("2-bb 1-aa"))
+        #expect(try notes.insert("a", "2-cc 1-aa"), "it may come back")
+    }
+
+    // MARK: Many revisions
+
+    @Test func historyIsKeptUpToTheLimit() throws {
+        try notes.database.write { try $0.setRevisionLimit(5, in: notes) }
+        for number in 0..<20 { try notes.save(json: #"{"v":\#(number)}"#, id: "a") }
+        #expect(try notes.snapshot().history(of: "a").map(\.generation) == [20, 19, 18, 17, 16])
+        #expect(try notes.snapshot().revisionLimit == 5)
+        #expect(code { try notes.database.write { try $0.setRevisionLimit(0, in: notes) } } == .limitExceeded)
+    }
+
+    @Test func longHistoriesFindTheirPlace() throws {
+        try notes.database.write { batch in
+            for number in 0..<3000 { try batch.save(json: #"{"v":\#(number)}"#, id: "a", in: notes) }
+        }
+        #expect(try notes.snapshot().history(of: "a").count == 1000)
+        try notes.database.close()
+        try files.use { database in
+            let notes = try database.collection("notes")
+            #expect(try notes.snapshot().history(of: "a").count == 1000)
+            try notes.database.write { try $0.setRevisionLimit(2, in: notes) }
+            try notes.save(json: "{}", id: "a")
+            #expect(try notes.snapshot().history(of: "a").map(\.generation) == [3001, 3000])
+            try notes.purge("a")
+            #expect(try notes.snapshot().revisions(of: "a").isEmpty)
+        }
+    }
+
+    @Test func aHundredThousandRevisionsOfOneDocumentAreStored() throws {
+        try notes.database.write { batch in
+            try batch.setRevisionLimit(1 << 20, in: notes)
+            let history = try (1...100_000).reversed().map { try id("\($0)-aa") }
+            try batch.insert(json: #"{"v":1}"#, id: "a", history: history, in: notes)
+            try batch.insert(json: #"{"v":2}"#, id: "a", history: [try id("100000-ab")], in: notes)
+        }
+        #expect(try notes.get("a")?["v"].int == 2)
+        #expect(try notes.snapshot().revisions(of: "a").count == 100_001)
+        #expect(try notes.save(json: "{}", id: "a").revision.generation == 100_001)
+    }
+}
