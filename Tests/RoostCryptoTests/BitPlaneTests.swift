@@ -8,7 +8,7 @@ import Testing
         var random = SeededBytes(seed: 12)
         for _ in 0..<20 {
             let key = SymmetricKey(random.bytes(32))
-            let native = KeySchedule(key: key, forHardware: false)
+            let native = KeySchedule(key: key, path: .portable)
             let keys = (0...14).map { unsafe BitslicedBlocks<ScalarBitPlane>(native.bitsliced[$0]) }
             let blocks = (0..<8).map { _ in Block128(random.bytes(16)) }
             let eight = (

@@ -125,4 +125,21 @@ import Testing
             #expect(try gcm.open(sealed, nonce: nonce, aad: aad) == plaintext, "\(count) bytes")
         }
     }
+
+    /// Key and nonce of Wycheproof's tcId 192, constructed so that the first counter block ends with fffffffe.
+    @Test(arguments: ExecutionPath.allCases)
+    func counterWrapsWithinItsLastFourBytes(_ path: ExecutionPath) throws {
+        let key = bytesFromHex("00112233445566778899aabbccddeeff102132435465768798a9bacbdcedfe0f")
+        let cipher = try AES256(key, .portable)
+        let zeros = [UInt8](repeating: 0, count: 16 * 50)
+        let sealed = try AES256GCM(key, path).seal(
+            zeros, nonce: bytesFromHex("b37bbad104928ae89221d3520c2682e0"))
+        for number in 0..<50 {
+            // The text starts with the second counter block, the third one is the first after the overflow.
+            let count = UInt32(truncatingIfNeeded: 0xFFFF_FFFF + number)
+            let counter = [UInt8](0..<12) + (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
+            #expect(
+                Array(sealed[16 * number..<16 * number + 16]) == cipher.encryptBlock(counter), "\(number)")
+        }
+    }
 }

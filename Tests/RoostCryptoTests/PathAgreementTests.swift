@@ -6,11 +6,13 @@ import Testing
 @Suite struct PathAgreementTests {
     private static let lengths = Array(0...280) + [300, 511, 512, 513, 1000, 4080, 4096, 8192, 10_007]
 
-    @Test func gcm() throws {
+    private static let hardware: [ExecutionPath] = [.hardware, .narrowHardware]
+
+    @Test(arguments: hardware) func gcm(_ path: ExecutionPath) throws {
         var random = SeededBytes(seed: 7)
         for length in Self.lengths {
             let key = random.bytes(32)
-            let (portable, hardware) = (try AES256GCM(key, .portable), try AES256GCM(key, .hardware))
+            let (portable, hardware) = (try AES256GCM(key, .portable), try AES256GCM(key, path))
             let nonce = random.bytes(length % 7 == 0 ? 1 + length % 50 : 12)
             let (plaintext, aad) = (random.bytes(length), random.bytes(length % 61))
             let sealed = portable.seal(plaintext, nonce: nonce, aad: aad)
@@ -20,17 +22,17 @@ import Testing
         }
     }
 
-    @Test func gcmOfLongAssociatedData() throws {
+    @Test(arguments: hardware) func gcmOfLongAssociatedData(_ path: ExecutionPath) throws {
         var random = SeededBytes(seed: 8)
         let key = random.bytes(32)
-        let (portable, hardware) = (try AES256GCM(key, .portable), try AES256GCM(key, .hardware))
+        let (portable, hardware) = (try AES256GCM(key, .portable), try AES256GCM(key, path))
         for length in Self.lengths {
             let (nonce, aad) = (random.bytes(12), random.bytes(length))
             #expect(portable.seal([], nonce: nonce, aad: aad) == hardware.seal([], nonce: nonce, aad: aad))
         }
     }
 
-    @Test func counterMode() throws {
+    @Test(arguments: hardware) func counterMode(_ path: ExecutionPath) throws {
         var random = SeededBytes(seed: 9)
         for length in Self.lengths {
             let key = random.bytes(32)
@@ -40,16 +42,15 @@ import Testing
             }
             let input = random.bytes(length)
             let expected = try AES256(key, .portable).applyCTR(input, counter: counter)
-            #expect(
-                try AES256(key, .hardware).applyCTR(input, counter: counter) == expected, "\(length) bytes")
+            #expect(try AES256(key, path).applyCTR(input, counter: counter) == expected, "\(length) bytes")
         }
     }
 
-    @Test func chaining() throws {
+    @Test(arguments: hardware) func chaining(_ path: ExecutionPath) throws {
         var random = SeededBytes(seed: 10)
         for blockCount in Array(0...40) + [100, 256] {
             let (key, vector, input) = (random.bytes(32), random.bytes(16), random.bytes(16 * blockCount))
-            let (portable, hardware) = (try AES256(key, .portable), try AES256(key, .hardware))
+            let (portable, hardware) = (try AES256(key, .portable), try AES256(key, path))
             let encrypted = portable.encryptCBC(input, vector)
             #expect(hardware.encryptCBC(input, vector) == encrypted, "\(blockCount) blocks")
             #expect(hardware.decryptCBC(input, vector) == portable.decryptCBC(input, vector))

@@ -13,8 +13,8 @@ package final class AES256: Sendable {
     /// - Throws: ``CryptoError/Code/keySize`` unless the key has 32 bytes.
     package init(key: SymmetricKey, path: ExecutionPath = .hardware) throws(CryptoError) {
         guard key.byteCount == Self.keyByteCount else { throw .keySize }
-        usesHardware = path == .hardware && Processor.hasAES
-        schedule = KeySchedule(key: key, forHardware: usesHardware)
+        usesHardware = path != .portable && Processor.hasAES
+        schedule = KeySchedule(key: key, path: path)
     }
 
     /// Encrypts a single block. Only modes of operation have a use for it.

@@ -8,6 +8,9 @@ struct KeySchedule: ~Copyable, Sendable {
     /// The standard round keys, and from byte 256 on what the path needs besides.
     private let memory: SecretMemory
 
+    /// Whether the instructions that work on several blocks at once are to be used.
+    let usesWideInstructions: Bool
+
     /// The round keys as the standard writes them, 240 bytes aligned to 64.
     @inline(__always)
     var standard: UnsafeRawPointer { unsafe UnsafeRawPointer(memory.start) }
@@ -23,7 +26,9 @@ struct KeySchedule: ~Copyable, Sendable {
     var bitsliced: UnsafePointer<BitslicedBlocks<NativeBitPlane>> { unsafe UnsafePointer(slices) }
 
     /// - Precondition: `key` has 32 bytes.
-    init(key: SymmetricKey, forHardware: Bool) {
+    init(key: SymmetricKey, path: ExecutionPath) {
+        let forHardware = path != .portable && Processor.hasAES
+        usesWideInstructions = path == .hardware && Processor.hasWideAES
         precondition(key.byteCount == Self.keyByteCount)
         let sliceByteCount = MemoryLayout<BitslicedBlocks<NativeBitPlane>>.stride
         memory = SecretMemory(byteCount: 256 + (forHardware ? 240 : (Self.roundCount + 1) * sliceByteCount))

@@ -20,7 +20,8 @@
             _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int,
             _ counter: inout Block128, _ schedule: borrowing KeySchedule
         ) {
-            unsafe AESInstructions.applyCounter(output, input, blockCount, &counter, schedule.standard)
+            unsafe AESInstructions.applyCounter(
+                output, input, blockCount, &counter, schedule.standard, isWide: schedule.usesWideInstructions)
         }
 
         static func encryptChain(

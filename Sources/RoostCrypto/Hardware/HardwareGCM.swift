@@ -27,9 +27,10 @@
             _ counter: inout Block128, _ state: inout Block128, _ schedule: borrowing KeySchedule,
             _ table: UnsafeRawPointer
         ) {
-            unsafe GCMInstructions.processBatches(
-                output, input, batchCount, &counter, &state, schedule.standard, table, isSealing: true)
-            unsafe GHASHInstructions.update(&state, output + 128 * (batchCount - 1), 8, table)
+            let rest = unsafe GCMInstructions.processBatches(
+                output, input, batchCount, &counter, &state, schedule.standard, table, isSealing: true,
+                isWide: schedule.usesWideInstructions)
+            unsafe GHASHInstructions.update(&state, output + 128 * (batchCount - rest), 8 * rest, table)
         }
 
         /// Takes the ciphertext into GHASH's state and decrypts it.
@@ -38,8 +39,9 @@
             _ counter: inout Block128, _ state: inout Block128, _ schedule: borrowing KeySchedule,
             _ table: UnsafeRawPointer
         ) {
-            unsafe GCMInstructions.processBatches(
-                output, input, batchCount, &counter, &state, schedule.standard, table, isSealing: false)
+            _ = unsafe GCMInstructions.processBatches(
+                output, input, batchCount, &counter, &state, schedule.standard, table, isSealing: false,
+                isWide: schedule.usesWideInstructions)
         }
     }
 #endif

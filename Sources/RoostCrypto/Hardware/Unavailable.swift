@@ -2,6 +2,7 @@
     /// What this processor can do, asked once: nothing, because this build leaves the hardware path out.
     enum Processor {
         static let hasAES = false
+        static let hasWideAES = false
         static let hasSHA1 = false
         static let hasSHA256 = false
     }

@@ -11,7 +11,7 @@ package struct SHA1: BlockHash {
     private let usesHardware: Bool
 
     package init(path: ExecutionPath) {
-        usesHardware = path == .hardware && Processor.hasSHA1
+        usesHardware = path != .portable && Processor.hasSHA1
     }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) { unsafe absorb(bytes) }

@@ -11,7 +11,7 @@ package struct SHA256: BlockHash {
     private let usesHardware: Bool
 
     package init(path: ExecutionPath) {
-        usesHardware = path == .hardware && Processor.hasSHA256
+        usesHardware = path != .portable && Processor.hasSHA256
     }
 
     package mutating func update(_ bytes: UnsafeRawBufferPointer) { unsafe absorb(bytes) }

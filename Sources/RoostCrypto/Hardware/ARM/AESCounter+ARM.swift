@@ -6,7 +6,7 @@
         /// Counter mode, where only the last 32 bits of `counter` count; it is left at the next unused value.
         package static func applyCounter(
             _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ blockCount: Int,
-            _ counter: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer
+            _ counter: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer, isWide _: Bool
         ) {
             unsafe roost_aes_counter_(output, input, blockCount, counter, keys)
         }

@@ -7,13 +7,14 @@
         /// Encrypts or decrypts batches of eight blocks.
         ///
         /// When opening, every batch is taken into the state; when sealing, every batch of output but the last, which is
-        /// left to the caller.
+        /// left to the caller. Returns how many are left.
         package static func processBatches(
             _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ batchCount: Int,
             _ counter: UnsafeMutableRawPointer, _ state: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer,
-            _ table: UnsafeRawPointer, isSealing: Bool
-        ) {
+            _ table: UnsafeRawPointer, isSealing: Bool, isWide _: Bool
+        ) -> Int {
             unsafe roost_gcm_batches_(output, input, batchCount, counter, state, keys, table, isSealing)
+            return isSealing ? 1 : 0
         }
     }
 

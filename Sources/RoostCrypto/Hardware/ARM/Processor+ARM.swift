@@ -5,6 +5,8 @@
     enum Processor {
         /// AES and the 64-bit polynomial multiplication.
         static let hasAES = capabilities.isSuperset(of: [.aes, .polynomialMultiply])
+        /// There are no instructions for several blocks at once.
+        static let hasWideAES = false
         static let hasSHA1 = capabilities.contains(.sha1)
         static let hasSHA256 = capabilities.contains(.sha256)
 

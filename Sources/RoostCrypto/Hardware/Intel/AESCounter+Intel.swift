@@ -4,11 +4,17 @@
 
     extension AESInstructions {
         /// Counter mode, where only the last 32 bits of `counter` count; it is left at the next unused value.
+        /// `isWide` allows the instructions of VAES.
         package static func applyCounter(
             _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ blockCount: Int,
-            _ counter: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer
+            _ counter: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer, isWide: Bool
         ) {
-            unsafe roost_aes_counter_(output, input, blockCount, counter, keys)
+            let done = isWide ? blockCount / 16 * 16 : 0
+            if done > 0 { unsafe applyCounterWide(output, input, done / 16, counter, keys) }
+            if done < blockCount {
+                unsafe roost_aes_counter_(
+                    output + 16 * done, input + 16 * done, blockCount - done, counter, keys)
+            }
         }
     }
 

@@ -6,9 +6,30 @@
     package enum GCMInstructions {
         /// Encrypts or decrypts batches of eight blocks.
         ///
-        /// When opening, every batch is taken into the state; when sealing, every batch of output but the last, which is
-        /// left to the caller.
+        /// When opening, every batch is taken into the state; when sealing, every batch of output but the last ones, which
+        /// are left to the caller. Returns how many these are. `isWide`
+        /// allows the instructions of VAES and VPCLMULQDQ.
         package static func processBatches(
+            _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ batchCount: Int,
+            _ counter: UnsafeMutableRawPointer, _ state: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer,
+            _ table: UnsafeRawPointer, isSealing: Bool, isWide: Bool
+        ) -> Int {
+            let done = isWide ? batchCount / 2 * 2 : 0
+            if done > 0 {
+                unsafe processPairs(
+                    output, input, done / 2, counter, state, keys, table, isSealing: isSealing)
+            }
+            if done < batchCount {
+                unsafe processSingle(
+                    output + 128 * done, input + 128 * done, batchCount - done, counter, state, keys, table,
+                    isSealing: isSealing)
+            }
+            guard isSealing else { return 0 }
+            return (done > 0 ? 2 : 0) + (done < batchCount ? 1 : 0)
+        }
+
+        /// Batches one after the other; leaves one when sealing.
+        package static func processSingle(
             _ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, _ batchCount: Int,
             _ counter: UnsafeMutableRawPointer, _ state: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer,
             _ table: UnsafeRawPointer, isSealing: Bool
@@ -74,10 +95,10 @@
                         fromByteOffset: 16 * round - 16, as: __m128i.self)
                     let block = sum ^ _mm_shuffle_epi8(loaded, reversal)
                     sum = zero
-                    unsafe low ^= roost_multiply_low(block, table[2 * round - 2])
-                    unsafe high ^= roost_multiply_high(block, table[2 * round - 2])
+                    unsafe low ^= roost_multiply_low(block, table[7 + round])
+                    unsafe high ^= roost_multiply_high(block, table[7 + round])
                     let folded = block ^ _mm_unpackhi_epi64(block, block)
-                    unsafe middle ^= roost_multiply_low(folded, table[2 * round - 1])
+                    unsafe middle ^= roost_multiply_low(folded, table[23 + round])
                     round += 1
                 }
                 middle ^= low ^ high

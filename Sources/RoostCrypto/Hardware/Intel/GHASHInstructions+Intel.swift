@@ -7,12 +7,12 @@
     /// An element stands in a register byte-reversed, so that the bit for x¹²⁷⁻ᵏ is bit k. The 255-bit product of two such
     /// registers is reduced from its low end, as in Montgomery's multiplication: twice the lowest 64 bits are made zero by
     /// adding a multiple of the modulus (S. Gueron, "AES-GCM software performance", 2013). That gives the product times x,
-    /// so the table holds the powers of the hash key divided by x: eight pairs of 16 bytes, H⁸ first, each followed by the
-    /// sum of its halves, which Karatsuba's multiplication needs.
+    /// so the table holds the powers of the hash key divided by x, H¹⁶ first, and after these sixteen the sums of their
+    /// halves, which Karatsuba's multiplication needs.
     package enum GHASHInstructions {
-        package static let tableByteCount = 8 * 32
+        package static let tableByteCount = 2 * 16 * 16
 
-        /// Writes the table, aligned to 16.
+        /// Writes the table, aligned to 32.
         package static func prepare(_ table: UnsafeMutableRawPointer, _ hashKey: UnsafeRawPointer) {
             unsafe roost_ghash_prepare_(table, hashKey)
         }
@@ -39,10 +39,10 @@
             Int64(bitPattern: (low << 1) ^ (fallen & 1)),
             Int64(bitPattern: (high << 1 | low >> 63) ^ (fallen & 0xC200_0000_0000_0000)))
         var power = divided
-        var index = 7
+        var index = 15
         while true {
-            unsafe table[2 * index] = power
-            unsafe table[2 * index + 1] = power ^ _mm_unpackhi_epi64(power, power)
+            unsafe table[index] = power
+            unsafe table[16 + index] = power ^ _mm_unpackhi_epi64(power, power)
             if index == 0 { break }
             let lowProduct = roost_multiply_low(power, divided)
             let highProduct = roost_multiply_high(power, divided)
@@ -71,9 +71,9 @@
         var source = unsafe input
         var rest = block_count
         while rest > 0 {
-            // Up to eight blocks times the powers of the hash key, reduced once.
-            let count = rest < 8 ? rest : 8
-            var power = 2 * (8 - count)
+            // Up to sixteen blocks times the powers of the hash key, reduced once.
+            let count = rest < 16 ? rest : 16
+            var power = 16 - count
             var (low, middle, high) = (zero, zero, zero)
             while power < 16 {
                 let block = unsafe sum ^ _mm_shuffle_epi8(source.loadUnaligned(as: __m128i.self), reversal)
@@ -81,9 +81,9 @@
                 unsafe low ^= roost_multiply_low(block, table[power])
                 unsafe high ^= roost_multiply_high(block, table[power])
                 unsafe middle ^= roost_multiply_low(
-                    block ^ _mm_unpackhi_epi64(block, block), table[power + 1])
+                    block ^ _mm_unpackhi_epi64(block, block), table[16 + power])
                 unsafe source += 16
-                power += 2
+                power += 1
             }
             middle ^= low ^ high
             let lower = low ^ __m128i(0, middle[0])
