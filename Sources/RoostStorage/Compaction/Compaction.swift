@@ -46,7 +46,7 @@ final class Compaction {
         let outcome: FileSwap.Outcome
         let scratchBytes: UInt64
         do throws(StoreError) {
-            let relocations = Relocations(files: files, memory: max(options.memory, 4 << 20) / 2)
+            let relocations = Relocations(files: files, memory: options.memoryInRange / 4 * 3)
             let copy = try copy(relocations, pace)
             try pace.finishedCopy()
             let target = CompactedStore(copy, path: files.target, options: storeOptions, environment)
@@ -81,7 +81,7 @@ final class Compaction {
         let target = CopyTarget(
             output: output, nodeSize: storeOptions.nodeSizeInRange, relocations: relocations,
             gatherer: ValueGatherer(file: source.file, end: source.record.end), pace: pace,
-            batchSize: max(options.memory, 4 << 20) / 4)
+            batchSize: options.memoryInRange / 8)
         let trees = try copyTrees(to: target)
         var directory = RootDirectory(nextTreeID: source.nextTreeID, trees: [])
         for tree in trees {

@@ -1,3 +1,4 @@
+import RoostBytes
 import RoostFile
 
 /// The names that a compaction uses beside the store's own.
@@ -8,18 +9,14 @@ struct CompactionFiles {
     /// The new file until it takes the store's name.
     var target: String { path + ".compact" }
     var scratch: String { path + ".compact-scratch" }
+    /// Is there while nobody knows whether the directory keeps the swap.
+    private var unsynced: String { path + ".compact-unsynced" }
 
-    /// Removes what a compaction left that did not come to its end.
-    ///
-    /// A leftover also says that the directory may have changes that are not durable, a swap included, so it is synced
-    /// first: commits must not go to a file whose name a crash could take back.
+    /// Removes what a compaction left that did not come to its end, and makes a swap durable that is not.
     func removeLeftovers() throws(StoreError) {
         try fileCall { () throws(FileError) in
-            if try medium.status(of: target) != nil {
-                try medium.syncDirectory(of: path)
-                try medium.remove(target)
-            }
-            if try medium.status(of: scratch) != nil { try medium.remove(scratch) }
+            for name in [target, scratch] where try medium.status(of: name) != nil { try medium.remove(name) }
+            if try medium.status(of: unsynced) != nil { try swapAgain() }
         }
     }
 
@@ -31,6 +28,28 @@ struct CompactionFiles {
         }
     }
 
-    /// Leaves a sign that the directory was not synced after the swap, for ``removeLeftovers()``.
-    func markUnsynced() { _ = try? medium.open(target, .createNew) }
+    // MARK: A swap whose sync failed
+
+    /// Leaves a sign for ``removeLeftovers()`` that the directory could not be synced after the swap.
+    func markUnsynced() { _ = try? medium.open(unsynced, .createNew) }
+
+    /// Puts a copy of the file in its own place. After a sync that failed a later one that succeeds proves nothing of
+    /// the changes before, so the name must be changed once more.
+    private func swapAgain() throws(FileError) {
+        let file = try medium.open(path, .readOnly)
+        let copy = try medium.open(target, .createNew)
+        let buffer = ByteBuffer(capacity: 1 << 20)
+        var position: UInt64 = 0
+        while true {
+            buffer.resize(to: 1 << 20)
+            buffer.resize(to: unsafe try file.readFully(into: buffer.mutableBytes, at: position))
+            guard buffer.count > 0 else { break }
+            unsafe try copy.writeFully(buffer.view.buffer, at: position)
+            position += UInt64(buffer.count)
+        }
+        try copy.sync()
+        try medium.rename(target, to: path)
+        try medium.syncDirectory(of: path)
+        try medium.remove(unsynced)
+    }
 }

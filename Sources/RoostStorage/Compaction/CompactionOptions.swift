@@ -2,7 +2,8 @@
 public struct CompactionOptions: Sendable {
     /// Bytes per second that the copy may write, so that other work keeps the medium's speed; `nil` for no limit.
     public var bytesPerSecond: Int?
-    /// Bytes of memory that the copy works with, besides the store's own cache. 4 MiB at least. Default: 32 MiB.
+    /// Bytes of memory that the copy works with, apart from the node cache and a write buffer of 8 MiB. 1 MiB at
+    /// least. Default: 32 MiB.
     public var memory = 32 << 20
     /// The zlib level for values and nodes in the new file, as ``StoreOptions/compression``; `nil` for the store's own.
     public var compression: Int32?
@@ -23,6 +24,8 @@ public struct CompactionOptions: Sendable {
 
     /// The defaults.
     public init() {}
+
+    var memoryInRange: Int { max(memory, 1 << 20) }
 }
 
 /// What a compaction did.

@@ -58,14 +58,9 @@ final class Compactor: Sendable {
             }
         }
         defer { end() }
-        do throws(StoreError) {
-            let result = try Compaction(store, options, control, progress: progress).run()
-            note(result)
-            return result
-        } catch {
-            if !store.isWritable { throw store.notWritable() }
-            throw error
-        }
+        let result = try Compaction(store, options, control, progress: progress).run()
+        note(result)
+        return result
     }
 
     /// Takes the place of the running compaction; `false` when there is one, or the store is closed.

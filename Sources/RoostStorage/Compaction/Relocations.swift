@@ -20,10 +20,10 @@ final class Relocations {
     /// So many runs of one level are merged into one of the next.
     private static let fanIn = 8
 
-    /// - Parameter memory: bytes to use; half of them while runs are sorted or merged.
+    /// - Parameter memory: bytes to use; a third of them is for sorting.
     init(files: CompactionFiles, memory: Int) {
         self.files = files
-        limit = max(memory / 2 / Relocation.size, 64)
+        limit = max(memory / 3 * 2 / Relocation.size, 64)
     }
 
     /// Notes that the value at `old` is at `new`. Each old offset is noted once.
@@ -69,7 +69,7 @@ final class Relocations {
         let output = try RunWriter(file: scratchFile(), start: scratchEnd)
         for relocation in settled { try output.append(relocation) }
         try keep(output, level: 0)
-        settled.removeAll(keepingCapacity: true)
+        settled = []
         while let last = runs.last, runs.suffix(Relocations.fanIn).count(where: { $0.level == last.level })
             == Relocations.fanIn { try merge(above: last.level) }
     }

@@ -1,0 +1,52 @@
+import RoostFile
+import Testing
+
+@testable import RoostStorage
+
+/// The table of where values went, also when it outgrows its memory, and the way along the log.
+@Suite struct RelocationTests {
+    @Test(arguments: [100, 5_000, 60_000])
+    func findsWhatWasAdded(count: Int) throws {
+        let directory = try TemporaryDirectory()
+        let files = CompactionFiles(path: directory.file("store"), medium: Environment.system.medium)
+        let relocations = Relocations(files: files, memory: 48 * 500)
+        var generator = SplitMix64(seed: UInt64(count))
+        var expected: [UInt64: ChunkReference] = [:]
+        for _ in 0..<count {
+            let old = UInt64.random(in: 0..<1 << 48, using: &generator)
+            let new = ChunkReference(
+                offset: .random(in: 0..<1 << 48, using: &generator), length: .random(in: 1 ... .max, using: &generator))
+            guard expected[old] == nil else { continue }
+            try relocations.add(old, new)
+            expected[old] = new
+            if expected.count % 997 == 0 { #expect(try relocations.find(old) == new) }
+        }
+        for (old, new) in expected { #expect(try relocations.find(old) == new) }
+        for old in expected.keys.sorted() { #expect(try relocations.find(old) == expected[old]) }
+        for _ in 0..<1_000 {
+            let old = UInt64.random(in: 0..<1 << 48, using: &generator)
+            #expect(try relocations.find(old) == expected[old])
+        }
+        #expect((relocations.scratchEnd > 0) == (count > 1_000))
+        #expect(try files.medium.list(directory.path).isEmpty)
+    }
+
+    @Test(arguments: [1, 2, 7, 1_000])
+    func theTrailLeadsAlongAllCommits(limit: Int) throws {
+        let directory = try TemporaryDirectory()
+        let store = try Store.open(directory.file("store"))
+        let tree = try store.tree("tree")
+        var records = [store.state.record]
+        for number in 0..<100 {
+            try store.write { try $0.put(Key(UInt64(number)), [1], in: tree) }
+            records.append(store.state.record)
+        }
+        for start in [0, 1, 50, 99, 100] {
+            var trail = try CommitTrail(
+                LogScanner(file: store.state.file), after: records[start], through: records[100], limit: limit)
+            var numbers: [UInt64] = []
+            while let record = try trail.next() { numbers.append(record.number) }
+            #expect(numbers == records[(start + 1)...].map(\.number))
+        }
+    }
+}
