@@ -7,13 +7,16 @@ export ROOST_DEVELOPMENT = 1
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test bench format lint docs coverage format-example
+.PHONY: help setup demo test bench format lint docs coverage format-example
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Installs what building needs and this machine lacks.
 	@Scripts/setup
+
+demo: setup ## Imports a few thousand cities, reads, changes, compacts and checks them, with the times it took.
+	@Scripts/demo
 
 test: setup ## Builds everything and runs all tests.
 	swift test
