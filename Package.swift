@@ -7,7 +7,7 @@ let isDevelopment = Context.environment["ROOST_DEVELOPMENT"] != nil
 
 let strict: [SwiftSetting] =
     [.strictMemorySafety(), .swiftLanguageMode(.v6)]
-    + (isDevelopment ? [.treatAllWarnings(as: .error)] : [])
+    + (isDevelopment ? [.treatAllWarnings(as: .error), .define("ROOST_CANARY", .when(configuration: .debug))] : [])
 
 /// A layer of the house: `Sources/<name>` importing only what is listed (checked by CI).
 func layer(_ name: String, _ imports: [Target.Dependency] = []) -> Target {

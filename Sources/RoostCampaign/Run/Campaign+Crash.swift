@@ -22,14 +22,14 @@ extension Campaign {
     func recover(_ kind: CrashKind) throws {
         var possible = kind == .power ? states.afterPowerFailure : states.afterProcessDeath
         var kind = kind
-        store = nil
-        snapshots = []
+        letGo()
         while true {
             crash(kind)
             if generator.chance(0.4) { simulation.disk.crash(atChange: 1 + generator.next(below: 5)) }
             do {
                 try open()
                 let found = try settle(among: possible, "after a \(kind) crash")
+                if generator.chance(0.3) { try check() }
                 say("    found the contents \(found) of \(possible.count)")
                 return
             } catch where !(error is CampaignFinding) && simulation.disk.hasCrashed {
@@ -41,6 +41,13 @@ extension Campaign {
                 throw finding("opening after a \(kind) crash: \(error)")
             }
         }
+    }
+
+    /// Forgets everything that the process had open.
+    func letGo() {
+        store = nil
+        follower = nil
+        snapshots = []
     }
 
     private func crash(_ kind: CrashKind) {

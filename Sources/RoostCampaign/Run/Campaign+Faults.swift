@@ -50,11 +50,12 @@ extension Campaign {
     }
 
     private func work() throws {
-        switch generator.next(below: 8) {
+        switch generator.next(below: 9) {
         case 0: try compare()
         case 1: try reopen()
         case 2: try rollBack(explicitly: true)
         case 3: try sync()
+        case 4: try compact()
         default: try commit()
         }
     }
@@ -70,8 +71,7 @@ extension Campaign {
             guard [.writerFailed, .closed].contains(refusal.code) else { throw refusal }
             let possible = states.afterPowerFailure
             try? store.close()
-            self.store = nil
-            snapshots = []
+            letGo()
             try open()
             _ = try settle(among: possible, "after \(error.code)")
         }

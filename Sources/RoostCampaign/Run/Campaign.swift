@@ -22,6 +22,8 @@ package final class Campaign {
     var store: Store?
     /// Whether the open store acknowledges commits before they are synced.
     var isRelaxed = false
+    /// A reader beside the writer, as another process would have it.
+    var follower: Store?
     var snapshots: [(snapshot: Snapshot, model: StoreModel)] = []
     var statistics = CampaignStatistics()
     private var step = 0

@@ -20,6 +20,10 @@ enum CampaignAction: CaseIterable {
     case failCalls
     case fillDisk
     case moveClock
+    case compact
+    case check
+    case follow
+    case lookBack
 
     /// How often the action is drawn, relative to the others.
     private var weight: Int {
@@ -29,8 +33,8 @@ enum CampaignAction: CaseIterable {
         case .planCrash: 8
         case .examineOutcomes, .failCalls: 6
         case .rollBack, .keepSnapshot, .compareSnapshot, .reopen: 4
-        case .compare, .openReader, .sync, .crash, .killProcess: 3
-        case .fillDisk: 2
+        case .compare, .openReader, .sync, .crash, .killProcess, .compact, .follow: 3
+        case .fillDisk, .check, .lookBack: 2
         case .abandon, .closeAndStay, .moveClock: 1
         }
     }
@@ -69,6 +73,10 @@ extension Campaign {
         case .examineOutcomes: try examineOutcomes()
         case .failCalls: try failCalls()
         case .fillDisk: try fillDisk()
+        case .compact: try compact()
+        case .check: try check()
+        case .follow: try follow()
+        case .lookBack: try lookBack()
         case .moveClock: simulation.clock.jump(to: generator.next() >> 8)
         }
     }

@@ -1,0 +1,49 @@
+import RoostSimulation
+import RoostStorage
+
+/// What keeps a store in shape, and what looks at it from other sides.
+extension Campaign {
+    /// Compacts, and now and then gives up halfway, which leaves the store as it was.
+    func compact() throws {
+        var options = CompactionOptions()
+        options.memory = 4 << 20
+        options.compression = [nil, 0, 6][generator.next(below: 3)]
+        options.nodeSize = [nil, 1024, 8192][generator.next(below: 3)]
+        let givesUp = generator.chance(0.2)
+        do {
+            try openStore().compact(options) { _ in !givesUp }
+        } catch let error as StoreError where error.code == .cancelled {}
+        // Either way the file that is there now holds everything, synced where the copy was made.
+        if generator.chance(0.5) { try compare() }
+    }
+
+    /// Every byte of every commit, every node and value.
+    func check() throws {
+        let report = try openStore().check()
+        guard report.isClean else { throw finding("the check: \(report.findings.map(\.description))") }
+    }
+
+    /// A reader in another process that stays open while the writer goes on.
+    func follow() throws {
+        if follower == nil {
+            var options = CampaignSettings.options(&generator)
+            options.readOnly = true
+            follower = try Store.open(Self.path, options: options, environment: simulation.environment)
+        }
+        guard let follower else { return }
+        try follower.refresh()
+        let found = try Contents.read(follower.snapshot())
+        guard states.afterProcessDeath.contains(found) else {
+            throw finding("a follower: \(Comparison.difference(found, states.current) ?? "")")
+        }
+    }
+
+    /// The store as of the commit before the newest that changed anything, where that is still in the file.
+    func lookBack() throws {
+        let store = try openStore()
+        let now = store.snapshot()
+        guard let older = try store.history.last(where: { $0.number < now.commit.number }) else { return }
+        _ = try Contents.read(try store.snapshot(at: older))
+        try compare(try store.snapshot(at: now.commit), states.current, "the newest commit of the history")
+    }
+}
