@@ -55,3 +55,38 @@ extension Database {
         return try engine { () throws(StoreError) in try core.store.statistics() }
     }
 }
+
+extension Database {
+    /// Copies the database as it is now into the directory at `path`, while others read and write. Where an earlier
+    /// backup of this database is there, only what came since is copied, unless a compaction lies between.
+    ///
+    /// The copy is a database of its own; open it, or move it back, to restore. A crash leaves the old backup or the
+    /// new one.
+    ///
+    /// - Parameter progress: called on this thread; returns `false` to stop.
+    /// - Throws: `noSpace`, `inputOutput`, `notADatabase` when something else is at `path`, `cancelled`.
+    @discardableResult
+    public func backup(to path: String, progress: ProgressHandler? = nil) throws(DatabaseError) -> BackupReport {
+        try checkOpen()
+        try DatabaseOpener(path: path, options: DatabaseOptions(), environment: core.environment).makeDirectory()
+        let file = DatabaseOpener.dataPath(path)
+        return try engine { () throws(StoreError) in try core.store.backup(to: file, progress: progress) }
+    }
+
+    /// Rescues what can be read of the damaged database at `path` into a new one at `destination`. Writes nothing to
+    /// the damaged one, which nobody should have open.
+    ///
+    /// - Returns: what was lost, as far as that can be told.
+    /// - Throws: `notADatabase`, `alreadyExists` when there is something at `destination`, `noSpace`, `cancelled`.
+    @discardableResult
+    public static func salvage(
+        _ path: String, to destination: String, progress: ProgressHandler? = nil
+    ) throws(DatabaseError) -> SalvageReport {
+        let opener = DatabaseOpener(path: destination, options: DatabaseOptions(), environment: .system)
+        try opener.makeDirectory()
+        return try engine { () throws(StoreError) in
+            try Store.salvage(
+                DatabaseOpener.dataPath(path), to: DatabaseOpener.dataPath(destination), progress: progress)
+        }
+    }
+}

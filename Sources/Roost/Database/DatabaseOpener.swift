@@ -8,6 +8,11 @@ import RoostStorage
 struct DatabaseOpener {
     static let dataName = "data.roost"
 
+    /// The file that holds the documents of the database in `directory`.
+    static func dataPath(_ directory: String) -> String {
+        directory.last == "/" ? directory + dataName : "\(directory)/\(dataName)"
+    }
+
     let path: String
     let options: DatabaseOptions
     let environment: Environment
@@ -21,7 +26,8 @@ struct DatabaseOpener {
         return try core(store, try makeCatalog(in: store))
     }
 
-    private func makeDirectory() throws(DatabaseError) {
+    /// Makes the directory, where the options allow it and there is none.
+    func makeDirectory() throws(DatabaseError) {
         let status = try mediumCall { () throws(FileError) in try environment.medium.status(of: path) }
         if let status {
             if status.isDirectory { return }
@@ -43,7 +49,7 @@ struct DatabaseOpener {
     }
 
     private func openStore() throws(DatabaseError) -> Store {
-        let file = path.last == "/" ? path + Self.dataName : "\(path)/\(Self.dataName)"
+        let file = Self.dataPath(path)
         return try engine { () throws(StoreError) in
             try Store.open(file, options: options.store, environment: environment)
         }
