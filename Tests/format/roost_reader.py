@@ -19,10 +19,10 @@ BLOCK = 4096
 FIRST_COMMIT = 2 * BLOCK
 RECORD_SIZE = 192
 MASK = (1 << 64) - 1
-LOG, CHECKPOINT, CLOSE = 1, 2, 3
+LOG, CHECKPOINT, CLOSE, BARRIER = 1, 2, 3, 4
 VALUE, NODE, OPERATIONS, DIRECTORY = 1, 2, 3, 4
 CHUNK_KINDS = {VALUE: "value", NODE: "node", OPERATIONS: "operations", DIRECTORY: "directory"}
-COMMIT_KINDS = {LOG: "log", CHECKPOINT: "checkpoint", CLOSE: "close"}
+COMMIT_KINDS = {LOG: "log", CHECKPOINT: "checkpoint", CLOSE: "close", BARRIER: "barrier"}
 MAKE, DROP = 0x01, 0x02
 PUT, DELETE, DELETE_RANGE, APPEND_LEAF = 0x10, 0x20, 0x21, 0x30
 OPERATION_NAMES = {PUT: "put", DELETE: "delete", DELETE_RANGE: "delete a range", APPEND_LEAF: "append a leaf"}
@@ -430,6 +430,9 @@ class Store:
         end = len(self.data) // BLOCK * BLOCK
         while end > FIRST_COMMIT:
             record = self.record(end - RECORD_SIZE)
+            if record and record["kind"] == BARRIER:
+                end = record["start"]
+                continue
             if record and self.is_whole(record):
                 return record
             end -= BLOCK

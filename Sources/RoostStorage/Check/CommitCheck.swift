@@ -42,9 +42,6 @@ struct CommitCheck {
     }
 
     private func compare(_ previous: CommitRecord, _ record: CommitRecord) {
-        if previous.number &+ 1 != record.number {
-            findings.add("a commit that is not numbered after the one before", at: record.offset, .warning)
-        }
         let checkpoint = previous.kind == .checkpoint ? previous.offset : previous.checkpoint
         if record.kind != .checkpoint, record.checkpoint != checkpoint {
             findings.add(

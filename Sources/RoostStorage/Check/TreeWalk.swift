@@ -18,14 +18,19 @@ final class TreeWalk {
     var known: [UInt64: Summary] = [:]
     /// The stored subtrees right below nodes in memory.
     var frontier: [UInt64: Summary] = [:]
+    /// Bytes that nodes and values of one tree can take at most: the file's. A tree that leads to more leads to some of
+    /// them twice, and a walk that did not stop could take for ever.
+    private var bytesLeft: UInt64
     private(set) var nodeCount = 0
     private(set) var valueCount = 0
 
     init(
-        file: DataFile, tree: String, reduction: Reduction?, findings: FindingList, readsValues: Bool,
+        file: DataFile, end: UInt64 = .max, tree: String, reduction: Reduction?, findings: FindingList,
+        readsValues: Bool,
         visit: @escaping (ChunkReference, ChunkLedger.Use, ChunkKind) throws(StoreError) -> Void
     ) {
         self.file = file
+        bytesLeft = end
         self.tree = tree
         self.reduction = reduction
         self.findings = findings
@@ -78,6 +83,7 @@ final class TreeWalk {
             report("a node larger than any can be", at: chunk.offset)
             return nil
         }
+        guard spend(chunk) else { return nil }
         try visit(chunk, .owned, .node)
         do throws(StoreError) {
             return try file.payload(.node, chunk)
@@ -85,6 +91,17 @@ final class TreeWalk {
             try findings.add(error, at: chunk.offset, tree: tree)
             return nil
         }
+    }
+
+    /// Counts what the tree leads to; `false` when that is more than there is.
+    private func spend(_ chunk: ChunkReference) -> Bool {
+        if chunk.offset >= StoreOpener.replayedStart { return true }
+        guard bytesLeft >= UInt64(chunk.length) else {
+            report("a tree that leads to the same chunks again and again", at: chunk.offset)
+            return false
+        }
+        bytesLeft -= UInt64(chunk.length)
+        return true
     }
 
     private func walkInner(_ page: PageView, _ node: StoredChild, _ span: Span) throws(StoreError) {
@@ -134,7 +151,7 @@ final class TreeWalk {
             guard entry.kind != .none else { continue }
             summary.bytes &+= entry.ownedBytes
             try visit(entry.chunk, use(entry.kind), .value)
-            if entry.kind != .borrowed { try verify(page, index, entry.chunk) }
+            if entry.kind != .borrowed, spend(entry.chunk) { try verify(page, index, entry.chunk) }
         }
         return summary
     }

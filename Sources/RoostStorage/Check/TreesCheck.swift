@@ -107,7 +107,8 @@ final class TreesCheck {
                 tree: tree.name, .notice)
         }
         return TreeWalk(
-            file: file, tree: tree.name, reduction: reduction, findings: findings, readsValues: readsValues,
+            file: file, end: record.end, tree: tree.name, reduction: reduction, findings: findings,
+            readsValues: readsValues,
             visit: visit)
     }
 

@@ -9,6 +9,7 @@ import Testing
     private var options: StoreOptions {
         var options = StoreOptions()
         options.nodeSize = 1024
+        options.compactsAutomatically = false
         options.inlineLimit = 16
         options.cacheSize = 1 << 16
         return options

@@ -38,6 +38,41 @@ import Testing
         #expect(try backup.snapshot().contents() == store.snapshot().contents())
     }
 
+    @Test func compactionIsFollowedByAWholeBackup() throws {
+        let sample = try ExampleStore()
+        let store = try Store.open(sample.path, options: sample.options)
+        let target = sample.directory.file("backup")
+        try store.backup(to: target)
+        _ = try store.compact()
+        let report = try store.backup(to: target)
+        #expect(!report.isIncremental && report.copiedBytes == report.size)
+        #expect(try store.backup(to: target).isIncremental)
+        #expect(try Store.open(target, options: sample.options).snapshot().contents() == sample.models)
+    }
+
+    @Test func interruptedBackupOpensAsItWas() throws {
+        let sample = try ExampleStore(commits: 3)
+        let store = try Store.open(sample.path, options: sample.options)
+        let target = FileBytes(path: sample.directory.file("backup"))
+        try store.backup(to: target.path)
+        let old = try target.read()
+        let tree = try store.tree("plain")
+        try store.write { try $0.put("large", [UInt8](repeating: 1, count: 1 << 20), in: tree) }
+        var during: [UInt8] = []
+        #expect(throws: StoreError.self) {
+            try store.backup(to: target.path) { _ in
+                during = (try? target.read()) ?? []
+                return false
+            }
+        }
+        #expect(during.count > old.count + 1 << 20)
+        #expect(try target.read() == old)
+        try target.write(during)
+        #expect(try Store.open(target.path, options: sample.options).snapshot().contents() == sample.models)
+        try target.write(during)
+        #expect(try Store.check(target.path, options: sample.options).isClean)
+    }
+
     @Test func backupThatWentItsOwnWayIsReplaced() throws {
         let sample = try ExampleStore()
         let store = try Store.open(sample.path, options: sample.options)

@@ -15,6 +15,7 @@ import Testing
         let directory = try TemporaryDirectory()
         var options = StoreOptions()
         options.nodeSize = 1024
+        options.compactsAutomatically = false
         options.logLimit = logLimit
         let path = directory.file("store")
         let writer = try Store.open(path, options: options)
@@ -79,9 +80,32 @@ import Testing
             #expect(try reader.refresh() == false)
             #expect(try reader.snapshot().contents() == sample.models)
         }
+        // The end may come to be seen before what is in the middle.
+        for hole in stride(from: start.count, to: whole.count - 4096, by: 4096) {
+            var part = whole
+            for index in hole..<hole + 4096 { part[index] = 0 }
+            try FileHandle(forUpdating: URL(filePath: sample.path)).write(contentsOf: part)
+            #expect(try reader.refresh() == false)
+        }
         try FileHandle(forUpdating: URL(filePath: sample.path)).write(contentsOf: whole)
         #expect(try reader.refresh())
         #expect(try reader.snapshot().contents() == expected)
+    }
+
+    @Test func readerFollowsACompaction() throws {
+        let sample = try ExampleStore(commits: 8)
+        let reader = try reader(sample.path, sample.options)
+        let before = reader.snapshot()
+        let writer = try Store.open(sample.path, options: sample.options)
+        let tree = try writer.tree("plain")
+        _ = try writer.compact()
+        try writer.write { try $0.put("after", [1], in: tree) }
+        #expect(try reader.refresh())
+        #expect(try reader.snapshot().contents() == writer.snapshot().contents())
+        #expect(try before.contents() == sample.models)
+        try writer.write { try $0.put("later", [1], in: tree) }
+        #expect(try reader.refresh())
+        #expect(try reader.snapshot().contents() == writer.snapshot().contents())
     }
 
     @Test func aWriterNeedsNoRefresh() throws {

@@ -8,6 +8,7 @@ import Testing
         let directory = try TemporaryDirectory()
         var options = StoreOptions()
         options.nodeSize = 1024
+        options.compactsAutomatically = false
         options.logLimit = logLimit
         options.pendingLimit = Int(logLimit)
         options.durability = .relaxed(interval: 60)

@@ -20,6 +20,7 @@ struct ExampleStore {
         options.inlineLimit = 16
         options.logLimit = 1 << 16
         options.compression = compression
+        options.compactsAutomatically = false
         options.reductions = [.sum]
         let store = try Store.open(path, options: options)
         var generator = SplitMix64(seed: UInt64(commits * 1000 + perCommit))

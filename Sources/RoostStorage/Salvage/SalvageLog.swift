@@ -1,0 +1,130 @@
+import RoostBytes
+
+/// Applies the log of a damaged file to what was copied of its trees, oldest commit first.
+struct SalvageLog {
+    private let salvage: Salvage
+    /// Parts of trees that are older than the rest.
+    private let older: [UInt64: KeySpans]
+    /// What the rest contains already.
+    private let since: UInt64
+    private let oldest: UInt64
+    /// Without any directory trees have only the names that the log gives them, if it does.
+    private let makesTrees: Bool
+
+    init(_ salvage: Salvage, older: [UInt64: KeySpans], since: UInt64, hasRoots: Bool) {
+        makesTrees = !hasRoots
+        self.salvage = salvage
+        self.older = older
+        self.since = since
+        oldest = older.values.flatMap(\.parts).map(\.since).min() ?? since
+    }
+
+    private var target: SalvageTarget { salvage.target }
+
+    func run() throws(StoreError) {
+        for region in salvage.source.regions where region.end > min(oldest, since) {
+            let (chunks, damage) = try salvage.source.operations(in: region)
+            for range in damage where region.end > since || !older.isEmpty {
+                salvage.report.add(damaged: range)
+            }
+            for chunk in chunks { try apply(chunk, at: region.end) }
+            try salvage.meter.advance(region.end - region.start)
+        }
+    }
+
+    /// Applies the operations in `chunk` of the commit at `commit`.
+    private func apply(_ chunk: ChunkReference, at commit: UInt64) throws(StoreError) {
+        guard let payload = try? salvage.file.payload(.operations, chunk) else {
+            return salvage.report.add(damaged: chunk.offset..<chunk.end)
+        }
+        try payload.withView { (bytes) throws(StoreError) in
+            guard let sections = try? OperationChunk.sections(of: bytes) else { return }
+            for section in sections {
+                if section.tree == OperationChunk.treeSection {
+                    guard commit > since else { continue }
+                    for operation in (try? TreeOperation.decode(section.bytes)) ?? [] { try apply(operation) }
+                } else {
+                    try apply(section.bytes, to: section.tree, at: commit, from: chunk)
+                }
+            }
+        }
+    }
+
+    private func apply(_ operation: TreeOperation) throws(StoreError) {
+        switch operation {
+        case .create(let id, let name, let reduction):
+            try target.create(id, name: name, reduction: reduction)
+        case .drop(let id): try target.drop(id)
+        }
+    }
+
+    private func apply(
+        _ bytes: ByteView, to tree: UInt64, at commit: UInt64, from chunk: ChunkReference
+    ) throws(StoreError) {
+        if makesTrees { try target.create(tree, name: "salvaged-tree-\(tree)", reduction: "") }
+        guard target.name(tree) != nil else { return }
+        var decoder = OperationDecoder(bytes)
+        do throws(OperationDecoder.Failure<StoreError>) {
+            while try decoder.next({ (operation) throws(StoreError) in
+                try apply(operation, to: tree, at: commit)
+            }) {}
+        } catch {
+            switch error {
+            case .malformed: salvage.report.add(damaged: chunk.offset..<chunk.end)
+            case .body(let cause): throw cause
+            }
+        }
+    }
+
+    private func apply(_ operation: Operation, to tree: UInt64, at commit: UInt64) throws(StoreError) {
+        switch operation {
+        case .put(let key, let entry):
+            guard isNew(key, tree, commit) else { return }
+            let isThere = try key.withView { (key) throws(StoreError) in try target.put(tree, key, entry) }
+            if !isThere { salvage.noteValue(key, entry.chunk, tree) }
+        case .delete(let key):
+            if isNew(key, tree, commit) { try target.delete(tree, key) }
+        case .deleteRange(let lower, let upper):
+            try delete(KeySpan(lower: lower ?? [], upper: upper), tree, commit)
+        case .appendLeaf(let leaf):
+            try append(leaf, tree, commit)
+        }
+    }
+
+    /// Whether what was copied may lack what the commit did to `key`.
+    private func isNew(_ key: [UInt8], _ tree: UInt64, _ commit: UInt64) -> Bool {
+        commit > since || (older[tree]?.part(of: key)).map { commit > $0.since } ?? false
+    }
+
+    private func delete(_ span: KeySpan, _ tree: UInt64, _ commit: UInt64) throws(StoreError) {
+        if commit > since { return try target.delete(tree, span) }
+        for part in older[tree]?.intersections(span) ?? [] where commit > part.since {
+            try target.delete(tree, part.span)
+        }
+    }
+
+    /// Puts a leaf that was filled by appending at the tree's end.
+    private func append(_ leaf: ChunkReference, _ tree: UInt64, _ commit: UInt64) throws(StoreError) {
+        guard commit > since || older[tree] != nil else { return }
+        guard leaf.length <= DataFile.maximumNodeLength, let payload = try? salvage.file.payload(.node, leaf)
+        else {
+            salvage.report.add(
+                SalvageReport.Loss(tree: target.name(tree) ?? "", keys: .all, offset: leaf.offset, entries: 0)
+            )
+            return salvage.report.add(damaged: leaf.offset..<leaf.end)
+        }
+        try payload.withView { (bytes) throws(StoreError) in
+            guard let page = PageView(bytes), page.level == 0, page.count > 0,
+                PageCheck(page: page, lower: nil, upper: nil).fault() == nil
+            else { return salvage.report.add(damaged: leaf.offset..<leaf.end) }
+            let span = KeySpan(lower: page.key(0), upper: nil)
+            try delete(span, tree, commit)
+            let parts =
+                commit > since
+                ? [span]
+                : (older[tree]?.intersections(span) ?? [])
+                    .filter { commit > $0.since }.map(\.span)
+            _ = try salvage.copy(page, leaf, parts, to: tree)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import RoostFile
+import RoostSimulation
+import Testing
+
+@testable import RoostBytes
+@testable import RoostStorage
+
+/// Every byte of a small store changed, and every length it can be cut to: the right data or a clear error, never a
+/// trap; and salvage keeps what the damage did not touch.
+@Suite struct DamageTests {
+    /// A small file and the states it went through.
+    struct Subject {
+        var options = StoreOptions()
+        let bytes: [UInt8]
+        let chunks: [(chunk: ChunkReference, kind: ChunkKind)]
+        let records: [CommitRecord]
+        /// By the number of the commit.
+        var states: [UInt64: [String: Model]] = [:]
+        var newest: [String: Model] = [:]
+
+        init() throws {
+            options.nodeSize = 1024
+            options.compactsAutomatically = false
+            options.inlineLimit = 8
+            options.cacheSize = 1 << 14
+            options.durability = .relaxed(interval: 3600)
+            let disk = Simulation(seed: 1)
+            let store = try Store.open("store", options: options, environment: disk.environment)
+            states[store.snapshot().commit.number] = [:]
+            for number in 0..<4 {
+                let transaction = try store.beginWriting()
+                let tree = try transaction.tree("tree")
+                for key in 0..<9 {
+                    let value = [UInt8](repeating: UInt8(number * 16 + key), count: key % 3 == 0 ? 4 : 20)
+                    try transaction.put(Key("key-\(key * (number + 1) % 13)"), value, in: tree)
+                }
+                let policy: WriteTransaction.CheckpointPolicy = number == 2 ? .always : .ifNeeded
+                if let ticket = try transaction.stage(policy) { try transaction.queue.finish(ticket) }
+                states[store.snapshot().commit.number] = try store.snapshot().contents()
+            }
+            newest = try store.snapshot().contents()
+            let last = store.snapshot().state.record
+            bytes = Array(try #require(disk.disk.contents(of: "store")).prefix(Int(last.end)))
+            var records: [CommitRecord] = []
+            var chunks: [(ChunkReference, ChunkKind)] = []
+            var stream = CommitStream(file: store.state.file, after: nil)
+            while let record = try stream.next() {
+                records.append(record)
+                var scan = ChunkScan(file: store.state.file, from: record.start, to: record.offset)
+                while let item = try scan.next() {
+                    if case .chunk(let chunk, let kind) = item { chunks.append((chunk, kind)) }
+                }
+            }
+            self.records = records
+            self.chunks = chunks
+        }
+
+        func kind(at offset: Int) -> ChunkKind? {
+            chunks.first { $0.chunk.offset <= UInt64(offset) && UInt64(offset) < $0.chunk.end }?.kind
+        }
+
+        var reading: StoreOptions {
+            var options = options
+            options.readOnly = true
+            return options
+        }
+    }
+
+    private static let parts = 8
+
+    @Test(arguments: 0..<parts) func everyFlippedByteEndsInRightDataOrAnError(part: Int) throws {
+        let subject = try Subject()
+        let disk = Simulation(seed: 2)
+        for offset in stride(from: part, to: subject.bytes.count, by: Self.parts) {
+            var bytes = subject.bytes
+            bytes[offset] ^= UInt8(1 << (offset / Self.parts % 8))
+            // Of the zeros that fill blocks up, one in some is enough.
+            let isFilling = subject.kind(at: offset) == nil && subject.bytes[offset] == 0
+            if isFilling, offset / Self.parts % 16 != 0 { continue }
+            let path = "store-\(offset)"
+            try disk.disk.install(bytes, at: path)
+            try read(path, disk, subject)
+            let report = try Store.check(path, options: subject.options, environment: disk.environment)
+            #expect(!report.findings.isEmpty, "nothing found at \(offset)")
+            try salvage(path, disk, subject, report, offset)
+            for name in [path, "new", "new.lock"] { try? disk.disk.remove(name) }
+        }
+    }
+
+    /// Opening and reading gives one of the states, or an error about the damage.
+    private func read(_ path: String, _ disk: Simulation, _ subject: Subject) throws {
+        do {
+            let store = try Store.open(path, options: subject.reading, environment: disk.environment)
+            let snapshot = store.snapshot()
+            #expect(try snapshot.contents() == subject.states[snapshot.commit.number])
+            for commit in try store.history.commits() {
+                #expect(try store.snapshot(at: commit).contents() == subject.states[commit.number])
+            }
+        } catch let error as StoreError {
+            #expect(error.code == .damaged, "\(error)")
+        }
+    }
+
+    private func salvage(
+        _ path: String, _ disk: Simulation, _ subject: Subject, _ report: CheckReport, _ offset: Int
+    ) throws {
+        _ = try Store.salvage(path, to: "new", options: subject.options, environment: disk.environment)
+        let store = try Store.open("new", options: subject.reading, environment: disk.environment)
+        #expect(try store.check().findings == [])
+        let found = try store.snapshot().contents()["tree"] ?? Model()
+        let expected = subject.newest["tree"] ?? Model()
+        let different = expected.entries.filter { found.entries[$0.key] != $0.value }.count
+        switch subject.kind(at: offset) {
+        case .value: #expect(different <= 1, "at \(offset)")
+        case .operations: #expect(different <= 9, "at \(offset)")
+        default: #expect(found == expected, "at \(offset)")
+        }
+    }
+
+    @Test func everyLengthRecoversToACommit() throws {
+        let subject = try Subject()
+        let disk = Simulation(seed: 3)
+        var numbers: Set<UInt64> = []
+        for length in 0...subject.bytes.count
+        where length % 7 == 0 || length % 4096 < 2 || length % 4096 > 4094 {
+            let path = "store-\(length)"
+            try disk.disk.install(Array(subject.bytes.prefix(length)), at: path)
+            let expected = subject.records.last { $0.end <= UInt64(length) }
+            do {
+                let store = try Store.open(path, options: subject.options, environment: disk.environment)
+                #expect(store.snapshot().commit.number == expected?.number, "length \(length)")
+                #expect(try store.snapshot().contents() == subject.states[store.snapshot().commit.number])
+                #expect(try store.check().findings == [])
+                numbers.insert(store.snapshot().commit.number)
+            } catch let error as StoreError {
+                #expect(expected == nil)
+                #expect([.damaged, .notAStore].contains(error.code))
+            }
+            try? disk.disk.remove(path)
+            try? disk.disk.remove(path + ".lock")
+        }
+        #expect(numbers == Set(subject.records.map(\.number)))
+    }
+}
