@@ -15,17 +15,33 @@ final class DatabaseCore: Sendable {
     let expirations: ExpirationTimer
     /// The thread that is running a batch; 0 when none is.
     private let writingThread = Atomic<UInt>(0)
+    /// The key that opens the database, `nil` when it is not encrypted.
+    private let key: Mutex<EncryptionKey?>
     /// How many handles are open; -1 once the last was closed.
     private let handles = Mutex(0)
 
-    init(path: String, store: Store, catalog: Tree, record: DatabaseRecord, environment: Environment) {
+    init(
+        path: String, store: Store, catalog: Tree, record: DatabaseRecord, environment: Environment, key: EncryptionKey?
+    ) {
         self.path = path
         self.store = store
         self.catalog = catalog
         self.record = record
         self.environment = environment
+        self.key = Mutex(key)
         expirations = ExpirationTimer(environment: environment)
     }
+
+    /// Whether `key` is the one that the database was opened with, for another handle of it.
+    func check(_ key: EncryptionKey?) throws(DatabaseError) {
+        let isSame = self.key.withLock { own in own?.kind == key?.kind && own?.secret == key?.secret }
+        guard isSame else {
+            throw DatabaseError(.wrongKey, "\(path) is open with another key, or without one.")
+        }
+    }
+
+    /// Notes that another key opens the database from now on.
+    func setKey(_ key: EncryptionKey?) { self.key.withLock { $0 = key } }
 
     // MARK: Handles
 

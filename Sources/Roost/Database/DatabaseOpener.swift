@@ -60,7 +60,7 @@ struct DatabaseOpener {
         guard let bytes else { throw notADatabase }
         return DatabaseCore(
             path: path, store: store, catalog: catalog, record: try DatabaseRecord(bytes),
-            environment: environment)
+            environment: environment, key: options.key)
     }
 
     /// The first commit: identity, catalog, and the default collection.

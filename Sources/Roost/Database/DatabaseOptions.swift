@@ -13,8 +13,14 @@ public struct DatabaseOptions: Sendable {
     /// Compresses bodies and tree nodes with zlib at this level, 1 (fast) to 9; 0, the default, for none.
     public var compression: Int32 = 0
 
+    /// Opens an encrypted database, and encrypts one that is made. `nil`, the default, for one that is not encrypted.
+    public var key: EncryptionKey?
+
     /// The defaults.
     public init() {}
+
+    /// With a key.
+    public init(key: EncryptionKey) { self.key = key }
 
     /// With another choice of what to do where there is no database, or whether to write at all.
     public init(readOnly: Bool = false, createIfMissing: Bool = true) {
@@ -29,6 +35,7 @@ public struct DatabaseOptions: Sendable {
         options.durability = durability
         options.cacheSize = cacheSize
         options.compression = compression
+        options.transform = key.map { KeyRing($0) }
         return options
     }
 }

@@ -22,10 +22,9 @@ final class DatabaseRegistry: Sendable {
         let result: Result<DatabaseCore, DatabaseError> = entries.withLock { entries in
             Result { () throws(DatabaseError) in
                 entries = entries.filter { $0.value.core != nil }
-                if let identity = try identity(opener), let core = entries[identity]?.core,
-                    core.retainHandle()
-                {
-                    return core
+                if let identity = try identity(opener), let core = entries[identity]?.core {
+                    try core.check(opener.options.key)
+                    if core.retainHandle() { return core }
                 }
                 let core = try opener.open()
                 _ = core.retainHandle()

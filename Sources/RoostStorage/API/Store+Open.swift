@@ -95,7 +95,11 @@ struct StoreOpener {
     }
 
     private func transform(for header: FileHeader) throws(FileHeader.Refusal) -> (any ChunkTransform)? {
-        guard header.requiredFeatures & FileHeader.transformedFeature != 0 else { return nil }
+        guard header.requiredFeatures & FileHeader.transformedFeature != 0 else {
+            // Whoever gives a key relies on encryption, so a plain file must not pass for an encrypted one.
+            guard options.transform == nil else { throw .notTransformed }
+            return nil
+        }
         guard let factory = options.transform,
             let transform = factory.open(parameters: header.transformParameters, fileID: header.fileID)
         else { throw .unknownFeatures(FileHeader.transformedFeature) }
@@ -113,6 +117,8 @@ struct StoreOpener {
                 .unsupportedFormat,
                 "\(path) has format version \(version); this Roost reads version \(Format.version). Use a newer one."
             )
+        case .notTransformed:
+            StoreError(.wrongKey, "\(path) is not encrypted, but a key was given. Open it without, or encrypt it first.")
         case .unknownFeatures(FileHeader.transformedFeature):
             StoreError(.wrongKey, "\(path) is encrypted, and the key or passphrase given does not open it.")
         case .unknownFeatures(let features):

@@ -56,6 +56,8 @@ struct FileHeader: Sendable, Equatable {
         case damaged
         case newerVersion(UInt32)
         case unknownFeatures(UInt64)
+        /// A key was given for a file that needs none.
+        case notTransformed
     }
 
     /// Reads a header block; `features` are the required features that the caller can handle.

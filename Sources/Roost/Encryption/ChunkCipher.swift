@@ -1,0 +1,103 @@
+import RoostBytes
+import RoostCrypto
+import RoostStorage
+import Synchronization
+
+/// Seals the chunks of one file with AES-256-GCM (NIST SP 800-38D) under keys derived from the file's own.
+///
+/// ```
+/// nonce (12) | ciphertext | tag (16)
+/// ```
+/// The chunk's kind (1) and offset (8, little-endian) are authenticated along with it, so a chunk opens only where
+/// it was written, and only in its file, whose key no other file has. Commit records carry HMAC-SHA-256 of their
+/// fields.
+final class ChunkCipher: ChunkTransform {
+    private static let nonceLength = 12
+
+    private let cipher: AES256GCM
+    private let recordKey: SymmetricKey
+    private let nonces = Mutex(NonceSequence())
+
+    let overhead = ChunkCipher.nonceLength + AES256GCM.tagByteCount
+
+    init(fileKey: SymmetricKey) {
+        let chunkKey = HKDF.expand(fileKey, info: Array("Roost chunks".utf8), byteCount: 32)
+        guard let cipher = try? AES256GCM(key: chunkKey) else { preconditionFailure("a derived key has 32 bytes") }
+        self.cipher = cipher
+        recordKey = HKDF.expand(fileKey, info: Array("Roost commit records".utf8), byteCount: 32)
+    }
+
+    func seal(_ plaintext: ByteView, kind: UInt8, offset: UInt64, into output: ByteBuffer) {
+        let start = output.count
+        var nonce = nonces.withLock { $0.next() }
+        output.resize(to: start + plaintext.count + overhead)
+        unsafe withUnsafeBytes(of: &nonce) { nonce in
+            let place = unsafe UnsafeMutableRawBufferPointer(rebasing: output.mutableBytes[start...])
+            unsafe place.copyMemory(from: nonce)
+            let sealed = unsafe UnsafeMutableRawBufferPointer(rebasing: place[ChunkCipher.nonceLength...])
+            var bound = BoundFields(kind: kind, offset: offset)
+            unsafe bound.withBytes {
+                unsafe cipher.seal(plaintext.buffer, into: sealed, nonce: nonce, authenticating: $0)
+            }
+        }
+    }
+
+    func open(_ sealed: ByteView, kind: UInt8, offset: UInt64, into output: ByteBuffer) -> Bool {
+        guard sealed.count >= overhead else { return false }
+        let start = output.count
+        output.resize(to: start + sealed.count - overhead)
+        let text = unsafe UnsafeMutableRawBufferPointer(rebasing: output.mutableBytes[start...])
+        var bound = BoundFields(kind: kind, offset: offset)
+        do {
+            unsafe try bound.withBytes { bound throws(CryptoError) in
+                unsafe try cipher.open(
+                    sealed.dropFirst(ChunkCipher.nonceLength).buffer, into: text,
+                    nonce: sealed.slice(0, ChunkCipher.nonceLength).buffer, authenticating: bound)
+            }
+            return true
+        } catch {
+            output.resize(to: start)
+            return false
+        }
+    }
+
+    func authenticate(_ record: ByteView) -> [UInt8] {
+        var code = HMAC<SHA256>(key: recordKey)
+        unsafe code.update(record.buffer)
+        return code.finalize().bytes
+    }
+
+    /// What is authenticated with a chunk, 9 bytes.
+    private struct BoundFields {
+        private var fields: (UInt64, UInt8)
+
+        init(kind: UInt8, offset: UInt64) { fields = (offset.littleEndian, kind) }
+
+        mutating func withBytes<E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {
+            let result: Result<Void, E> = unsafe withUnsafeBytes(of: &fields) { bytes in
+                do throws(E) {
+                    return .success(unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[..<9])))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            try result.get()
+        }
+    }
+}
+
+/// Nonces that never repeat under one key: eight random bytes, drawn anew each time a file is opened and every 2^32
+/// chunks, and a counter. A file would have to be opened some four billion times before two draws are likely to
+/// agree, where a crash could have had the same counter lead to other bytes.
+private struct NonceSequence {
+    private var prefix: UInt64 = 0
+    private var counter: UInt32 = 0
+
+    mutating func next() -> (UInt32, UInt32, UInt32) {
+        if counter == 0 {
+            unsafe withUnsafeMutableBytes(of: &prefix) { unsafe SystemRandom.fill($0) }
+        }
+        counter &+= 1
+        return (UInt32(truncatingIfNeeded: prefix), UInt32(truncatingIfNeeded: prefix >> 32), counter)
+    }
+}
