@@ -97,6 +97,9 @@ import Testing
             // Collections that contain themselves, directly and as an inline item.
             ("6001 8001 8002", .malformedBody), ("6801 8000 0001 8003", .malformedBody),
             ("6802 6001 8001 0000 0000 8005", .malformedBody), ("6002 6001 8002 8003", .malformedBody),
+            // Collections hidden in the unused halves of wide items, which lead into the collection around them.
+            ("6803 0005 6001 0007 0000 8000 0003 8007", .malformedBody),
+            ("6802 0005 6002 0006 8004 6002 8006 8005 8003", .malformedBody),
             // Ill-formed and overlong UTF-8.
             ("42C3 2800 8002", .illFormedText), ("42C0 8000 8002", .illFormedText), ("41FF", .illFormedText),
             // Keys: not ascending, twice, of another kind, unknown, and inheritance.
@@ -136,6 +139,22 @@ import Testing
         let deep = FleeceDocument(trusting: nested(100_000))
         #expect(deep.root.json().utf8.count < 5000)
         #expect(deep.root.array?.count == 1)
+    }
+
+    /// A collection that was found well-formed near the root counts with its full height further down.
+    @Test func nestingIsLimitedForSharedCollections() {
+        func body(inner: Int, outer: Int) -> [UInt8] {
+            var body: [UInt8] = [0x60, 0x01, 0x00, 0x01]
+            for _ in 1..<inner { body += [0x60, 0x01, 0x80, 0x03] }
+            let shared = body.count - 4
+            for _ in 0..<outer { body += [0x60, 0x01, 0x80, 0x03] }
+            let units = (body.count + 2 - shared) / 2
+            body += [0x60, 0x02, 0x80 | UInt8(units >> 8), UInt8(units & 0xFF), 0x80, 0x04, 0x80, 0x03]
+            return body
+        }
+        #expect(failure { _ = try FleeceDocument(validating: body(inner: 300, outer: 211)) } == nil)
+        #expect(
+            failure { _ = try FleeceDocument(validating: body(inner: 300, outer: 212)) }?.code == .tooDeep)
     }
 
     @Test func validationNamesThePlace() throws {

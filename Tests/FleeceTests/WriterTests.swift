@@ -127,6 +127,16 @@ import Testing
         #expect(try root(writer.finish()).int == 5)
     }
 
+    /// A string out of a narrow pointer's reach is written again, rather than making its collection wide.
+    @Test func farStringsAreRepeated() throws {
+        for (length, occurrences) in [(100, 1), (32_000, 1), (33_000, 2)] {
+            let long = String(repeating: "x", count: length)
+            let body = try converted(#"["hello", "\#(long)", ["hello"]]"#)
+            #expect(body.ranges(of: Array("hello".utf8)).count == occurrences, "\(length)")
+            #expect(try root(body)[2][0].string == "hello")
+        }
+    }
+
     @Test func aMillionKeys() throws {
         var writer = FleeceWriter()
         writer.beginDictionary()
