@@ -16,7 +16,9 @@ enum RoostTool {
         // limit on file sizes.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        exit(run(Array(CommandLine.arguments.dropFirst())))
+        let status = run(Array(CommandLine.arguments.dropFirst()))
+        try? Console.flush()
+        exit(status)
     }
 
     /// Runs one invocation and returns its exit status: 0 done, 1 failed, 2 wrong usage.

@@ -5,13 +5,14 @@ import RoostStorage
 enum FormatSample: CaseIterable {
     case empty, logOnly, checkpoints, compressed, spreadOutCheckpoint, deletions, rangeDeletions,
         appendedLeaves
-    case largeValues, droppedTrees, sharedValues, reductions, longKeys
+    case largeValues, droppedTrees, sharedValues, reductions, longKeys, compacted
 
     /// What a reader meets in the sample, so that the samples stay what their names say.
     var constructs: [String] {
         switch self {
         case .empty: []
         case .logOnly, .droppedTrees, .sharedValues: ["put", "commit to replay"]
+        case .compacted: ["leaf", "inner node", "commit to replay"]
         case .checkpoints, .reductions, .longKeys: ["leaf", "inner node"]
         case .compressed: ["compressed node", "compressed value"]
         case .spreadOutCheckpoint: ["checkpoint of several commits", "commit to replay"]
@@ -26,6 +27,7 @@ enum FormatSample: CaseIterable {
         var options = StoreOptions()
         options.durability = .relaxed(interval: 60)
         options.nodeSize = 1024
+        options.compactsAutomatically = false
         options.reductions = [.sum]
         switch self {
         case .checkpoints, .rangeDeletions, .reductions, .longKeys:
@@ -64,6 +66,11 @@ enum FormatSample: CaseIterable {
         case .largeValues: try putLargeValues(store)
         case .droppedTrees: try dropTrees(store, &random)
         case .sharedValues: try shareValues(store)
+        case .compacted:
+            try shareValues(store)
+            try delete(store, &random)
+            try store.compact()
+            try putAtRandom(store, commits: 3, each: 20, &random)
         }
     }
 
