@@ -94,7 +94,10 @@ let package = Package(
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
         tests(
             "RoostStorageTests",
-            ["RoostStorage", "RoostFile", "RoostBytes", "RoostSimulation", "RoostCampaign"]),
+            ["RoostStorage", "RoostFile", "RoostBytes", "RoostSimulation", "RoostCampaign", "CommitWriter"]),
+        .executableTarget(
+            name: "CommitWriter", dependencies: ["RoostCampaign", "RoostStorage"], path: "Tests/CommitWriter",
+            swiftSettings: strict),
         tests("RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"]),

@@ -157,13 +157,12 @@ extension TreeEditor {
     }
 
     private func attach(_ leaf: StoredChild, _ first: [UInt8]) throws(StoreError) {
-        path.removeAll(keepingCapacity: true)
-        var node = ownedRoot()
-        while let inner = node as? InnerNode {
-            node = try ownedChild(inner, inner.count - 1)
-            path.append(Step(node: inner, index: inner.count - 1))
+        var last = try lastLeaf()
+        // Deletions at or above the new leaf's beginning must not stay pending in the leaf before it.
+        if last.hasPending(from: first) {
+            try rewrite(last, path)
+            last = try lastLeaf()
         }
-        guard let last = node as? LeafNode else { return }
         if last.summary.count == 0 {
             pendingBytes -= last.pendingBytes
             let index = path.last?.index ?? 0
@@ -174,5 +173,25 @@ extension TreeEditor {
         } else {
             try replaceRoot(with: [root, Child(leaf)], [[], first])
         }
+    }
+
+    /// The tree's last leaf, to which ``path`` leads.
+    private func lastLeaf() throws(StoreError) -> LeafNode {
+        path.removeAll(keepingCapacity: true)
+        var node = ownedRoot()
+        while let inner = node as? InnerNode {
+            node = try ownedChild(inner, inner.count - 1)
+            path.append(Step(node: inner, index: inner.count - 1))
+        }
+        guard let leaf = node as? LeafNode else { preconditionFailure("a node is a leaf or an inner one") }
+        return leaf
+    }
+}
+
+extension LeafNode {
+    /// Whether there are pending changes of keys at or above `key`.
+    fileprivate func hasPending(from key: [UInt8]) -> Bool {
+        let pending = delta.view
+        return key.withView { pending.search($0).index } < pending.count
     }
 }

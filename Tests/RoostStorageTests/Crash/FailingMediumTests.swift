@@ -1,0 +1,141 @@
+import RoostCampaign
+import RoostFile
+import RoostSimulation
+import Testing
+
+@testable import RoostStorage
+
+/// Calls that fail while the machine stays up: nothing acknowledged is lost, what was refused stays away, and errors
+/// say what to do.
+@Suite struct FailingMediumTests {
+    private let disk = SimulatedMedium(seed: 3)
+    private let bench = CrashBench(seed: 3, commits: 40, largestValue: 2_000)
+
+    private func failNext(_ kind: CallKind, with fault: FaultPlan.Fault = .error(.inputOutput)) {
+        var plan = FaultPlan()
+        plan.fail(kind, at: disk.counts[kind] + 1, with: fault)
+        disk.faults = plan
+    }
+
+    private func code(_ body: () throws -> Void) -> StoreError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? StoreError)?.code
+        }
+    }
+
+    @Test func aFailedSyncEndsWritingUntilTheStoreIsOpenedAgain() throws {
+        var store = try bench.open(disk)
+        for number in 1...5 { try bench.commit(number, to: store) }
+        failNext(.sync)
+        #expect(code { try bench.commit(6, to: store) } == .writerFailed)
+        #expect(code { try bench.commit(6, to: store) } == .writerFailed)
+        #expect(code { try store.sync() } == .writerFailed)
+        #expect(try bench.commitsShown(by: store) == 5)
+        #expect(code { try store.close() } == .writerFailed)
+        store = try bench.open(disk)
+        #expect(try bench.commitsShown(by: store) == 5)
+        for number in 6...12 { try bench.commit(number, to: store) }
+        for seed in 0..<20 as Range<UInt64> {
+            #expect(try bench.commitsShown(by: try bench.open(disk.crashed(seed: seed))) == 12)
+        }
+    }
+
+    @Test func aFailedSyncIsNotRepeatedByRelaxedStoresEither() throws {
+        var bench = bench
+        bench.options.durability = .relaxed(interval: 1e9)
+        let store = try bench.open(disk)
+        for number in 1...5 { try bench.commit(number, to: store) }
+        failNext(.sync)
+        #expect(code { try store.sync() } == .writerFailed)
+        #expect(code { try store.sync() } == .writerFailed)
+        #expect(code { try store.close() } == .writerFailed)
+        let again = try bench.open(disk)
+        let shown = try #require(try bench.commitsShown(by: again))
+        for number in shown + 1...20 { try bench.commit(number, to: again) }
+        try again.sync()
+        for seed in 0..<20 as Range<UInt64> {
+            #expect(try bench.commitsShown(by: try bench.open(disk.crashed(seed: seed))) == 20)
+        }
+    }
+
+    @Test func aFailedWriteLeavesNothingAndTheNextCommitWorks() throws {
+        let store = try bench.open(disk)
+        for number in 1...40 {
+            failNext(.write)
+            #expect(code { try bench.commit(number, to: store) } == .inputOutput)
+            disk.faults = FaultPlan()
+            #expect(try bench.commitsShown(by: try bench.open(disk.crashed(seed: 1, .keepsAll))) == number - 1)
+            try bench.commit(number, to: store)
+        }
+        #expect(try bench.commitsShown(by: store) == 40)
+        #expect(try store.check().isClean)
+    }
+
+    @Test func aFullDiskRefusesCommitsUntilThereIsSpaceAgain() throws {
+        let store = try bench.open(disk)
+        var number = 1
+        disk.faults.capacity = 60 * 4096
+        var refusal: StoreError?
+        while refusal == nil, number <= 40 {
+            do {
+                try bench.commit(number, to: store)
+                number += 1
+            } catch {
+                refusal = error as? StoreError
+            }
+        }
+        #expect(refusal?.code == .noSpace)
+        #expect(refusal?.message.contains("the disk is full") == true)
+        #expect(try bench.commitsShown(by: store) == number - 1)
+        disk.faults.capacity = nil
+        while number <= 40 {
+            try bench.commit(number, to: store)
+            number += 1
+        }
+        #expect(try bench.commitsShown(by: try bench.open(disk.afterCrash(.losesAll))) == 40)
+    }
+
+    @Test func theLastBlocksOfADiskCanBeUsed() throws {
+        let disk = SimulatedMedium()
+        let store = try Store.open(
+            "store", options: StoreOptions(), environment: Simulation.environment(of: disk))
+        let tree = try store.tree("tree")
+        disk.faults.capacity = 100 * 4096
+        var commits = 0
+        while code({ try store.write { try $0.put(Key(UInt64(commits)), [1], in: tree) } }) == nil {
+            commits += 1
+        }
+        // The header and its copy, the first commit, the tree's, the lock file; all others hold a commit each.
+        #expect(commits >= 100 - 6)
+    }
+
+    @Test func shortAndInterruptedCallsAreNotNoticed() throws {
+        for kind in [CallKind.read, .write] {
+            disk.faults.fail(kind, probability: 0.4, with: .short)
+            disk.faults.fail(kind, probability: 0.3, with: .error(.interrupted))
+        }
+        let store = try bench.open(disk)
+        for number in 1...40 { try bench.commit(number, to: store) }
+        try store.close()
+        #expect(try bench.commitsShown(by: try bench.open(disk)) == 40)
+    }
+
+    @Test func everyFailingCallOfACreationLeavesTheNextOneToSucceed() throws {
+        for number in 1...30 {
+            for kind in [CallKind.create, .write, .sync, .rename, .syncDirectory, .lock, .open, .read, .size] {
+                let disk = SimulatedMedium(seed: UInt64(number))
+                disk.faults.fail(kind, at: number)
+                let store = try? bench.open(disk)
+                disk.faults = FaultPlan()
+                let opened = try store ?? bench.open(disk)
+                try bench.commit(1, to: opened)
+                #expect(
+                    try bench.commitsShown(by: try bench.open(disk.afterCrash(.losesAll))) == 1,
+                    "\(kind) \(number)")
+            }
+        }
+    }
+}
