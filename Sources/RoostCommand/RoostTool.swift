@@ -9,6 +9,7 @@ enum RoostTool {
         ImportCommand.self, ExportCommand.self, PutCommand.self, GetCommand.self, RemoveCommand.self,
         ListCommand.self, CountCommand.self, ChangesCommand.self, InfoCommand.self, CompactCommand.self,
         CheckCommand.self, SalvageCommand.self, BackupCommand.self, HistoryCommand.self,
+        EncryptCommand.self, DecryptCommand.self, RekeyCommand.self,
     ]
 
     static func main() {

@@ -28,6 +28,21 @@ extension Database {
         try engine { () throws(StoreError) in try core.store.check(options, progress: progress) }
     }
 
+    /// As ``check(_:progress:)``, for a database that need not be open: takes no lock and writes nothing.
+    ///
+    /// - Throws: `notFound`, `notADatabase`, `wrongKey`, `inputOutput`, `cancelled`.
+    public static func check(
+        _ path: String, key: EncryptionKey? = nil, _ options: CheckOptions = CheckOptions(),
+        progress: ProgressHandler? = nil
+    ) throws(DatabaseError) -> CheckReport {
+        var opening = DatabaseOptions()
+        opening.key = key
+        let store = opening.store
+        return try engine { () throws(StoreError) in
+            try Store.check(DatabaseOpener.dataPath(path), options: store, checking: options, progress: progress)
+        }
+    }
+
     /// The commits back to the last compaction, newest first.
     public var history: History { core.store.history }
 
@@ -76,17 +91,21 @@ extension Database {
     /// Rescues what can be read of the damaged database at `path` into a new one at `destination`. Writes nothing to
     /// the damaged one, which nobody should have open.
     ///
+    /// - Parameter key: the key of the damaged database, and of the new one.
     /// - Returns: what was lost, as far as that can be told.
     /// - Throws: `notADatabase`, `alreadyExists` when there is something at `destination`, `noSpace`, `cancelled`.
     @discardableResult
     public static func salvage(
-        _ path: String, to destination: String, progress: ProgressHandler? = nil
+        _ path: String, to destination: String, key: EncryptionKey? = nil, progress: ProgressHandler? = nil
     ) throws(DatabaseError) -> SalvageReport {
-        let opener = DatabaseOpener(path: destination, options: DatabaseOptions(), environment: .system)
-        try opener.makeDirectory()
+        var options = DatabaseOptions()
+        options.key = key
+        try DatabaseOpener(path: destination, options: options, environment: .system).makeDirectory()
+        let store = options.store
         return try engine { () throws(StoreError) in
             try Store.salvage(
-                DatabaseOpener.dataPath(path), to: DatabaseOpener.dataPath(destination), progress: progress)
+                DatabaseOpener.dataPath(path), to: DatabaseOpener.dataPath(destination), options: store,
+                progress: progress)
         }
     }
 }

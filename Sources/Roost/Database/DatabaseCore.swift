@@ -34,7 +34,10 @@ final class DatabaseCore: Sendable {
 
     /// Whether `key` is the one that the database was opened with, for another handle of it.
     func check(_ key: EncryptionKey?) throws(DatabaseError) {
-        let isSame = self.key.withLock { own in own?.kind == key?.kind && own?.secret == key?.secret }
+        let isSame = self.key.withLock { own in
+            guard let own, let key else { return own == nil && key == nil }
+            return own.isSame(as: key)
+        }
         guard isSame else {
             throw DatabaseError(.wrongKey, "\(path) is open with another key, or without one.")
         }

@@ -48,6 +48,9 @@ public struct EncryptionKey: Sendable, CustomStringConvertible {
         unsafe try secret.withUnsafeBytes(body)
     }
 
+    /// Whether both are the same, in a time that depends on their lengths only.
+    public func isSame(as other: EncryptionKey) -> Bool { kind == other.kind && secret == other.secret }
+
     /// Says what kind of key it is, nothing more.
     public var description: String { kind == .raw ? "a 32-byte key" : "a passphrase" }
 }

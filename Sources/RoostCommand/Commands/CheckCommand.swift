@@ -18,9 +18,11 @@ enum CheckCommand: Command {
         checking.includesHistory = !invocation.has("--quick")
         let bar = ProgressBar("Checking")
         defer { bar.finish() }
-        let report = try Store.check(DatabaseFiles.data(invocation[0]), checking: checking) { progress in
-            bar.show(progress.completed, of: progress.total)
-            return true
+        let report = try invocation.withKey { key in
+            try Database.check(invocation[0], key: key, checking) { progress in
+                bar.show(progress.completed, of: progress.total)
+                return true
+            }
         }
         bar.finish()
         invocation.has("--json") ? printJSON(report) : printText(report)

@@ -14,9 +14,11 @@ enum SalvageCommand: Command {
     static func run(_ invocation: Invocation) throws {
         let bar = ProgressBar("Salvaging")
         defer { bar.finish() }
-        let report = try Database.salvage(invocation[0], to: invocation[1]) { progress in
-            bar.show(progress.completed, of: progress.total)
-            return true
+        let report = try invocation.withKey { key in
+            try Database.salvage(invocation[0], to: invocation[1], key: key) { progress in
+                bar.show(progress.completed, of: progress.total)
+                return true
+            }
         }
         bar.finish()
         invocation.has("--json") ? printJSON(report) : printText(report)

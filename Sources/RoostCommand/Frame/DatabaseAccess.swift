@@ -4,12 +4,33 @@ import Roost
 extension Invocation {
     /// The database that the first argument names, to be read.
     func openForReading() throws -> Database {
-        try Database.open(self[0], options: DatabaseOptions(readOnly: true, createIfMissing: false))
+        try open(DatabaseOptions(readOnly: true, createIfMissing: false))
     }
 
     /// The database that the first argument names, to be written.
     func openForWriting(createIfMissing: Bool = false) throws -> Database {
-        try Database.open(self[0], options: DatabaseOptions(createIfMissing: createIfMissing))
+        try open(DatabaseOptions(createIfMissing: createIfMissing))
+    }
+
+    /// Opens with the key that the options lead to; asks for a passphrase where one is needed and was not given.
+    private func open(_ options: DatabaseOptions) throws -> Database {
+        try withKey { key in
+            var options = options
+            options.key = key
+            return try Database.open(self[0], options: options)
+        }
+    }
+
+    /// Calls `body` with the key that the options lead to, and again with a passphrase that was asked for, if the
+    /// database turns out to be encrypted.
+    func withKey<R>(_ body: (EncryptionKey?) throws -> R) throws -> R {
+        let key = try KeyAccess.key(self)
+        do {
+            return try body(key)
+        } catch let error as DatabaseError where error.code == .wrongKey && key == nil {
+            guard let prompted = KeyAccess.prompt("Passphrase of \(self[0]): ") else { throw error }
+            return try body(prompted)
+        }
     }
 
     /// The collection that `--collection` names.

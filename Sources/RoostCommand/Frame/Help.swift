@@ -14,7 +14,7 @@ enum Help {
     }
 
     static func text(of command: any Command.Type) -> String {
-        let options = command.options + [Option("--help", nil, "print this")]
+        let options = command.options + KeyAccess.options + [Option("--help", nil, "print this")]
         let usage = command.parameters.map { $0.isOptional ? "[\($0.label)]" : $0.label }
         var lines = [(["Usage: roost", command.name] + usage + ["[OPTIONS]"]).joined(separator: " "), ""]
         lines += [command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ".", ""]

@@ -9,7 +9,7 @@ struct Invocation {
 
     init(_ arguments: [String], of command: any Command.Type) throws {
         parameters = command.parameters
-        let options = Dictionary(uniqueKeysWithValues: command.options.map { ($0.name, $0) })
+        let options = Dictionary(uniqueKeysWithValues: (command.options + KeyAccess.options).map { ($0.name, $0) })
         var rest = arguments[...]
         var optionsEnded = false
         while let argument = rest.popFirst() {

@@ -1,11 +1,3 @@
-/// The files of a database, for commands that must work where it can't be opened.
-enum DatabaseFiles {
-    /// The file that holds the documents.
-    static func data(_ database: String) -> String {
-        database.hasSuffix("/") ? database + "data.roost" : database + "/data.roost"
-    }
-}
-
 /// Sizes as people read them.
 enum Size {
     /// Three digits and a unit, in powers of 1024.

@@ -1,0 +1,70 @@
+import Roost
+import RoostStorage
+
+enum EncryptCommand: Command {
+    static let name = "encrypt"
+    static let summary = "encrypts a database that is not encrypted"
+    static let parameters = [Parameter(label: "DB", help: "the database")]
+    static let options = KeyChange.options
+    static let notes = KeyChange.notes
+
+    static func run(_ invocation: Invocation) throws { try KeyChange.run(invocation, to: try KeyChange.newKey(invocation)) }
+}
+
+enum RekeyCommand: Command {
+    static let name = "rekey"
+    static let summary = "gives an encrypted database another key"
+    static let parameters = [Parameter(label: "DB", help: "the database")]
+    static let options = KeyChange.options
+    static let notes = KeyChange.notes
+
+    static func run(_ invocation: Invocation) throws { try KeyChange.run(invocation, to: try KeyChange.newKey(invocation)) }
+}
+
+enum DecryptCommand: Command {
+    static let name = "decrypt"
+    static let summary = "takes the encryption from a database"
+    static let parameters = [Parameter(label: "DB", help: "the database")]
+    static let options: [Option] = []
+    static let notes = KeyChange.notes
+
+    static func run(_ invocation: Invocation) throws { try KeyChange.run(invocation, to: nil) }
+}
+
+/// What the three have in common: a compaction into a file with another key.
+enum KeyChange {
+    static let options = [
+        Option("--new-key-file", "FILE", "the key from now on: 32 bytes, or 64 hexadecimal digits"),
+        Option("--new-passphrase-file", "FILE", "the passphrase from now on: the first line of FILE"),
+    ]
+    static let notes = """
+        Everything is written into a new file, so a crash leaves the old one or the new one. The blocks of the old file
+        go back to the file system, which may keep what is in them for a while.
+        """
+
+    static func newKey(_ invocation: Invocation) throws -> EncryptionKey {
+        let given = try KeyAccess.key(
+            invocation, keyFile: "--new-key-file", passphraseFile: "--new-passphrase-file")
+        if let given { return given }
+        guard let first = KeyAccess.prompt("New passphrase: ") else {
+            throw UsageError("Give --new-key-file or --new-passphrase-file.")
+        }
+        guard let second = KeyAccess.prompt("Once more: "), first.isSame(as: second) else {
+            throw CommandFailure("The two passphrases differ; nothing was changed.")
+        }
+        return first
+    }
+
+    static func run(_ invocation: Invocation, to key: EncryptionKey?) throws {
+        let database = try invocation.openForWriting()
+        let bar = ProgressBar("Writing")
+        defer { bar.finish() }
+        try database.changeKey(to: key) { progress in
+            bar.show(progress.completed, of: progress.total)
+            return true
+        }
+        try database.close()
+        bar.finish()
+        Console.print("\(invocation[0]) is \(key.map { "encrypted with \($0)" } ?? "not encrypted any more").")
+    }
+}
