@@ -1,5 +1,6 @@
 import Testing
 
+@testable import RoostBytes
 @testable import RoostStorage
 
 /// Trees in memory keep their form after every kind of change, before anything is written.
@@ -27,6 +28,32 @@ import Testing
                 transaction.rollback()
             }
         }
+    }
+
+    /// The stored leaf may hold what is replayed already, because a checkpoint is written along with later commits.
+    @Test func replayedLeafTakesThePlaceOfWhatIsStoredAlready() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Store.open(directory.file("store"))
+        let first = try store.beginWriting()
+        let tree = try first.tree("tree")
+        for number in 0..<20 as Range<UInt64> { try first.put(Key(number), [1], in: tree) }
+        if let ticket = try first.stage(.always) { try first.queue.finish(ticket) }
+        let transaction = try store.beginWriting()
+        defer { transaction.rollback() }
+        let editor = try transaction.editor(tree)
+        editor.builder.reset()
+        for number in 10..<15 as Range<UInt64> {
+            Key(number).bytes.withView { key in [2].withView { editor.builder.add(key: key, .inline($0)) } }
+        }
+        let leaf = try editor.write(0..<5, keepInCache: false)
+        try editor.replay(.appendLeaf(leaf.chunk), from: ChunkReference(offset: leaf.chunk.end, length: 0))
+        #expect(try transaction.checkInvariants() == [])
+        var numbers: [UInt64?] = []
+        try transaction[tree].forEach { key, _ in
+            numbers.append(key.number)
+            return true
+        }
+        #expect(numbers == (0..<15).map { $0 })
     }
 
     private func change(
