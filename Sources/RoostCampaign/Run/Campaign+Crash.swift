@@ -30,6 +30,7 @@ extension Campaign {
                 try open()
                 let found = try settle(among: possible, "after a \(kind) crash")
                 if generator.chance(0.3) { try check() }
+                try compareBackup()
                 say("    found the contents \(found) of \(possible.count)")
                 return
             } catch where !(error is CampaignFinding) && simulation.disk.hasCrashed {

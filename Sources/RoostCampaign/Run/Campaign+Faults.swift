@@ -21,7 +21,7 @@ extension Campaign {
 
     /// Fills the disk up, commits until there is no space left, and frees it again.
     func fillDisk() throws {
-        let used = ["store", "store.lock"].reduce(0) { $0 + (simulation.disk.contents(of: $1)?.count ?? 0) }
+        let used = ["store", "store.lock", "backup", "backup.lock"].reduce(0) { $0 + (simulation.disk.contents(of: $1)?.count ?? 0) }
         let pages = (used + 4095) / 4096 + 2 + generator.next(below: 60)
         simulation.disk.faults.capacity = UInt64(pages * 4096)
         say("    the disk holds \(pages) pages")
@@ -50,12 +50,13 @@ extension Campaign {
     }
 
     private func work() throws {
-        switch generator.next(below: 9) {
+        switch generator.next(below: 10) {
         case 0: try compare()
         case 1: try reopen()
         case 2: try rollBack(explicitly: true)
         case 3: try sync()
         case 4: try compact()
+        case 5: try backUp()
         default: try commit()
         }
     }

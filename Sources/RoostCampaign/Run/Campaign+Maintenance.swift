@@ -38,6 +38,36 @@ extension Campaign {
         }
     }
 
+    /// Brings the backup up to date, which is durable when that returns.
+    func backUp() throws {
+        var possible = backup ?? PossibleStates()
+        possible.attempt(states.current)
+        backup = possible
+        try openStore().backup(to: Self.backupPath)
+        backup = PossibleStates(states.current)
+        hasBackup = true
+        try compareBackup()
+    }
+
+    /// Whatever happened, the backup is as it was or complete; and once completed it is there.
+    func compareBackup() throws {
+        guard let backup else { return }
+        let isThere = try simulation.disk.status(of: Self.backupPath) != nil
+        guard isThere else {
+            if hasBackup { throw finding("the backup is gone") }
+            return
+        }
+        var options = CampaignSettings.options(&generator)
+        options.readOnly = true
+        let copy = try Store.open(Self.backupPath, options: options, environment: simulation.environment)
+        let found = try Contents.read(copy.snapshot())
+        guard backup.afterPowerFailure.contains(found) else {
+            throw finding("the backup: \(Comparison.difference(found, backup.current) ?? "")")
+        }
+    }
+
+    private static let backupPath = "backup"
+
     /// The store as of the commit before the newest that changed anything, where that is still in the file.
     func lookBack() throws {
         let store = try openStore()

@@ -22,6 +22,10 @@ package final class Campaign {
     var store: Store?
     /// Whether the open store acknowledges commits before they are synced.
     var isRelaxed = false
+    /// What the backup may hold, `nil` while none was begun.
+    var backup: PossibleStates?
+    /// Whether a backup was ever completed.
+    var hasBackup = false
     /// A reader beside the writer, as another process would have it.
     var follower: Store?
     var snapshots: [(snapshot: Snapshot, model: StoreModel)] = []

@@ -24,6 +24,7 @@ enum CampaignAction: CaseIterable {
     case check
     case follow
     case lookBack
+    case backUp
 
     /// How often the action is drawn, relative to the others.
     private var weight: Int {
@@ -34,7 +35,7 @@ enum CampaignAction: CaseIterable {
         case .examineOutcomes, .failCalls: 6
         case .rollBack, .keepSnapshot, .compareSnapshot, .reopen: 4
         case .compare, .openReader, .sync, .crash, .killProcess, .compact, .follow: 3
-        case .fillDisk, .check, .lookBack: 2
+        case .fillDisk, .check, .lookBack, .backUp: 2
         case .abandon, .closeAndStay, .moveClock: 1
         }
     }
@@ -77,6 +78,7 @@ extension Campaign {
         case .check: try check()
         case .follow: try follow()
         case .lookBack: try lookBack()
+        case .backUp: try backUp()
         case .moveClock: simulation.clock.jump(to: generator.next() >> 8)
         }
     }

@@ -1,0 +1,64 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// `kill` by another name, since the method below has that one.
+private func sendKill(_ process: Int32) { _ = kill(process, SIGKILL) }
+
+/// The program CommitWriter, which is built beside the tests, running as a process of its own.
+final class ChildProcess {
+    private let process = Process()
+    private let output = Pipe()
+    private let input = Pipe()
+
+    init(_ arguments: [String]) throws {
+        process.executableURL = ChildProcess.directory.appendingPathComponent("CommitWriter")
+        process.arguments = arguments
+        process.standardOutput = output
+        process.standardInput = input
+        try process.run()
+    }
+
+    deinit {
+        if process.isRunning { kill() }
+    }
+
+    /// Where the test bundle was built, and with it the program.
+    private static var directory: URL {
+        #if canImport(Darwin)
+            let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
+            return (bundle ?? .main).bundleURL.deletingLastPathComponent()
+        #else
+            return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        #endif
+    }
+
+    var identifier: Int32 { process.processIdentifier }
+
+    /// Ends the process without giving it a moment to do anything.
+    func kill() {
+        sendKill(process.processIdentifier)
+        process.waitUntilExit()
+    }
+
+    /// What the process has written since it was last asked; waits until there is something, or until it ended.
+    func read() -> String { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }
+
+    /// All that the process wrote and nobody has read, until it ends.
+    func readToEnd() -> String {
+        String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+
+    /// Ends the process's standard input and waits for it to end.
+    func finish() -> Int32 {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}
