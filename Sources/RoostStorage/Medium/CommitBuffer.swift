@@ -64,9 +64,15 @@ final class CommitBuffer {
         hash.update(buffer.view.slice(hashed, length - hashed))
         hashed = 0
         let (file, start) = (file, unwritten.start)
-        try fileCall { () throws(FileError) in
-            unsafe try file.file.writeFully(buffer.view.slice(0, length).buffer, at: start)
+        let outcome: Result<Void, StoreError> = file.writtenAhead.withLock { end in
+            end = max(end, start + UInt64(length))
+            return Result { () throws(StoreError) in
+                try fileCall { () throws(FileError) in
+                    unsafe try file.file.writeFully(buffer.view.slice(0, length).buffer, at: start)
+                }
+            }
         }
+        try outcome.get()
         let rest = ByteBuffer(capacity: max(1 << 16, buffer.count - length))
         rest.append(buffer.view.dropFirst(length))
         release()

@@ -13,6 +13,9 @@ final class DataFile: Sendable {
     /// Chunks at or after this offset are still in memory, in ``unwritten``.
     let writtenEnd = Atomic<UInt64>(.max)
     let unwritten = Mutex<[UnwrittenBytes]>([])
+    /// Up to here a transaction that is not committed has written parts of itself ahead. Held while writing them, and
+    /// while zeros are written where they might be.
+    let writtenAhead = Mutex<UInt64>(0)
     private let replayedRegions = Atomic<UInt64>(0)
 
     init(file: any File, header: FileHeader, transform: (any ChunkTransform)?, cacheLimit: Int) {

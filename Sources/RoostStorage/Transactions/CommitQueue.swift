@@ -288,27 +288,37 @@ final class CommitQueue: Sendable {
 
 extension CommitQueue.Medium {
     /// Writes `bytes` at `offset`; a small commit that reaches the end of the prepared space takes zeros for the next
-    /// ones along.
+    /// ones along, unless the next transaction has written there already.
     fileprivate mutating func write(
         _ bytes: ByteBuffer, at offset: UInt64, to file: DataFile
     ) throws(StoreError) {
         let count = bytes.count
         let end = offset + UInt64(count)
         defer { bytes.resize(to: count) }
-        if end > allocatedEnd {
-            ahead = count <= CommitQueue.smallCommit ? min(max(ahead * 4, 256), CommitQueue.largestAhead) : 0
-            if ahead >= CommitQueue.smallestAhead { bytes.append(zeros: ahead) }
-        }
-        try fileCall { () throws(FileError) in
-            do throws(FileError) {
-                unsafe try file.file.writeFully(bytes.view.buffer, at: offset)
-            } catch where error.code == .noSpace && bytes.count > count {
-                // The commit itself may fit where the space ahead does not.
-                bytes.resize(to: count)
-                ahead = 0
-                unsafe try file.file.writeFully(bytes.view.buffer, at: offset)
+        let outcome: Result<Void, StoreError> = file.writtenAhead.withLock { writtenAhead in
+            if end > allocatedEnd {
+                ahead =
+                    count <= CommitQueue.smallCommit ? min(max(ahead * 4, 256), CommitQueue.largestAhead) : 0
+                if ahead >= CommitQueue.smallestAhead, writtenAhead <= end { bytes.append(zeros: ahead) }
+            }
+            return Result { () throws(StoreError) in
+                try fileCall { () throws(FileError) in try write(bytes, count, at: offset, to: file.file) }
             }
         }
+        try outcome.get()
         allocatedEnd = max(allocatedEnd, offset + UInt64(bytes.count))
+    }
+
+    /// Writes `bytes`, or only the first `count` of them, the commit itself, where the space ahead does not fit.
+    private mutating func write(
+        _ bytes: ByteBuffer, _ count: Int, at offset: UInt64, to file: any File
+    ) throws(FileError) {
+        do throws(FileError) {
+            unsafe try file.writeFully(bytes.view.buffer, at: offset)
+        } catch  where error.code == .noSpace && bytes.count > count {
+            bytes.resize(to: count)
+            ahead = 0
+            unsafe try file.writeFully(bytes.view.buffer, at: offset)
+        }
     }
 }
