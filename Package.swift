@@ -7,7 +7,8 @@ let isDevelopment = Context.environment["ROOST_DEVELOPMENT"] != nil
 
 let strict: [SwiftSetting] =
     [.strictMemorySafety(), .swiftLanguageMode(.v6)]
-    + (isDevelopment ? [.treatAllWarnings(as: .error), .define("ROOST_CANARY", .when(configuration: .debug))] : [])
+    + (isDevelopment
+        ? [.treatAllWarnings(as: .error), .define("ROOST_CANARY", .when(configuration: .debug))] : [])
 
 /// A layer of the house: `Sources/<name>` importing only what is listed (checked by CI).
 func layer(_ name: String, _ imports: [Target.Dependency] = []) -> Target {
@@ -27,7 +28,8 @@ func benchmarkTargets() -> [Target] {
         let peers = (Context.environment["ROOST_PEERS"] ?? "").split(separator: " ").map(String.init)
         let program = Target.executableTarget(
             name: "RoostBenchmarks",
-            dependencies: ["WriteCounters", "RoostStorage", "RoostBytes"] + peers.map { .byName(name: "C\($0)") },
+            dependencies: ["WriteCounters", "RoostStorage", "RoostBytes"]
+                + peers.map { .byName(name: "C\($0)") },
             path: "Benchmarks/RoostBenchmarks",
             swiftSettings: strict + peers.map { .define("PEER_\($0)") })
         return [program, .target(name: "WriteCounters", path: "Benchmarks/WriteCounters")]

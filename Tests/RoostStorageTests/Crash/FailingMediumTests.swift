@@ -67,7 +67,8 @@ import Testing
             failNext(.write)
             #expect(code { try bench.commit(number, to: store) } == .inputOutput)
             disk.faults = FaultPlan()
-            #expect(try bench.commitsShown(by: try bench.open(disk.crashed(seed: 1, .keepsAll))) == number - 1)
+            #expect(
+                try bench.commitsShown(by: try bench.open(disk.crashed(seed: 1, .keepsAll))) == number - 1)
             try bench.commit(number, to: store)
         }
         #expect(try bench.commitsShown(by: store) == 40)
@@ -77,7 +78,7 @@ import Testing
     @Test func aFullDiskRefusesCommitsUntilThereIsSpaceAgain() throws {
         let store = try bench.open(disk)
         var number = 1
-        disk.faults.capacity = 60 * 4096
+        disk.faults.capacity = 30 * 4096
         var refusal: StoreError?
         while refusal == nil, number <= 40 {
             do {
@@ -125,7 +126,8 @@ import Testing
 
     @Test func everyFailingCallOfACreationLeavesTheNextOneToSucceed() throws {
         for number in 1...30 {
-            for kind in [CallKind.create, .write, .sync, .rename, .syncDirectory, .lock, .open, .read, .size] {
+            for kind in [CallKind.create, .write, .sync, .rename, .syncDirectory, .lock, .open, .read, .size]
+            {
                 let disk = SimulatedMedium(seed: UInt64(number))
                 disk.faults.fail(kind, at: number)
                 let store = try? bench.open(disk)
