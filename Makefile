@@ -3,11 +3,11 @@
 # Turns warnings into errors and adds the benchmark and fuzzing targets (see Package.swift).
 export ROOST_DEVELOPMENT = 1
 
-# How long `make fuzz` runs.
+# How long `make simulate` runs.
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench format lint docs coverage format-example
+.PHONY: help setup demo test simulate bench format lint docs coverage format-example
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ demo: setup ## Imports a few thousand cities, reads, changes, compacts and check
 
 test: setup ## Builds everything and runs all tests.
 	swift test
+
+simulate: setup ## Runs random histories on a simulated disk that crashes and fails, SECONDS long (60).
+	swift run -c release roost-simulate --seconds $(SECONDS)
 
 bench: setup ## Measures Roost beside SQLite, LMDB, RocksDB and raw appends.
 	Benchmarks/run
