@@ -39,7 +39,8 @@ extension Database {
         opening.key = key
         let store = opening.store
         return try engine { () throws(StoreError) in
-            try Store.check(DatabaseOpener.dataPath(path), options: store, checking: options, progress: progress)
+            try Store.check(
+                DatabaseOpener.dataPath(path), options: store, checking: options, progress: progress)
         }
     }
 
@@ -81,9 +82,12 @@ extension Database {
     /// - Parameter progress: called on this thread; returns `false` to stop.
     /// - Throws: `noSpace`, `inputOutput`, `notADatabase` when something else is at `path`, `cancelled`.
     @discardableResult
-    public func backup(to path: String, progress: ProgressHandler? = nil) throws(DatabaseError) -> BackupReport {
+    public func backup(to path: String, progress: ProgressHandler? = nil) throws(DatabaseError)
+        -> BackupReport
+    {
         try checkOpen()
-        try DatabaseOpener(path: path, options: DatabaseOptions(), environment: core.environment).makeDirectory()
+        try DatabaseOpener(path: path, options: DatabaseOptions(), environment: core.environment)
+            .makeDirectory()
         let file = DatabaseOpener.dataPath(path)
         return try engine { () throws(StoreError) in try core.store.backup(to: file, progress: progress) }
     }

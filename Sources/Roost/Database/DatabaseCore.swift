@@ -21,7 +21,8 @@ final class DatabaseCore: Sendable {
     private let handles = Mutex(0)
 
     init(
-        path: String, store: Store, catalog: Tree, record: DatabaseRecord, environment: Environment, key: EncryptionKey?
+        path: String, store: Store, catalog: Tree, record: DatabaseRecord, environment: Environment,
+        key: EncryptionKey?
     ) {
         self.path = path
         self.store = store

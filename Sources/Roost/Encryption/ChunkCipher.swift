@@ -22,7 +22,9 @@ final class ChunkCipher: ChunkTransform {
 
     init(fileKey: SymmetricKey) {
         let chunkKey = HKDF.expand(fileKey, info: Array("Roost chunks".utf8), byteCount: 32)
-        guard let cipher = try? AES256GCM(key: chunkKey) else { preconditionFailure("a derived key has 32 bytes") }
+        guard let cipher = try? AES256GCM(key: chunkKey) else {
+            preconditionFailure("a derived key has 32 bytes")
+        }
         self.cipher = cipher
         recordKey = HKDF.expand(fileKey, info: Array("Roost commit records".utf8), byteCount: 32)
     }

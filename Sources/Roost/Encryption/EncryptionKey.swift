@@ -23,7 +23,8 @@ public struct EncryptionKey: Sendable, CustomStringConvertible {
     public init(bytes: [UInt8]) throws(DatabaseError) {
         guard bytes.count == EncryptionKey.byteCount else {
             throw DatabaseError(
-                .wrongKey, "An encryption key has \(EncryptionKey.byteCount) bytes; this one has \(bytes.count).")
+                .wrongKey,
+                "An encryption key has \(EncryptionKey.byteCount) bytes; this one has \(bytes.count).")
         }
         kind = .raw
         secret = SymmetricKey(bytes)

@@ -30,7 +30,8 @@ final class KeyRing: ChunkTransformFactory {
             ?? (SystemRandom.bytes(count: KeyWrap.saltLength), key.kind == .raw ? 0 : KeyWrap.defaultRounds)
         let fileKey = SymmetricKey.random()
         let wrap = KeyWrap(
-            fileKey, fileID: fileID, wrapping: wrappingKey(salt, rounds), key.kind, rounds: rounds, salt: salt)
+            fileKey, fileID: fileID, wrapping: wrappingKey(salt, rounds), key.kind, rounds: rounds, salt: salt
+        )
         return (ChunkCipher(fileKey: fileKey), wrap.bytes)
     }
 

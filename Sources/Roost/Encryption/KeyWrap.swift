@@ -23,7 +23,10 @@ struct KeyWrap {
     let bytes: [UInt8]
 
     /// Wraps `fileKey`, which a new file is encrypted with.
-    init(_ fileKey: SymmetricKey, fileID: [UInt8], wrapping key: SymmetricKey, _ kind: EncryptionKey.Kind, rounds: UInt32, salt: [UInt8]) {
+    init(
+        _ fileKey: SymmetricKey, fileID: [UInt8], wrapping key: SymmetricKey, _ kind: EncryptionKey.Kind,
+        rounds: UInt32, salt: [UInt8]
+    ) {
         let bound = ByteBuffer(capacity: KeyWrap.length)
         bound.append(KeyWrap.version)
         bound.append(kind.rawValue)
@@ -49,7 +52,9 @@ struct KeyWrap {
     init?(_ bytes: [UInt8]) {
         guard bytes.count == KeyWrap.length, bytes[0] == KeyWrap.version else { return nil }
         self.bytes = bytes
-        guard EncryptionKey.Kind(rawValue: bytes[1]) != nil, rounds <= KeyWrap.maximumRounds else { return nil }
+        guard EncryptionKey.Kind(rawValue: bytes[1]) != nil, rounds <= KeyWrap.maximumRounds else {
+            return nil
+        }
     }
 
     var kind: EncryptionKey.Kind? { EncryptionKey.Kind(rawValue: bytes[1]) }
@@ -68,7 +73,8 @@ struct KeyWrap {
                 unsafe nonce.withUnsafeBytes { nonce in
                     unsafe associated.withUnsafeBytes { associated in
                         do {
-                            unsafe try cipher.open(sealed, into: output, nonce: nonce, authenticating: associated)
+                            unsafe try cipher.open(
+                                sealed, into: output, nonce: nonce, authenticating: associated)
                             isRight = true
                         } catch {
                             isRight = false

@@ -11,7 +11,8 @@ enum CompactCommand: Command {
         Option("--throttle", "MB/S", "write no faster than this"),
         .json,
     ]
-    static let notes = "Older commits are gone afterwards. A crash leaves the old file or the new one, each complete."
+    static let notes =
+        "Older commits are gone afterwards. A crash leaves the old file or the new one, each complete."
 
     static func run(_ invocation: Invocation) throws {
         var options = CompactionOptions()

@@ -8,7 +8,9 @@ enum EncryptCommand: Command {
     static let options = KeyChange.options
     static let notes = KeyChange.notes
 
-    static func run(_ invocation: Invocation) throws { try KeyChange.run(invocation, to: try KeyChange.newKey(invocation)) }
+    static func run(_ invocation: Invocation) throws {
+        try KeyChange.run(invocation, to: try KeyChange.newKey(invocation))
+    }
 }
 
 enum RekeyCommand: Command {
@@ -18,7 +20,9 @@ enum RekeyCommand: Command {
     static let options = KeyChange.options
     static let notes = KeyChange.notes
 
-    static func run(_ invocation: Invocation) throws { try KeyChange.run(invocation, to: try KeyChange.newKey(invocation)) }
+    static func run(_ invocation: Invocation) throws {
+        try KeyChange.run(invocation, to: try KeyChange.newKey(invocation))
+    }
 }
 
 enum DecryptCommand: Command {
@@ -65,6 +69,7 @@ enum KeyChange {
         }
         try database.close()
         bar.finish()
-        Console.print("\(invocation[0]) is \(key.map { "encrypted with \($0)" } ?? "not encrypted any more").")
+        Console.print(
+            "\(invocation[0]) is \(key.map { "encrypted with \($0)" } ?? "not encrypted any more").")
     }
 }

@@ -27,7 +27,8 @@ enum GetCommand: Command {
             Console.print(document.text(isPretty ? .pretty : .compact, withRevision: true))
         }
         guard missing.isEmpty else {
-            throw CommandFailure("There is no document \(missing.map { "\"\($0)\"" }.joined(separator: ", ")).")
+            throw CommandFailure(
+                "There is no document \(missing.map { "\"\($0)\"" }.joined(separator: ", ")).")
         }
     }
 }

@@ -105,7 +105,8 @@ struct ImportJob {
         let id = value.string ?? value.int.map(String.init)
         guard let id else {
             throw DatabaseError(
-                .invalidDocumentID, "the property \"\(field)\", which should be the ID, is no string or whole number.")
+                .invalidDocumentID,
+                "the property \"\(field)\", which should be the ID, is no string or whole number.")
         }
         try batch.save(json: text, id: id, in: collection)
     }

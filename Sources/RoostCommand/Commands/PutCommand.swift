@@ -7,10 +7,12 @@ enum PutCommand: Command {
     static let parameters = [
         Parameter(label: "DB", help: "the database; made if there is none"),
         Parameter(label: "ID", help: "the document's ID"),
-        Parameter(label: "JSON|-", help: "its properties, or - for standard input (the default)", isOptional: true),
+        Parameter(
+            label: "JSON|-", help: "its properties, or - for standard input (the default)", isOptional: true),
     ]
     static let options = [
-        .collection, Option("--rev", "REV", "the revision to replace; it is a conflict if there is another"), .json,
+        .collection, Option("--rev", "REV", "the revision to replace; it is a conflict if there is another"),
+        .json,
     ]
 
     static func run(_ invocation: Invocation) throws {
@@ -18,7 +20,9 @@ enum PutCommand: Command {
         if text == "-" {
             text = String(decoding: try FileHandle.standardInput.readToEnd() ?? Data(), as: UTF8.self)
         }
-        let expectation = try invocation.string("--rev").map { DocumentExpectation.revision(try RevisionID(validating: $0)) }
+        let expectation = try invocation.string("--rev").map {
+            DocumentExpectation.revision(try RevisionID(validating: $0))
+        }
         let database = try invocation.openForWriting(createIfMissing: true)
         let collection = try invocation.collection(of: database, createIfMissing: true)
         let document = try collection.save(json: text, id: invocation[1], expecting: expectation ?? .any)

@@ -8,17 +8,21 @@ enum RemoveCommand: Command {
         Parameter(label: "ID...", help: "the documents' IDs", repeats: true),
     ]
     static let options = [
-        .collection, Option("--rev", "REV", "the revision to delete; it is a conflict if there is another"), .json,
+        .collection, Option("--rev", "REV", "the revision to delete; it is a conflict if there is another"),
+        .json,
     ]
 
     static func run(_ invocation: Invocation) throws {
-        let expectation = try invocation.string("--rev").map { DocumentExpectation.revision(try RevisionID(validating: $0)) }
+        let expectation = try invocation.string("--rev").map {
+            DocumentExpectation.revision(try RevisionID(validating: $0))
+        }
         let database = try invocation.openForWriting()
         let collection = try invocation.collection(of: database)
         let ids = invocation.rest(1)
         let tombstones = try database.write { batch in
             try ids.map { id in
-                guard let tombstone = try batch.delete(id, in: collection, expecting: expectation ?? .any) else {
+                guard let tombstone = try batch.delete(id, in: collection, expecting: expectation ?? .any)
+                else {
                     throw CommandFailure("There is no document \"\(id)\"; nothing was deleted.")
                 }
                 return tombstone

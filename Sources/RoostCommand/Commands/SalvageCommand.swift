@@ -9,7 +9,8 @@ enum SalvageCommand: Command {
         Parameter(label: "NEW", help: "the new database's directory"),
     ]
     static let options = [Option.json]
-    static let notes = "The exit status is 0 when the new database was made, whether or not something was lost."
+    static let notes =
+        "The exit status is 0 when the new database was made, whether or not something was lost."
 
     static func run(_ invocation: Invocation) throws {
         let bar = ProgressBar("Salvaging")

@@ -48,7 +48,8 @@ extension Document {
     func text(_ format: JSONFormat = .compact, withRevision: Bool = false) -> String {
         var members = ["\"_id\":\(format == .pretty ? " " : "")\(JSONObject.quoted(id))"]
         if withRevision {
-            members.append("\"_rev\":\(format == .pretty ? " " : "")\(JSONObject.quoted(revision.description))")
+            members.append(
+                "\"_rev\":\(format == .pretty ? " " : "")\(JSONObject.quoted(revision.description))")
         }
         if isDeleted { members.append("\"_deleted\":\(format == .pretty ? " " : "")true") }
         let body = json(format)

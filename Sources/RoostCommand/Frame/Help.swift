@@ -2,7 +2,9 @@
 enum Help {
     static func overview(_ commands: [any Command.Type]) -> String {
         let width = commands.map { $0.name.count }.max() ?? 0
-        var lines = ["Usage: roost COMMAND DB ...", "", "DB is the directory of a Roost database.", "", "Commands:"]
+        var lines = [
+            "Usage: roost COMMAND DB ...", "", "DB is the directory of a Roost database.", "", "Commands:",
+        ]
         for command in commands {
             lines.append("  \(padded(command.name, width))  \(command.summary)")
         }

@@ -9,7 +9,8 @@ struct Invocation {
 
     init(_ arguments: [String], of command: any Command.Type) throws {
         parameters = command.parameters
-        let options = Dictionary(uniqueKeysWithValues: (command.options + KeyAccess.options).map { ($0.name, $0) })
+        let options = Dictionary(
+            uniqueKeysWithValues: (command.options + KeyAccess.options).map { ($0.name, $0) })
         var rest = arguments[...]
         var optionsEnded = false
         while let argument = rest.popFirst() {
@@ -31,7 +32,8 @@ struct Invocation {
     private mutating func take(
         _ argument: String, _ options: [String: Option], _ rest: inout ArraySlice<String>
     ) throws {
-        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
         guard let option = options[parts[0]] else { throw UsageError("There is no option \(parts[0]).") }
         guard option.value != nil else {
             guard parts.count == 1 else { throw UsageError("\(option.name) takes no value.") }

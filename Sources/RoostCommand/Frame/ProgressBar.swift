@@ -20,7 +20,8 @@ final class ProgressBar {
         lastShown = now
         let part = total == 0 ? 0 : min(1, Double(done) / Double(total))
         let filled = Int(part * Double(ProgressBar.width))
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: ProgressBar.width - filled)
+        let bar =
+            String(repeating: "#", count: filled) + String(repeating: ".", count: ProgressBar.width - filled)
         let percent = total == 0 ? "" : " \(Int(part * 100))%"
         FileHandle.standardError.write(Data("\r\u{1B}[K\(title) [\(bar)]\(percent) \(detail)".utf8))
     }

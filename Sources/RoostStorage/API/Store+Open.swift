@@ -118,7 +118,9 @@ struct StoreOpener {
                 "\(path) has format version \(version); this Roost reads version \(Format.version). Use a newer one."
             )
         case .notTransformed:
-            StoreError(.wrongKey, "\(path) is not encrypted, but a key was given. Open it without, or encrypt it first.")
+            StoreError(
+                .wrongKey,
+                "\(path) is not encrypted, but a key was given. Open it without, or encrypt it first.")
         case .unknownFeatures(FileHeader.transformedFeature):
             StoreError(.wrongKey, "\(path) is encrypted, and the key or passphrase given does not open it.")
         case .unknownFeatures(let features):

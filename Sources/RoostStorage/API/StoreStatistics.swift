@@ -22,7 +22,8 @@ extension Store {
         let state = state
         let size = try fileCall { () throws(FileError) in try state.file.file.size() }
         return StoreStatistics(
-            fileBytes: size, liveBytes: state.liveBytes, logBytes: state.record.end - min(state.logStart, state.record.end),
+            fileBytes: size, liveBytes: state.liveBytes,
+            logBytes: state.record.end - min(state.logStart, state.record.end),
             pendingBytes: state.pendingBytes, commit: state.record.number,
             generation: state.file.header.generation)
     }

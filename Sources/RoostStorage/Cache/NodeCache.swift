@@ -39,17 +39,20 @@ import Synchronization
         let sets = max(4, limit / NodeCache.typicalNode / NodeCache.ways)
         let count = (1 << (Int.bitWidth - (sets - 1).leadingZeroBitCount)) * NodeCache.ways
         mask = count / NodeCache.ways - 1
-        unsafe places = .allocate(capacity: count)
-        for index in 0..<count { unsafe (places + index).initialize(to: Place()) }
+        // A place of zero bytes is an empty one, so the system's zeroed pages serve, and only those that are used.
+        guard let memory = unsafe calloc(count, MemoryLayout<Place>.stride) else {
+            fatalError("out of memory")
+        }
+        unsafe places = memory.bindMemory(to: Place.self, capacity: count)
     }
 
     deinit {
-        let count = (mask + 1) * NodeCache.ways
-        for index in 0..<count {
-            unsafe free(UnsafeMutableRawPointer(bitPattern: places[index].node.load(ordering: .relaxed)))
+        if bytes.load(ordering: .relaxed) > 0 {
+            for index in 0..<(mask + 1) * NodeCache.ways {
+                unsafe free(UnsafeMutableRawPointer(bitPattern: places[index].node.load(ordering: .relaxed)))
+            }
         }
-        unsafe places.deinitialize(count: count)
-        unsafe places.deallocate()
+        unsafe free(places)
     }
 
     private func firstPlace(_ offset: UInt64) -> Int {
@@ -128,11 +131,10 @@ import Synchronization
 
     /// Drops every node at or after `offset`: bytes that a failed transaction wrote there and the next will replace.
     func removeAll(from offset: UInt64) {
-        for index in 0..<(mask + 1) * NodeCache.ways {
-            let pin = reclaimer.pin()
-            let address = unsafe places[index].node.load(ordering: .sequentiallyConsistent)
-            if let node = CachedNode(address: address), node.offset >= offset { replace(index, by: nil) }
-            _ = consume pin
+        guard bytes.load(ordering: .relaxed) > 0 else { return }
+        for index in 0..<(mask + 1) * NodeCache.ways
+        where unsafe places[index].offset.load(ordering: .relaxed) >= offset {
+            replace(index, by: nil)
         }
     }
 }

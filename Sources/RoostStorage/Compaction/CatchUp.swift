@@ -13,7 +13,10 @@ final class CatchUp {
     private let relocations: Relocations
     private let reductions: [String: Reduction]
 
-    init(from source: StoreState, to copied: StoreState, relocations: Relocations, reductions: [String: Reduction]) {
+    init(
+        from source: StoreState, to copied: StoreState, relocations: Relocations,
+        reductions: [String: Reduction]
+    ) {
         self.source = source.file
         self.copied = copied
         copiedEnd = source.record.end
@@ -61,7 +64,8 @@ final class CatchUp {
     }
 
     private func apply(
-        _ operation: Operation, to editor: TreeEditor, _ chunk: ChunkReference, in transaction: WriteTransaction
+        _ operation: Operation, to editor: TreeEditor, _ chunk: ChunkReference,
+        in transaction: WriteTransaction
     ) throws(StoreError) {
         switch operation {
         case .put(let key, let entry):
@@ -73,7 +77,9 @@ final class CatchUp {
         case .deleteRange(let lower, let upper):
             try editor.deleteRange(lower, upper)
         case .appendLeaf(let leaf):
-            guard leaf.offset < chunk.offset else { throw source.damaged("operations that name a later leaf", chunk) }
+            guard leaf.offset < chunk.offset else {
+                throw source.damaged("operations that name a later leaf", chunk)
+            }
             try append(leaf, to: editor, in: transaction)
         }
     }
@@ -129,12 +135,14 @@ final class CatchUp {
     /// Where the value is in the new file.
     ///
     /// A value that one entry alone owns never leaves its key, so if the copy has it, then under this key.
-    private func known(_ entry: Entry, _ key: ByteView, _ tree: UInt64) throws(StoreError) -> ChunkReference? {
+    private func known(_ entry: Entry, _ key: ByteView, _ tree: UInt64) throws(StoreError) -> ChunkReference?
+    {
         guard entry.kind == .owned, entry.chunk.offset < copiedEnd else {
             return try relocations.find(entry.chunk.offset)
         }
         guard let version = copied.trees[tree] else { return nil }
         let reader = TreeReader(file: copied.file, root: version.root, reduction: nil)
-        return try reader.find(key) { (found) throws(StoreError) in found.kind == .owned ? found.chunk : nil } ?? nil
+        return try reader.find(key) { (found) throws(StoreError) in found.kind == .owned ? found.chunk : nil }
+            ?? nil
     }
 }

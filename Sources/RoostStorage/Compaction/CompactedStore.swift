@@ -12,7 +12,8 @@ final class CompactedStore {
             Store.Writer(
                 lock: CoveredLock(),
                 queue: CommitQueue(
-                    state: state, syncedEnd: state.record.end, durability: options.durability, publish: publish))
+                    state: state, syncedEnd: state.record.end, durability: options.durability,
+                    publish: publish))
         }
     }
 

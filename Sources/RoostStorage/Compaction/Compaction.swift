@@ -76,7 +76,8 @@ final class Compaction {
         let file = try creator.makeFile(
             files.target, storeID: source.file.header.storeID, generation: source.file.header.generation &+ 1,
             transform: storeOptions.transform)
-        let output = CommitBuffer(file: file, start: Format.firstCommit, compression: storeOptions.compression)
+        let output = CommitBuffer(
+            file: file, start: Format.firstCommit, compression: storeOptions.compression)
         defer { output.release() }
         let target = CopyTarget(
             output: output, nodeSize: storeOptions.nodeSizeInRange, relocations: relocations,
@@ -109,12 +110,14 @@ final class Compaction {
         for (version, copier) in copiers {
             trees.append(
                 TreeVersion(
-                    id: version.id, name: version.name, reduction: version.reduction, root: try copier.finish()))
+                    id: version.id, name: version.name, reduction: version.reduction,
+                    root: try copier.finish()))
         }
         return trees
     }
 
-    private func write(_ directory: RootDirectory, to output: CommitBuffer) throws(StoreError) -> CommitRecord {
+    private func write(_ directory: RootDirectory, to output: CommitBuffer) throws(StoreError) -> CommitRecord
+    {
         let encoded = directory.encoded()
         var record = CommitRecord(
             .checkpoint, number: source.record.number, syncedEnd: output.start, time: source.record.time)
@@ -162,7 +165,9 @@ final class Compaction {
 
     private func withStore<R>(_ body: (Store) throws(StoreError) -> R) throws(StoreError) -> R {
         try control.check()
-        guard let store else { throw StoreError(.cancelled, "\(files.path) was closed during its compaction.") }
+        guard let store else {
+            throw StoreError(.cancelled, "\(files.path) was closed during its compaction.")
+        }
         return try body(store)
     }
 

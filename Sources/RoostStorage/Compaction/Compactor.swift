@@ -148,6 +148,7 @@ final class Compactor: Sendable {
 
     private func wait(from size: UInt64) {
         let next = size.multipliedReportingOverflow(by: Compactor.growth)
-        nextSize.store(max(next.overflow ? .max : next.partialValue, Compactor.smallestFile), ordering: .relaxed)
+        nextSize.store(
+            max(next.overflow ? .max : next.partialValue, Compactor.smallestFile), ordering: .relaxed)
     }
 }

@@ -13,7 +13,8 @@ final class CopyTarget {
     var scratch: ByteBuffer?
 
     init(
-        output: CommitBuffer, nodeSize: Int, relocations: Relocations, gatherer: ValueGatherer, pace: CompactionPace,
+        output: CommitBuffer, nodeSize: Int, relocations: Relocations, gatherer: ValueGatherer,
+        pace: CompactionPace,
         batchSize: Int
     ) {
         self.output = output

@@ -33,7 +33,9 @@ struct EntryBatch {
             Item(
                 start: start, keyLength: keyLength, inlineLength: entry.inline.count, kind: entry.kind,
                 chunk: entry.chunk))
-        size += text.count - start + MemoryLayout<Item>.stride + (entry.kind == .none ? 0 : Int(entry.chunk.length))
+        size +=
+            text.count - start + MemoryLayout<Item>.stride
+            + (entry.kind == .none ? 0 : Int(entry.chunk.length))
     }
 
     func key(_ index: Int) -> ByteView { text.view.slice(items[index].start, items[index].keyLength) }
@@ -42,6 +44,7 @@ struct EntryBatch {
     func entry(_ index: Int) -> Entry {
         let item = items[index]
         let inline = text.view.slice(item.start + item.keyLength, item.inlineLength)
-        return Entry(kind: item.kind, inline: inline, chunk: item.target ?? ChunkReference(offset: 0, length: 0))
+        return Entry(
+            kind: item.kind, inline: inline, chunk: item.target ?? ChunkReference(offset: 0, length: 0))
     }
 }

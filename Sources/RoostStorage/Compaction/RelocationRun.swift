@@ -42,7 +42,11 @@ final class RelocationRun {
         var high = (count + RelocationRun.windowCount - 1) / RelocationRun.windowCount - 1
         while low < high {
             let middle = (low + high + 1) / 2
-            if try read(middle * RelocationRun.windowCount, 1)[0].old <= old { low = middle } else { high = middle - 1 }
+            if try read(middle * RelocationRun.windowCount, 1)[0].old <= old {
+                low = middle
+            } else {
+                high = middle - 1
+            }
         }
         try load(low * RelocationRun.windowCount)
     }
@@ -59,7 +63,9 @@ final class RelocationRun {
         let read = unsafe [Relocation](unsafeUninitializedCapacity: length) { memory, initialized in
             let bytes = UnsafeMutableRawBufferPointer(memory)
             result = Result { () throws(StoreError) in
-                let count = try fileCall { () throws(FileError) in unsafe try file.readFully(into: bytes, at: offset) }
+                let count = try fileCall { () throws(FileError) in
+                    unsafe try file.readFully(into: bytes, at: offset)
+                }
                 guard count == bytes.count else {
                     throw StoreError(.inputOutput, "\(file.path) lost bytes that were just written.")
                 }

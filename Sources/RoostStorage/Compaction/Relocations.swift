@@ -70,8 +70,10 @@ final class Relocations {
         for relocation in settled { try output.append(relocation) }
         try keep(output, level: 0)
         settled = []
-        while let last = runs.last, runs.suffix(Relocations.fanIn).count(where: { $0.level == last.level })
-            == Relocations.fanIn { try merge(above: last.level) }
+        while let last = runs.last,
+            runs.suffix(Relocations.fanIn).count(where: { $0.level == last.level })
+                == Relocations.fanIn
+        { try merge(above: last.level) }
     }
 
     /// Joins the newest runs into one, so that each relocation is written again only a logarithmic number of times.

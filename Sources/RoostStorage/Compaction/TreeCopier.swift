@@ -54,7 +54,9 @@ final class TreeCopier {
                 }
                 if pass == .sharedValues, entry.kind != .shared { continue }
                 if let key, key.withView({ isBefore(page, index, $0) }) { continue }
-                if batch.size + Int(entry.chunk.length) > target.batchSize || batch.items.count == ValueGatherer.most {
+                if batch.size + Int(entry.chunk.length) > target.batchSize
+                    || batch.items.count == ValueGatherer.most
+                {
                     try finishBatch(&pass, &read)
                 }
                 batch.add(page, index, entry)

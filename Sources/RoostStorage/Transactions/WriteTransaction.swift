@@ -195,7 +195,9 @@ public final class WriteTransaction {
         let last = base.state.record
         var record = CommitRecord(
             .log, after: last, syncedEnd: base.syncedEnd, time: store.environment.clock.now())
-        if let repeated { (record.number, record.time) = (max(record.number, repeated.number), repeated.time) }
+        if let repeated {
+            (record.number, record.time) = (max(record.number, repeated.number), repeated.time)
+        }
         record.operations = lastOperations
         var logStart = base.state.logStart
         if case .complete(let directory, let replayAfter) = checkpoint {

@@ -29,7 +29,8 @@ import Testing
                     #expect(throws: Never.self) {
                         try store.write { transaction in
                             try transaction.put(Key(UInt64(writer)), Key(next).bytes, in: tree)
-                            try transaction.put(Key(next % 500), [UInt8](repeating: 1, count: 300), in: filler)
+                            try transaction.put(
+                                Key(next % 500), [UInt8](repeating: 1, count: 300), in: filler)
                         }
                     }
                     counts.withLock { $0[writer] = next }

@@ -73,7 +73,8 @@ private struct Mask: ChunkTransform {
         guard sealed.count >= overhead else { return false }
         let start = output.count
         for index in 0..<sealed.count - overhead { output.append(sealed[index] ^ mask) }
-        return sealed.load(UInt64.self, at: sealed.count - 8) == tag(output.view.dropFirst(start), kind, offset)
+        return sealed.load(UInt64.self, at: sealed.count - 8)
+            == tag(output.view.dropFirst(start), kind, offset)
     }
 
     func authenticate(_ record: ByteView) -> [UInt8] { Key(tag(record, 0, 0)).bytes }

@@ -68,7 +68,9 @@ struct DocumentHistory {
     private mutating func body() -> [UInt8] {
         let length = Int.random(in: 0..<10, using: &generator) == 0 ? 6_000 : 400
         let byte = UInt8.random(in: 0...255, using: &generator)
-        return (0..<Int.random(in: 0...length, using: &generator)).map { $0 % 7 == 0 ? byte : UInt8(truncatingIfNeeded: $0) }
+        return (0..<Int.random(in: 0...length, using: &generator)).map {
+            $0 % 7 == 0 ? byte : UInt8(truncatingIfNeeded: $0)
+        }
     }
 
     private mutating func id() -> Key { Key("doc-\(Int.random(in: 0..<600, using: &generator))") }
@@ -168,7 +170,9 @@ struct DocumentHistory {
         let (tree, name) = try plainTree(transaction)
         let start = UInt64.random(in: 0..<500, using: &generator)
         var range = KeyRange(lower: Key(start), upper: Key(start + 100))
-        if Int.random(in: 0..<6, using: &generator) == 0 { range = KeyRange(lower: Key(1 << 40 + appended / 2)) }
+        if Int.random(in: 0..<6, using: &generator) == 0 {
+            range = KeyRange(lower: Key(1 << 40 + appended / 2))
+        }
         try transaction.delete(range, in: tree)
         content.plain[name]?.delete(range)
     }
@@ -192,7 +196,9 @@ extension DocumentHistory.Content {
         for (name, model) in plain {
             let view = try snapshot[try #require(snapshot.tree(name), comment)]
             var found = Model()
-            try view.forEach { found.put($0, $1); return true }
+            try view.forEach {
+                found.put($0, $1); return true
+            }
             #expect(found == model, comment)
             #expect(view.count == UInt64(model.entries.count), comment)
         }
@@ -206,7 +212,8 @@ extension DocumentHistory.Content {
         let byID = try snapshot[ids].cursor()
         var found: [Key: DocumentHistory.Document] = [:]
         while try byID.next() {
-            found[byID.key] = DocumentHistory.Document(body: try byID.value(), sequence: Key(byID.inline.array))
+            found[byID.key] = DocumentHistory.Document(
+                body: try byID.value(), sequence: Key(byID.inline.array))
         }
         #expect(found == documents, comment)
         let cursor = try snapshot[bySequence].cursor()

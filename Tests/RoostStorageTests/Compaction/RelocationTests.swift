@@ -15,7 +15,8 @@ import Testing
         for _ in 0..<count {
             let old = UInt64.random(in: 0..<1 << 48, using: &generator)
             let new = ChunkReference(
-                offset: .random(in: 0..<1 << 48, using: &generator), length: .random(in: 1 ... .max, using: &generator))
+                offset: .random(in: 0..<1 << 48, using: &generator),
+                length: .random(in: 1 ... .max, using: &generator))
             guard expected[old] == nil else { continue }
             try relocations.add(old, new)
             expected[old] = new
@@ -43,7 +44,8 @@ import Testing
         }
         for start in [0, 1, 50, 99, 100] {
             var trail = try CommitTrail(
-                LogScanner(file: store.state.file), after: records[start], through: records[100], limit: limit)
+                LogScanner(file: store.state.file), after: records[start], through: records[100], limit: limit
+            )
             var numbers: [UInt64] = []
             while let record = try trail.next() { numbers.append(record.number) }
             #expect(numbers == records[(start + 1)...].map(\.number))

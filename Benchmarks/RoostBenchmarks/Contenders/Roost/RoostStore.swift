@@ -38,7 +38,8 @@ final class RoostStore: Contender {
             name: "roost",
             title: "Roost",
             kind: .roost,
-            configuration: "defaults (durable: one sync a commit), 64 MiB of node cache, values read by pread",
+            configuration:
+                "defaults (durable: one sync a commit), 64 MiB of node cache, values read by pread",
             rows: Set(Row.allCases),
             open: { try RoostStore($0) })
     ]
@@ -61,7 +62,8 @@ final class RoostWriter: ContenderWriter {
             if kind == .update { try removeOldSequence(id, transaction) }
             sequence.reset()
             sequence.append(integer: last.bigEndian.littleEndian)
-            let value = try transaction.append(value: unsafe ByteView(batch.value(index), count: batch.valueSize))
+            let value = try transaction.append(
+                value: unsafe ByteView(batch.value(index), count: batch.valueSize))
             try transaction.put(id, inline: sequence.view, value: value, owns: true, in: store.byID)
             try transaction.put(sequence.view, inline: id, value: value, owns: false, in: store.bySequence)
         }
@@ -88,7 +90,8 @@ final class RoostReader: ContenderReader {
     func read(_ key: DocumentKey, into sink: inout Sink) throws {
         var id = key.id
         try unsafe withUnsafeBytes(of: &id) { bytes in
-            let found: Void? = try store.store.snapshot()[store.byID].withValue(unsafe ByteView(bytes)) { value in
+            let found: Void? = try store.store.snapshot()[store.byID].withValue(unsafe ByteView(bytes)) {
+                value in
                 unsafe sink.accept(value.buffer)
             }
             if found == nil { throw BenchmarkError.missing(key.id) }
