@@ -33,7 +33,7 @@ extension Campaign {
                 try compareBackup()
                 say("    found the contents \(found) of \(possible.count)")
                 return
-            } catch where !(error is CampaignFinding) && simulation.disk.hasCrashed {
+            } catch  where !(error is CampaignFinding) && simulation.disk.hasCrashed {
                 statistics.recoveryCrashes += 1
                 kind = generator.chance(0.8) ? .power : .process
                 if kind == .power { possible = states.afterPowerFailure }

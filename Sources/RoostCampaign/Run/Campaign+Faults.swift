@@ -7,7 +7,9 @@ extension Campaign {
     /// Lets one of the next calls of some kind fail during a little work; afterwards everything must be as before, at
     /// once or after the store was opened again.
     func failCalls() throws {
-        let kinds: [CallKind] = [.write, .write, .sync, .sync, .read, .truncate, .size, .open, .lock, .status]
+        let kinds: [CallKind] = [
+            .write, .write, .sync, .sync, .read, .truncate, .size, .open, .lock, .status,
+        ]
         let kind = kinds[generator.next(below: kinds.count)]
         let codes: [FileError.Code] = kind == .write ? [.inputOutput, .noSpace] : [.inputOutput]
         let code = codes[generator.next(below: codes.count)]
@@ -21,7 +23,9 @@ extension Campaign {
 
     /// Fills the disk up, commits until there is no space left, and frees it again.
     func fillDisk() throws {
-        let used = ["store", "store.lock", "backup", "backup.lock"].reduce(0) { $0 + (simulation.disk.contents(of: $1)?.count ?? 0) }
+        let used = ["store", "store.lock", "backup", "backup.lock"].reduce(0) {
+            $0 + (simulation.disk.contents(of: $1)?.count ?? 0)
+        }
         let pages = (used + 4095) / 4096 + 2 + generator.next(below: 60)
         simulation.disk.faults.capacity = UInt64(pages * 4096)
         say("    the disk holds \(pages) pages")

@@ -75,7 +75,7 @@ package final class Campaign {
             try perform(action)
         } catch let finding as CampaignFinding {
             throw finding
-        } catch where simulation.disk.hasCrashed {
+        } catch  where simulation.disk.hasCrashed {
             try recover(.power)
         } catch {
             throw finding("\(action) failed although nothing was wrong: \(error)")
@@ -87,7 +87,7 @@ package final class Campaign {
             try compare()
             try reopen()
             try compare()
-        } catch where simulation.disk.hasCrashed {
+        } catch  where simulation.disk.hasCrashed {
             try recover(.power)
         }
         simulation.disk.crash()

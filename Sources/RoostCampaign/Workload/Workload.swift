@@ -74,7 +74,8 @@ struct Workload {
         if settings.allowsHugeTransactions, generator.chance(0.03) { try fillUp(transaction, &model) }
     }
 
-    private mutating func drop(_ transaction: WriteTransaction, _ model: inout StoreModel) throws(StoreError) {
+    private mutating func drop(_ transaction: WriteTransaction, _ model: inout StoreModel) throws(StoreError)
+    {
         guard model.trees["plain"] != nil else { return }
         try transaction.drop(try transaction.tree("plain"))
         model.trees["plain"] = nil

@@ -10,7 +10,8 @@ import Testing
     private let tree: Tree
 
     init() throws {
-        store = try Store.open("store", options: StoreOptions(), environment: Simulation.environment(of: disk))
+        store = try Store.open(
+            "store", options: StoreOptions(), environment: Simulation.environment(of: disk))
         tree = try store.tree("tree")
     }
 

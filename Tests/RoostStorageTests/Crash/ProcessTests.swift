@@ -59,7 +59,8 @@ import Testing
             _ = try Store.open(path)
         } throws: { error in
             guard let error = error as? StoreError else { return false }
-            return error.code == .locked && error.message.contains("process \(child.identifier) (CommitWriter)")
+            return error.code == .locked
+                && error.message.contains("process \(child.identifier) (CommitWriter)")
         }
         var reading = StoreOptions()
         reading.readOnly = true
