@@ -13,7 +13,6 @@ extension Campaign {
         do {
             try openStore().compact(options) { _ in !givesUp }
         } catch let error as StoreError where error.code == .cancelled {}
-        // Either way the file that is there now holds everything, synced where the copy was made.
         if generator.chance(0.5) { try compare() }
     }
 
@@ -52,7 +51,7 @@ extension Campaign {
     /// Whatever happened, the backup is as it was or complete; and once completed it is there.
     func compareBackup() throws {
         guard let backup else { return }
-        let isThere = try simulation.disk.status(of: Self.backupPath) != nil
+        let isThere = simulation.disk.contents(of: Self.backupPath) != nil
         guard isThere else {
             if hasBackup { throw finding("the backup is gone") }
             return
