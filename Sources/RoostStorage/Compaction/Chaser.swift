@@ -24,14 +24,16 @@ final class Chaser {
     /// Repeats the commits up to `goal`, or up to the first after `limit` bytes of log, as one commit.
     func advance(to goal: CommitRecord, limit: UInt64) throws(StoreError) {
         guard goal.offset > position.offset else { return }
-        var trail = try CommitTrail(LogScanner(file: source), after: position, through: goal)
+        var stream = CommitStream(file: source, after: position)
         var last = position
         try target.repeating({ last }) { (transaction) throws(StoreError) in
-            while let record = try trail.next() {
+            while last.offset < goal.offset, last.end - position.end < limit {
+                guard let record = try stream.next() else {
+                    throw .damaged("a commit that was whole a moment ago", at: last.end, in: source.path)
+                }
                 try catchUp.replay(record, in: transaction)
                 last = record
                 try pace.check()
-                if record.end - position.end >= limit { break }
             }
         }
         position = last

@@ -76,7 +76,7 @@ import Testing
         let store = try Store.open("store", options: scene.options, environment: environment)
         let matching = possible.first { (try? $0.equals(store.snapshot())) == true }
         let content = try #require(matching, comment)
-        try content.check(store.snapshot(), comment, form: false)
+        try content.check(store.snapshot(), comment)
         #expect(Set(try disk.list("/")).subtracting(["store", "store.lock"]) == [], comment)
         var history = scene.history
         history.replaceContent(content)
@@ -109,7 +109,7 @@ import Testing
                 try scene.store.close()
                 let store = try Store.open(
                     "store", options: scene.options, environment: scene.simulation.environment)
-                try scene.history.content.check(store.snapshot(), comment, form: false)
+                try scene.history.content.check(store.snapshot(), comment)
             }
             #expect(number > 1, "no call of kind \(kind) failed")
         }
@@ -128,13 +128,13 @@ import Testing
         try? scene.store.close()
 
         let store = try Store.open("store", options: scene.options, environment: scene.simulation.environment)
-        try scene.history.content.check(store.snapshot(), form: false)
+        try scene.history.content.check(store.snapshot())
         try scene.history.commit(to: store)
         for fate in [CrashFate.losesAll, .random, .keepsAll] {
             var environment = scene.simulation.environment
             environment.medium = disk.crashed(seed: seed, fate)
             let rebooted = try Store.open("store", options: scene.options, environment: environment)
-            try scene.history.content.check(rebooted.snapshot(), "\(fate)", form: false)
+            try scene.history.content.check(rebooted.snapshot(), "\(fate)")
         }
     }
 }

@@ -25,10 +25,10 @@ import Testing
             if round % 2 == 1 {
                 try store.close()
                 store = try Store.open(path, options: options)
-                try history.content.check(store.snapshot(), "reopened after round \(round)", form: false)
+                try history.content.check(store.snapshot(), "reopened after round \(round)")
             }
         }
-        for (snapshot, content) in snapshots { try content.check(snapshot, "old snapshot", form: false) }
+        for (snapshot, content) in snapshots { try content.check(snapshot, "old snapshot") }
     }
 
     @Test(arguments: 1...8)
@@ -53,7 +53,7 @@ import Testing
             try history.commit(to: store)
             try store.close()
             store = try Store.open(path, options: options)
-            try history.content.check(store.snapshot(), "reopened after round \(round)", form: false)
+            try history.content.check(store.snapshot(), "reopened after round \(round)")
         }
     }
 

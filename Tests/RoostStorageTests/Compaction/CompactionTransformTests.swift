@@ -41,7 +41,7 @@ import Testing
             }
             options.transform = factory
             let again = try Store.open(path, options: options)
-            try history.content.check(again.snapshot(), form: false)
+            try history.content.check(again.snapshot())
             try again.close()
         }
     }

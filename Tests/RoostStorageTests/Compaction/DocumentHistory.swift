@@ -186,9 +186,9 @@ struct DocumentHistory {
 }
 
 extension DocumentHistory.Content {
-    /// Compares everything in `snapshot` with the model, and verifies the form of its trees unless they were replayed.
-    func check(_ snapshot: Snapshot, _ comment: Comment? = nil, form: Bool = true) throws {
-        if form { try checkForm(snapshot, comment) }
+    /// Compares everything in `snapshot` with the model, and verifies the form of its trees.
+    func check(_ snapshot: Snapshot, _ comment: Comment? = nil) throws {
+        try checkForm(snapshot, comment)
         try checkDocuments(snapshot, comment)
         var names = Set(plain.keys)
         if snapshot.tree("ids") != nil { names.formUnion(["ids", "sequence"]) }

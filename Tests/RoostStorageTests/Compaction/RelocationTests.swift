@@ -3,7 +3,7 @@ import Testing
 
 @testable import RoostStorage
 
-/// The table of where values went, also when it outgrows its memory, and the way along the log.
+/// The table of where values went, also when it outgrows its memory.
 @Suite struct RelocationTests {
     @Test(arguments: [100, 5_000, 60_000])
     func findsWhatWasAdded(count: Int) throws {
@@ -30,25 +30,5 @@ import Testing
         }
         #expect((relocations.scratchEnd > 0) == (count > 1_000))
         #expect(try files.medium.list(directory.path).isEmpty)
-    }
-
-    @Test(arguments: [1, 2, 7, 1_000])
-    func theTrailLeadsAlongAllCommits(limit: Int) throws {
-        let directory = try TemporaryDirectory()
-        let store = try Store.open(directory.file("store"))
-        let tree = try store.tree("tree")
-        var records = [store.state.record]
-        for number in 0..<100 {
-            try store.write { try $0.put(Key(UInt64(number)), [1], in: tree) }
-            records.append(store.state.record)
-        }
-        for start in [0, 1, 50, 99, 100] {
-            var trail = try CommitTrail(
-                LogScanner(file: store.state.file), after: records[start], through: records[100], limit: limit
-            )
-            var numbers: [UInt64] = []
-            while let record = try trail.next() { numbers.append(record.number) }
-            #expect(numbers == records[(start + 1)...].map(\.number))
-        }
     }
 }
