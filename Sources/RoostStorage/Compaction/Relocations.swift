@@ -2,16 +2,14 @@ import RoostFile
 
 /// Where the values went that several entries may lead to, in bounded memory.
 ///
-/// Sorted in memory up to a limit, then written to a scratch file as sorted runs, which are merged as in an LSM
-/// tree, so that they stay few. The scratch file has no name any more once it is open, so nothing of it can be left behind.
+/// The newest are in a small hash table, older ones sorted in memory up to a limit, the rest in a scratch file as sorted
+/// runs, which are merged as in an LSM tree, so that they stay few. The scratch file has no name any more once it is
+/// open, so nothing of it can be left behind.
 final class Relocations {
     private let limit: Int
     private let files: CompactionFiles
-    /// Sorted.
+    private var recent: [UInt64: ChunkReference] = [:]
     private var settled: [Relocation] = []
-    /// Added since, in any order.
-    private var fresh: [Relocation] = []
-    private var isFreshSorted = true
     private var runs: [RelocationRun] = []
     private var file: (any File)?
     /// Bytes written to the scratch file so far.
@@ -19,6 +17,7 @@ final class Relocations {
 
     /// So many runs of one level are merged into one of the next.
     private static let fanIn = 8
+    private static let mostRecent = 1 << 15
 
     /// - Parameter memory: bytes to use; a third of them is for sorting.
     init(files: CompactionFiles, memory: Int) {
@@ -26,41 +25,32 @@ final class Relocations {
         limit = max(memory / 3 * 2 / Relocation.size, 64)
     }
 
-    /// Notes that the value at `old` is at `new`. Each old offset is noted once.
+    /// Notes that the value at `old` is at `new`.
     func add(_ old: UInt64, _ new: ChunkReference) throws(StoreError) {
-        fresh.append(Relocation(old, new))
-        isFreshSorted = false
-        if fresh.count + settled.count >= limit {
-            settle()
-            try spill()
-        }
+        recent[old] = new
+        guard recent.count >= min(Relocations.mostRecent, limit / 8) else { return }
+        settle()
+        if settled.count >= limit { try spill() }
     }
 
     /// Where the value at `old` went; `nil` for one that was not copied. Fast where offsets grow from call to call.
     func find(_ old: UInt64) throws(StoreError) -> ChunkReference? {
-        if !isFreshSorted { sortFresh() }
-        for list in [fresh, settled] {
-            let index = list.firstIndex(notBefore: old)
-            if index < list.count, list[index].old == old { return list[index].new }
-        }
+        if let found = recent[old] { return found }
+        let index = settled.firstIndex(notBefore: old)
+        if index < settled.count, settled[index].old == old { return settled[index].new }
         for run in runs {
             if let found = try run.find(old) { return found }
         }
         return nil
     }
 
-    private func sortFresh() {
-        if fresh.count > settled.count / 8 { return settle() }
-        fresh.sort { $0.old < $1.old }
-        isFreshSorted = true
-    }
-
-    /// Sorts everything that is in memory.
+    /// Sorts everything that is in memory. The sort takes the sorted part as it is, so it is linear in that.
     private func settle() {
-        if settled.isEmpty { swap(&settled, &fresh) } else { settled += fresh }
-        fresh.removeAll(keepingCapacity: true)
+        let start = settled.count
+        for (old, new) in recent { settled.append(Relocation(old, new)) }
+        recent.removeAll(keepingCapacity: true)
+        settled[start...].sort { $0.old < $1.old }
         settled.sort { $0.old < $1.old }
-        isFreshSorted = true
     }
 
     // MARK: Runs
