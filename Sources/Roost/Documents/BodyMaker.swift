@@ -26,12 +26,16 @@ final class BodyMaker {
         return try finish()
     }
 
-    /// The body that `value` encodes to. Dates become ISO 8601 text, URLs text, and data stays data.
+    /// The body that `value` encodes to, and the ID that it has in a ``DocumentIdentifier``. Dates become ISO 8601 text,
+    /// URLs text, and data stays data.
     ///
     /// - Throws: `invalidDocument` when that is not an object, or when encoding fails.
-    func body(encoding value: some Encodable) throws(DatabaseError) -> DocumentBody {
+    func body(encoding value: some Encodable) throws(DatabaseError) -> (body: DocumentBody, id: String?) {
+        let found = FoundIdentifier()
         do {
-            try FleeceEncoder().encode(value, to: &writer)
+            var encoder = FleeceEncoder()
+            encoder.userInfo[DocumentIdentifier.key] = found
+            try encoder.encode(value, to: &writer)
         } catch {
             writer.removeAll()
             if let error = error as? FleeceError { throw DatabaseError(error) }
@@ -39,7 +43,9 @@ final class BodyMaker {
                 .invalidDocument, "A value of the type \(type(of: value)) cannot be encoded.",
                 underlying: error)
         }
-        return try finish()
+        let body = try finish()
+        guard let property = found.property else { return (body, nil) }
+        return (try self.body(body, leavingOut: [property]), found.id)
     }
 
     /// `body` without the properties that have one of `keys`.

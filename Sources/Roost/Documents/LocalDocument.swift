@@ -67,7 +67,7 @@ extension WriteBatch {
         _ value: some Encodable, name: String, in collection: DocumentCollection,
         expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
-        try saveLocal(try maker.body(encoding: value), name: name, in: collection, expecting: revision)
+        try saveLocal(try maker.body(encoding: value).body, name: name, in: collection, expecting: revision)
     }
 
     private func saveLocal(

@@ -29,7 +29,7 @@ extension WriteBatch {
     /// Saves what `value` encodes to, which must be an object.
     ///
     /// - Parameters:
-    ///   - id: The document's name; where there is none, a new one is made.
+    ///   - id: The document's name; where there is none, that of the value's ``DocumentIdentifier``, or else a new one.
     ///   - expectation: What the document must be like. By default the save goes on top of whatever is there.
     /// - Throws: `invalidDocument`, `invalidDocumentID`, `conflict`.
     @discardableResult
@@ -37,8 +37,8 @@ extension WriteBatch {
         _ value: some Encodable, id: String? = nil, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation = .any
     ) throws(DatabaseError) -> Document {
-        try save(
-            try maker.body(encoding: value), id: id, in: collection, expecting: expectation, mayDelete: false)
+        let (body, ownID) = try maker.body(encoding: value)
+        return try save(body, id: id ?? ownID, in: collection, expecting: expectation, mayDelete: false)
     }
 
     /// Deletes a document: adds a tombstone, which is replicated like any edit.
