@@ -143,5 +143,6 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder() throws -> any Decoder { try element(PlainKey.super) }
 
-    func superDecoder(forKey key: Key) throws -> any Decoder { try element(key) }
+    /// A missing value decodes as nil, as with Foundation's JSONDecoder.
+    func superDecoder(forKey key: Key) -> any Decoder { ValueDecoder(value(key), .key(key), of: decoder) }
 }

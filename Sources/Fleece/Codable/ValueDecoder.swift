@@ -73,7 +73,7 @@ extension ValueDecoder: Decoder {
 }
 
 extension ValueDecoder: SingleValueDecodingContainer {
-    func decodeNil() -> Bool { value.isNull }
+    func decodeNil() -> Bool { value.isNull || !value.exists }
     func decode(_ type: Bool.Type) throws -> Bool { try scalar(\.bool) }
     func decode(_ type: String.Type) throws -> String { try scalar(\.string) }
     func decode(_ type: Double.Type) throws -> Double { try scalar(\.double) }

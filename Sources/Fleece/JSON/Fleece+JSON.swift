@@ -25,6 +25,34 @@ extension FleeceWriter {
         if let failure { throw failure }
     }
 
+    /// Writes a JSON object without the pairs whose keys `isApart` accepts; those become a dictionary in `other`.
+    ///
+    /// - Parameter isApart: Called with the UTF-8 of each of the object's own keys.
+    /// - Returns: Whether there were such pairs; without them nothing is written to `other`. A text that is no object is
+    ///   written as it is.
+    /// - Throws: As ``write(json:)-(String)``. Both bodies begun are lost: call ``removeAll()``.
+    package mutating func write(
+        json text: some Sequence<UInt8>, separating isApart: (UnsafeRawBufferPointer) -> Bool,
+        into other: inout FleeceWriter
+    ) throws(FleeceError) -> Bool {
+        let result =
+            unsafe text.withContiguousStorageIfAvailable { unsafe parse(json: $0, separating: isApart, &other) }
+            ?? ContiguousArray(text).withUnsafeBufferPointer { unsafe parse(json: $0, separating: isApart, &other) }
+        return try result.get()
+    }
+
+    private mutating func parse(
+        json text: UnsafeBufferPointer<UInt8>, separating isApart: (UnsafeRawBufferPointer) -> Bool,
+        _ other: inout FleeceWriter
+    ) -> Result<Bool, FleeceError> {
+        var parser = unsafe JSONParser(UnsafeRawBufferPointer(text))
+        do throws(FleeceError) {
+            return unsafe .success(try parser.parse(into: &self, separating: isApart, into: &other))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     @usableFromInline
     mutating func parse(json text: UnsafeBufferPointer<UInt8>) -> FleeceError? {
         var parser = unsafe JSONParser(UnsafeRawBufferPointer(text))

@@ -42,12 +42,70 @@
 
     /// Parses the whole text.
     mutating func parse(into writer: inout FleeceWriter) throws(FleeceError) {
+        try parseWhole(into: &writer)
+        try expectEnd()
+    }
+
+    /// Parses the whole text, an object whose pairs with keys that `isApart` accepts go to a dictionary in `other`.
+    ///
+    /// - Returns: Whether there were such pairs; without them `other` stays as it was. A text that is no object goes to
+    ///   `writer` as it is.
+    mutating func parse(
+        into writer: inout FleeceWriter, separating isApart: (UnsafeRawBufferPointer) -> Bool,
+        into other: inout FleeceWriter
+    ) throws(FleeceError) -> Bool {
+        guard skipSpace() == UInt8(ascii: "{") else {
+            try parse(into: &writer)
+            return false
+        }
+        try enter(&writer)
+        writer.beginDictionary()
+        var hasOthers = false
+        var isFirst = true
+        while skipSpace() != UInt8(ascii: "}") || !isFirst {
+            guard skipSpace() == UInt8(ascii: "\"") else { throw unexpected("a key in quotation marks") }
+            let key = try unsafe parseString()
+            if unsafe isApart(key) {
+                if !hasOthers { other.beginDictionary() }
+                hasOthers = true
+                unsafe other.key(utf8: key)
+                try expectColon()
+                try parseWhole(into: &other)
+            } else {
+                unsafe writer.key(utf8: key)
+                try expectColon()
+                try parseWhole(into: &writer)
+            }
+            isFirst = false
+            guard skipSpace() == UInt8(ascii: ",") else { break }
+            advance()
+        }
+        guard byte == UInt8(ascii: "}") else { throw unexpected("a comma or a closing brace") }
+        advance()
+        writer.endDictionary()
+        if hasOthers { other.endDictionary() }
+        try expectEnd()
+        return hasOthers
+    }
+
+    /// Parses a value with all that is in it.
+    @inline(__always)
+    private mutating func parseWhole(into writer: inout FleeceWriter) throws(FleeceError) {
         let outside = writer.depth
         repeat {
             try parseValue(into: &writer)
         } while try !endsText(&writer, outside: outside)
+    }
+
+    private mutating func expectEnd() throws(FleeceError) {
         _ = skipSpace()
         guard unsafe cursor == end else { throw unexpected("the end of the text") }
+    }
+
+    @inline(__always)
+    private mutating func expectColon() throws(FleeceError) {
+        guard skipSpace() == UInt8(ascii: ":") else { throw unexpected("a colon") }
+        advance()
     }
 
     /// Parses a scalar or enters a collection up to where its first value is expected.
@@ -124,8 +182,7 @@
     private mutating func parseKey(into writer: inout FleeceWriter) throws(FleeceError) {
         guard skipSpace() == UInt8(ascii: "\"") else { throw unexpected("a key in quotation marks") }
         try unsafe writer.key(utf8: parseString())
-        guard skipSpace() == UInt8(ascii: ":") else { throw unexpected("a colon") }
-        advance()
+        try expectColon()
     }
 
     private mutating func parseWord(_ word: StaticString) throws(FleeceError) {

@@ -49,11 +49,9 @@ public struct ChangeFeed: AsyncSequence, Sendable {
                 else {
                     return nil
                 }
-                page = try collection.reader.changes(since: bookmark, limit: Self.pageSize).reversed()
-                guard page.isEmpty else {
-                    registration.cancel()
-                    break
-                }
+                guard let changes = try readPage() else { return nil }
+                page = changes
+                guard page.isEmpty else { break }
                 await withTaskCancellationHandler {
                     await alarm.wait()
                 } onCancel: {
@@ -64,6 +62,16 @@ public struct ChangeFeed: AsyncSequence, Sendable {
             let change = page.popLast()
             if let change { bookmark = change.sequence }
             return change
+        }
+
+        /// The changes that come next, newest first; `nil` when the database was closed.
+        private func readPage() throws(DatabaseError) -> [Change]? {
+            do throws(DatabaseError) {
+                return try collection.reader.changes(since: bookmark, limit: Self.pageSize).reversed()
+            } catch {
+                guard error.code == .closed else { throw error }
+                return nil
+            }
         }
     }
 }

@@ -30,4 +30,9 @@ final class ChangeNotifier: Sendable {
         guard isUsed.load(ordering: .acquiring) else { return nil }
         return hubs.withLock { $0[trees] }
     }
+
+    /// Wakes everybody who waits for a commit, so that they see that a handle was closed.
+    func wakeAll() {
+        for hub in hubs.withLock({ Array($0.values) }) { hub.noteCommit(purged: []) }
+    }
 }

@@ -40,7 +40,7 @@ extension DocumentCollection {
         return Observation(hub, hub.listen(since: start, to: id) { for change in $0 { listener(change) } })
     }
 
-    /// Has `wake` called once, with the next commit that changes the collection. Then read
+    /// Has `wake` called once, with the next commit that changes the collection, or when the database is closed. Then read
     /// ``CollectionSnapshot/changes(since:limit:descending:)`` from where you were, and ask again.
     ///
     /// It is called on the thread that committed: set a flag or resume something, no more. Read once more after asking,

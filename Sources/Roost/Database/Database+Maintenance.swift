@@ -62,7 +62,9 @@ extension Database {
     @discardableResult
     public func refresh() throws(DatabaseError) -> Bool {
         try checkOpen()
-        return try engine { () throws(StoreError) in try core.store.refresh() }
+        let isNew = try engine { () throws(StoreError) in try core.store.refresh() }
+        if isNew { core.notifier.wakeAll() }
+        return isNew
     }
 
     /// How large the database is. O(1).

@@ -63,6 +63,7 @@ public final class Database: Sendable {
     /// What was saved needs no closing to be safe.
     public func close() throws(DatabaseError) {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        core.notifier.wakeAll()
         try core.releaseHandle()
     }
 

@@ -5,33 +5,38 @@ import Fleece
 /// Belongs to one task at a time.
 final class BodyMaker {
     private var writer = FleeceWriter(capacity: 4096)
+    /// Takes the reserved properties of a JSON text.
+    private var reservedWriter = FleeceWriter(capacity: 256)
 
     /// The body with the content of a JSON text.
     ///
     /// - Throws: `invalidDocument` for text that is not one JSON object, with line and column; `limitExceeded` for
-    ///   one that is nested too deeply or too large.
-    func body(json: some Sequence<UInt8>) throws(DatabaseError) -> DocumentBody {
-        try body { (writer) throws(FleeceError) in try writer.write(json: json) }
-    }
-
-    /// The body that `write` writes, which must be a dictionary.
-    func body(_ write: (inout FleeceWriter) throws(FleeceError) -> Void) throws(DatabaseError) -> DocumentBody
-    {
+    ///   one that is nested too deeply or too large; `corruptRevisionData` for reserved properties that cannot be.
+    func submission(json: some Sequence<UInt8>) throws(DatabaseError) -> Submission {
+        let hasReserved: Bool
         do throws(FleeceError) {
-            try write(&writer)
+            hasReserved = try unsafe writer.write(
+                json: json, separating: { unsafe ReservedNames.contain($0) }, into: &reservedWriter)
         } catch {
             writer.removeAll()
+            reservedWriter.removeAll()
             throw DatabaseError(error)
         }
-        return try finish()
+        let body = try finish()
+        guard hasReserved else { return Submission(body) }
+        let reserved = try bodyCall { () throws(FleeceError) in try reservedWriter.finish() }
+        return Submission(body, claims: try ReservedProperties(FleeceDocument(trusting: reserved)))
     }
 
     /// The body that `value` encodes to. Dates become ISO 8601 text, URLs text, and data stays data.
     ///
-    /// - Throws: `invalidDocument` when that is not an object, or when encoding fails.
-    func body(encoding value: some Encodable) throws(DatabaseError) -> DocumentBody {
+    /// - Throws: `invalidDocument` when that is not an object, or when encoding fails; `corruptRevisionData`.
+    func submission(encoding value: some Encodable) throws(DatabaseError) -> Submission {
+        let found = FoundIdentifier()
         do {
-            try FleeceEncoder().encode(value, to: &writer)
+            var encoder = FleeceEncoder()
+            encoder.userInfo[DocumentIdentifier.key] = found
+            try encoder.encode(value, to: &writer)
         } catch {
             writer.removeAll()
             if let error = error as? FleeceError { throw DatabaseError(error) }
@@ -39,18 +44,31 @@ final class BodyMaker {
                 .invalidDocument, "A value of the type \(type(of: value)) cannot be encoded.",
                 underlying: error)
         }
-        return try finish()
+        var submission = try separated(try finish(), leavingOut: found.property.map { [$0] } ?? [])
+        submission.suggestedID = found.id ?? submission.suggestedID
+        return submission
     }
 
-    /// `body` without the properties that have one of `keys`.
-    func body(_ body: DocumentBody, leavingOut keys: [String]) throws(DatabaseError) -> DocumentBody {
+    /// The body with these properties.
+    ///
+    /// - Throws: `invalidDocument` for a number that is not finite; `limitExceeded`; `corruptRevisionData`.
+    func submission(_ properties: [String: DocumentValue]) throws(DatabaseError) -> Submission {
+        DocumentValue.write(properties, to: &writer)
+        return try separated(try finish(), leavingOut: [])
+    }
+
+    /// The body, its reserved properties apart, without those that have one of `keys`.
+    private func separated(_ body: DocumentBody, leavingOut keys: [String]) throws(DatabaseError) -> Submission {
+        let reserved = ReservedNames.all.filter { body.properties[$0].exists }
+        guard !reserved.isEmpty || !keys.isEmpty else { return Submission(body) }
+        let claims = try reserved.isEmpty ? nil : ReservedProperties(body.properties)
         writer.beginDictionary()
-        for (key, value) in body.dictionary where !keys.contains(key) {
+        for (key, value) in body.dictionary where !keys.contains(key) && !reserved.contains(key) {
             writer.key(key)
             writer.write(value)
         }
         writer.endDictionary()
-        return try finish()
+        return Submission(try finish(), claims: claims)
     }
 
     private func finish() throws(DatabaseError) -> DocumentBody {

@@ -65,12 +65,14 @@ public struct Document: Sendable, Identifiable {
 }
 
 extension Document {
-    /// The properties decoded as a `T`.
+    /// The properties decoded as a `T`, whose ``DocumentIdentifier`` becomes the document's ID.
     ///
     /// - Throws: `decodingFailed` when they are not those of a `T`, with the reason as the underlying error.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(DatabaseError) -> T {
         do {
-            return try FleeceDecoder().decode(type, from: value)
+            var decoder = FleeceDecoder()
+            decoder.userInfo[DocumentIdentifier.key] = id
+            return try decoder.decode(type, from: value)
         } catch {
             throw DatabaseError(
                 .decodingFailed, "The document \(DatabaseError.quoted(id)) cannot be read as a \(type).",

@@ -58,7 +58,7 @@ extension WriteBatch {
     public func saveLocal(
         json: String, name: String, in collection: DocumentCollection, expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
-        try saveLocal(try maker.body(json: json.utf8), name: name, in: collection, expecting: revision)
+        try saveLocal(try maker.submission(json: json.utf8).body, name: name, in: collection, expecting: revision)
     }
 
     /// Saves what `value` encodes to as a local document; see ``saveLocal(json:name:in:expecting:)``.
@@ -67,7 +67,7 @@ extension WriteBatch {
         _ value: some Encodable, name: String, in collection: DocumentCollection,
         expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
-        try saveLocal(try maker.body(encoding: value), name: name, in: collection, expecting: revision)
+        try saveLocal(try maker.submission(encoding: value).body, name: name, in: collection, expecting: revision)
     }
 
     private func saveLocal(

@@ -6,11 +6,10 @@ struct ReservedProperties {
     private(set) var revision: RevisionID?
     private(set) var isDeleted = false
 
-    /// - Parameter names: those reserved names that the body has.
     /// - Throws: `corruptRevisionData` for a reserved name that no body may have, and for one whose value cannot be true.
-    init(of body: DocumentBody, named names: [String]) throws(DatabaseError) {
-        for name in names {
-            let value = body.properties[name]
+    init(_ properties: FleeceDocument) throws(DatabaseError) {
+        for (name, value) in properties.root.dictionary ?? DocumentBody.empty.dictionary
+        where ReservedNames.all.contains(name) {
             switch name {
             case ReservedNames.id: id = try Self.require(value.string, name)
             case ReservedNames.deleted: isDeleted = try Self.require(value.bool, name)

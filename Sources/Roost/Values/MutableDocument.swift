@@ -42,8 +42,8 @@ public struct MutableDocument: Sendable {
     ///
     /// - Throws: `invalidDocument` for text that is not one JSON object, with line and column.
     public mutating func set(json: String) throws(DatabaseError) {
-        let body = try BodyMaker().body(json: json.utf8)
-        properties = DocumentValue.properties(body.dictionary)
+        let document = try bodyCall { () throws(FleeceError) in try FleeceDocument(json: json) }
+        properties = DocumentValue.properties(try DocumentBody(new: document).dictionary)
     }
 
     /// A property. Assigning `nil` removes it; a property that is ``DocumentValue/null`` is there.

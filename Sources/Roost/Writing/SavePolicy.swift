@@ -50,8 +50,9 @@ extension WriteBatch {
         _ draft: MutableDocument, _ id: DocumentID, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
-        let body = try maker.body { (writer) in DocumentValue.write(draft.properties, to: &writer) }
-        return try save(body, id: id.string, in: collection, expecting: expectation, mayDelete: false)
+        try save(
+            try maker.submission(draft.properties), id: id.string, in: collection, expecting: expectation,
+            mayDelete: false)
     }
 
     /// Deletes a document in the revision that was read: see ``delete(_:in:expecting:)``.

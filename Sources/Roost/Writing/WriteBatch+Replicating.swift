@@ -20,7 +20,8 @@ extension WriteBatch {
         json: some Sequence<UInt8>, id: String, history: [RevisionID], isDeleted: Bool = false,
         in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
-        try insert(try maker.body(json: json), id: id, history: history, isDeleted: isDeleted, in: collection)
+        try insert(
+            try maker.submission(json: json), id: id, history: history, isDeleted: isDeleted, in: collection)
     }
 
     /// Adds a revision that was made elsewhere: see
@@ -39,25 +40,18 @@ extension WriteBatch {
         _ document: Document, history: [RevisionID], in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
         try insert(
-            document.body, id: document.id, history: history, isDeleted: document.isDeleted, in: collection)
+            Submission(document.body), id: document.id, history: history, isDeleted: document.isDeleted, in: collection)
     }
 
     private func insert(
-        _ given: DocumentBody, id: String, history: [RevisionID], isDeleted: Bool,
+        _ submission: Submission, id: String, history: [RevisionID], isDeleted: Bool,
         in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
-        let name = try DocumentID(revisioned: id)
-        var body = given
-        var isDeleted = isDeleted
-        let reserved = ReservedNames.present(in: given.properties)
-        if !reserved.isEmpty {
-            let claims = try ReservedProperties(of: given, named: reserved)
-            _ = try claims.check(
-                name, expecting: history.first.map { .revision($0) } ?? .absent, mayDelete: true)
-            isDeleted = isDeleted || claims.isDeleted
-            body = try maker.body(given, leavingOut: reserved)
-        }
-        return try writer(collection).insert(name, body, isDeleted: isDeleted, history: history) != nil
+        let id = try DocumentID(revisioned: id)
+        let claims = submission.claims
+        _ = try claims?.check(id, expecting: history.first.map { .revision($0) } ?? .absent, mayDelete: true)
+        return try writer(collection).insert(
+            id, submission.body, isDeleted: isDeleted || claims?.isDeleted == true, history: history) != nil
     }
 
     /// Resolves a document's conflicts: the given revision, or an edit of it, becomes the only live leaf.

@@ -23,13 +23,14 @@ extension WriteBatch {
         json: some Sequence<UInt8>, id: String? = nil, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation = .any
     ) throws(DatabaseError) -> Document {
-        try save(try maker.body(json: json), id: id, in: collection, expecting: expectation, mayDelete: true)
+        try save(
+            try maker.submission(json: json), id: id, in: collection, expecting: expectation, mayDelete: true)
     }
 
     /// Saves what `value` encodes to, which must be an object.
     ///
     /// - Parameters:
-    ///   - id: The document's name; where there is none, a new one is made.
+    ///   - id: The document's name; where there is none, that of the value's ``DocumentIdentifier``, or else a new one.
     ///   - expectation: What the document must be like. By default the save goes on top of whatever is there.
     /// - Throws: `invalidDocument`, `invalidDocumentID`, `conflict`.
     @discardableResult
@@ -38,7 +39,7 @@ extension WriteBatch {
         expecting expectation: DocumentExpectation = .any
     ) throws(DatabaseError) -> Document {
         try save(
-            try maker.body(encoding: value), id: id, in: collection, expecting: expectation, mayDelete: false)
+            try maker.submission(encoding: value), id: id, in: collection, expecting: expectation, mayDelete: false)
     }
 
     /// Deletes a document: adds a tombstone, which is replicated like any edit.
@@ -65,23 +66,20 @@ extension WriteBatch {
         try reader(collection).document(id, includingDeleted: false)
     }
 
-    /// Saves a body that may have reserved properties.
+    /// Saves what was handed in.
     ///
     /// - Parameter mayDelete: Whether `_deleted` may make it a tombstone.
     func save(
-        _ given: DocumentBody, id: String?, in collection: DocumentCollection,
+        _ submission: Submission, id: String?, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation, mayDelete: Bool
     ) throws(DatabaseError) -> Document {
-        let reserved = ReservedNames.present(in: given.properties)
-        guard !reserved.isEmpty else {
-            let id = try DocumentID(revisioned: id ?? core.makeDocumentID())
-            return try writer(collection).edit(id, given, expecting: expectation)
+        let id = try DocumentID(revisioned: id ?? submission.suggestedID ?? core.makeDocumentID())
+        guard let claims = submission.claims else {
+            return try writer(collection).edit(id, submission.body, expecting: expectation)
         }
-        let claims = try ReservedProperties(of: given, named: reserved)
-        let name = try DocumentID(revisioned: id ?? claims.id ?? core.makeDocumentID())
-        let expectation = try claims.check(name, expecting: expectation, mayDelete: mayDelete)
-        let body = try maker.body(given, leavingOut: reserved)
-        return try writer(collection).edit(name, body, isDeleted: claims.isDeleted, expecting: expectation)
+        let expectation = try claims.check(id, expecting: expectation, mayDelete: mayDelete)
+        return try writer(collection).edit(
+            id, submission.body, isDeleted: claims.isDeleted, expecting: expectation)
     }
 }
 

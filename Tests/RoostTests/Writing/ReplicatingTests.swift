@@ -168,7 +168,7 @@ import Testing
 
     @Test func longHistoriesFindTheirPlace() throws {
         try notes.database.write { batch in
-            for number in 0..<3000 { try batch.save(json: #"{"v":\#(number)}"#, id: "a", in: notes) }
+            for number in 0..<1100 { try batch.save(json: #"{"v":\#(number)}"#, id: "a", in: notes) }
         }
         #expect(try notes.snapshot().history(of: "a").count == 1000)
         try notes.database.close()
@@ -177,7 +177,7 @@ import Testing
             #expect(try notes.snapshot().history(of: "a").count == 1000)
             try notes.database.write { try $0.setRevisionLimit(2, in: notes) }
             try notes.save(json: "{}", id: "a")
-            #expect(try notes.snapshot().history(of: "a").map(\.generation) == [3001, 3000])
+            #expect(try notes.snapshot().history(of: "a").map(\.generation) == [1101, 1100])
             try notes.purge("a")
             #expect(try notes.snapshot().revisions(of: "a").isEmpty)
         }

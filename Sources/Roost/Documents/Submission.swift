@@ -1,0 +1,16 @@
+/// What was handed in to be saved: a body, and what it said of its document.
+struct Submission {
+    /// The properties, without reserved ones.
+    var body: DocumentBody
+    /// What the reserved properties say, where there were any.
+    var claims: ReservedProperties?
+    /// The ID that a ``DocumentIdentifier`` in the value gives, or the claimed one.
+    var suggestedID: String?
+
+    /// - Parameter claims: what the reserved properties say, where there were any.
+    init(_ body: DocumentBody, claims: ReservedProperties? = nil) {
+        self.body = body
+        self.claims = claims
+        suggestedID = claims?.id
+    }
+}

@@ -1,0 +1,189 @@
+import Roost
+import Synchronization
+import Testing
+
+@Suite struct ChangesTests {
+    let files: TemporaryDatabase
+    let notes: DocumentCollection
+
+    init() throws {
+        files = try TemporaryDatabase()
+        notes = try files.open().collection("notes")
+    }
+
+    /// What listeners heard.
+    private final class Heard: Sendable {
+        private let changes = Mutex<[Change]>([])
+        func append(_ new: [Change]) { changes.withLock { $0 += new } }
+        var all: [Change] { changes.withLock { $0 } }
+    }
+
+    @Test func eachDocumentStandsOnceAtItsLastChange() throws {
+        for id in ["a", "b", "c", "a"] { try notes.save(json: "{}", id: id) }
+        try notes.delete("b")
+        let snapshot = try notes.snapshot()
+        #expect(
+            try snapshot.changes().map { "\($0.sequence)\($0.id)\($0.isDeleted ? "!" : "")" } == [
+                "3c", "4a", "5b!",
+            ])
+        #expect(try snapshot.changes(since: 3).map(\.id) == ["a", "b"])
+        #expect(try snapshot.changes(since: 3, limit: 1).map(\.id) == ["a"])
+        #expect(try snapshot.changes(descending: true).map(\.sequence) == [5, 4, 3])
+        #expect(try snapshot.changes(since: 99).isEmpty && snapshot.changes(since: .max).isEmpty)
+        #expect(try snapshot.changeCount(since: 0) == 3 && snapshot.changeCount(since: 4) == 1)
+        #expect(try snapshot.changeCount(since: .max) == 0)
+    }
+
+    @Test func changesLeadToTheirDocuments() throws {
+        try notes.save(json: #"{"v":1}"#, id: "a")
+        try notes.save(json: #"{"v":2}"#, id: "b")
+        try notes.save(json: #"{"v":3}"#, id: "a")
+        let cursor = try notes.snapshot().changeCursor()
+        var values: [Int?] = []
+        while let change = try cursor.next() {
+            let document = try cursor.document(of: change)
+            #expect(document.id == change.id && document.sequence == change.sequence)
+            #expect(try notes.get(change.id) == document)
+            values.append(document["v"].int)
+        }
+        #expect(values == [2, 3])
+    }
+
+    @Test func collectionsHaveTheirOwnSequences() throws {
+        let other = try notes.database.collection("other", scope: "elsewhere")
+        try notes.save(json: "{}", id: "a")
+        try other.save(json: "{}", id: "a")
+        try other.save(json: "{}", id: "b")
+        #expect(try notes.snapshot().lastSequence == 1)
+        #expect(try other.snapshot().changes().map(\.sequence) == [1, 2])
+    }
+
+    // MARK: Listeners
+
+    @Test func listenersHearOfEveryDocument() async throws {
+        try notes.save(json: "{}", id: "before")
+        let heard = Heard()
+        let observation = try notes.observe { heard.append($0) }
+        try notes.save(json: "{}", id: "a")
+        try notes.delete("a")
+        try notes.save(json: "{}", id: "b")
+        #expect(try await eventually { heard.all.last?.id == "b" })
+        #expect(!heard.all.contains { $0.id == "before" })
+        #expect(heard.all.last { $0.id == "a" }?.isDeleted == true)
+        #expect(heard.all.map(\.sequence) == heard.all.map(\.sequence).sorted())
+        observation.cancel()
+        try notes.save(json: "{}", id: "after")
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(!heard.all.contains { $0.id == "after" })
+    }
+
+    @Test func listenersOfADocumentHearOfThatOnly() async throws {
+        let heard = Heard()
+        let observation = try notes.observe("a") { heard.append([$0]) }
+        try notes.save(json: "{}", id: "b")
+        try notes.save(json: "{}", id: "a")
+        #expect(try await eventually { !heard.all.isEmpty })
+        #expect(Set(heard.all.map(\.id)) == ["a"])
+        observation.cancel()
+    }
+
+    @Test func purgesAreTold() async throws {
+        let last = try notes.save(json: "{}", id: "a")
+        let heard = Heard()
+        let observation = try notes.observe("a") { heard.append([$0]) }
+        try notes.purge("a")
+        #expect(try await eventually { heard.all.contains { $0.isPurged && $0.revision == last.revision } })
+        observation.cancel()
+    }
+
+    @Test func listenersMaySaveThemselves() async throws {
+        let collection = notes
+        let observation = try notes.observe("question") { _ in
+            _ = try? collection.save(json: "{}", id: "answer")
+        }
+        try notes.save(json: "{}", id: "question")
+        #expect(try await eventually { try notes.contains("answer") })
+        observation.cancel()
+    }
+
+    @Test func otherHandlesAreHeard() async throws {
+        let heard = Heard()
+        let observation = try notes.observe { heard.append($0) }
+        let other = try files.open()
+        try other.collection("notes").save(json: "{}", id: "a")
+        #expect(try await eventually { heard.all.map(\.id) == ["a"] })
+        observation.cancel()
+    }
+
+    @Test func wakingHappensOnce() throws {
+        let count = Mutex(0)
+        let observation = try notes.wakeOnChange { count.withLock { $0 += 1 } }
+        try notes.save(json: "{}", id: "a")
+        try notes.save(json: "{}", id: "b")
+        #expect(count.withLock { $0 } == 1)
+        observation.cancel()
+    }
+
+    @Test func anUndoneBatchIsNotHeardOf() async throws {
+        struct Stop: Error {}
+        let heard = Heard()
+        let observation = try notes.observe { heard.append($0) }
+        let notes = notes
+        await #expect(throws: Stop.self) {
+            try await notes.database.write { batch in
+                try batch.save(json: "{}", id: "undone", in: notes)
+                throw Stop()
+            }
+        }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(heard.all.isEmpty)
+        observation.cancel()
+    }
+
+    // MARK: The feed
+
+    @Test func aFeedGoesOnFromWhereItWas() async throws {
+        for number in 0..<600 { try notes.save(json: "{}", id: "n\(number)") }
+        let collection = notes
+        let writer = Task {
+            for number in 600..<700 {
+                try await collection.database.write { batch in
+                    _ = try batch.save(json: "{}", id: "n\(number)", in: collection)
+                }
+            }
+        }
+        var sequences: [UInt64] = []
+        for try await change in notes.changes(since: 100) {
+            sequences.append(change.sequence)
+            if sequences.count == 600 { break }
+        }
+        #expect(sequences == Array(101...700))
+        try await writer.value
+    }
+
+    @Test func aFeedEndsWithItsTask() async throws {
+        let collection = notes
+        let task = Task {
+            var count = 0
+            for try await _ in collection.changes() { count += 1 }
+            return count
+        }
+        try notes.save(json: "{}", id: "a")
+        try await Task.sleep(for: .milliseconds(20))
+        task.cancel()
+        #expect(try await task.value <= 1)
+    }
+
+    @Test func aFeedEndsWithTheDatabase() async throws {
+        let collection = notes
+        let task = Task { () -> Int in
+            var count = 0
+            for try await _ in collection.changes() { count += 1 }
+            return count
+        }
+        try notes.save(json: "{}", id: "a")
+        try await Task.sleep(for: .milliseconds(50))
+        try notes.database.close()
+        #expect(try await task.value <= 1)
+    }
+}
