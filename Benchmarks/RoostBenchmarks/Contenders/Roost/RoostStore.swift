@@ -28,6 +28,7 @@ final class RoostStore: Contender {
     func settle() throws {}
 
     func compactAndClose() throws {
+        try store.compact()
         try store.close()
     }
 
