@@ -53,7 +53,7 @@ extension InspectionPage {
         function drawMap() {
           const canvas = $("map"), width = canvas.parentElement.clientWidth, left = 74, top = 5;
           const columns = cells.length > 1200 ? 128 : cells.length > 120 ? 64 : 32;
-          const cell = Math.max(3, Math.min(20, (width - left) / columns));
+          const cell = Math.max(3, Math.min(30, (width - left) / columns));
           const rows = Math.max(1, Math.ceil(cells.length / columns)), height = Math.ceil(top + rows * cell) + 1;
           const ratio = window.devicePixelRatio || 1;
           layout = { left, top, cell, columns };

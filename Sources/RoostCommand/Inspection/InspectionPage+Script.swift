@@ -105,7 +105,7 @@ extension InspectionPage {
               half.style.background = `var(--${kind.name})`;
               swatch.append(half);
             }
-            const amounts = kind.name === "prepared" || kind.name === "unreadable" ? size(kind.deadBytes)
+            const amounts = ["framing", "prepared", "unreadable"].includes(kind.name) ? size(kind.deadBytes)
               : size(kind.liveBytes) + " live · " + size(kind.deadBytes) + " dead";
             entry.append(swatch, element("span", {}, titles[kind.name][0]), element("small", {}, amounts));
             const choose = (index) => () => { highlighted = index; drawMap(); };

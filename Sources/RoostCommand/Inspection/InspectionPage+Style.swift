@@ -43,7 +43,8 @@ extension InspectionPage {
           font-variant-numeric: tabular-nums; white-space: nowrap; }
         .tile span { font-size: 13px; color: var(--soft); }
         #problems { border-color: var(--unreadable); }
-        #problems ul { margin: 6px 0 0; padding-left: 20px; font-size: 14px; }
+        #problems ul { margin: 6px 0 0; padding-left: 20px; font-size: 13.5px; columns: 2 380px; max-height: 240px;
+          overflow: auto; }
         .bar { display: flex; height: 26px; border-radius: 6px; overflow: hidden; gap: 1px; }
         .bar i { display: block; min-width: 1px; transition: opacity .12s; }
         .dead { opacity: var(--dead); }

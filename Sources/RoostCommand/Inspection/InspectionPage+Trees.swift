@@ -26,7 +26,8 @@ extension InspectionPage {
 
         function describeTree(tree) {
           const parts = [tree.entries ? plural(tree.entries, "entry", "entries") : "empty"];
-          if (tree.levels.length) parts.push("depth " + tree.levels.length, size(tree.nodeBytes) + " of nodes");
+          if (tree.levels.length) parts.push("depth " + tree.levels.length);
+          if (tree.nodeBytes) parts.push(size(tree.nodeBytes) + " of nodes");
           if (tree.valueBytes) parts.push(size(tree.valueBytes) + " of values");
           if (tree.borrowedValues) parts.push(number(tree.borrowedValues) + " values in another tree");
           if (tree.unreadableNodes) parts.push(number(tree.unreadableNodes) + " nodes unreadable");

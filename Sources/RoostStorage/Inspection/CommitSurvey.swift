@@ -52,7 +52,6 @@ struct CommitSurvey {
     }
 
     private func survey(_ record: CommitRecord, _ inspection: inout StoreInspection) throws(StoreError) {
-        let isLog = record.offset > replayAfter
         var position = record.start
         window.resize(to: 0)
         var windowStart = position
@@ -68,15 +67,17 @@ struct CommitSurvey {
             else { break }
             let range = position..<position + UInt64(length)
             inspection.add(range, kind.content, isChunk: true)
-            if isLog, kind == .operations { inspection.revive(range, .operations, isChunk: true) }
+            if record.offset > replayAfter, kind == .operations {
+                inspection.revive(range, .operations, isChunk: true)
+            }
             position = range.upperBound
         }
-        finish(record, from: position, isLog, &inspection)
+        finish(record, from: position, &inspection)
     }
 
     /// Counts what follows the last chunk: zeros and the record, or what is no chunk.
     private func finish(
-        _ record: CommitRecord, from position: UInt64, _ isLog: Bool, _ inspection: inout StoreInspection
+        _ record: CommitRecord, from position: UInt64, _ inspection: inout StoreInspection
     ) {
         var position = position
         if record.offset - position >= UInt64(Format.blockSize) {
@@ -85,7 +86,6 @@ struct CommitSurvey {
             position = record.offset
         }
         inspection.add(position..<record.end, .framing, isChunk: false)
-        if isLog { inspection.revive(position..<record.end, .framing, isChunk: false) }
     }
 
     /// Fills the window from `position`; with fewer bytes where the file has not got them.

@@ -10,7 +10,7 @@ public enum FileContent: Int, CaseIterable, Sendable {
     case operations
     /// The roots of all trees, as checkpoints keep them.
     case directory
-    /// Commit records, and the zeros that fill commits up to whole blocks.
+    /// Commit records, and the zeros that fill commits up to whole blocks: never alive, as a compaction gives them back.
     case framing
     /// Behind the newest commit: space prepared for the next ones, or what a crash left of one.
     case prepared
