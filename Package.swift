@@ -102,6 +102,7 @@ let package = Package(
             swiftSettings: strict),
         tests("RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
+        tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
         tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"]),
     ] + benchmarkTargets() + simulationTargets()
 )

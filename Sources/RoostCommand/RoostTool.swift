@@ -8,7 +8,8 @@ enum RoostTool {
     static let commands: [any (Command & SendableMetatype).Type] = [
         ImportCommand.self, ExportCommand.self, PutCommand.self, GetCommand.self, RemoveCommand.self,
         ListCommand.self, CountCommand.self, ChangesCommand.self, InfoCommand.self, CompactCommand.self,
-        CheckCommand.self, SalvageCommand.self, BackupCommand.self, HistoryCommand.self,
+        CheckCommand.self, InspectCommand.self, DumpCommand.self, SalvageCommand.self, BackupCommand.self,
+        HistoryCommand.self,
         EncryptCommand.self, DecryptCommand.self, RekeyCommand.self,
     ]
 

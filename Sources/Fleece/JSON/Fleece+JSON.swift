@@ -36,8 +36,12 @@ extension FleeceWriter {
         into other: inout FleeceWriter
     ) throws(FleeceError) -> Bool {
         let result =
-            unsafe text.withContiguousStorageIfAvailable { unsafe parse(json: $0, separating: isApart, &other) }
-            ?? ContiguousArray(text).withUnsafeBufferPointer { unsafe parse(json: $0, separating: isApart, &other) }
+            unsafe text.withContiguousStorageIfAvailable {
+                unsafe parse(json: $0, separating: isApart, &other)
+            }
+            ?? ContiguousArray(text).withUnsafeBufferPointer {
+                unsafe parse(json: $0, separating: isApart, &other)
+            }
         return try result.get()
     }
 

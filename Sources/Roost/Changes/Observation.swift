@@ -21,7 +21,9 @@ extension DocumentCollection {
     /// over. The changes come oldest first; of a document that changed several times since the last call, the last change
     /// counts. Changes made through any handle in this process are told. A purge is told too (``Change/isPurged``).
     ///
-    /// - Parameter sequence: The sequence after which changes are told; by default that of now.
+    /// - Parameters:
+    ///   - sequence: The sequence after which changes are told; by default that of now.
+    ///   - listener: Gets what changed since it was last called, never an empty array.
     /// - Returns: What keeps the listener registered.
     public func observe(
         since sequence: UInt64? = nil, _ listener: @escaping @Sendable ([Change]) -> Void

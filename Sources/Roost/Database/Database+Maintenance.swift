@@ -8,7 +8,9 @@ extension Database {
     /// are gone afterwards, and the space that they took; snapshots that are open stay valid. A crash at any moment
     /// leaves the old file or the new one, each complete.
     ///
-    /// - Parameter progress: called on this thread; returns `false` to stop, which leaves everything as it was.
+    /// - Parameters:
+    ///   - options: its speed, its memory, and the form of what it writes.
+    ///   - progress: called on this thread; returns `false` to stop, which leaves everything as it was.
     /// - Throws: `noSpace`, `inputOutput`, `readOnly`, `cancelled`.
     @discardableResult
     public func compact(
@@ -81,7 +83,9 @@ extension Database {
     /// The copy is a database of its own; open it, or move it back, to restore. A crash leaves the old backup or the
     /// new one.
     ///
-    /// - Parameter progress: called on this thread; returns `false` to stop.
+    /// - Parameters:
+    ///   - path: the backup's directory; made if it is missing.
+    ///   - progress: called on this thread; returns `false` to stop.
     /// - Throws: `noSpace`, `inputOutput`, `notADatabase` when something else is at `path`, `cancelled`.
     @discardableResult
     public func backup(to path: String, progress: ProgressHandler? = nil) throws(DatabaseError)
@@ -97,7 +101,11 @@ extension Database {
     /// Rescues what can be read of the damaged database at `path` into a new one at `destination`. Writes nothing to
     /// the damaged one, which nobody should have open.
     ///
-    /// - Parameter key: the key of the damaged database, and of the new one.
+    /// - Parameters:
+    ///   - path: the damaged database's directory.
+    ///   - destination: the new database's directory; made if it is missing.
+    ///   - key: the key of the damaged database, and of the new one.
+    ///   - progress: called on this thread; returns `false` to stop.
     /// - Returns: what was lost, as far as that can be told.
     /// - Throws: `notADatabase`, `alreadyExists` when there is something at `destination`, `noSpace`, `cancelled`.
     @discardableResult

@@ -58,7 +58,9 @@ final class BodyMaker {
     }
 
     /// The body, its reserved properties apart, without those that have one of `keys`.
-    private func separated(_ body: DocumentBody, leavingOut keys: [String]) throws(DatabaseError) -> Submission {
+    private func separated(_ body: DocumentBody, leavingOut keys: [String]) throws(DatabaseError)
+        -> Submission
+    {
         let reserved = ReservedNames.all.filter { body.properties[$0].exists }
         guard !reserved.isEmpty || !keys.isEmpty else { return Submission(body) }
         let claims = try reserved.isEmpty ? nil : ReservedProperties(body.properties)

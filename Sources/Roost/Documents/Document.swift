@@ -44,7 +44,7 @@ public struct Document: Sendable, Identifiable {
     /// All properties as one value.
     public var value: FleeceValue { body.properties.root }
 
-    /// The value of a property; ``/Fleece/FleeceValue/undefined`` when there is none. O(log n).
+    /// The value of a property; `FleeceValue.undefined` when there is none. O(log n).
     public subscript(key: String) -> FleeceValue { body.properties[key] }
 
     /// The value that `path` leads to, as in `document[path: "phones[0].kind"]`; undefined if it leads nowhere.

@@ -51,14 +51,17 @@ extension WriteBatch {
     /// Saves a JSON object as a local document.
     ///
     /// - Parameters:
+    ///   - json: The text.
     ///   - name: Its name without `_local/`, by the rules for document IDs.
+    ///   - collection: Where it is to be.
     ///   - revision: The revision that must be there, 0 for none; by default anything.
     /// - Throws: `conflict`, `invalidDocument`, `invalidDocumentID`.
     @discardableResult
     public func saveLocal(
         json: String, name: String, in collection: DocumentCollection, expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
-        try saveLocal(try maker.submission(json: json.utf8).body, name: name, in: collection, expecting: revision)
+        try saveLocal(
+            try maker.submission(json: json.utf8).body, name: name, in: collection, expecting: revision)
     }
 
     /// Saves what `value` encodes to as a local document; see ``saveLocal(json:name:in:expecting:)``.
@@ -67,7 +70,8 @@ extension WriteBatch {
         _ value: some Encodable, name: String, in collection: DocumentCollection,
         expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
-        try saveLocal(try maker.submission(encoding: value).body, name: name, in: collection, expecting: revision)
+        try saveLocal(
+            try maker.submission(encoding: value).body, name: name, in: collection, expecting: revision)
     }
 
     private func saveLocal(

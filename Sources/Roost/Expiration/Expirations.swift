@@ -8,7 +8,10 @@ extension WriteBatch {
     /// Not an edit: the document gets no new revision and stands where it stood in the changes. The purge is not
     /// replicated. An edit leaves the expiration as it is.
     ///
-    /// - Parameter date: To the microsecond. A date that has passed is good for a purge right away.
+    /// - Parameters:
+    ///   - date: To the microsecond. A date that has passed is good for a purge right away.
+    ///   - id: The document's name.
+    ///   - collection: Where it is.
     /// - Returns: Whether there is such a document.
     @discardableResult
     public func setExpiration(

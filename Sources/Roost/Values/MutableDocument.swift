@@ -17,7 +17,9 @@ public struct MutableDocument: Sendable {
 
     /// A new document.
     ///
-    /// - Parameter id: Its name; where there is none, saving makes one.
+    /// - Parameters:
+    ///   - id: Its name; where there is none, saving makes one.
+    ///   - properties: What it holds.
     public init(id: String? = nil, _ properties: [String: DocumentValue] = [:]) {
         self.id = id
         self.properties = properties

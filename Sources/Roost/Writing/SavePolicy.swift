@@ -17,6 +17,7 @@ extension WriteBatch {
     /// - Parameters:
     ///   - draft: The draft; it gets the new revision, and an ID if it had none, so that it can be saved again. Where a
     ///     merge decided, it gets the merged properties, too.
+    ///   - collection: Where it is to be.
     ///   - policy: What to do when that revision has been edited, or when a new document's ID is taken.
     /// - Throws: `conflict`, `corruptRevisionData`, `invalidDocument`, `invalidDocumentID`.
     @discardableResult

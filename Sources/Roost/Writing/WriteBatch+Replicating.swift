@@ -10,8 +10,10 @@ extension WriteBatch {
     /// - Parameters:
     ///   - json: The revision's properties, a JSON object. `_id` and `_deleted` in it must agree with the rest, `_rev`
     ///     with the first of `history`; none of them is stored.
+    ///   - id: The document's name.
     ///   - history: The revision, its parent, its grandparent, as far back as is known.
     ///   - isDeleted: Whether it is a tombstone.
+    ///   - collection: Where the document is to be.
     /// - Returns: Whether the revision was new here.
     /// - Throws: `corruptRevisionData` for a history with gaps, or one that gives a revision known here another parent;
     ///   `invalidDocument`, `invalidDocumentID`.
@@ -40,7 +42,8 @@ extension WriteBatch {
         _ document: Document, history: [RevisionID], in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
         try insert(
-            Submission(document.body), id: document.id, history: history, isDeleted: document.isDeleted, in: collection)
+            Submission(document.body), id: document.id, history: history, isDeleted: document.isDeleted,
+            in: collection)
     }
 
     private func insert(
@@ -59,8 +62,10 @@ extension WriteBatch {
     /// The other live leaves get tombstones, so that every peer comes to the same end.
     ///
     /// - Parameters:
+    ///   - id: The document's name.
     ///   - revision: The leaf to keep; the winner by default.
     ///   - json: What the document is to be, an edit of the kept leaf; `nil` to leave that as it is.
+    ///   - collection: Where it is.
     /// - Returns: The document as it is then; `nil` when there is none.
     /// - Throws: `conflict` when `revision` is not a leaf.
     @discardableResult
@@ -84,7 +89,10 @@ extension WriteBatch {
     /// Not an edit: nothing of it is replicated, and a peer that still has the revisions may bring them back. What is
     /// left of the document gets a new sequence.
     ///
-    /// - Parameter revisions: The leaves to remove; by default all.
+    /// - Parameters:
+    ///   - id: The document's name.
+    ///   - revisions: The leaves to remove; by default all.
+    ///   - collection: Where it is.
     /// - Returns: Those that were there and are gone.
     @discardableResult
     public func purge(
@@ -108,7 +116,9 @@ extension WriteBatch {
     /// Sets how many revisions back from a leaf a document's history is kept from now on. Applies to a document when it
     /// is changed next.
     ///
-    /// - Parameter limit: 1 to 2²⁴; 1000 in a new collection.
+    /// - Parameters:
+    ///   - limit: 1 to 2²⁴; 1000 in a new collection.
+    ///   - collection: Whose documents it holds for.
     /// - Throws: `limitExceeded`.
     public func setRevisionLimit(_ limit: Int, in collection: DocumentCollection) throws(DatabaseError) {
         guard limit >= 1, limit <= RevisionTree.maximumCount else {

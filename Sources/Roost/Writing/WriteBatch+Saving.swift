@@ -7,6 +7,7 @@ extension WriteBatch {
     ///   - json: The text. `_id` and `_rev` in it must be the document's and the revision that the edit was based on, and
     ///     `_deleted` makes it a tombstone; they are not stored.
     ///   - id: The document's name; where there is none, the text's `_id`, or else a new one.
+    ///   - collection: Where it is to be.
     ///   - expectation: What the document must be like. By default the save goes on top of whatever is there.
     /// - Throws: `invalidDocument`, `invalidDocumentID`, `conflict`, `corruptRevisionData`.
     @discardableResult
@@ -30,7 +31,9 @@ extension WriteBatch {
     /// Saves what `value` encodes to, which must be an object.
     ///
     /// - Parameters:
+    ///   - value: What to save.
     ///   - id: The document's name; where there is none, that of the value's ``DocumentIdentifier``, or else a new one.
+    ///   - collection: Where it is to be.
     ///   - expectation: What the document must be like. By default the save goes on top of whatever is there.
     /// - Throws: `invalidDocument`, `invalidDocumentID`, `conflict`.
     @discardableResult
@@ -39,12 +42,16 @@ extension WriteBatch {
         expecting expectation: DocumentExpectation = .any
     ) throws(DatabaseError) -> Document {
         try save(
-            try maker.submission(encoding: value), id: id, in: collection, expecting: expectation, mayDelete: false)
+            try maker.submission(encoding: value), id: id, in: collection, expecting: expectation,
+            mayDelete: false)
     }
 
     /// Deletes a document: adds a tombstone, which is replicated like any edit.
     ///
-    /// - Parameter expectation: What the document must be like.
+    /// - Parameters:
+    ///   - id: The document's name.
+    ///   - collection: Where it is.
+    ///   - expectation: What the document must be like.
     /// - Returns: The tombstone; `nil` when there was no such document, or only a deleted one.
     /// - Throws: `conflict` when an expected revision is not a leaf.
     @discardableResult

@@ -9,7 +9,9 @@ extension Store {
     /// be interrupted, even by a power failure, the backup is as it was before, or complete. Every commit that is copied
     /// is verified; what an earlier backup copied is not read again (see ``check(_:options:checking:progress:)``).
     ///
-    /// - Parameter progress: returns `false` to stop; what was there before stays.
+    /// - Parameters:
+    ///   - path: the backup's file.
+    ///   - progress: returns `false` to stop; what was there before stays.
     /// - Throws: ``StoreError/Code/alreadyExists`` when something else than a backup of this store is at `path`,
     ///   ``StoreError/Code/locked`` when somebody writes to the backup, ``StoreError/Code/damaged`` when this store's
     ///   file is.

@@ -8,7 +8,9 @@ extension Store {
     /// references, what the log since the last checkpoint takes, and the largest value.
     ///
     /// - Parameters:
+    ///   - path: the store's file.
     ///   - options: how to open the store; its reductions, and its key where it is encrypted, are of use.
+    ///   - checking: what to look at, and with how much memory.
     ///   - progress: returns `false` to stop.
     /// - Throws: what keeps the check from being made, such as ``StoreError/Code/notAStore``,
     ///   ``StoreError/Code/wrongKey`` or ``StoreError/Code/cancelled``; damage is in the report.

@@ -6,7 +6,9 @@ extension Store {
     /// the commit that the copy was made of. A crash at any moment leaves the old file or the new one, and either has
     /// everything that was committed.
     ///
-    /// - Parameter progress: called now and then, on the calling thread; returns `false` to cancel.
+    /// - Parameters:
+    ///   - options: its speed, its memory, and the form of what it writes.
+    ///   - progress: called now and then, on the calling thread; returns `false` to cancel.
     /// - Throws: ``StoreError/Code/compacting`` when a compaction that somebody asked for is running,
     ///   ``StoreError/Code/cancelled`` after that, ``cancelCompaction()`` or ``close()``, and what reading and writing
     ///   may throw, a full medium among it. The store then goes on in its old file.

@@ -11,6 +11,8 @@ extension Store {
     /// Memory: 24 bytes for each commit of the file, what the new store's options allow, and the largest value.
     ///
     /// - Parameters:
+    ///   - path: the damaged store's file.
+    ///   - destination: the new store's file.
     ///   - options: how to open and to make the stores: the key, and the reductions, without which trees come over
     ///     without theirs.
     ///   - progress: returns `false` to stop; then there is no new store.

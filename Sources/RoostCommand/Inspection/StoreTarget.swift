@@ -1,0 +1,31 @@
+import Foundation
+import Roost
+import RoostStorage
+
+/// What is to be looked into: a database, or the file of a store that an application of its own made.
+enum StoreTarget {
+    private static func isDirectory(_ path: String) -> Bool {
+        (try? URL(fileURLWithPath: path).resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true
+    }
+
+    /// The file with the data.
+    static func file(_ path: String) -> String {
+        isDirectory(path) ? Database.dataFile(of: path) : path
+    }
+
+    static func inspect(
+        _ path: String, key: EncryptionKey?, progress: @escaping ProgressHandler
+    ) throws -> StoreInspection {
+        guard !isDirectory(path), FileManager.default.fileExists(atPath: path) else {
+            return try Database.inspect(path, key: key, progress: progress)
+        }
+        return try Store.inspect(path, progress: progress)
+    }
+
+    static func dump(_ path: String, key: EncryptionKey?) throws -> FileDump {
+        guard !isDirectory(path), FileManager.default.fileExists(atPath: path) else {
+            return try Database.dump(path, key: key)
+        }
+        return try FileDump(path)
+    }
+}

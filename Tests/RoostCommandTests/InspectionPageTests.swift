@@ -1,0 +1,100 @@
+import Foundation
+import Roost
+import RoostStorage
+import Testing
+
+@testable import RoostCommand
+
+/// The page of `roost inspect --html` is complete in itself, of bounded size, and draws in a browser what it holds.
+@Suite struct InspectionPageTests {
+    private let directory = NSTemporaryDirectory() + "roost-" + UUID().uuidString
+
+    /// A database with several commits, deletions and a collection whose name would end the page's script.
+    private func page(of commits: Int, _ inspecting: InspectionOptions = InspectionOptions()) throws
+        -> InspectionPage
+    {
+        let path = directory + "/</script>&.roost"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let database = try Database.open(path)
+        let collection = try database.defaultCollection
+        for commit in 0..<commits {
+            try database.write { batch in
+                for number in 0..<20 {
+                    try batch.save(
+                        json: #"{"text":"\#(String(repeating: "x", count: 40 * number))"}"#,
+                        id: "\(commit % 5)-\(number)",
+                        in: collection)
+                }
+            }
+        }
+        return InspectionPage(title: path, try database.inspect(inspecting))
+    }
+
+    /// What the page's script gets.
+    private func data(of page: InspectionPage) throws -> [String: Any] {
+        let start = try #require(page.html.range(of: #"id="data">"#)).upperBound
+        let end = try #require(page.html.range(of: "</script>", range: start..<page.html.endIndex)).lowerBound
+        let object = try JSONSerialization.jsonObject(with: Data(page.html[start..<end].utf8))
+        return try #require(object as? [String: Any])
+    }
+
+    @Test func pageHoldsItsData() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let page = try page(of: 12)
+        let data = try data(of: page)
+        let bytes = try #require(data["fileBytes"] as? Int)
+        let contents = try #require(data["contents"] as? [[String: Any]])
+        let sum = contents.reduce(0) { $0 + ($1["liveBytes"] as? Int ?? 0) + ($1["deadBytes"] as? Int ?? 0) }
+        #expect(sum == bytes)
+        let map = try #require(data["map"] as? [String: Any])
+        let cells = try #require(map["cells"] as? [[Int]])
+        #expect(cells.count * (try #require(map["cellBytes"] as? Int)) >= bytes)
+        #expect(cells.allSatisfy { $0.count % 3 == 0 && !$0.isEmpty })
+        #expect((data["trees"] as? [Any])?.count == 4)
+        #expect((data["timeline"] as? [Any])?.count == data["commits"] as? Int)
+    }
+
+    @Test func pageNeedsNothingElse() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let html = try page(of: 2).html
+        // The one address is a name: that of SVG.
+        let addresses = html.ranges(of: /https?:\/\/[^"' ]*/).map { String(html[$0]) }
+        #expect(addresses == ["http://www.w3.org/2000/svg"])
+        for loading in ["src=", "href=", "@import", "url(", "fetch(", "XMLHttpRequest"] {
+            #expect(!html.contains(loading), "\(loading)")
+        }
+        #expect(html.components(separatedBy: "</script>").count == 3)
+    }
+
+    @Test func pageOfALargeFileIsNotLarger() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        var inspecting = InspectionOptions()
+        inspecting.maximumCells = 64
+        inspecting.maximumSpans = 16
+        let data = try data(of: try page(of: 60, inspecting))
+        let cells = (data["map"] as? [String: Any])?["cells"] as? [Any]
+        #expect(try #require(cells?.count) <= 64)
+        #expect(try #require((data["timeline"] as? [Any])?.count) <= 16)
+    }
+
+    @Test(arguments: ["light", "dark"]) func browserDrawsThePage(theme: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let page = try page(of: 12)
+        guard let browser = Browser.installed else {
+            Issue.record(
+                "No Chromium is installed, so nothing tells whether a browser draws the page.",
+                severity: .warning)
+            return
+        }
+        let file = directory + "/page.html"
+        try OutputFile.write(page.html, to: file)
+        let body = try browser.body(of: file, fragment: theme)
+        let data = try data(of: page)
+        let cells = try #require((data["map"] as? [String: Any])?["cells"] as? [Any]).count
+        #expect(body["data-drawn"] == "yes")
+        #expect(body["data-error"] == nil)
+        #expect(body["data-cells"] == "\(cells)")
+        #expect(body["data-spans"] == "\((data["timeline"] as? [Any])?.count ?? -1)")
+        #expect(body["data-trees"] == "4")
+    }
+}
