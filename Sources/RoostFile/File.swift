@@ -14,9 +14,14 @@ package protocol File: AnyObject, Sendable {
     func size() throws(FileError) -> UInt64
     func truncate(to size: UInt64) throws(FileError)
     func identity() throws(FileError) -> FileIdentity
+    /// Maps `length` bytes from `offset`, a multiple of 64 KiB, which may reach beyond the end; `nil` where the medium
+    /// has no mappings.
+    func map(_ length: Int, at offset: UInt64) throws(FileError) -> FileMapping?
 }
 
 extension File {
+    package func map(_ length: Int, at offset: UInt64) throws(FileError) -> FileMapping? { nil }
+
     /// Reads until `buffer` is full or the file ends; returns how many bytes were read.
     package func readFully(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64

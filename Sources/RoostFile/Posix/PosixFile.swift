@@ -63,6 +63,13 @@ final class PosixFile: File {
         FileIdentity(try status("identity"))
     }
 
+    func map(_ length: Int, at offset: UInt64) throws(FileError) -> FileMapping? {
+        guard let position = off_t(exactly: offset) else { return nil }
+        guard let base = unsafe mmap(nil, length, PROT_READ, MAP_SHARED, descriptor, position), unsafe base != MAP_FAILED
+        else { throw failure("map") }
+        return unsafe FileMapping(base: base, length: length)
+    }
+
     private func status(_ operation: String) throws(FileError) -> stat {
         var status = stat()
         if statusOfDescriptor(descriptor, &status) != 0 { throw failure(operation) }

@@ -132,6 +132,7 @@ public final class Cursor {
     }
 
     /// The key that the cursor is at; valid until the cursor is used again.
+    @usableFromInline
     package var keyView: ByteView {
         requireEntry()
         keyBuffer.reset()
@@ -155,6 +156,7 @@ public final class Cursor {
     public func value() throws(StoreError) -> [UInt8] { try valueView().array }
 
     /// Calls `body` with the key and the value, valid during the call; saves the arrays.
+    @inlinable
     public func withEntry<R>(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> R
     ) throws(StoreError) -> R {
@@ -163,6 +165,7 @@ public final class Cursor {
     }
 
     /// The value that the cursor is at; valid until the cursor is used again.
+    @usableFromInline
     package func valueView() throws(StoreError) -> ByteView {
         requireEntry()
         guard current.kind != .none else { return current.inline }

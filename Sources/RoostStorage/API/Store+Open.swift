@@ -37,6 +37,7 @@ struct StoreOpener {
     func openForReading() throws(StoreError) -> Store {
         let file = try openFile(.readOnly)
         let state = try newestState(of: file)
+        state.mapSyncedValues()
         return Store(path: path, options: options, environment: environment, state: state) { _ in nil }
     }
 
@@ -54,6 +55,7 @@ struct StoreOpener {
         let record = try lastRecord(in: file)
         let syncedEnd = try secure(file, upTo: record)
         file.writtenEnd.store(record.end, ordering: .releasing)
+        file.mapped?.extend(to: syncedEnd)
         let output = CommitBuffer(
             file: file, start: record.end, compression: options.compression, spills: false)
         let state = try replayer(file).state(at: record, output: output, owner: 0)
@@ -86,7 +88,7 @@ struct StoreOpener {
                 let header = try FileHeader(decoding: block.view)
                 return DataFile(
                     file: file, header: header, transform: try transform(for: header),
-                    cacheLimit: options.cacheSize)
+                    cacheLimit: options.cacheSize, values: options.valueAccess)
             } catch {
                 if copy == 0 || refusal == .notAHeader { refusal = error }
             }

@@ -113,6 +113,7 @@ public final class Store: Sendable {
             [weak self] state in self?.publish(state)
         }
         if let failure { queue.refuse(failure) }
+        state.file.mapped?.extend(to: syncedEnd)
         checkpointer.reset()
         writer.withLock { $0 = $0.map { Writer(lock: $0.lock, queue: queue) } }
         publish(state)

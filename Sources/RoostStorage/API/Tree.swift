@@ -25,7 +25,7 @@ public struct Tree: Hashable, Sendable {
 }
 
 /// A value outside the trees, by which several entries can share it.
-package struct ValueReference: Hashable, Sendable {
+@usableFromInline package struct ValueReference: Hashable, Sendable {
     let chunk: ChunkReference
 
     /// Bytes that the value takes in the file.

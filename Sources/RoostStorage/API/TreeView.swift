@@ -20,49 +20,79 @@ public struct TreeView: Sendable {
     }
 
     package func value(_ key: ByteView) throws(StoreError) -> [UInt8]? {
-        try withValue(key) { $0.array }
+        var value: [UInt8]?
+        _ = try visitValue(key) { value = $0.array }
+        return value
     }
 
     /// Whether there is a value under `key`. O(log n).
     public func contains(_ key: Key) throws(StoreError) -> Bool {
         try key.bytes.withView { (key) throws(StoreError) in
-            try reader.find(key) { (_) throws(StoreError) in true } ?? false
+            try reader.find(key) { (_) throws(StoreError) in }
         }
     }
 
     /// Calls `body` with the value under `key`, valid during the call, and returns what it returns; `nil` when there
     /// is none. Saves the array that ``value(_:)-(Key)`` makes.
+    @inlinable
     public func withValue<R>(
         _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> R
     ) throws(StoreError) -> R? {
-        unsafe try withValue(ByteView(key)) { unsafe body($0.buffer) }
+        var result: R?
+        _ = try visitValue(unsafe ByteView(key)) { unsafe result = body($0.buffer) }
+        return result
     }
 
-    package func withValue<R>(_ key: ByteView, _ body: (ByteView) -> R) throws(StoreError) -> R? {
+    // What the generic forms are made of: they are inlined into their callers' modules, where alone they are
+    // specialized, and these do the work.
+
+    /// Calls `body` with the value under `key`, valid during the call; returns whether there is one.
+    @usableFromInline
+    package func visitValue(_ key: ByteView, _ body: (ByteView) -> Void) throws(StoreError) -> Bool {
         var chunk: ChunkReference?
-        let inline = try reader.find(key) { (entry) throws(StoreError) -> R? in
-            if entry.kind == .none { return body(entry.inline) }
-            chunk = entry.chunk
-            return nil
+        let isFound = try reader.find(key) { (entry) throws(StoreError) in
+            if entry.kind == .none { body(entry.inline) } else { chunk = entry.chunk }
         }
-        guard let chunk else { return inline ?? nil }
-        return try reader.file.withValue(chunk, body)
+        if let chunk { try reader.file.visitValue(chunk, body) }
+        return isFound
     }
 
-    /// Calls `body` with the inline bytes of the entry under `key` and the value that it leads to, if any.
-    package func withEntry<R>(
-        _ key: ByteView, _ body: (ByteView, ValueReference?) -> R
-    ) throws(StoreError) -> R? {
-        try reader.find(key) { (entry) throws(StoreError) -> R in
+    /// Calls `body` with the inline bytes of the entry under `key`, valid during the call, and the value that it leads
+    /// to, if any; returns whether there is an entry.
+    @usableFromInline
+    package func visitEntry(
+        _ key: ByteView, _ body: (ByteView, ValueReference?) -> Void
+    ) throws(StoreError) -> Bool {
+        try reader.find(key) { (entry) throws(StoreError) in
             body(entry.inline, entry.kind == .none ? nil : ValueReference(chunk: entry.chunk))
         }
     }
 
     /// Calls `body` with a value, valid during the call.
+    @usableFromInline
+    package func visitValue(at reference: ValueReference, _ body: (ByteView) -> Void) throws(StoreError) {
+        try reader.file.visitValue(reference.chunk, body)
+    }
+
+    /// Calls `body` with the inline bytes of the entry under `key` and the value that it leads to, if any.
+    @inlinable
+    package func withEntry<R>(
+        _ key: ByteView, _ body: (ByteView, ValueReference?) -> R
+    ) throws(StoreError) -> R? {
+        var result: R?
+        _ = try visitEntry(key) { result = body($0, $1) }
+        return result
+    }
+
+    /// Calls `body` with a value, valid during the call, and returns what it returns.
+    @inlinable
     package func withValue<R>(
         at reference: ValueReference, _ body: (ByteView) -> R
     ) throws(StoreError) -> R {
-        try reader.file.withValue(reference.chunk, body)
+        var result: R?
+        try visitValue(at: reference) { result = body($0) }
+        guard let result else { preconditionFailure("a visited value was handed over") }
+        return result
     }
 
     /// How many keys are less than `key`, which need not be there. O(log n).

@@ -142,7 +142,10 @@ final class CatchUp {
         }
         guard let version = copied.trees[tree] else { return nil }
         let reader = TreeReader(file: copied.file, root: version.root, reduction: nil)
-        return try reader.find(key) { (found) throws(StoreError) in found.kind == .owned ? found.chunk : nil }
-            ?? nil
+        var owned: ChunkReference?
+        _ = try reader.find(key) { (found) throws(StoreError) in
+            if found.kind == .owned { owned = found.chunk }
+        }
+        return owned
     }
 }

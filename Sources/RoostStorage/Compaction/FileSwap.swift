@@ -25,7 +25,7 @@ struct FileSwap {
         try target.finish(at: environment.clock.now())
         try fileCall { () throws(FileError) in try files.medium.rename(files.target, to: files.path) }
         let failure = syncDirectory()
-        store.adopt(reopened(target.state), syncedEnd: syncedEnd, failure: failure)
+        store.adopt(reopened(target.state, store.options.valueAccess), syncedEnd: syncedEnd, failure: failure)
         store.compactor.transform = factory
         target.abandon()
         let pause = Double(environment.clock.monotonic() &- start) / 1_000_000
@@ -35,10 +35,12 @@ struct FileSwap {
 
     /// The state with a handle that knows the file's new name, for the errors to come. Without one the present handle
     /// does as well.
-    private func reopened(_ state: StoreState) -> StoreState {
+    private func reopened(_ state: StoreState, _ values: StoreOptions.ValueAccess) -> StoreState {
         guard let file = try? files.medium.open(files.path, .readWrite) else { return state }
         return StoreState(
-            file: DataFile(state.file, reopened: file, writtenEnd: state.record.end), record: state.record,
+            file: DataFile(
+                state.file, reopened: file, writtenEnd: state.record.end, values: values),
+            record: state.record,
             trees: state.trees, nextTreeID: state.nextTreeID, logStart: state.logStart)
     }
 

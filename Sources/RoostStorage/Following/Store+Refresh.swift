@@ -16,6 +16,7 @@ extension Store {
         takeTurn()
         defer { passTurn() }
         guard let newer = try Follower(store: self).newerState() else { return false }
+        newer.mapSyncedValues()
         publish(newer)
         return true
     }
@@ -62,7 +63,7 @@ private struct Follower {
         if file.isShortOfReplayedRegions {
             file = DataFile(
                 file: file.file, header: file.header, transform: file.codec.transform,
-                cacheLimit: store.options.cacheSize)
+                cacheLimit: store.options.cacheSize, values: store.options.valueAccess)
         }
         return try opener.state(at: newest, of: file)
     }

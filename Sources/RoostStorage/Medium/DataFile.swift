@@ -10,6 +10,8 @@ final class DataFile: Sendable {
     let header: FileHeader
     let codec: ChunkCodec
     let cache: NodeCache
+    /// Where values are read from memory that the system shares; `nil` where they are read by calls.
+    let mapped: MappedValues?
     /// Chunks at or after this offset are still in memory, in ``unwritten``.
     let writtenEnd = Atomic<UInt64>(.max)
     let unwritten = Mutex<[UnwrittenBytes]>([])
@@ -18,19 +20,26 @@ final class DataFile: Sendable {
     let writtenAhead = Mutex<UInt64>(0)
     private let replayedRegions = Atomic<UInt64>(0)
 
-    init(file: any File, header: FileHeader, transform: (any ChunkTransform)?, cacheLimit: Int) {
+    init(
+        file: any File, header: FileHeader, transform: (any ChunkTransform)?, cacheLimit: Int,
+        values: StoreOptions.ValueAccess = .calls
+    ) {
         self.file = file
         self.header = header
         codec = ChunkCodec(salt: header.salt, transform: transform)
         cache = NodeCache(limit: cacheLimit)
+        mapped = values == .mapping ? MappedValues(file) : nil
     }
 
     /// The same file, all of it written, through another handle.
-    init(_ other: DataFile, reopened file: any File, writtenEnd end: UInt64) {
+    init(
+        _ other: DataFile, reopened file: any File, writtenEnd end: UInt64, values: StoreOptions.ValueAccess
+    ) {
         self.file = file
         header = other.header
         codec = other.codec
         cache = other.cache
+        mapped = values == .mapping ? MappedValues(file) : nil
         writtenEnd.store(end, ordering: .releasing)
     }
 

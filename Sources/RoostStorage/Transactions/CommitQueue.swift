@@ -201,6 +201,7 @@ final class CommitQueue: Sendable {
             shared.withLock { $0.failure = failure }
             throw failure
         }
+        state.file.mapped?.extend(to: state.record.end)
         shared.withLock { $0.syncedEnd = max($0.syncedEnd, state.record.end) }
     }
 

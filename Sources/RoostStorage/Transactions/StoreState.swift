@@ -40,6 +40,12 @@ final class StoreState: Sendable {
             replayed: replayed + [nodes])
     }
 
+    /// For a reader beside a writing process: lets mapped reads reach as far as the newest commit vouches for, which no
+    /// writer cuts off again.
+    func mapSyncedValues() {
+        file.mapped?.extend(to: min(record.syncedEnd, record.end))
+    }
+
     var liveBytes: UInt64 { trees.values.reduce(0) { $0 &+ $1.root.summary.bytes } }
     var pendingBytes: Int { trees.values.reduce(0) { $0 + $1.pendingBytes } }
 }

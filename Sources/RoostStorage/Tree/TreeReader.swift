@@ -16,17 +16,19 @@ final class TreeReader: Sendable {
 
     var count: UInt64 { root.summary.count }
 
-    /// Calls `body` with the entry under `key`, whose views are valid during the call; `nil` when there is none.
+    /// Calls `body` with the entry under `key`, whose views are valid during the call; returns whether there is one.
     /// O(log n).
     @inline(__always)
-    func find<R>(_ key: ByteView, _ body: (Entry) throws(StoreError) -> R) throws(StoreError) -> R? {
-        guard var node = handle else { return nil }
+    func find(_ key: ByteView, _ body: (Entry) throws(StoreError) -> Void) throws(StoreError) -> Bool {
+        guard var node = handle else { return false }
         let pin = file.cache.reclaimer.pin()
         while let memory = unsafe node.memory {
             switch unsafe memory._withUnsafeGuaranteedRef({ TreeReader.step($0, key) }) {
             case .down(let next): node = next
-            case .entry(let entry): return try body(entry)
-            case .absent: return nil
+            case .entry(let entry):
+                try body(entry)
+                return true
+            case .absent: return false
             }
         }
         return try findStored(key, below: node.chunk, pin, body)
@@ -55,18 +57,18 @@ final class TreeReader: Sendable {
     }
 
     @inline(__always)
-    private func findStored<R>(
+    private func findStored(
         _ key: ByteView, below top: ChunkReference, _ pin: borrowing EpochReclaimer.Pin,
-        _ body: (Entry) throws(StoreError) -> R
-    ) throws(StoreError) -> R? {
+        _ body: (Entry) throws(StoreError) -> Void
+    ) throws(StoreError) -> Bool {
         var chunk = top
         while true {
             let page = try file.page(chunk, pin)
             if page.level == 0 {
                 let (index, found) = page.search(key)
-                guard found else { return nil }
-                return try body(
-                    try file.reading(chunk) { () throws(MalformedBytes) in try page.entry(index) })
+                guard found else { return false }
+                try body(try file.reading(chunk) { () throws(MalformedBytes) in try page.entry(index) })
+                return true
             }
             let next = try child(page, page.childIndex(key), of: chunk)
             chunk = next

@@ -11,9 +11,10 @@ final class RoostStore: Contender {
     /// The last sequence taken; changed inside write transactions only, of which there is one at a time.
     let lastSequence: Atomic<UInt64>
 
-    init(_ request: OpenRequest) throws {
+    init(_ request: OpenRequest, _ configure: (inout StoreOptions) -> Void = { _ in }) throws {
         var options = StoreOptions()
         options.compactsAutomatically = false
+        configure(&options)
         store = try Store.open(request.directory + "/data.roost", options: options)
         byID = try store.tree("id")
         bySequence = try store.tree("sequence")
@@ -42,7 +43,14 @@ final class RoostStore: Contender {
             configuration:
                 "defaults (durable: one sync a commit), 64 MiB of node cache, values read by pread",
             rows: Set(Row.allCases),
-            open: { try RoostStore($0) })
+            open: { try RoostStore($0) }),
+        ContenderEntry(
+            name: "roost-mapped",
+            title: "Roost, mapped",
+            kind: .roost,
+            configuration: "as Roost, but values read from a mapping (StoreOptions.valueAccess)",
+            rows: [.randomReads, .scans, .scansAfterRandomLoad, .ranges, .readsBesideWriter],
+            open: { try RoostStore($0) { $0.valueAccess = .mapping } }),
     ]
 }
 
@@ -91,9 +99,8 @@ final class RoostReader: ContenderReader {
     func read(_ key: DocumentKey, into sink: inout Sink) throws {
         var id = key.id
         try unsafe withUnsafeBytes(of: &id) { bytes in
-            let found: Void? = try store.store.snapshot()[store.byID].withValue(unsafe ByteView(bytes)) {
-                value in
-                unsafe sink.accept(value.buffer)
+            let found: Void? = unsafe try store.store.snapshot()[store.byID].withValue(bytes) {
+                unsafe sink.accept($0)
             }
             if found == nil { throw BenchmarkError.missing(key.id) }
         }

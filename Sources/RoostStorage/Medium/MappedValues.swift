@@ -1,0 +1,76 @@
+import RoostBytes
+import RoostFile
+import Synchronization
+
+/// The part of a file that values can be read from without a call, mapped window by window as it is first used.
+///
+/// Only bytes below ``stableEnd`` are ever touched: what is known to be on the medium is never cut off again, by this
+/// process or another that keeps to the format. Any thread may use it; finding a value takes no lock.
+@safe final class MappedValues: Sendable {
+    /// Windows of 1 GiB: few system calls, and no large reservation for a small file where address space is short.
+    private static let windowShift = 30
+    /// What lies beyond these 4 TiB is read by calls.
+    private static let most = 4096
+
+    private let file: any File
+    private let stableEnd = Atomic<UInt64>(0)
+    /// The windows' addresses, 0 where none is mapped; they live as long as this object.
+    private nonisolated(unsafe) let addresses: UnsafeMutablePointer<Atomic<UInt>>
+    private let windows = Mutex<Windows>(Windows())
+
+    private struct Windows {
+        var mapped: [FileMapping] = []
+        var isRefused = false
+    }
+
+    /// `nil` where pointers are too short for windows of this size.
+    init?(_ file: any File) {
+        guard Int.bitWidth > 32 else { return nil }
+        self.file = file
+        unsafe addresses = .allocate(capacity: MappedValues.most)
+        for index in 0..<MappedValues.most { unsafe (addresses + index).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        unsafe addresses.deinitialize(count: MappedValues.most)
+        unsafe addresses.deallocate()
+    }
+
+    /// Notes that everything before `end` is on the medium.
+    func extend(to end: UInt64) {
+        _ = stableEnd.max(end, ordering: .acquiringAndReleasing)
+    }
+
+    /// The bytes of `chunk`, valid as long as this object; `nil` where they have to be read.
+    @inline(__always)
+    func find(_ chunk: ChunkReference) -> ByteView? {
+        guard chunk.length > 0, chunk.end <= stableEnd.load(ordering: .acquiring) else { return nil }
+        let window = Int(truncatingIfNeeded: chunk.offset >> MappedValues.windowShift)
+        guard (chunk.end - 1) >> MappedValues.windowShift == UInt64(window), window < MappedValues.most else {
+            return nil
+        }
+        var address = unsafe addresses[window].load(ordering: .acquiring)
+        if address == 0 { address = map(window) }
+        guard let base = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+        let start = Int(truncatingIfNeeded: chunk.offset & (1 << MappedValues.windowShift - 1))
+        return unsafe ByteView(base + start, count: Int(chunk.length))
+    }
+
+    /// Maps a window; 0 when the system refuses, which is not asked again.
+    @inline(never)
+    private func map(_ window: Int) -> UInt {
+        windows.withLock { windows in
+            let known = unsafe addresses[window].load(ordering: .acquiring)
+            if known != 0 || windows.isRefused { return known }
+            let offset = UInt64(window) << MappedValues.windowShift
+            guard let mapping = try? file.map(1 << MappedValues.windowShift, at: offset) else {
+                windows.isRefused = true
+                return 0
+            }
+            windows.mapped.append(mapping)
+            let address = unsafe UInt(bitPattern: mapping.view.buffer.baseAddress)
+            unsafe addresses[window].store(address, ordering: .releasing)
+            return address
+        }
+    }
+}
