@@ -9,7 +9,7 @@
 /// A growable run of bytes in memory of its own, written at the end and patched anywhere below it.
 ///
 /// Not thread-safe: it belongs to whoever builds it. ``view`` stays valid until the next append or release.
-@safe package final class ByteBuffer {
+@usableFromInline @safe package final class ByteBuffer {
     /// Kept behind a pointer that never changes, because the run-time exclusivity checks on a class's own variables
     /// took a third of the time of a bulk load. The buffer belongs to one thread and hands out no inout access.
     @usableFromInline let state: UnsafeMutablePointer<State>
@@ -41,7 +41,7 @@
 
     @inlinable package convenience init() { self.init(capacity: 256) }
 
-    package init(capacity: Int) {
+    @usableFromInline package init(capacity: Int) {
         unsafe state = .allocate(capacity: 1)
         unsafe state.initialize(to: State(capacity: max(capacity, 64)))
     }

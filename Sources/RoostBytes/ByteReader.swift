@@ -1,5 +1,5 @@
 /// Reads a run of bytes from front to back, for input that may be damaged: every read says so instead of trapping.
-package struct ByteReader {
+@usableFromInline package struct ByteReader {
     @usableFromInline let bytes: ByteView
     /// How many bytes have been read.
     @usableFromInline package internal(set) var position = 0
@@ -9,13 +9,13 @@ package struct ByteReader {
     @inlinable package var remaining: Int { bytes.count - position }
     @inlinable package var isAtEnd: Bool { remaining == 0 }
 
-    @inlinable package mutating func byte() throws(MalformedBytes) -> UInt8 {
+    @inlinable @inline(__always) package mutating func byte() throws(MalformedBytes) -> UInt8 {
         guard remaining >= 1 else { throw MalformedBytes(at: position) }
         defer { position += 1 }
         return bytes[position]
     }
 
-    @inlinable package mutating func integer(_ type: UInt16.Type = UInt16.self) throws(MalformedBytes)
+    @inlinable @inline(__always) package mutating func integer(_ type: UInt16.Type = UInt16.self) throws(MalformedBytes)
         -> UInt16
     {
         guard remaining >= 2 else { throw MalformedBytes(at: position) }
@@ -23,7 +23,7 @@ package struct ByteReader {
         return bytes.load(UInt16.self, at: position)
     }
 
-    @inlinable package mutating func integer(_ type: UInt32.Type = UInt32.self) throws(MalformedBytes)
+    @inlinable @inline(__always) package mutating func integer(_ type: UInt32.Type = UInt32.self) throws(MalformedBytes)
         -> UInt32
     {
         guard remaining >= 4 else { throw MalformedBytes(at: position) }
@@ -31,7 +31,7 @@ package struct ByteReader {
         return bytes.load(UInt32.self, at: position)
     }
 
-    @inlinable package mutating func integer(_ type: UInt64.Type = UInt64.self) throws(MalformedBytes)
+    @inlinable @inline(__always) package mutating func integer(_ type: UInt64.Type = UInt64.self) throws(MalformedBytes)
         -> UInt64
     {
         guard remaining >= 8 else { throw MalformedBytes(at: position) }
@@ -39,14 +39,20 @@ package struct ByteReader {
         return bytes.load(UInt64.self, at: position)
     }
 
-    @inlinable package mutating func view(_ count: Int) throws(MalformedBytes) -> ByteView {
+    @inlinable @inline(__always) package mutating func view(_ count: Int) throws(MalformedBytes) -> ByteView {
         guard count >= 0, remaining >= count else { throw MalformedBytes(at: position) }
         defer { position += count }
         return bytes.slice(position, count)
     }
 
     /// An unsigned LEB128 number of at most 64 bits. Overlong forms are refused, so every number has one encoding.
-    @inlinable package mutating func varint() throws(MalformedBytes) -> UInt64 {
+    @inlinable @inline(__always) package mutating func varint() throws(MalformedBytes) -> UInt64 {
+        let first = try byte()
+        return first < 0x80 ? UInt64(first) : try rest(of: first)
+    }
+
+    @usableFromInline mutating func rest(of first: UInt8) throws(MalformedBytes) -> UInt64 {
+        position -= 1
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -63,22 +69,22 @@ package struct ByteReader {
     }
 
     /// A varint that must fit `Int` and be at most `limit`.
-    @inlinable package mutating func length(limit: Int) throws(MalformedBytes) -> Int {
+    @inlinable @inline(__always) package mutating func length(limit: Int) throws(MalformedBytes) -> Int {
         let value = try varint()
         guard value <= UInt64(limit) else { throw MalformedBytes(at: position) }
         return Int(value)
     }
 
     /// A varint length, then that many bytes.
-    @inlinable package mutating func prefixed() throws(MalformedBytes) -> ByteView {
+    @inlinable @inline(__always) package mutating func prefixed() throws(MalformedBytes) -> ByteView {
         try view(try length(limit: remaining))
     }
 }
 
 /// Bytes that don't follow their format.
-package struct MalformedBytes: Error, Equatable {
+@usableFromInline package struct MalformedBytes: Error, Equatable {
     /// Where reading stopped, counted from the start of what was read.
-    package let offset: Int
+    @usableFromInline package let offset: Int
 
     @inlinable package init(at offset: Int) { self.offset = offset }
 }

@@ -169,6 +169,7 @@ public final class Cursor {
     package func valueView() throws(StoreError) -> ByteView {
         requireEntry()
         guard current.kind != .none else { return current.inline }
+        if let value = try values.mapped(current.chunk) { return value }
         let (page, start) = (image.page, index)
         let stop = range.upper.map { upper in upper.bytes.withView { page.search($0).index } } ?? page.count
         return try values.read(current.chunk) { distance in

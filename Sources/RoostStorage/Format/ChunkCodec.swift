@@ -5,7 +5,7 @@ import RoostBytes
 ///
 /// The checksum is the low half of XXH64 over everything after it, seeded with the file's salt plus the chunk's
 /// offset, so that a chunk read from a wrong place does not verify.
-struct ChunkCodec: Sendable {
+final class ChunkCodec: Sendable {
     /// The longest header: checksum, kind, and a length of up to 2^30 and a little.
     static let maximumHeaderLength = 10
     /// Payloads shorter than this are not worth a call to zlib.
@@ -16,6 +16,14 @@ struct ChunkCodec: Sendable {
 
     let salt: UInt64
     let transform: (any ChunkTransform)?
+    /// Asked for every chunk, where comparing the existential with `nil` would copy it.
+    private let isTransformed: Bool
+
+    init(salt: UInt64, transform: (any ChunkTransform)?) {
+        self.salt = salt
+        self.transform = transform
+        isTransformed = transform != nil
+    }
 
     /// The upper bound of a chunk's length for a payload of `count` bytes.
     func maximumLength(_ count: Int) -> Int {
@@ -81,7 +89,7 @@ struct ChunkCodec: Sendable {
             throw Refusal(reason: "a wrong checksum")
         }
         let stored = chunk.slice(start, length)
-        guard flags != 0 || transform != nil else { return stored }
+        guard flags != 0 || isTransformed else { return stored }
         let memory = scratch ?? ByteBuffer()
         scratch = memory
         memory.reset()
@@ -91,6 +99,7 @@ struct ChunkCodec: Sendable {
     /// Whether the payload of `chunk` is stored in another form than it is used.
     func isDecoded(_ chunk: ByteView) -> Bool { chunk[4] & 0xf0 != 0 }
 
+    @inline(__always)
     private func header(of chunk: ByteView, _ kind: ChunkKind) throws(Refusal) -> (UInt8, Int, Int) {
         guard chunk.count >= 6 else { throw Refusal(reason: "too few bytes for a chunk") }
         guard chunk[4] & 0x0f == kind.rawValue, chunk[4] & 0xc0 == 0 else {

@@ -18,13 +18,17 @@ final class ValueWindow {
 
     init(file: DataFile) { self.file = file }
 
+    /// The value at `chunk`, valid until the next call, where the file is mapped.
+    @inline(__always)
+    func mapped(_ chunk: ChunkReference) throws(StoreError) -> ByteView? {
+        guard let bytes = file.mapped?.find(chunk) else { return nil }
+        return try file.payload(of: bytes, .value, chunk, scratch: &scratch)
+    }
+
     /// The value at `chunk`, valid until the next call. `upcoming` tells which values come 1, 2, … places later.
     func read(
         _ chunk: ChunkReference, _ upcoming: (Int) -> ChunkReference?
     ) throws(StoreError) -> ByteView {
-        if let bytes = file.mapped?.find(chunk) {
-            return try file.payload(of: bytes, .value, chunk, scratch: &scratch)
-        }
         guard chunk.length <= ValueWindow.largestReach else {
             large = try file.read(chunk)
             return try file.payload(of: large.view, .value, chunk, scratch: &scratch)
