@@ -165,7 +165,7 @@ public final class Store: Sendable {
         compactor.stop()
         defer { abandon() }
         let state = state
-        if state.record.end - state.logStart > Store.shortLog {
+        if state.logBytes > Store.shortLog {
             let transaction = try beginWriting()
             if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
         }

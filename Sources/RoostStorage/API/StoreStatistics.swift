@@ -6,7 +6,7 @@ public struct StoreStatistics: Hashable, Sendable {
     public let fileBytes: UInt64
     /// Bytes of it that the newest commit leads to: nodes, and values that entries own. What a compaction keeps.
     public let liveBytes: UInt64
-    /// Bytes of the log that opening the store after a crash would replay.
+    /// Bytes of the log that opening the store after a crash would read and replay.
     public let logBytes: UInt64
     /// Bytes of memory that pending changes take.
     public let pendingBytes: Int
@@ -23,8 +23,7 @@ extension Store {
         let size = try fileCall { () throws(FileError) in try state.file.file.size() }
         return StoreStatistics(
             fileBytes: size, liveBytes: state.liveBytes,
-            logBytes: state.record.end - min(state.logStart, state.record.end),
-            pendingBytes: state.pendingBytes, commit: state.record.number,
+            logBytes: state.logBytes, pendingBytes: state.pendingBytes, commit: state.record.number,
             generation: state.file.header.generation)
     }
 }

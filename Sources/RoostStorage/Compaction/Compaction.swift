@@ -92,7 +92,7 @@ final class Compaction {
         let record = try write(directory, to: output)
         return StoreState(
             file: file, record: record, trees: Dictionary(uniqueKeysWithValues: trees.map { ($0.id, $0) }),
-            nextTreeID: source.nextTreeID, logStart: record.end)
+            nextTreeID: source.nextTreeID, logBytes: 0)
     }
 
     private func copyTrees(to target: CopyTarget) throws(StoreError) -> [TreeVersion] {

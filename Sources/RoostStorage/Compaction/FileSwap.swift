@@ -41,7 +41,7 @@ struct FileSwap {
             file: DataFile(
                 state.file, reopened: file, writtenEnd: state.record.end, values: values),
             record: state.record,
-            trees: state.trees, nextTreeID: state.nextTreeID, logStart: state.logStart)
+            trees: state.trees, nextTreeID: state.nextTreeID, logBytes: state.logBytes)
     }
 
     /// Makes the new name durable. If that fails a crash may bring the old file back, so that nothing more must be

@@ -77,7 +77,7 @@ private struct Follower {
         let replayer = Replayer(
             file: file, reductions: store.reductions, nodeSize: store.options.nodeSizeInRange)
         let next = try replayer.apply(
-            records, to: state, logStart: state.logStart, output: output, owner: store.nextOwner())
+            records, to: state, output: output, owner: store.nextOwner())
         guard output.count > 0 else {
             output.release()
             file.giveBackReplayedRegion(output.start)

@@ -16,6 +16,8 @@ final class CommitBuffer {
     private(set) var unwritten: UnwrittenBytes
     private var hash: XXHash64
     private var hashed = 0
+    /// Bytes of the commit that replaying it reads.
+    private(set) var loggedBytes: UInt64 = 0
 
     /// Bytes kept in memory before they are written ahead.
     static let spillLimit = 8 << 20
@@ -38,6 +40,9 @@ final class CommitBuffer {
     var end: UInt64 { unwritten.end }
     /// How many bytes the commit has so far.
     var count: Int { Int(end - start) }
+
+    /// Counts bytes that replaying the commit reads.
+    func countLogged(_ count: Int) { loggedBytes += UInt64(count) }
 
     /// Appends a chunk.
     func append(_ kind: ChunkKind, _ payload: ByteView) throws(StoreError) -> ChunkReference {

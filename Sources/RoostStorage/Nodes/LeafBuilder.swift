@@ -15,6 +15,11 @@ final class LeafBuilder {
         var keyLength: Int
         var length: Int
         var ownedBytes: UInt64
+
+        /// What the entry takes in a page: its slot holds the first bytes of what follows the common prefix.
+        func size(withoutPrefix prefix: Int) -> Int {
+            PageView.slotLength + length - prefix - min(keyLength - prefix, 4)
+        }
     }
 
     var isEmpty: Bool { items.isEmpty }
@@ -53,7 +58,7 @@ final class LeafBuilder {
         }
         let length = run.count - start
         items.append(Item(start: start, keyLength: keyLength, length: length, ownedBytes: entry.ownedBytes))
-        size += length + PageView.slotLength
+        size += items[items.count - 1].size(withoutPrefix: 0)
     }
 
     /// Forgets the first `count` entries.
@@ -65,24 +70,31 @@ final class LeafBuilder {
         size = 0
         for index in items.indices {
             items[index].start -= start
-            size += items[index].length + PageView.slotLength
+            size += items[index].size(withoutPrefix: 0)
         }
     }
 
     func key(_ index: Int) -> ByteView { run.view.slice(items[index].start, items[index].keyLength) }
 
-    /// Where to cut the gathered entries into pages of about `nodeSize` bytes: even parts, or, when `packing`, full
-    /// pages with the rest in the last one, as suits a tree that grows at its end.
+    /// Where to cut the gathered entries into pages of at most `nodeSize` bytes, if entries are not larger: even parts,
+    /// or, when `packing`, full pages with the rest in the last one, as suits a tree that grows at its end.
+    ///
+    /// Sizes are exact but for longer prefixes that the parts may share, so that a full leaf whose entries are replaced
+    /// by others of their size is not cut in two.
     func cuts(nodeSize: Int, packing: Bool) -> [Range<Int>] {
-        guard size > nodeSize, items.count > 1 else { return items.isEmpty ? [] : [0..<items.count] }
-        let parts = (size + nodeSize - 1) / nodeSize
-        let target = packing ? nodeSize : size / parts
+        guard items.count > 1 else { return items.isEmpty ? [] : [0..<items.count] }
+        let prefix = key(0).commonPrefix(key(items.count - 1))
+        let room = max(nodeSize - PageView.headerLength - prefix, nodeSize / 4)
+        let size = items.reduce(0) { $0 + $1.size(withoutPrefix: prefix) }
+        guard size > room else { return [0..<items.count] }
+        let parts = (size + room - 1) / room
+        let target = packing ? room : size / parts
         var cuts: [Range<Int>] = []
         var start = 0
         var bytes = 0
         for index in items.indices {
-            let length = items[index].length + PageView.slotLength
-            if index > start, bytes + length > (packing ? target : nodeSize) || !packing && bytes >= target {
+            let length = items[index].size(withoutPrefix: prefix)
+            if index > start, bytes + length > room || !packing && bytes >= target {
                 cuts.append(start..<index)
                 start = index
                 bytes = 0

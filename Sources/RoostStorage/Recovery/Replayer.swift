@@ -24,9 +24,8 @@ struct Replayer {
             records.append(next)
             current = try scanner.previous(of: next)
         }
-        let logStart = records.last?.start ?? record.end
         if Canary.skippedCommit.isPlanted { records = records.dropLast() }
-        return try apply(records.reversed(), to: base, logStart: logStart, output: output, owner: owner)
+        return try apply(records.reversed(), to: base, output: output, owner: owner)
     }
 
     /// The trees as a checkpoint stored them.
@@ -45,13 +44,12 @@ struct Replayer {
         }
         return StoreState(
             file: file, record: checkpoint, trees: Dictionary(uniqueKeysWithValues: trees),
-            nextTreeID: directory.nextTreeID, logStart: checkpoint.end)
+            nextTreeID: directory.nextTreeID, logBytes: 0)
     }
 
     /// Replays `records`, oldest first, onto `base`.
     func apply(
-        _ records: some Sequence<CommitRecord>, to base: StoreState, logStart: UInt64, output: CommitBuffer,
-        owner: UInt64
+        _ records: some Sequence<CommitRecord>, to base: StoreState, output: CommitBuffer, owner: UInt64
     ) throws(StoreError) -> StoreState {
         let changes = TreeSet(
             base: base, reductions: reductions, needsReductions: !ignoresMissing,
@@ -59,12 +57,12 @@ struct Replayer {
         var last = base.record
         for record in records {
             for chunk in try chunks(of: record) { try replay(chunk, onto: changes) }
+            output.countLogged(CommitRecord.size)
             last = record
         }
         return StoreState(
             file: file, record: last, trees: changes.versions, nextTreeID: changes.nextTreeID,
-            logStart: logStart,
-            replayed: base.replayed)
+            logBytes: base.logBytes + output.loggedBytes, replayed: base.replayed)
     }
 
     /// The commit's chunks of operations, first to last.
@@ -85,6 +83,7 @@ struct Replayer {
 
     private func replay(_ chunk: ChunkReference, onto changes: TreeSet) throws(StoreError) {
         let payload = try file.payload(.operations, chunk)
+        changes.context.output.countLogged(Int(chunk.length))
         try payload.withView { (bytes) throws(StoreError) in
             let sections = try file.reading(chunk) { () throws(MalformedBytes) in
                 try OperationChunk.sections(of: bytes)
@@ -136,6 +135,7 @@ extension TreeEditor {
             guard leaf.offset < chunk.offset else {
                 throw context.file.damaged("operations that name a later leaf", chunk)
             }
+            context.output.countLogged(Int(leaf.length))
             try attach(leaf)
         }
     }

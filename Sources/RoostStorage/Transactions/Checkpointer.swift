@@ -2,10 +2,11 @@ import Synchronization
 
 /// Decides when trees are written, and spreads the work over commits so that none of them waits long.
 ///
-/// Once the log or the pending changes reach half their bounds, each commit takes some leaves along, in key order,
-/// tree after tree. When the end is reached, the inner nodes follow, and the roots: the checkpoint. Leaves that
-/// changed again meanwhile are brought up to date by replaying the log from where the sweep began. Should the bounds
-/// be reached all the same, the next commit does the rest at once.
+/// Once the log or the pending changes reach three quarters of their bounds, a sweep begins: each commit takes some
+/// leaves along, in key order, tree after tree. When the end is reached, the inner nodes follow, and the roots: the
+/// checkpoint. Leaves that changed again meanwhile are brought up to date by replaying the log from where the sweep
+/// began. A commit does that part of the rest of the sweep which it takes of the room left to the nearer bound, so the
+/// sweep ends before the bound is reached, however large the trees are and however small the commits.
 final class Checkpointer: Sendable {
     private let pendingLimit: Int
     private let logLimit: UInt64
@@ -14,6 +15,8 @@ final class Checkpointer: Sendable {
     private struct Sweep {
         /// The last commit before the sweep: the trees hold all of its operations in the end.
         var replayAfter: UInt64
+        /// ``StoreState/logBytes`` after that commit.
+        let logBefore: UInt64
         /// Commits that had failed by then; after another one the sweep's leaves may be missing from the file.
         var setbacks: Int
         /// Where to go on.
@@ -25,8 +28,9 @@ final class Checkpointer: Sendable {
 
     enum Outcome {
         case none
-        /// The directory to write. `replayAfter` is `nil` when the trees contain the commit itself.
-        case complete(RootDirectory, replayAfter: UInt64?)
+        /// The directory to write. `replayAfter` is `nil` when the trees contain the commit itself; `logBefore` is how
+        /// much of the log then need not be replayed any more.
+        case complete(RootDirectory, replayAfter: UInt64?, logBefore: UInt64)
     }
 
     init(pendingLimit: Int, logLimit: UInt64) {
@@ -37,22 +41,24 @@ final class Checkpointer: Sendable {
     /// Forgets a sweep whose leaves did not reach the medium.
     func reset() { sweep.withLock { $0 = nil } }
 
-    /// Does the share of one commit, whose operations have all been applied.
+    /// Does the share of one commit, whose operations have all been applied and add `logged` bytes to the log.
     func advance(
-        _ trees: TreeSet, _ output: CommitBuffer, _ base: CommitQueue.Base,
-        _ policy: WriteTransaction.CheckpointPolicy
+        _ trees: TreeSet, logged: UInt64, _ base: CommitQueue.Base, _ policy: WriteTransaction.CheckpointPolicy
     ) throws(StoreError) -> Outcome {
         let state = base.state
-        let log = state.record.end - state.logStart + UInt64(output.count)
+        let log = state.logBytes + logged
         let pending = trees.pendingBytes
         var current = sweep.withLock { $0 }
         if current?.setbacks != base.setbacks { current = nil }
-        if current == nil, policy == .always || pending > pendingLimit / 2 || log > logLimit / 2 {
-            current = Sweep(replayAfter: state.record.offset, setbacks: base.setbacks)
+        if current == nil, policy == .always || pending > pendingLimit / 4 * 3 || log > logLimit / 4 * 3 {
+            current = Sweep(
+                replayAfter: state.record.offset, logBefore: state.logBytes, setbacks: base.setbacks)
         }
         guard var sweep = current else { return .none }
-        var budget = Checkpointer.share + output.count
-        if policy == .always || pending > pendingLimit || log > logLimit { budget = .max }
+        let share = max(
+            part(of: pendingLimit - pending, taken: pending - state.pendingBytes),
+            part(of: Int(clamping: logLimit) - Int(clamping: log), taken: Int(clamping: logged)))
+        var budget = policy == .always || share >= 1 ? .max : max(Int(share * Double(pending)), 1)
         let isComplete = try write(trees, &sweep, &budget)
         guard isComplete else {
             sweep.isFirstCommit = false
@@ -60,12 +66,17 @@ final class Checkpointer: Sendable {
             return .none
         }
         reset()
-        return .complete(try directory(trees), replayAfter: sweep.isFirstCommit ? nil : sweep.replayAfter)
+        return .complete(
+            try directory(trees), replayAfter: sweep.isFirstCommit ? nil : sweep.replayAfter,
+            logBefore: sweep.logBefore)
     }
 
-    /// What each commit writes of the sweep beyond its own size, in bytes.
-    private static let share = 128 << 10
+    /// What is taken now as a part of the room left after it; 1 where there is none.
+    private func part(of room: Int, taken: Int) -> Double {
+        room <= 0 ? 1 : Double(max(taken, 0)) / Double(room)
+    }
 
+    /// Writes leaves in which at least `budget` bytes of changes are pending.
     private func write(_ trees: TreeSet, _ sweep: inout Sweep, _ budget: inout Int) throws(StoreError) -> Bool
     {
         for id in trees.sortedIdentifiers where id >= sweep.tree {

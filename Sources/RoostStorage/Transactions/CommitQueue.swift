@@ -43,8 +43,8 @@ final class CommitQueue: Sendable {
     static let largestAhead = 1 << 20
     /// A few small commits in a row come before the first extension, so that a single one appends one block.
     fileprivate static let smallestAhead = 1 << 14
-    /// Commits larger than this don't profit.
-    fileprivate static let smallCommit = 1 << 16
+    /// Commits larger than this take about as long to be written twice as they save.
+    fileprivate static let smallCommit = 1 << 14
 
     init(
         state: StoreState, syncedEnd: UInt64, durability: StoreOptions.Durability,

@@ -7,14 +7,15 @@ final class StoreState: Sendable {
     let trees: [UInt64: TreeVersion]
     let identifiers: [String: UInt64]
     let nextTreeID: UInt64
-    /// Where the operations begin that a reopening would replay.
-    let logStart: UInt64
+    /// Bytes that a reopening would read to replay what the checkpoint lacks: records, operations, and the leaves that
+    /// these name.
+    let logBytes: UInt64
     /// Nodes that replaying made and that are in no file; kept while a state refers to them.
     let replayed: [ReplayedNodes]
 
     init(
         file: DataFile, record: CommitRecord, trees: [UInt64: TreeVersion], nextTreeID: UInt64,
-        logStart: UInt64,
+        logBytes: UInt64,
         replayed: [ReplayedNodes] = []
     ) {
         self.file = file
@@ -22,21 +23,21 @@ final class StoreState: Sendable {
         self.trees = trees
         identifiers = Dictionary(uniqueKeysWithValues: trees.values.map { ($0.name, $0.id) })
         self.nextTreeID = nextTreeID
-        self.logStart = logStart
+        self.logBytes = logBytes
         self.replayed = replayed
     }
 
     /// The same trees after a commit that changed none of them.
     func with(record: CommitRecord) -> StoreState {
         StoreState(
-            file: file, record: record, trees: trees, nextTreeID: nextTreeID, logStart: logStart,
+            file: file, record: record, trees: trees, nextTreeID: nextTreeID, logBytes: logBytes,
             replayed: replayed)
     }
 
     /// The same state, keeping `nodes` in memory with it.
     func keeping(_ nodes: ReplayedNodes) -> StoreState {
         StoreState(
-            file: file, record: record, trees: trees, nextTreeID: nextTreeID, logStart: logStart,
+            file: file, record: record, trees: trees, nextTreeID: nextTreeID, logBytes: logBytes,
             replayed: replayed + [nodes])
     }
 

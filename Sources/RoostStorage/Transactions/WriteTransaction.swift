@@ -142,7 +142,9 @@ public final class WriteTransaction {
             editor.log.reset()
         }
         guard payload.count > empty else { return }
-        lastOperations = try output.append(.operations, payload.view)
+        let chunk = try output.append(.operations, payload.view)
+        output.countLogged(Int(chunk.length))
+        lastOperations = chunk
     }
 
     // MARK: Committing
@@ -177,7 +179,9 @@ public final class WriteTransaction {
                 rollback()
                 return nil
             }
-            let checkpoint = try store.checkpointer.advance(trees, output, base, policy)
+            let logged =
+                trees.editors.values.reduce(output.loggedBytes) { $0 + UInt64($1.log.buffer.count) }
+            let checkpoint = try store.checkpointer.advance(trees, logged: logged, base, policy)
             try writeOperations()
             let commit = try seal(checkpoint)
             let ticket = try queue.enqueue(commit, on: base)
@@ -199,22 +203,22 @@ public final class WriteTransaction {
             (record.number, record.time) = (max(record.number, repeated.number), repeated.time)
         }
         record.operations = lastOperations
-        var logStart = base.state.logStart
-        if case .complete(let directory, let replayAfter) = checkpoint {
+        output.countLogged(CommitRecord.size)
+        var logBytes = base.state.logBytes + output.loggedBytes
+        if case .complete(let directory, let replayAfter, let logBefore) = checkpoint {
             record.kind = .checkpoint
             let encoded = directory.encoded()
             record.directory = try output.append(.directory, encoded.view)
             let offset = Format.roundedUp(output.end + UInt64(CommitRecord.size)) - UInt64(CommitRecord.size)
             record.checkpoint = offset
             record.replayAfter = replayAfter ?? offset
-            logStart =
-                replayAfter.map { $0 + UInt64(CommitRecord.size) } ?? offset + UInt64(CommitRecord.size)
+            logBytes = replayAfter == nil ? 0 : logBytes - logBefore
         }
         let versions = trees.versions
         record.liveBytes = versions.values.reduce(0) { $0 &+ $1.root.summary.bytes }
         let bytes = output.seal(&record)
         let state = StoreState(
-            file: file, record: record, trees: versions, nextTreeID: trees.nextTreeID, logStart: logStart)
+            file: file, record: record, trees: versions, nextTreeID: trees.nextTreeID, logBytes: logBytes)
         return StagedCommit(bytes: bytes, state: state)
     }
 }

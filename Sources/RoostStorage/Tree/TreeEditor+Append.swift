@@ -42,7 +42,10 @@ extension TreeEditor {
             try builder.merge(nil, old.leaf.delta.view)
         }
         let child = try write(0..<builder.count, keepInCache: false)
-        if old.unlogged > 0 { log.appendLeaf(child.chunk) }
+        if old.unlogged > 0 {
+            log.appendLeaf(child.chunk)
+            context.output.countLogged(Int(child.chunk.length))
+        }
         pendingBytes -= old.leaf.pendingBytes
         let next = LeafNode(owner: context.owner)
         pendingBytes += next.pendingBytes

@@ -2,7 +2,8 @@ import RoostBytes
 
 /// Writing pending changes ahead, and the checkpoint that makes the stored tree complete.
 extension TreeEditor {
-    /// Writes leaves with pending changes, in key order from `position` on, until about `budget` bytes are written.
+    /// Writes leaves with pending changes, in key order from `position` on, until `budget` bytes of changes are no longer
+    /// pending.
     ///
     /// - Returns: where to go on, or `nil` when the end of the tree was reached.
     func writeLeaves(from position: [UInt8], budget: inout Int) throws(StoreError) -> [UInt8]? {
@@ -15,9 +16,9 @@ extension TreeEditor {
                 return nil
             }
             let next = upperFence()
-            let before = context.output.count
+            let before = pendingBytes
             try rewrite(leaf, path)
-            budget -= max(context.output.count - before, 1)
+            budget -= max(before - pendingBytes, 1)
             guard let next else { return nil }
             position = next
         }
