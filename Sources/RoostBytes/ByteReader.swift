@@ -15,7 +15,8 @@
         return bytes[position]
     }
 
-    @inlinable @inline(__always) package mutating func integer(_ type: UInt16.Type = UInt16.self) throws(MalformedBytes)
+    @inlinable @inline(__always) package mutating func integer(_ type: UInt16.Type = UInt16.self)
+        throws(MalformedBytes)
         -> UInt16
     {
         guard remaining >= 2 else { throw MalformedBytes(at: position) }
@@ -23,7 +24,8 @@
         return bytes.load(UInt16.self, at: position)
     }
 
-    @inlinable @inline(__always) package mutating func integer(_ type: UInt32.Type = UInt32.self) throws(MalformedBytes)
+    @inlinable @inline(__always) package mutating func integer(_ type: UInt32.Type = UInt32.self)
+        throws(MalformedBytes)
         -> UInt32
     {
         guard remaining >= 4 else { throw MalformedBytes(at: position) }
@@ -31,7 +33,8 @@
         return bytes.load(UInt32.self, at: position)
     }
 
-    @inlinable @inline(__always) package mutating func integer(_ type: UInt64.Type = UInt64.self) throws(MalformedBytes)
+    @inlinable @inline(__always) package mutating func integer(_ type: UInt64.Type = UInt64.self)
+        throws(MalformedBytes)
         -> UInt64
     {
         guard remaining >= 8 else { throw MalformedBytes(at: position) }

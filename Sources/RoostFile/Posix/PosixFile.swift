@@ -65,7 +65,8 @@ final class PosixFile: File {
 
     func map(_ length: Int, at offset: UInt64) throws(FileError) -> FileMapping? {
         guard let position = off_t(exactly: offset) else { return nil }
-        guard let base = unsafe mmap(nil, length, PROT_READ, MAP_SHARED, descriptor, position), unsafe base != MAP_FAILED
+        guard let base = unsafe mmap(nil, length, PROT_READ, MAP_SHARED, descriptor, position),
+            unsafe base != MAP_FAILED
         else { throw failure("map") }
         return unsafe FileMapping(base: base, length: length)
     }

@@ -31,10 +31,10 @@ public struct StoreOptions: Sendable {
     /// How values outside the nodes are read. Default: ``ValueAccess/calls``.
     public var valueAccess = ValueAccess.calls
     /// Bytes of pending changes of tree nodes to keep in memory before they are written, at least
-    /// 64 KiB. Default: 32 MiB, reached only by much random writing.
+    /// 4 KiB. Default: 32 MiB, reached only by much random writing.
     public var pendingLimit = 32 << 20
     /// Bytes of log after which a checkpoint is made; what opening after a crash has to read and replay. Values don't
-    /// count, as replaying does not touch them. At least 64 KiB. Default: 32 MiB.
+    /// count, as replaying does not touch them. At least 4 KiB. Default: 32 MiB.
     public var logLimit: UInt64 = 32 << 20
     /// Values up to this many bytes stand in their leaf, longer ones in chunks of their own. 0 to 2048. Default: 128.
     public var inlineLimit = 128
@@ -54,8 +54,8 @@ public struct StoreOptions: Sendable {
     /// The defaults.
     public init() {}
 
-    var pendingLimitInRange: Int { max(pendingLimit, 1 << 16) }
-    var logLimitInRange: UInt64 { max(logLimit, 1 << 16) }
+    var pendingLimitInRange: Int { max(pendingLimit, 1 << 12) }
+    var logLimitInRange: UInt64 { max(logLimit, 1 << 12) }
     var nodeSizeInRange: Int { min(max(nodeSize, 1024), 32_768) }
     var inlineLimitInRange: Int { min(max(inlineLimit, 0), Format.maximumInlineLength) }
 }

@@ -133,13 +133,13 @@ final class TreeEditor {
 
     /// The child of `inner`, a node of ``path``'s end, as a node that this transaction may change.
     func ownedChild(_ inner: InnerNode, _ index: Int) throws(StoreError) -> MemoryNode {
-        let child = inner[index]
-        if let memory = child.memory {
+        if let memory = inner.memory(index) {
             if memory.owner == context.owner { return memory }
             let copy = memory.copy(owner: context.owner)
             inner.setMemory(copy, at: index)
             return copy
         }
+        let child = inner[index]
         let node = try TreeEditor.memory(for: child.stored, level: inner.level - 1, context)
         inner.setMemory(node, at: index)
         if let leaf = node as? LeafNode { pendingBytes += leaf.pendingBytes }

@@ -34,7 +34,7 @@ enum FormatSample: CaseIterable {
             options.logLimit = 0
             options.pendingLimit = 0
         case .deletions:
-            options.logLimit = 256 << 10
+            options.logLimit = 32 << 10
         case .spreadOutCheckpoint:
             options.logLimit = 1 << 20
             options.inlineLimit = 2048

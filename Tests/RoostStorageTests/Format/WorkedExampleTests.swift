@@ -1,8 +1,9 @@
 import Foundation
 import RoostFile
-import RoostStorage
 import Synchronization
 import Testing
+
+@testable import RoostStorage
 
 /// The hexadecimal example in FileFormat.md shows the bytes that the engine writes.
 @Suite struct WorkedExampleTests {
@@ -52,7 +53,6 @@ import Testing
     private func makeExample(_ path: String) throws {
         var options = StoreOptions()
         options.inlineLimit = 8
-        options.logLimit = 0
         let environment = Environment(
             medium: Environment.system.medium, clock: SteppingClock(), randomness: CountingBytes())
         let store = try Store.open(path, options: options, environment: environment)
@@ -62,11 +62,11 @@ import Testing
             try transaction.put("banana", Array("yellow when ripe".utf8), in: tree)
             try transaction.put("cherry", Array("dark".utf8), in: tree)
         }
-        try store.write { transaction in
-            let tree = try transaction.tree("fruit")
-            try transaction.delete("cherry", in: tree)
-            try transaction.put("zeros", [UInt8](repeating: 0, count: 33_000), in: tree)
-        }
+        let transaction = try store.beginWriting()
+        let tree = try transaction.tree("fruit")
+        try transaction.delete("cherry", in: tree)
+        try transaction.put("zeros", [UInt8](repeating: 0, count: 33_000), in: tree)
+        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
         try store.close()
     }
 }

@@ -18,7 +18,7 @@ struct ExampleStore {
         options = StoreOptions()
         options.nodeSize = 1024
         options.inlineLimit = 16
-        options.logLimit = 1 << 16
+        options.logLimit = 1 << 13
         options.compression = compression
         options.compactsAutomatically = false
         options.reductions = [.sum]
@@ -45,8 +45,9 @@ struct ExampleStore {
             let value = [UInt8](repeating: UInt8(number + 1), count: length)
             try transaction.put(key, value, in: plain)
             models["plain", default: Model()].put(key, value)
-            try transaction.put(Key(UInt64(length)), Array(value.prefix(3)), in: summed)
-            models["summed", default: Model()].put(Key(UInt64(length)), Array(value.prefix(3)))
+            let place = Key(UInt64.random(in: 0..<120, using: &generator))
+            try transaction.put(place, Array(value.prefix(3)), in: summed)
+            models["summed", default: Model()].put(place, Array(value.prefix(3)))
         }
         let gone = Key("document-\(Int.random(in: 0..<500, using: &generator))")
         _ = try transaction.delete(gone, in: plain)
