@@ -50,12 +50,18 @@
 
     /// An unsigned LEB128 number of at most 64 bits. Overlong forms are refused, so every number has one encoding.
     @inlinable @inline(__always) package mutating func varint() throws(MalformedBytes) -> UInt64 {
+        // Most numbers take one byte or two.
         let first = try byte()
-        return first < 0x80 ? UInt64(first) : try rest(of: first)
+        if first < 0x80 { return UInt64(first) }
+        if remaining > 0, 1..<0x80 ~= bytes[position] {
+            defer { position += 1 }
+            return UInt64(bytes[position]) << 7 | UInt64(first & 0x7f)
+        }
+        position -= 1
+        return try longVarint()
     }
 
-    @usableFromInline mutating func rest(of first: UInt8) throws(MalformedBytes) -> UInt64 {
-        position -= 1
+    @usableFromInline mutating func longVarint() throws(MalformedBytes) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {

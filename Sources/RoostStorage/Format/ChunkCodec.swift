@@ -96,6 +96,9 @@ final class ChunkCodec: Sendable {
         return try decoded(stored, flags, kind, reference.offset, memory)
     }
 
+    /// Whether the payload of `chunk` is used as it is stored.
+    func isPlain(_ chunk: ByteView) -> Bool { !isTransformed && chunk.count > 4 && chunk[4] & 0xf0 == 0 }
+
     /// Whether the payload of `chunk` is stored in another form than it is used.
     func isDecoded(_ chunk: ByteView) -> Bool { chunk[4] & 0xf0 != 0 }
 

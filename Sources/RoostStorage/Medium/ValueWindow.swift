@@ -22,7 +22,17 @@ final class ValueWindow {
     @inline(__always)
     func mapped(_ chunk: ChunkReference) throws(StoreError) -> ByteView? {
         guard let bytes = file.mapped?.find(chunk) else { return nil }
-        return try file.payload(of: bytes, .value, chunk, scratch: &scratch)
+        return try payload(of: bytes, chunk)
+    }
+
+    @inline(__always)
+    private func payload(of bytes: ByteView, _ chunk: ChunkReference) throws(StoreError) -> ByteView {
+        guard file.codec.isPlain(bytes) else {
+            return try file.payload(of: bytes, .value, chunk, scratch: &scratch)
+        }
+        // Nothing is decoded; a local variable is spared the run-time check of exclusive access.
+        var none: ByteBuffer?
+        return try file.payload(of: bytes, .value, chunk, scratch: &none)
     }
 
     /// The value at `chunk`, valid until the next call. `upcoming` tells which values come 1, 2, … places later.
@@ -31,11 +41,10 @@ final class ValueWindow {
     ) throws(StoreError) -> ByteView {
         guard chunk.length <= ValueWindow.largestReach else {
             large = try file.read(chunk)
-            return try file.payload(of: large.view, .value, chunk, scratch: &scratch)
+            return try payload(of: large.view, chunk)
         }
         if chunk.offset < start || chunk.end > start + UInt64(bytes.count) { try fill(chunk, upcoming) }
-        let view = bytes.view.slice(Int(chunk.offset - start), Int(chunk.length))
-        return try file.payload(of: view, .value, chunk, scratch: &scratch)
+        return try payload(of: bytes.view.slice(Int(chunk.offset - start), Int(chunk.length)), chunk)
     }
 
     private func fill(
