@@ -18,13 +18,10 @@
         @usableFromInline var base: UnsafeMutableRawPointer
         @usableFromInline var count: Int
         @usableFromInline var capacity: Int
-
-        @usableFromInline init(capacity: Int) {
-            unsafe base = ByteBuffer.allocate(capacity)
-            count = 0
-            self.capacity = capacity
-        }
     }
+
+    /// The first bytes stand in one allocation with the state, after it: many buffers never need more.
+    private static let headerLength = 32
 
     @inlinable var base: UnsafeMutableRawPointer { unsafe state.pointee.base }
 
@@ -36,25 +33,23 @@
 
     @inlinable var capacity: Int { unsafe state.pointee.capacity }
 
-    /// The alignment of the memory: a block, so that whole buffers can go to the medium as they are.
-    static let alignment = 4096
-
     @inlinable package convenience init() { self.init(capacity: 256) }
 
     @usableFromInline package init(capacity: Int) {
-        unsafe state = .allocate(capacity: 1)
-        unsafe state.initialize(to: State(capacity: max(capacity, 64)))
+        let capacity = max(capacity, 64)
+        guard let memory = unsafe malloc(ByteBuffer.headerLength + capacity) else { fatalError("out of memory") }
+        unsafe state = memory.bindMemory(to: State.self, capacity: 1)
+        unsafe state.initialize(
+            to: State(base: memory + ByteBuffer.headerLength, count: 0, capacity: capacity))
     }
 
     deinit {
-        unsafe free(base)
-        unsafe state.deallocate()
+        if !isFirst { unsafe free(base) }
+        unsafe free(state)
     }
 
-    @usableFromInline static func allocate(_ capacity: Int) -> UnsafeMutableRawPointer {
-        guard let memory = unsafe malloc(capacity) else { fatalError("out of memory") }
-        return unsafe memory
-    }
+    /// Whether the bytes still stand where they first did.
+    private var isFirst: Bool { unsafe base == UnsafeMutableRawPointer(state) + ByteBuffer.headerLength }
 
     /// What has been written; valid until the next append or release.
     @inlinable package var view: ByteView { unsafe ByteView(UnsafeRawPointer(base), count: count) }
@@ -66,7 +61,8 @@
 
     @usableFromInline func grow(_ extra: Int) {
         let capacity = max(self.capacity * 2, count + extra)
-        guard let memory = unsafe realloc(base, capacity) else { fatalError("out of memory") }
+        guard let memory = unsafe realloc(isFirst ? nil : base, capacity) else { fatalError("out of memory") }
+        if isFirst { unsafe memory.copyMemory(from: base, byteCount: count) }
         unsafe state.pointee.base = memory
         unsafe state.pointee.capacity = capacity
     }
@@ -74,9 +70,10 @@
     /// Forgets everything, keeping the memory unless it is larger than `limit`.
     package func reset(keeping limit: Int = .max) {
         count = 0
-        if capacity > limit {
-            unsafe free(base)
-            unsafe state.pointee = State(capacity: limit)
+        if capacity > limit, !isFirst {
+            guard let memory = unsafe realloc(base, max(limit, 64)) else { fatalError("out of memory") }
+            unsafe state.pointee.base = memory
+            unsafe state.pointee.capacity = max(limit, 64)
         }
     }
 
