@@ -17,6 +17,19 @@ protocol Contender: AnyObject, Sendable {
     func close() throws
 }
 
+/// A store that gives space back while others go on writing.
+protocol CompactingContender: Contender {
+    /// Gives back the space of what is no longer live and makes that durable.
+    func compact() throws
+}
+
+extension CompactingContender {
+    func compactAndClose() throws {
+        try compact()
+        try close()
+    }
+}
+
 /// Writes on one thread.
 protocol ContenderWriter: AnyObject {
     /// Stores the batch in one transaction that is durable on return, unless the contender's title says
@@ -37,6 +50,8 @@ enum CommitKind {
 
 /// Reads on one thread. Every call sees the newest commit.
 protocol ContenderReader: AnyObject {
+    /// Takes a view of the newest commit and lets it go.
+    func takeSnapshot() throws
     /// Delivers the value of one document by ID.
     func read(_ key: DocumentKey, into sink: inout Sink) throws
     /// Delivers every document, ID and value, in the order of IDs.

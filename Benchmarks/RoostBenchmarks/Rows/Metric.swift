@@ -33,10 +33,13 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     case writerBesideReads = "R4.writer"
     case compaction = "C1"
     case compactionWritten = "C1.written"
+    case compactionPause = "C2"
+    case usualCommit = "C2.usual"
     case openWarm = "O1"
     case openWarmRead = "O1.read"
     case openCold = "O1.cold"
     case openColdRead = "O1.cold.read"
+    case snapshot = "O1.snapshot"
 
     var row: Row {
         Row(rawValue: String(rawValue.prefix { $0 != "." }))!
@@ -78,10 +81,13 @@ enum Metric: String, CaseIterable, Codable, Sendable {
         case .writerBesideReads: "R4 what the writer got through, docs/s"
         case .compaction: "C1 compaction after W3, s"
         case .compactionWritten: "C1 bytes written per live byte"
+        case .compactionPause: "C2 longest single-document commit beside a compaction, ms"
+        case .usualCommit: "C2 99th percentile of these commits, ms"
         case .openWarm: "O1 open, warm, us"
         case .openWarmRead: "O1 open and first read, warm, us"
         case .openCold: "O1 open, cold, us"
         case .openColdRead: "O1 open and first read, cold, us"
+        case .snapshot: "O1 take and release a snapshot, ns"
         }
     }
 

@@ -14,6 +14,19 @@ enum OpenRow {
         }
         stage.record(.openCold, Summary(cold.map(\.opened)).median)
         stage.record(.openColdRead, Summary(cold.map(\.read)).median)
+        if !stage.isRaw { stage.record(.snapshot, try nanosecondsPerSnapshot(stage)) }
+    }
+
+    private static func nanosecondsPerSnapshot(_ stage: Stage) throws -> Double {
+        let store = try stage.open()
+        let reader = try store.makeReader()
+        let count = 100_000
+        for _ in 0..<count / 10 { try reader.takeSnapshot() }
+        let start = Clock.now()
+        for _ in 0..<count { try reader.takeSnapshot() }
+        let seconds = Clock.seconds(since: start)
+        try store.close()
+        return seconds * 1e9 / Double(count)
     }
 
     /// Microseconds until the store was open and until one document had been read.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// R4: random reads on one thread while another commits random updates, 100 at a time, without a pause.
 enum ReadBesideWriterRow {
     static func run(on stage: Stage) throws {
@@ -70,16 +68,5 @@ enum ReadBesideWriterRow {
             try writer.commit(batch, .update)
         }
         return Progress(rate: Double(sequence.updates) / Clock.seconds(since: start))
-    }
-}
-
-/// Raised once by one thread, seen by others.
-private final class Flag: Sendable {
-    private let value = Atomic(false)
-
-    var isRaised: Bool { value.load(ordering: .relaxed) }
-
-    func raise() {
-        value.store(true, ordering: .relaxed)
     }
 }

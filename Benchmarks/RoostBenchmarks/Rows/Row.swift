@@ -11,6 +11,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
     case ranges = "R3"
     case readsBesideWriter = "R4"
     case compaction = "C1"
+    case compactionBesideWriter = "C2"
     case opening = "O1"
 
     /// The store a row starts from.
@@ -42,7 +43,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
             .opening:
             .ordered
         case .scansAfterRandomLoad: .random
-        case .compaction: .updated
+        case .compaction, .compactionBesideWriter: .updated
         }
     }
 
@@ -70,6 +71,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .ranges: try RangeRow.run(on: stage)
         case .readsBesideWriter: try ReadBesideWriterRow.run(on: stage)
         case .compaction: try CompactionRow.run(on: stage)
+        case .compactionBesideWriter: try CompactionPauseRow.run(on: stage)
         case .opening: try OpenRow.run(on: stage)
         }
     }

@@ -63,7 +63,9 @@ struct StoreOpener {
             Store.Writer(
                 lock: lock,
                 queue: CommitQueue(
-                    state: state, syncedEnd: syncedEnd, durability: options.durability, publish: publish))
+                    state: state, syncedEnd: syncedEnd, durability: options.durability,
+                    nameSync: { [medium, path] () throws(FileError) in try medium.syncDirectory(of: path) },
+                    publish: publish))
         }
         if output.count > 0 {
             try store.keepReplayed(output, state)
@@ -166,15 +168,13 @@ struct StoreOpener {
     static let replayedStart: UInt64 = 1 << 47
 
     /// Cuts off what a crash left after the last whole commit, and makes durable what comes before: a process that was
-    /// killed leaves commits, and a new file its name, in the system's cache alone, where a power failure could still
-    /// take them from under what is appended now.
+    /// killed leaves commits in the system's cache alone, where a power failure could still take them from under what
+    /// is appended now. The same goes for a new file's name, which is made durable with the first commit.
     ///
     /// - Returns: the end of what is known to be on the medium.
     private func secure(_ file: DataFile, upTo record: CommitRecord) throws(StoreError) -> UInt64 {
         try fileCall { () throws(FileError) in
             if Canary.trustedCache.isPlanted { return record.end }
-            // Whoever gave the file its name may have ended before that was durable.
-            try medium.syncDirectory(of: path)
             let hasTail = try file.file.size() > record.end
             let isCleanEnd = record.kind == .close && record.syncedEnd == record.start
             if isCleanEnd, !hasTail { return record.syncedEnd }

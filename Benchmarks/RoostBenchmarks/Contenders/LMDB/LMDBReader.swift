@@ -29,6 +29,11 @@
             unsafe mdb_txn_abort(transaction)
         }
 
+        func takeSnapshot() throws {
+            unsafe try LMDBStore.check(mdb_txn_renew(transaction), "mdb_txn_renew")
+            unsafe mdb_txn_reset(transaction)
+        }
+
         func read(_ key: DocumentKey, into sink: inout Sink) throws {
             unsafe try LMDBStore.check(mdb_txn_renew(transaction), "mdb_txn_renew")
             var number = key.id

@@ -22,6 +22,8 @@ import Glibc
         unsafe munmap(file.baseAddress!, file.count)
     }
 
+    func takeSnapshot() throws {}
+
     func read(_ key: DocumentKey, into sink: inout Sink) throws {
         unsafe sink.accept(record(key.position) + RawLayout.headerSize + DocumentID.size, layout.valueSize)
     }

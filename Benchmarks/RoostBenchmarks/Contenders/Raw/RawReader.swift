@@ -20,6 +20,8 @@ import Glibc
         unsafe buffer.deallocate()
     }
 
+    func takeSnapshot() throws {}
+
     func read(_ key: DocumentKey, into sink: inout Sink) throws {
         try fill(from: key.position, count: 1)
         unsafe sink.accept(buffer.baseAddress! + RawLayout.headerSize + DocumentID.size, layout.valueSize)

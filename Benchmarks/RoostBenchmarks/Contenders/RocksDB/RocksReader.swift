@@ -19,6 +19,10 @@
             unsafe rocksdb_readoptions_destroy(scanning)
         }
 
+        func takeSnapshot() throws {
+            unsafe rocksdb_release_snapshot(store.database, rocksdb_create_snapshot(store.database))
+        }
+
         func read(_ key: DocumentKey, into sink: inout Sink) throws {
             unsafe try withUnsafeBytes(of: key.id) { id in
                 let key = unsafe id.baseAddress!.assumingMemoryBound(to: CChar.self)

@@ -5,7 +5,7 @@
 
     /// RocksDB: a column family by ID holding the sequence and the value, and one by sequence (big-endian)
     /// holding the ID, written together in atomic batches.
-    @safe final class RocksStore: Contender {
+    @safe final class RocksStore: CompactingContender {
         /// A database and its column families may be used by any thread.
         nonisolated(unsafe) let database: OpaquePointer
         nonisolated(unsafe) let byID: OpaquePointer
@@ -43,14 +43,13 @@
         }
 
         /// A full manual compaction of both column families, down to and including the bottom level.
-        func compactAndClose() throws {
+        func compact() throws {
             let options = unsafe rocksdb_compactoptions_create()
             defer { unsafe rocksdb_compactoptions_destroy(options) }
             unsafe rocksdb_compactoptions_set_bottommost_level_compaction(options, 2)
             unsafe [byID, bySequence].forEach { family in
                 unsafe rocksdb_compact_range_cf_opt(database, family, options, nil, 0, nil, 0)
             }
-            try close()
         }
 
         func close() throws {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Roost's engine: a tree by ID whose entries own the values and hold the sequence, and a tree by sequence whose
 /// entries hold the ID and borrow the values, as the document layer lays them out.
-final class RoostStore: Contender {
+final class RoostStore: CompactingContender {
     let store: Store
     let byID: Tree
     let bySequence: Tree
@@ -28,10 +28,7 @@ final class RoostStore: Contender {
 
     func settle() throws {}
 
-    func compactAndClose() throws {
-        try store.compact()
-        try store.close()
-    }
+    func compact() throws { try store.compact() }
 
     func close() throws { try store.close() }
 
@@ -95,6 +92,8 @@ final class RoostReader: ContenderReader {
     private let store: RoostStore
 
     init(store: RoostStore) { self.store = store }
+
+    func takeSnapshot() throws { withExtendedLifetime(store.store.snapshot()) {} }
 
     func read(_ key: DocumentKey, into sink: inout Sink) throws {
         var id = key.id

@@ -8,6 +8,9 @@
         private let byID: OpaquePointer
         private let bySequence: OpaquePointer
         private let range: OpaquePointer
+        private let begin: OpaquePointer
+        private let probe: OpaquePointer
+        private let commit: OpaquePointer
 
         init(path: String, settings: [String]) throws {
             connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY, settings: settings)
@@ -17,10 +20,21 @@
                 "SELECT id, value FROM documents ORDER BY sequence")
             unsafe range = unsafe try connection.prepare(
                 "SELECT id, value FROM documents WHERE id >= ?1 ORDER BY id LIMIT ?2")
+            unsafe begin = unsafe try connection.prepare("BEGIN")
+            unsafe probe = unsafe try connection.prepare("PRAGMA data_version")
+            unsafe commit = unsafe try connection.prepare("COMMIT")
         }
 
         deinit {
             try? connection.close()
+        }
+
+        /// A transaction begins with its first look at the file.
+        func takeSnapshot() throws {
+            unsafe try connection.run(begin)
+            guard unsafe sqlite3_step(probe) == SQLITE_ROW else { throw connection.error("snapshot") }
+            unsafe sqlite3_reset(probe)
+            unsafe try connection.run(commit)
         }
 
         func read(_ key: DocumentKey, into sink: inout Sink) throws {

@@ -7,7 +7,7 @@
     ///
     /// One connection writes, taken in turn by the threads that do, since SQLite has one writer at a time and
     /// waiting in the program is cheaper than its busy handler; every reading thread has a connection.
-    final class SQLiteStore: Contender {
+    final class SQLiteStore: CompactingContender {
         enum Synchronous: String {
             case full = "FULL"
             case normal = "NORMAL"
@@ -47,12 +47,11 @@
             try withWriting { try $0.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
         }
 
-        func compactAndClose() throws {
+        func compact() throws {
             try withWriting { writing in
                 try writing.connection.execute("VACUUM")
                 try writing.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             }
-            try close()
         }
 
         func close() throws {
