@@ -37,7 +37,9 @@
 
     @usableFromInline package init(capacity: Int) {
         let capacity = max(capacity, 64)
-        guard let memory = unsafe malloc(ByteBuffer.headerLength + capacity) else { fatalError("out of memory") }
+        guard let memory = unsafe malloc(ByteBuffer.headerLength + capacity) else {
+            fatalError("out of memory")
+        }
         unsafe state = memory.bindMemory(to: State.self, capacity: 1)
         unsafe state.initialize(
             to: State(base: memory + ByteBuffer.headerLength, count: 0, capacity: capacity))

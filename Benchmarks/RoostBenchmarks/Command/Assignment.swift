@@ -13,6 +13,8 @@ struct Assignment: Codable, Sendable {
 struct Outcome: Codable, Sendable {
     /// By ``Metric`` name.
     let figures: [String: Double]
+    /// How a long load went on: documents a second in each of its equal parts; empty for other rows.
+    let progress: [Double]
     /// The greatest share of a core that other programs took during a timed region.
     let disturbance: Double
 

@@ -13,6 +13,8 @@ struct Options: Codable, Sendable {
     var seconds = 2.0
     /// No round is started that would end later than this many seconds after the start.
     var limit = Double.infinity
+    /// Numbers of documents to compare, instead of one table.
+    var scale: [Int] = []
     var jsonFile: String?
     /// Where the table, the JSON and the plots go.
     var results: String?
@@ -45,6 +47,8 @@ struct Options: Codable, Sendable {
         case "--seed": seed = UInt64(try Self.number(option, value, in: 0...Int.max))
         case "--rounds": rounds = try Self.number(option, value, in: 1...1_000)
         case "--seconds": seconds = Double(try Self.number(option, value, in: 1...3_600))
+        case "--scale":
+            scale = try Self.list(value).map { try Self.number(option, $0, in: 1_000...1_000_000_000) }
         case "--json": jsonFile = value
         case "--results": results = value
         case "--directory": directory = value

@@ -20,6 +20,7 @@ enum RoostBenchmarks {
     private static func run(_ options: Options) throws {
         if options.wantsHelp { return print(Usage.text) }
         ContenderCatalogue.leftOut.forEach(Console.note)
+        if !options.scale.isEmpty { return try ScalingRun.run(options) }
         let results = try Conductor(options).run()
         print(MarkdownReport(results).text)
         if let file = options.jsonFile { try results.json().write(to: URL(fileURLWithPath: file)) }

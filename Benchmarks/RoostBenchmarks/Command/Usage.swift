@@ -16,6 +16,7 @@ enum Usage {
           --seed N            seed of documents and orders (1)
           --rounds N          samples of each figure (3)
           --seconds N         length of the phases that are bounded by time (2)
+          --scale 10000,...   compares stores of these numbers of documents, in one round, instead
           --json FILE         writes every sample to FILE
           --results DIR       writes table, JSON and plots to DIR (Benchmarks/Results, say)
           --directory DIR     where the stores are kept meanwhile (.build/roost-bench); emptied at the end

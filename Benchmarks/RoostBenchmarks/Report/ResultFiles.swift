@@ -15,6 +15,7 @@ struct ResultFiles {
         try results.json().write(to: URL(fileURLWithPath: name + ".json"))
         try write(BarPlot.throughput(results).svg, to: name + "-throughput.svg")
         try write(BarPlot.writeAmplification(results).svg, to: name + "-writes.svg")
+        if let plot = LinePlot.randomLoad(results) { try write(plot.svg, to: name + "-random-load.svg") }
     }
 
     private func write(_ text: String, to path: String) throws {

@@ -12,7 +12,7 @@ extension Results {
                 JSONDocument.Contender(
                     name: $0.name, title: $0.title, kind: $0.kind, configuration: $0.configuration)
             },
-            figures: metrics.map(line))
+            figures: metrics.map(line), progress: progress)
         return try encoder.encode(document) + Data("\n".utf8)
     }
 
@@ -62,4 +62,6 @@ private struct JSONDocument: Encodable {
     let seconds: Double
     let contenders: [Contender]
     let figures: [Line]
+    /// Documents a second in each equal part of W2, by contender.
+    let progress: [String: [Double]]
 }

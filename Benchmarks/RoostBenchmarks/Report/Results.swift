@@ -7,6 +7,8 @@ struct Results {
     let machine: Machine
     private var samples: [String: [Metric: [Double]]] = [:]
     private var disturbed: Set<Cell> = []
+    /// The first round's ``Outcome/progress``, by contender.
+    private(set) var progress: [String: [Double]] = [:]
 
     private struct Cell: Hashable {
         let contender: String
@@ -20,6 +22,7 @@ struct Results {
     }
 
     mutating func add(_ outcome: Outcome, of entry: ContenderEntry) {
+        if progress[entry.name] == nil, !outcome.progress.isEmpty { progress[entry.name] = outcome.progress }
         for (name, value) in outcome.figures {
             guard let metric = Metric(rawValue: name) else { continue }
             samples[entry.name, default: [:]][metric, default: []].append(value)

@@ -25,6 +25,13 @@ struct SVGCanvas {
                 + "width=\"\(Self.text(width))\" height=\"\(Self.text(height))\" rx=\"1.5\"/>")
     }
 
+    /// A line through `points`; `style` as for a bar.
+    mutating func line(_ points: [(x: Double, y: Double)], style: String, dash: String? = nil) {
+        let path = points.map { "\(Self.text($0.x)),\(Self.text($0.y))" }.joined(separator: " ")
+        let dashes = dash.map { " stroke-dasharray=\"\($0)\"" } ?? ""
+        shapes.append("<polyline class=\"line \(style)\" points=\"\(path)\"\(dashes)/>")
+    }
+
     mutating func text(_ string: String, x: Double, y: Double, anchor: Anchor = .start, style: String) {
         shapes.append(
             "<text class=\"\(style)\" x=\"\(Self.text(x))\" y=\"\(Self.text(y))\" "
@@ -48,10 +55,13 @@ struct SVGCanvas {
         text { fill: #727b85; font-size: 11px }
         .title { font-size: 15px; font-weight: 600 }
         .panel { font-weight: 600 }
-        .raw { fill: #8c959f }
-        .peer { fill: #5f88bd }
-        .relaxed { fill: #a3bbdb }
-        .roost { fill: #e0702d }
+        .raw { fill: #8c959f; stroke: #8c959f }
+        .peer { fill: #5f88bd; stroke: #5f88bd }
+        .relaxed { fill: #a3bbdb; stroke: #a3bbdb }
+        .roost { fill: #e0702d; stroke: #e0702d }
+        .rule { stroke: #727b8555 }
+        .line { fill: none; stroke-width: 1.8; stroke-linejoin: round }
+        rect.raw, rect.peer, rect.relaxed, rect.roost { stroke: none }
         """
 
     private static func text(_ value: Double) -> String {

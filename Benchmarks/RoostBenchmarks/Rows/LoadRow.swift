@@ -9,7 +9,7 @@ enum LoadRow {
         let store = try stage.open()
         Warmth.settle()
         let meter = Meter()
-        try load(corpus, batch, try store.makeWriter(), inOrder: inOrder)
+        let progress = try load(corpus, batch, try store.makeWriter(), inOrder: inOrder)
         let loaded = meter.stop()
         try store.settle()
         try store.close()
@@ -26,12 +26,19 @@ enum LoadRow {
             stage.record(.orderedLoadSyncs, loaded.syncs * Double(documentsPerCommit) / count)
             stage.record(.fileSize, Double(FileTree.size(of: stage.directory)) / bytes)
         }
+        if !inOrder { stage.progress = progress }
         try stage.verify { _ in 0 }
     }
 
+    /// Parts of a load whose speed is noted.
+    private static let parts = 50
+
     private static func load(
         _ corpus: Corpus, _ batch: Batch, _ writer: any ContenderWriter, inOrder: Bool
-    ) throws {
+    ) throws -> [Double] {
+        let perPart = max(corpus.count / parts, documentsPerCommit)
+        var progress: [Double] = []
+        var (partStart, partCount) = (Clock.now(), 0)
         for start in stride(from: 0, to: corpus.count, by: documentsPerCommit) {
             batch.removeAll()
             for position in start..<min(start + documentsPerCommit, corpus.count) {
@@ -39,6 +46,11 @@ enum LoadRow {
                 unsafe batch.append(corpus.id(of: index), corpus.value(of: index, version: 0))
             }
             try writer.commit(batch, inOrder ? .append : .insert)
+            partCount += batch.count
+            guard partCount >= perPart else { continue }
+            progress.append(Double(partCount) / Clock.seconds(since: partStart))
+            (partStart, partCount) = (Clock.now(), 0)
         }
+        return progress
     }
 }

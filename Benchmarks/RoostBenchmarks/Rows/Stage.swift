@@ -5,6 +5,8 @@ final class Stage {
     /// How long the rows that are bounded by time go on.
     let seconds: Double
     private(set) var figures: [Metric: Double] = [:]
+    /// Documents a second in each part of a long load.
+    var progress: [Double] = []
     /// The greatest share of a core that other programs took during a timed region.
     private(set) var disturbance = 0.0
     private let entry: ContenderEntry
