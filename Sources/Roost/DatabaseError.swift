@@ -7,8 +7,9 @@
 /// ```swift
 /// do {
 ///     try notes.save(&draft)
-/// } catch where error.code == .conflict {
-///     // somebody saved first
+/// } catch {
+///     guard error.code == .conflict else { throw error }
+///     // Somebody saved first.
 /// }
 /// ```
 public struct DatabaseError: Error, Sendable {

@@ -52,7 +52,8 @@ extension InspectionPage {
 
         function drawMap() {
           const canvas = $("map"), width = canvas.parentElement.clientWidth, left = 74, top = 5;
-          const columns = cells.length > 1200 ? 128 : cells.length > 120 ? 64 : 32;
+          const widest = width - left < 640 ? 64 : 128;
+          const columns = Math.min(widest, cells.length > 1200 ? 128 : cells.length > 120 ? 64 : 32);
           const cell = Math.max(3, Math.min(30, (width - left) / columns));
           const rows = Math.max(1, Math.ceil(cells.length / columns)), height = Math.ceil(top + rows * cell) + 1;
           const ratio = window.devicePixelRatio || 1;

@@ -133,7 +133,7 @@ extension InspectionPage {
             drawMap();
           });
           matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawMap);
-          addEventListener("resize", drawMap);
+          addEventListener("resize", () => { drawMap(); drawTimeline(); });
           drawTiles(); drawProblems(); drawBar(); setUpMap(); drawMap(); setUpTimeline(); drawTimeline(); drawTrees();
           document.body.dataset.drawn = "yes";
         }

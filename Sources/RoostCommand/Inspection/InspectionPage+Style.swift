@@ -77,6 +77,13 @@ extension InspectionPage {
         #tip { position: fixed; z-index: 9; pointer-events: none; max-width: 340px; padding: 8px 11px;
           border-radius: 8px; background: var(--ink); color: var(--card); font-size: 13px; line-height: 1.45;
           box-shadow: 0 6px 24px #0005; white-space: pre-line; font-variant-numeric: tabular-nums; }
+        @media (max-width: 640px) {
+          main { padding: 20px 12px 32px; }
+          .tiles { grid-template-columns: 1fr 1fr; }
+          .tile b { font-size: 20px; }
+          .tree > svg text { font-size: 13.5px; }
+          .tree .pair { grid-template-columns: minmax(0, 260px); }
+        }
         @media print { button { display: none; } section { break-inside: avoid; } }
         """#
 }

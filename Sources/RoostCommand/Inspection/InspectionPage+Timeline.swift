@@ -27,7 +27,8 @@ extension InspectionPage {
         function drawTimeline() {
           const chart = $("timeline"), spans = data.timeline;
           chart.replaceChildren();
-          const [width, left, right, growth, gap, bars] = [1110, 74, 10, 170, 26, 70];
+          const width = Math.max(300, Math.round(chart.getBoundingClientRect().width));
+          const [left, right, growth, gap, bars] = [74, 10, 170, 26, 70];
           chart.setAttribute("viewBox", `0 0 ${width} ${growth + gap + bars + 26}`);
           document.body.dataset.spans = spans.length;
           if (!spans.length) return;
