@@ -149,7 +149,7 @@ struct CommitRecord: Sendable, Equatable {
             start >= Format.firstCommit, start < offset, syncedEnd <= start, checkpoint <= offset
         else { return false }
         guard (start == Format.firstCommit) == (previous == 0),
-            previous == 0 || previous + UInt64(CommitRecord.size) == start
+            previous == 0 || previous &+ UInt64(CommitRecord.size) == start
         else { return false }
         guard (kind == .checkpoint) == (checkpoint == offset), (kind == .checkpoint) == (directory != nil),
             replayAfter <= offset, checkpoint != 0
