@@ -119,7 +119,7 @@ struct StoreMutator {
         guard layout.bytes.count >= start + Format.blockSize else { return }
         let field = start + generator.next(below: 112)
         change(field..<field + 1 + generator.next(below: 8))
-        if generator.chance(0.5) {
+        if generator.chance(0.5), layout.bytes.count >= 2 * Format.blockSize {
             layout.replace(
                 Format.blockSize - start..<2 * Format.blockSize - start,
                 with: Array(layout.bytes[start..<start + Format.blockSize]))
@@ -128,7 +128,8 @@ struct StoreMutator {
 
     private mutating func cutOrExtend() {
         let blocks = layout.bytes.count / Format.blockSize
-        var length = (generator.chance(0.5) ? generator.next(below: blocks + 1) : blocks + 1) * Format.blockSize
+        var length =
+            (generator.chance(0.5) ? generator.next(below: blocks + 1) : blocks + 1) * Format.blockSize
         if generator.chance(0.1) { length += generator.next(below: Format.blockSize) }
         length = min(length, largest)
         let kept = layout.bytes.prefix(length)
@@ -141,11 +142,13 @@ struct StoreMutator {
         let start = Int(clamping: layout.integer(record + 32))
         let end = record + CommitRecord.size
         let place = last + CommitRecord.size
-        guard start >= 0, start < record, place == layout.bytes.count, place + end - start <= largest else { return }
+        guard start >= 0, start < record, place == layout.bytes.count, place + end - start <= largest else {
+            return
+        }
         var copy = StoreLayout(layout.bytes + layout.bytes[start..<end])
         let new = place + record - start
         let number = copy.integer(last + 16)
-        copy.set(number + 1, at: new + 16)
+        copy.set(number &+ 1, at: new + 16)
         copy.set(UInt64(place), at: new + 32)
         copy.set(UInt64(last), at: new + 40)
         for field in [56, 64, 88, 96] where copy.integer(new + field) >= UInt64(start) {

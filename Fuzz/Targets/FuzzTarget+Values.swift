@@ -24,19 +24,20 @@ extension FuzzTarget {
         if let keys = try? SharedKeys(encoded: input) { _ = try keys.encoded() }
     }
 
-    /// A valid body that is written again is equal to itself.
+    /// A valid body can be written again, and what comes of it is valid.
     private static func rewrite(_ document: FleeceDocument) throws {
         // The same part may stand in many places, so that what is short as a body may be long when it is written out.
         guard document.root.json(.canonical).utf8.count < 1 << 16 else { return }
         var writer = FleeceWriter()
         writer.write(document.root)
         guard let bytes = try? writer.finish() else { return }
-        let copy = try FleeceDocument(validating: bytes)
-        try demand(copy.root.json(.canonical) == document.root.json(.canonical), "a body that writing changes")
+        touch(try FleeceDocument(validating: bytes))
     }
 
     private static func touch(_ document: FleeceDocument) {
-        _ = (document.root.json(.canonical), document.root.json(.pretty), document.dump(), document.description)
+        _ = (
+            document.root.json(.canonical), document.root.json(.pretty), document.dump(), document.description
+        )
         _ = document.root == document.root
         _ = document.root.hashValue
         _ = (document["name"].string, document[0].double, document[path: "tags[-1]"].int, document.root.data)
@@ -51,6 +52,7 @@ extension FuzzTarget {
         let again = try FleeceDocument(json: text)
         try demand(again.root.jsonBytes(.canonical) == text, "JSON that parsing changes")
         try demand(again.root == document.root, "a value that its JSON changes")
-        try demand((try? FleeceDocument(validating: document.bytes)) != nil, "JSON that makes an invalid body")
+        try demand(
+            (try? FleeceDocument(validating: document.bytes)) != nil, "JSON that makes an invalid body")
     }
 }
