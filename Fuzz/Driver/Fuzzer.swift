@@ -15,10 +15,12 @@ enum Fuzzer {
         return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
             var count = Int32(arguments.count)
             var base = buffer.baseAddress
-            return unsafe LLVMFuzzerRunDriver(&count, &base, { data, size in
-                unsafe Fuzzer.feed(UnsafeRawBufferPointer(start: data, count: size))
-                return 0
-            })
+            return unsafe LLVMFuzzerRunDriver(
+                &count, &base,
+                { data, size in
+                    unsafe Fuzzer.feed(UnsafeRawBufferPointer(start: data, count: size))
+                    return 0
+                })
         }
     }
 

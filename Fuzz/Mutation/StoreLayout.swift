@@ -33,7 +33,9 @@ struct StoreLayout {
 
     mutating func set(_ value: UInt64, at offset: Int, width: Int = 8) {
         guard offset >= 0, offset + width <= bytes.count else { return }
-        for index in 0..<width { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index)) }
+        for index in 0..<width {
+            bytes[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index))
+        }
     }
 
     mutating func replace(_ range: Range<Int>, with new: [UInt8]) {
@@ -63,7 +65,9 @@ struct StoreLayout {
             let range = position..<position + shape.length
             guard header < range.count else { return }
             chunks.append(
-                Chunk(range: range, payload: position + header..<range.upperBound, kind: shape.kind, record: index))
+                Chunk(
+                    range: range, payload: position + header..<range.upperBound, kind: shape.kind,
+                    record: index))
             position += shape.length
         }
     }

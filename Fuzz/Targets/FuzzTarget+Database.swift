@@ -49,10 +49,12 @@ extension FuzzTarget {
 
     private static func write(_ collection: DocumentCollection) throws {
         let saved = try collection.save(json: #"{"v":1}"#, id: "fuzz")
-        try demand(saved.sequence == (try collection.snapshot().lastSequence), "a sequence that is not the last")
+        try demand(
+            saved.sequence == (try collection.snapshot().lastSequence), "a sequence that is not the last")
         for id in ["d1", "d2", "d3"] { _ = try? collection.delete(id) }
         _ = try? collection.database.write { batch in try batch.purge("d4", in: collection) }
-        try demand(try collection.get("fuzz")?.json().contains("\"v\":1") == true, "a saved document is not there")
+        try demand(
+            try collection.get("fuzz")?.json().contains("\"v\":1") == true, "a saved document is not there")
     }
 
     private static func databaseSeeds() throws -> [[UInt8]] {
@@ -60,7 +62,9 @@ extension FuzzTarget {
         let database = try Database.open("db", environment: StoreSeeds.environment(disk))
         let notes = try database.collection("notes")
         for number in 0..<6 {
-            _ = try notes.save(json: #"{"v":\#(number),"text":"\#(String(repeating: "x", count: 20 * number))"}"#, id: "d\(number)")
+            _ = try notes.save(
+                json: #"{"v":\#(number),"text":"\#(String(repeating: "x", count: 20 * number))"}"#,
+                id: "d\(number)")
         }
         _ = try notes.delete("d5")
         try database.write { batch in

@@ -39,7 +39,8 @@ extension FuzzTarget {
         try demand(record.end % UInt64(Format.blockSize) == 0, "a commit that ends within a block")
         for chunk in [record.operations, record.directory] {
             guard let chunk else { continue }
-            try demand(chunk.offset >= record.start && chunk.end <= record.offset, "a chunk outside its commit")
+            try demand(
+                chunk.offset >= record.start && chunk.end <= record.offset, "a chunk outside its commit")
         }
     }
 

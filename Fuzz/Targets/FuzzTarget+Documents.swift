@@ -66,8 +66,10 @@ extension FuzzTarget {
         StoredDocument.encodeHead([.single], sequence: 5, expiration: 7, winner: winner, to: &document)
         return [
             document, CollectionRecord(number: 3).encoded,
-            DatabaseRecord(privateUUID: .init(repeating: 1, count: 16), publicUUID: .init(repeating: 2, count: 16))
-                .encoded, Catalog.collection(.default).bytes,
+            DatabaseRecord(
+                privateUUID: .init(repeating: 1, count: 16), publicUUID: .init(repeating: 2, count: 16)
+            )
+            .encoded, Catalog.collection(.default).bytes,
         ]
     } run: { input in
         let buffer = ByteBuffer()

@@ -43,8 +43,10 @@ enum StoreSeeds {
     static func payloads(of kind: ChunkKind) throws -> [[UInt8]] {
         try files().flatMap { bytes in
             let layout = StoreLayout(bytes)
-            return layout.chunks.filter { $0.kind == kind && layout.bytes[$0.range.lowerBound + 4] == kind.rawValue }
-                .prefix(6).map { Array(layout.bytes[$0.payload]) }
+            return layout.chunks.filter {
+                $0.kind == kind && layout.bytes[$0.range.lowerBound + 4] == kind.rawValue
+            }
+            .prefix(6).map { Array(layout.bytes[$0.payload]) }
         }
     }
 
@@ -82,7 +84,9 @@ enum StoreSeeds {
         let (names, numbers) = (try store.tree("names"), try store.tree("numbers"))
         let transaction = try store.beginWriting()
         for number in 0..<30 {
-            let value = try [UInt8](repeating: 1, count: 30 + number).withView { try transaction.append(value: $0) }
+            let value = try [UInt8](repeating: 1, count: 30 + number).withView {
+                try transaction.append(value: $0)
+            }
             try Key("n\(number)").bytes.withView {
                 try transaction.put($0, inline: $0, value: value, owns: true, in: names)
             }
