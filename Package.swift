@@ -5,6 +5,8 @@ import PackageDescription
 // the benchmark and fuzzing targets, none of which a package that depends on Roost ever builds.
 let isDevelopment = Context.environment["ROOST_DEVELOPMENT"] != nil
 
+let isFuzzing = Context.environment["ROOST_FUZZING"] != nil
+
 let strict: [SwiftSetting] =
     [.strictMemorySafety(), .swiftLanguageMode(.v6)]
     + (isDevelopment
@@ -60,6 +62,34 @@ func simulationProducts() -> [Product] {
     isDevelopment ? [.executable(name: "roost-simulate", targets: ["RoostSimulate"])] : []
 }
 
+/// The fuzzers. `Fuzz/run` sets ROOST_FUZZING and builds them with libFuzzer; everywhere else the same targets are fed with
+/// the kept corpora, as tests.
+func fuzzingTargets() -> [Target] {
+    guard isDevelopment else { return [] }
+    let parts: [Target.Dependency] = [
+        "Roost", "RoostStorage", "RoostBytes", "RoostFile", "Fleece", "RoostSimulation", "RoostCampaign",
+    ]
+    guard isFuzzing else {
+        return [
+            .testTarget(
+                name: "RoostFuzzTests", dependencies: parts, path: "Fuzz",
+                exclude: ["Corpora", "CLibFuzzer", "Driver", "README.md", "run"],
+                sources: ["Targets", "Mutation", "Tests"], swiftSettings: strict)
+        ]
+    }
+    return [
+        .systemLibrary(name: "CLibFuzzer", path: "Fuzz/CLibFuzzer"),
+        .executableTarget(
+            name: "RoostFuzz", dependencies: parts + ["CLibFuzzer"], path: "Fuzz",
+            exclude: ["Corpora", "CLibFuzzer", "Tests", "README.md", "run"],
+            sources: ["Targets", "Mutation", "Driver"], swiftSettings: strict),
+    ]
+}
+
+func fuzzingProducts() -> [Product] {
+    isDevelopment && isFuzzing ? [.executable(name: "roost-fuzz", targets: ["RoostFuzz"])] : []
+}
+
 let package = Package(
     name: "Roost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -68,7 +98,7 @@ let package = Package(
         .library(name: "RoostStorage", targets: ["RoostStorage"]),
         .library(name: "Fleece", targets: ["Fleece"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
-    ] + benchmarkProducts() + simulationProducts(),
+    ] + benchmarkProducts() + simulationProducts() + fuzzingProducts(),
     traits: [
         .default(enabledTraits: ["HardwareCrypto"]),
         .trait(
@@ -104,5 +134,5 @@ let package = Package(
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
         tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"]),
-    ] + benchmarkTargets() + simulationTargets()
+    ] + benchmarkTargets() + simulationTargets() + fuzzingTargets()
 )

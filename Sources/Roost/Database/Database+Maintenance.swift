@@ -98,8 +98,8 @@ extension Database {
         return try engine { () throws(StoreError) in try core.store.backup(to: file, progress: progress) }
     }
 
-    /// Rescues what can be read of the damaged database at `path` into a new one at `destination`. Writes nothing to
-    /// the damaged one, which nobody should have open.
+    /// Rescues what can be read of the damaged database at `path` into a new one at `destination`, and counts its
+    /// documents anew. Writes nothing to the damaged one, which nobody should have open.
     ///
     /// - Parameters:
     ///   - path: the damaged database's directory.
@@ -116,10 +116,19 @@ extension Database {
         options.key = key
         try DatabaseOpener(path: destination, options: options, environment: .system).makeDirectory()
         let store = options.store
-        return try engine { () throws(StoreError) in
+        let report = try engine { () throws(StoreError) in
             try Store.salvage(
                 DatabaseOpener.dataPath(path), to: DatabaseOpener.dataPath(destination), options: store,
                 progress: progress)
         }
+        do throws(DatabaseError) {
+            let database = try open(destination, options: options)
+            try database.core.recount()
+            try database.close()
+        } catch {
+            // Without its catalog it is no database any more, but what was rescued is there for the engine.
+            guard [.notADatabase, .damaged].contains(error.code) else { throw error }
+        }
+        return report
     }
 }

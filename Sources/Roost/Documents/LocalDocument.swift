@@ -130,7 +130,9 @@ extension CollectionSnapshot {
             let cursor = try reader.extras.cursor(ExtrasKey.allLocal)
             var names: [String] = []
             while try engine({ () throws(StoreError) in try cursor.next() }) {
-                names.append(try String(documentID: cursor.keyView.dropFirst(1)))
+                let key = cursor.keyView
+                guard !key.isEmpty else { throw DatabaseError.damaged("The name of a local document") }
+                names.append(try String(documentID: key.dropFirst(1)))
             }
             return names
         }

@@ -84,6 +84,8 @@ struct DatabaseRecord {
 ///     limit      varint   the revision limit
 struct CollectionRecord: Equatable {
     static let version: UInt8 = 1
+    /// A larger sequence can't have been given out.
+    static let largestSequence = UInt64(Int64.max)
 
     let number: UInt64
     var lastSequence: UInt64 = 0
@@ -106,7 +108,7 @@ struct CollectionRecord: Equatable {
     init(_ bytes: [UInt8]) throws(DatabaseError) {
         var offset = 1
         guard bytes.first == Self.version, let number = Varint.read(bytes.span, at: &offset),
-            let sequence = Varint.read(bytes.span, at: &offset),
+            let sequence = Varint.read(bytes.span, at: &offset), sequence <= Self.largestSequence,
             let live = Varint.read(bytes.span, at: &offset),
             let limit = Varint.read(bytes.span, at: &offset), limit >= 1,
             limit <= UInt64(RevisionTree.maximumCount)

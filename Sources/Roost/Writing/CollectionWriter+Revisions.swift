@@ -60,8 +60,9 @@ extension CollectionWriter {
     func count(_ old: LoadedDocument?, _ new: LoadedDocument?) {
         let before = old?.isLive ?? false
         let after = new?.isLive ?? false
-        if before && !after { record.liveCount -= 1 }
-        if after && !before { record.liveCount += 1 }
+        // The number comes from the file, which may be damaged.
+        if before && !after { record.liveCount = max(record.liveCount, 1) - 1 }
+        if after && !before { record.liveCount &+= 1 }
     }
 }
 

@@ -58,5 +58,6 @@ extension Reduction {
     package static let keyBytes = Reduction(
         name: "keyBytes", identity: Key(UInt64(0)).bytes,
         map: { key, _ in Key(UInt64(key.count)).bytes },
-        combine: { Key((Key($0).number ?? 0) + (Key($1).number ?? 0)).bytes })
+        // Wrapping, because a damaged file may hold any numbers.
+        combine: { Key((Key($0).number ?? 0) &+ (Key($1).number ?? 0)).bytes })
 }

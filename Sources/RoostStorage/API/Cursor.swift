@@ -84,6 +84,8 @@ public final class Cursor {
         while index >= image.count {
             guard let next = place.upper else { return finish(.end) }
             place = try reader.locate(.key(next), into: image)
+            // Separators out of order, as damage may leave them, would lead in circles.
+            if let upper = place.upper, !next.lexicographicallyPrecedes(upper) { throw disorder }
             index = 0
         }
         if let upper = range.upper, !isBelow(upper) { return finish(.end) }
@@ -94,10 +96,15 @@ public final class Cursor {
         while index < 0 {
             guard let lower = place.lower else { return finish(.start) }
             place = try reader.locate(.below(lower), into: image)
+            if let next = place.lower, !next.lexicographicallyPrecedes(lower) { throw disorder }
             index = image.count - 1
         }
         if let lower = range.lower, isBelow(lower) { return finish(.start) }
         return try settle()
+    }
+
+    private var disorder: StoreError {
+        reader.file.damaged("inner nodes with separators out of order", ChunkReference(offset: 0, length: 0))
     }
 
     /// Whether the key at `index` is less than `bound`. The bound is in few leaves, so most need no comparison.

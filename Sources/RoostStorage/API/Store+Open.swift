@@ -52,6 +52,7 @@ struct StoreOpener {
             try StoreCreator(path: path, options: options, environment: environment).create()
         }
         let file = try openFile(.readWrite)
+        try checkWritable(file.header)
         let record = try lastRecord(in: file)
         let syncedEnd = try secure(file, upTo: record)
         file.writtenEnd.store(record.end, ordering: .releasing)
@@ -108,6 +109,17 @@ struct StoreOpener {
             let transform = factory.open(parameters: header.transformParameters, fileID: header.fileID)
         else { throw .unknownFeatures(FileHeader.transformedFeature) }
         return transform
+    }
+
+    /// Refuses to write files with features that what is written would have to heed.
+    private func checkWritable(_ header: FileHeader) throws(StoreError) {
+        let unknown = header.readOnlyFeatures
+        guard unknown == 0 else {
+            throw StoreError(
+                .unsupportedFormat,
+                "\(path) uses features (\(unknown)) with which this Roost can read it but not write it. "
+                    + "Open it read-only, or use a newer Roost.")
+        }
     }
 
     private func explain(_ refusal: FileHeader.Refusal) -> StoreError {

@@ -5,6 +5,8 @@ struct CommitRecord: Sendable, Equatable {
     static let size = 192
     static let magic: UInt64 = 0x7469_6D6D_6F43_7352  // "RsCommit" in the file
     static let tagLength = 32
+    /// More commits than any file has seen, so that counting on never overflows.
+    static let largestNumber = UInt64(Int64.max)
 
     enum Kind: UInt8, Sendable {
         /// Values and operations only; the trees follow from the last checkpoint and the operations since.
@@ -145,11 +147,11 @@ struct CommitRecord: Sendable, Equatable {
 
     private var hasOrderedOffsets: Bool {
         let block = UInt64(Format.blockSize)
-        guard offset <= ChunkReference.maximumOffset, end % block == 0, start % block == 0,
+        guard number <= CommitRecord.largestNumber, offset <= ChunkReference.maximumOffset, end % block == 0, start % block == 0,
             start >= Format.firstCommit, start < offset, syncedEnd <= start, checkpoint <= offset
         else { return false }
         guard (start == Format.firstCommit) == (previous == 0),
-            previous == 0 || previous + UInt64(CommitRecord.size) == start
+            previous == 0 || previous &+ UInt64(CommitRecord.size) == start
         else { return false }
         guard (kind == .checkpoint) == (checkpoint == offset), (kind == .checkpoint) == (directory != nil),
             replayAfter <= offset, checkpoint != 0

@@ -46,7 +46,10 @@ final class SeparatorTable: Sendable {
             keys.slice(Int(ends[index - 1]), Int(ends[index] - ends[index - 1]))
         }
         let prefix = key(1).commonPrefix(key(ends.count - 1))
-        let heads = ends.indices.map { $0 == 0 ? 0 : PageView.head(of: key($0).dropFirst(prefix)) }
+        let heads = ends.indices.map { index -> UInt32 in
+            // Keys out of order, as damage may leave them, need not all have the prefix.
+            index == 0 ? 0 : PageView.head(of: key(index).dropFirst(min(prefix, key(index).count)))
+        }
         return (prefix, heads)
     }
 

@@ -51,6 +51,7 @@ struct SalvageSource {
 
     /// The roots that region `index` holds, and the record after which operations must be applied to their trees.
     func directory(in index: Int) throws(StoreError) -> (RootDirectory, since: UInt64)? {
+        guard index < regions.count else { return nil }
         let region = regions[index]
         if region.kind == .commit { return nil }
         if let record = try record(of: region), let place = record.directory {

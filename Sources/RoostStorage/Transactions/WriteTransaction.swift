@@ -15,8 +15,6 @@ public final class WriteTransaction {
     private var hasEnded = false
     /// The commit of another file that this one repeats: it gets the same number and time.
     var repeated: CommitRecord?
-    /// An error that a subscript could not throw; committing throws it.
-    private var deferredError: StoreError?
 
     init(store: Store, queue: CommitQueue, base: CommitQueue.Base, owner: UInt64) {
         self.store = store
@@ -48,11 +46,6 @@ public final class WriteTransaction {
 
     func checkOpen() throws(StoreError) {
         guard !hasEnded else { throw StoreError(.closed, "The transaction has ended; begin another one.") }
-    }
-
-    /// Keeps an error from where it can't be thrown until ``commit()``.
-    func deferError(_ error: StoreError) {
-        if deferredError == nil { deferredError = error }
     }
 
     func editor(_ tree: Tree) throws(StoreError) -> TreeEditor {
@@ -170,7 +163,6 @@ public final class WriteTransaction {
     func stage(_ policy: CheckpointPolicy) throws(StoreError) -> CommitQueue.Ticket? {
         try checkOpen()
         do throws(StoreError) {
-            if let deferredError { throw deferredError }
             for editor in trees.editors.values { try editor.logTail() }
             let hasChanges =
                 lastOperations != nil || treeOperations.count > 0 || output.count > 0

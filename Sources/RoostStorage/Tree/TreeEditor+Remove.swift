@@ -75,6 +75,10 @@ extension TreeEditor {
                 try key.withView { (view) throws(StoreError) in _ = try deleteUnlogged(view) }
             }
             guard let next = place.upper else { return }
+            guard from.lexicographicallyPrecedes(next) else {
+                throw context.file.damaged(
+                    "inner nodes with separators out of order", ChunkReference(offset: 0, length: 0))
+            }
             from = next
             if let upper, !from.lexicographicallyPrecedes(upper) { return }
         }

@@ -66,9 +66,17 @@ extension TreeEditor {
         let base = try leaf.base.map { (child) throws(StoreError) in
             try context.file.page(child.chunk, pin)
         }
-        try context.file.reading(leaf.base?.chunk ?? ChunkReference(offset: 0, length: 0)) {
-            () throws(MalformedBytes) in try builder.merge(base, leaf.delta.view)
+        let chunk = leaf.base?.chunk ?? ChunkReference(offset: 0, length: 0)
+        // A page built of keys out of order would mix up their bytes.
+        if let base, let fault = PageCheck(page: base, lower: nil, upper: nil).fault() {
+            throw context.file.damaged(fault, chunk)
         }
+        let joint = builder.count
+        try context.file.reading(chunk) { () throws(MalformedBytes) in
+            try builder.merge(base, leaf.delta.view)
+        }
+        guard joint == 0 || joint == builder.count || builder.key(joint - 1).compare(builder.key(joint)) < 0
+        else { throw context.file.damaged("a leaf that overlaps its neighbour", chunk) }
     }
 
     /// Gathers a neighbour as well; returns the two children's indices.

@@ -15,6 +15,7 @@ extension TreeEditor {
         let before = node.summary
         var separators = separators
         if !separators.isEmpty, !range.isEmpty { separators[0] = node.separators.key(range.lowerBound).array }
+        try check(separators.dropFirst(range.isEmpty ? 0 : 1), replacing: range, of: node)
         node.replace(range, with: children, separators: separators)
         adjust(above, by: node.summary - before)
         if node.count == 0 {
@@ -25,6 +26,23 @@ extension TreeEditor {
             try merge(node, above)
         }
         try lowerRoot()
+    }
+
+    /// Refuses separators that don't fit between their neighbours, as those of a leaf with keys outside its span.
+    private func check(
+        _ separators: ArraySlice<[UInt8]>, replacing range: Range<Int>, of node: InnerNode
+    ) throws(StoreError) {
+        let table = node.separators
+        guard let first = separators.first, let last = separators.last else { return }
+        let before = range.isEmpty ? range.lowerBound - 1 : range.lowerBound
+        let fits =
+            (before <= 0 || first.withView { table.key(before).compare($0) < 0 })
+            && (range.upperBound >= table.count
+                || last.withView { $0.compare(table.key(range.upperBound)) < 0 })
+        guard fits else {
+            throw context.file.damaged(
+                "keys outside the span of their leaf", node[max(before, 0)].stored.chunk)
+        }
     }
 
     /// Makes a new root of what takes the old one's place.

@@ -102,6 +102,10 @@ final class TreeEditor {
         guard page.level == level, page.count > 0 else {
             throw context.file.damaged("a node of another level", child.chunk)
         }
+        // What is built of the separators relies on their order.
+        if let fault = PageCheck(page: page, lower: nil, upper: nil).fault() {
+            throw context.file.damaged(fault, child.chunk)
+        }
         let branch = Branch.stored(page, child.chunk)
         var children: [Child] = []
         children.reserveCapacity(page.count)
