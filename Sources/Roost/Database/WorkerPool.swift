@@ -19,26 +19,25 @@ final class WorkerPool: Sendable {
         self.limit = limit
     }
 
-    /// Runs `body` on a thread of the pool.
+    /// Runs `body` on a thread of the pool, with a flag that tells whether the task has been cancelled since.
     ///
-    /// - Throws: what `body` throws, or `cancelled` when the task is cancelled before `body` begins.
-    func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-        let isCancelled = Atomic<Bool>(false)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+    /// - Throws: what `body` throws, or `cancelled`, at once, when the task is cancelled before `body` begins.
+    func run<R: Sendable, Failure: Error>(
+        cancelled: Failure, _ body: @escaping @Sendable (CancellationFlag) throws(Failure) -> R
+    ) async throws(Failure) -> R {
+        let job = PendingJob<Result<R, Failure>>()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard job.wait(continuation) else { return continuation.resume(returning: .failure(cancelled)) }
                 enqueue {
-                    continuation.resume(
-                        with: Result {
-                            guard !isCancelled.load(ordering: .relaxed) else {
-                                throw DatabaseError.cancelledBeforeStart
-                            }
-                            return try body()
-                        })
+                    guard let continuation = job.begin() else { return }
+                    continuation.resume(returning: Result { () throws(Failure) in try body(job.flag) })
                 }
             }
         } onCancel: {
-            isCancelled.store(true, ordering: .relaxed)
+            job.cancel()?.resume(returning: .failure(cancelled))
         }
+        return try result.get()
     }
 
     private func enqueue(_ job: @escaping @Sendable () -> Void) {
@@ -67,11 +66,5 @@ final class WorkerPool: Sendable {
             state.running -= 1
             return nil
         }
-    }
-}
-
-extension DatabaseError {
-    fileprivate static var cancelledBeforeStart: Self {
-        Self(.cancelled, "The task was cancelled before the write began; nothing was changed.")
     }
 }

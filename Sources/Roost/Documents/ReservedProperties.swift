@@ -1,7 +1,7 @@
 import Fleece
 
 /// What a body that is to be saved says in its reserved properties.
-struct ReservedProperties {
+struct ReservedProperties: Sendable {
     private(set) var id: String?
     private(set) var revision: RevisionID?
     private(set) var isDeleted = false
