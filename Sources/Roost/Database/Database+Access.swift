@@ -21,8 +21,9 @@ extension Database {
     public func write<R: Sendable>(_ body: @escaping @Sendable (WriteBatch) throws -> R) async throws -> R {
         try checkWritable()
         let core = core
-        return try await core.workers.run(cancelled: DatabaseError.cancelledBeforeStart as any Error) { flag in
-            try core.write(flag, body)
+        return try await core.workers.run(cancelled: DatabaseError.cancelledBeforeStart as any Error) {
+            flag in
+            try core.write(cancellation: flag, body)
         }
     }
 

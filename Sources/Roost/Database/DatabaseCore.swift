@@ -134,7 +134,7 @@ final class DatabaseCore: Sendable {
     func endBatch() { writingThread.store(0, ordering: .relaxed) }
 
     /// Runs `body` with a batch and commits it.
-    func write<R>(_ flag: CancellationFlag? = nil, _ body: (WriteBatch) throws -> R) throws -> R {
+    func write<R>(cancellation flag: CancellationFlag? = nil, _ body: (WriteBatch) throws -> R) throws -> R {
         let batch = try beginBatch(flag)
         defer { batch.rollback() }
         let result = try body(batch)
@@ -144,7 +144,7 @@ final class DatabaseCore: Sendable {
 
     /// As the other form, for changes that fail with a database error only.
     func write<R>(
-        _ flag: CancellationFlag? = nil, _ body: (WriteBatch) throws(DatabaseError) -> R
+        cancellation flag: CancellationFlag? = nil, _ body: (WriteBatch) throws(DatabaseError) -> R
     ) throws(DatabaseError) -> R {
         let batch = try beginBatch(flag)
         defer { batch.rollback() }

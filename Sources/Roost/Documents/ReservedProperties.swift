@@ -8,7 +8,7 @@ struct ReservedProperties: Sendable {
 
     /// - Throws: `corruptRevisionData` for a reserved name that no body may have, and for one whose value cannot be true.
     init(_ properties: FleeceDocument) throws(DatabaseError) {
-        for (name, value) in properties.root.dictionary ?? DocumentBody.empty.dictionary
+        for (name, value) in properties.root.dictionary ?? .empty
         where ReservedNames.all.contains(name) {
             switch name {
             case ReservedNames.id: id = try Self.require(value.string, name)

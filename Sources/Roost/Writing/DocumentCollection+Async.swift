@@ -73,7 +73,7 @@ extension DocumentCollection {
         try database.checkWritable()
         let core = database.core
         return try await core.workers.run(cancelled: .cancelledBeforeStart) { (flag) throws(DatabaseError) in
-            try core.write(flag, change)
+            try core.write(cancellation: flag, change)
         }
     }
 }
