@@ -6,11 +6,12 @@ enum RoostTool {
     static let version = "0.1.0"
 
     static let commands: [any (Command & SendableMetatype).Type] = [
-        ImportCommand.self, ExportCommand.self, PutCommand.self, GetCommand.self, RemoveCommand.self,
-        ListCommand.self, CountCommand.self, ChangesCommand.self, InfoCommand.self, CompactCommand.self,
+        ImportCommand.self, ExportCommand.self, PutCommand.self, GetCommand.self, CatCommand.self,
+        RemoveCommand.self, PurgeCommand.self, ResolveCommand.self, RevisionsCommand.self, ExpireCommand.self,
+        ListCommand.self, CountCommand.self, ChangesCommand.self, ListCollectionsCommand.self,
+        MakeCollectionCommand.self, RemoveCollectionCommand.self, InfoCommand.self, CompactCommand.self,
         CheckCommand.self, InspectCommand.self, DumpCommand.self, SalvageCommand.self, BackupCommand.self,
-        HistoryCommand.self,
-        EncryptCommand.self, DecryptCommand.self, RekeyCommand.self,
+        HistoryCommand.self, EncryptCommand.self, DecryptCommand.self, RekeyCommand.self,
     ]
 
     static func main() {

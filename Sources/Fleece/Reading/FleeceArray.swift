@@ -14,6 +14,12 @@ public struct FleeceArray: Sendable, RandomAccessCollection {
         offset = value.offset
     }
 
+    /// An array without elements, for `value.array ?? .empty`.
+    public static let empty: Self = {
+        // A narrow value with a count of 0, as Fleece.md has it.
+        Self(FleeceDocument(trusting: [0x60, 0x00]).root)!
+    }()
+
     /// 0.
     public var startIndex: Int { 0 }
 

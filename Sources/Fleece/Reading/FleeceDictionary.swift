@@ -20,6 +20,12 @@ public struct FleeceDictionary: Sendable, RandomAccessCollection {
         offset = value.offset
     }
 
+    /// A dictionary without keys, for `value.dictionary ?? .empty`.
+    public static let empty: Self = {
+        // A narrow value with a count of 0, as Fleece.md has it.
+        Self(FleeceDocument(trusting: [0x70, 0x00]).root)!
+    }()
+
     /// 0.
     public var startIndex: Int { 0 }
 

@@ -13,13 +13,18 @@ extension Database {
         return try core.write(body)
     }
 
-    /// As the synchronous form, without blocking a thread of the task's executor. A task that is cancelled before the
-    /// write begins throws `cancelled`; a write that has begun is finished.
+    /// As the synchronous form, without blocking a thread of the task's executor.
+    ///
+    /// A task that is cancelled before its turn has come throws `cancelled`, and nothing was changed. From then on the
+    /// write is finished, unless `body` asks with ``WriteBatch/checkCancellation()``.
     @discardableResult
     public func write<R: Sendable>(_ body: @escaping @Sendable (WriteBatch) throws -> R) async throws -> R {
         try checkWritable()
         let core = core
-        return try await core.workers.run { try core.write(body) }
+        return try await core.workers.run(cancelled: DatabaseError.cancelledBeforeStart as any Error) {
+            flag in
+            try core.write(cancellation: flag, body)
+        }
     }
 
     /// The whole database as of now; see ``DatabaseSnapshot``.

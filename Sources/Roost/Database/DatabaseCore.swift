@@ -111,7 +111,9 @@ final class DatabaseCore: Sendable {
     func makeDocumentID() -> String { UUIDText.timeOrdered(environment) }
 
     /// Begins a batch, once it is this caller's turn.
-    func beginBatch() throws(DatabaseError) -> WriteBatch {
+    ///
+    /// - Throws: `cancelled` when `flag` is set by then.
+    private func beginBatch(_ flag: CancellationFlag?) throws(DatabaseError) -> WriteBatch {
         let thread = currentThread()
         guard writingThread.load(ordering: .relaxed) != thread else {
             throw DatabaseError(
@@ -119,7 +121,11 @@ final class DatabaseCore: Sendable {
                 "This thread is within a write already, which would wait for itself. Make the change through the batch."
             )
         }
-        let batch = try WriteBatch(self)
+        let batch = try WriteBatch(self, flag)
+        if flag?.isSet == true {
+            batch.rollback()
+            throw DatabaseError.cancelledBeforeStart
+        }
         writingThread.store(thread, ordering: .relaxed)
         return batch
     }
@@ -128,8 +134,8 @@ final class DatabaseCore: Sendable {
     func endBatch() { writingThread.store(0, ordering: .relaxed) }
 
     /// Runs `body` with a batch and commits it.
-    func write<R>(_ body: (WriteBatch) throws -> R) throws -> R {
-        let batch = try beginBatch()
+    func write<R>(cancellation flag: CancellationFlag? = nil, _ body: (WriteBatch) throws -> R) throws -> R {
+        let batch = try beginBatch(flag)
         defer { batch.rollback() }
         let result = try body(batch)
         try batch.commit()
@@ -137,11 +143,20 @@ final class DatabaseCore: Sendable {
     }
 
     /// As the other form, for changes that fail with a database error only.
-    func write<R>(_ body: (WriteBatch) throws(DatabaseError) -> R) throws(DatabaseError) -> R {
-        let batch = try beginBatch()
+    func write<R>(
+        cancellation flag: CancellationFlag? = nil, _ body: (WriteBatch) throws(DatabaseError) -> R
+    ) throws(DatabaseError) -> R {
+        let batch = try beginBatch(flag)
         defer { batch.rollback() }
         let result = try body(batch)
         try batch.commit()
         return result
+    }
+}
+
+extension DatabaseError {
+    /// What a task gets that was cancelled before its turn to write.
+    static var cancelledBeforeStart: Self {
+        Self(.cancelled, "The task was cancelled before the work began; nothing was changed.")
     }
 }

@@ -3,75 +3,68 @@ import Synchronization
 
 /// Threads on which calls wait that would block a task's executor.
 ///
-/// A few at once, so that concurrent commits can share a sync; the rest wait in a list without a thread.
+/// A few at once, so that concurrent commits can share a sync; the rest wait in a list without a thread. Every worker is
+/// a serial queue: those have threads of their own, while work on a global queue that blocks takes threads away from
+/// Swift's executor, which on Linux runs on the same ones.
 final class WorkerPool: Sendable {
-    private let limit: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     private struct State {
-        var running = 0
+        var idle: [DispatchQueue]
         var waiting: [@Sendable () -> Void] = []
         /// The oldest of those that wait, the oldest last.
         var turned: [@Sendable () -> Void] = []
     }
 
     init(limit: Int) {
-        self.limit = limit
+        state = Mutex(State(idle: (1...limit).map { DispatchQueue(label: "roost.worker.\($0)") }))
     }
 
-    /// Runs `body` on a thread of the pool.
+    /// Runs `body` on a thread of the pool, with a flag that tells whether the task has been cancelled since.
     ///
-    /// - Throws: what `body` throws, or `cancelled` when the task is cancelled before `body` begins.
-    func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-        let isCancelled = Atomic<Bool>(false)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+    /// - Throws: what `body` throws, or `cancelled`, at once, when the task is cancelled before `body` begins.
+    func run<R: Sendable, Failure: Error>(
+        cancelled: Failure, _ body: @escaping @Sendable (CancellationFlag) throws(Failure) -> R
+    ) async throws(Failure) -> R {
+        let job = PendingJob<Result<R, Failure>>()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard job.wait(continuation) else {
+                    return continuation.resume(returning: .failure(cancelled))
+                }
                 enqueue {
-                    continuation.resume(
-                        with: Result {
-                            guard !isCancelled.load(ordering: .relaxed) else {
-                                throw DatabaseError.cancelledBeforeStart
-                            }
-                            return try body()
-                        })
+                    guard let continuation = job.begin() else { return }
+                    continuation.resume(returning: Result { () throws(Failure) in try body(job.flag) })
                 }
             }
         } onCancel: {
-            isCancelled.store(true, ordering: .relaxed)
+            job.cancel()?.resume(returning: .failure(cancelled))
         }
+        return try result.get()
     }
 
     private func enqueue(_ job: @escaping @Sendable () -> Void) {
-        let starts = state.withLock { state in
-            guard state.running < limit else {
-                state.waiting.append(job)
-                return false
-            }
-            state.running += 1
-            return true
+        let worker: DispatchQueue? = state.withLock { state in
+            if state.idle.isEmpty { state.waiting.append(job) }
+            return state.idle.popLast()
         }
-        guard starts else { return }
-        DispatchQueue.global().async {
+        guard let worker else { return }
+        worker.async {
             job()
-            while let next = self.next() { next() }
+            while let next = self.next(after: worker) { next() }
         }
     }
 
-    private func next() -> (@Sendable () -> Void)? {
+    /// The job that has waited longest; `nil` when there is none, and then `worker` is idle.
+    private func next(after worker: DispatchQueue) -> (@Sendable () -> Void)? {
         state.withLock { state in
             if state.turned.isEmpty {
                 state.turned = state.waiting.reversed()
                 state.waiting.removeAll()
             }
             if let job = state.turned.popLast() { return job }
-            state.running -= 1
+            state.idle.append(worker)
             return nil
         }
-    }
-}
-
-extension DatabaseError {
-    fileprivate static var cancelledBeforeStart: Self {
-        Self(.cancelled, "The task was cancelled before the write began; nothing was changed.")
     }
 }

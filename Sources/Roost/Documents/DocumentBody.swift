@@ -20,9 +20,7 @@ struct DocumentBody: Sendable {
     }()
 
     /// The properties. A body is a dictionary when it is stored; should its bytes be damaged, it reads as an empty one.
-    var dictionary: FleeceDictionary { properties.root.dictionary ?? Self.noProperties }
-
-    private static let noProperties = empty.properties.root.dictionary!
+    var dictionary: FleeceDictionary { properties.root.dictionary ?? .empty }
 
     private init(properties: FleeceDocument) {
         self.properties = properties

@@ -1,14 +1,14 @@
 import Fleece
 
 /// What a body that is to be saved says in its reserved properties.
-struct ReservedProperties {
+struct ReservedProperties: Sendable {
     private(set) var id: String?
     private(set) var revision: RevisionID?
     private(set) var isDeleted = false
 
     /// - Throws: `corruptRevisionData` for a reserved name that no body may have, and for one whose value cannot be true.
     init(_ properties: FleeceDocument) throws(DatabaseError) {
-        for (name, value) in properties.root.dictionary ?? DocumentBody.empty.dictionary
+        for (name, value) in properties.root.dictionary ?? .empty
         where ReservedNames.all.contains(name) {
             switch name {
             case ReservedNames.id: id = try Self.require(value.string, name)

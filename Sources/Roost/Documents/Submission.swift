@@ -1,5 +1,5 @@
 /// What was handed in to be saved: a body, and what it said of its document.
-struct Submission {
+struct Submission: Sendable {
     /// The properties, without reserved ones.
     var body: DocumentBody
     /// What the reserved properties say, where there were any.

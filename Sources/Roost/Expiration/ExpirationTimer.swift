@@ -17,6 +17,8 @@ final class ExpirationTimer: Sendable {
 
     private let state = Mutex(State())
     private let environment: Environment
+    /// A queue of its own: a purge waits for the medium, which no shared thread should do.
+    private let queue = DispatchQueue(label: "roost.expirations", qos: .utility)
     /// How far ahead a timer is set at most, in microseconds: the clock may be changed meanwhile.
     private static let longestWait: UInt64 = 60_000_000
 
@@ -55,8 +57,7 @@ final class ExpirationTimer: Sendable {
         guard let setting else { return }
         let now = environment.clock.now()
         let wait = time > now ? min(time - now, Self.longestWait) : 0
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .microseconds(Int(wait))) {
-            [weak self, weak core] in
+        queue.asyncAfter(deadline: .now() + .microseconds(Int(wait))) { [weak self, weak core] in
             guard let self, let core, self.state.withLock({ $0.setting == setting }) else { return }
             self.fire(core)
         }

@@ -123,6 +123,11 @@ extension RevisionTree {
         return parentIndex(of: index).map { nodes[$0].id }
     }
 
+    /// Whether both know the same revisions as edits of the same ones. O(n).
+    func hasSameLinks(as other: Self) -> Bool {
+        nodes.elementsEqual(other.nodes) { $0.id == $1.id && $0.parent == $1.parent }
+    }
+
     func parentIndex(of index: Int) -> Int? {
         let parent = nodes[index].parent
         return parent == Node.none ? nil : Int(parent)

@@ -2,21 +2,27 @@ import RoostBytes
 import RoostStorage
 
 extension CollectionWriter {
-    /// Adds a revision that was made elsewhere, with its history, newest first; `nil` when it was known already.
+    /// Adds a revision that was made elsewhere, with its history, newest first; `false` when it was known already.
+    ///
+    /// A known revision may still come with ancestors that were not known to be its own, and then join branches.
     func insert(
         _ id: DocumentID, _ body: DocumentBody, isDeleted: Bool, history: [RevisionID]
-    ) throws(DatabaseError) -> LoadedDocument? {
+    ) throws(DatabaseError) -> Bool {
         let key = keyView(id)
         let loaded = try reader.load(key)
         var tree = loaded?.tree ?? RevisionTree()
         let flags: RevisionFlags = isDeleted ? .deleted : []
         let sequence = record.lastSequence + 1
-        guard try tree.insert(history: history, flags: flags, sequence: sequence, body: nil) != .known else {
-            return nil
-        }
+        let outcome = try tree.insert(history: history, flags: flags, sequence: sequence, body: nil)
         tree.stem(to: record.revisionLimit)
+        if outcome == .known {
+            guard let loaded, !tree.hasSameLinks(as: loaded.tree) else { return false }
+            _ = try store(tree, newLeaf: nil, of: key, loaded, sequence: nextSequence())
+            return false
+        }
         let place = try append(body)
-        return try store(tree, newLeaf: (history[0], place), of: key, loaded, sequence: nextSequence())
+        _ = try store(tree, newLeaf: (history[0], place), of: key, loaded, sequence: nextSequence())
+        return true
     }
 
     /// Removes leaves with what only they descend from, or the whole document where `revisions` is `nil`.

@@ -1,14 +1,14 @@
 import RoostBytes
 
 /// What saving a ``MutableDocument`` does when somebody saved first.
-public enum SavePolicy {
+public enum SavePolicy: Sendable {
     /// Throws `conflict`, and saves nothing.
     case failOnConflict
     /// Saves on top of whatever is there.
     case lastWriteWins
     /// Saves what the handler makes of both: the draft that was to be saved, and the document that is there, `nil` when
     /// it was deleted. The handler runs within the write; keep it short. A `nil` from it throws `conflict`.
-    case merge((_ mine: MutableDocument, _ theirs: Document?) -> MutableDocument?)
+    case merge(@Sendable (_ mine: MutableDocument, _ theirs: Document?) -> MutableDocument?)
 }
 
 extension WriteBatch {

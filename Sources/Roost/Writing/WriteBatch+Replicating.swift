@@ -54,7 +54,7 @@ extension WriteBatch {
         let claims = submission.claims
         _ = try claims?.check(id, expecting: history.first.map { .revision($0) } ?? .absent, mayDelete: true)
         return try writer(collection).insert(
-            id, submission.body, isDeleted: isDeleted || claims?.isDeleted == true, history: history) != nil
+            id, submission.body, isDeleted: isDeleted || claims?.isDeleted == true, history: history)
     }
 
     /// Resolves a document's conflicts: the given revision, or an edit of it, becomes the only live leaf.

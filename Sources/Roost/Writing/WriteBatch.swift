@@ -11,13 +11,16 @@ public final class WriteBatch {
     private let transaction: WriteTransaction
     private var writers: [CollectionName: CollectionWriter] = [:]
     private var isOpen = true
+    /// Set when the task that waits for the write is cancelled.
+    private let flag: CancellationFlag?
     /// The earliest expiration that was set, in microseconds since 1970.
     var nextExpiration: UInt64?
     /// What was purged in collections that somebody listens to.
     private var purged: [CollectionTrees: [Change]] = [:]
 
-    init(_ core: DatabaseCore) throws(DatabaseError) {
+    init(_ core: DatabaseCore, _ flag: CancellationFlag?) throws(DatabaseError) {
         self.core = core
+        self.flag = flag
         transaction = try engine { () throws(StoreError) in try core.store.beginWriting() }
     }
 
@@ -53,6 +56,16 @@ public final class WriteBatch {
             throw DatabaseError(
                 .closed, "The batch has ended. Use it only within the closure it was handed to.")
         }
+    }
+
+    /// Ends the write, and with it undoes everything, if the task that waits for it has been cancelled.
+    ///
+    /// Long writes ask now and then; a write that never does is finished.
+    ///
+    /// - Throws: `cancelled`.
+    public func checkCancellation() throws(DatabaseError) {
+        guard flag?.isSet == true || Task.isCancelled else { return }
+        throw DatabaseError(.cancelled, "The task was cancelled during the write; nothing was changed.")
     }
 
     /// Makes everything durable and visible, and tells those who observe.

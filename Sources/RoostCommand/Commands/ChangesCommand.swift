@@ -51,7 +51,7 @@ enum ChangesCommand: Command {
         object.add("id", change.id)
         object.add("rev", change.revision.description)
         if change.isDeleted { object.add("deleted", true) }
-        if let document { object.add("doc", raw: document.text(withRevision: true)) }
+        if let document { object.add("doc", raw: document.json(with: .all)) }
         return object.text
     }
 }

@@ -19,10 +19,11 @@ enum ExportCommand: Command {
         if let path = invocation.optional(1), path != "-" { try Console.redirect(to: path) }
         let bar = ProgressBar("Exporting")
         defer { bar.finish() }
+        let metadata: DocumentMetadata = invocation.has("--with-revisions") ? .all : [.id, .deletion]
         let cursor = try snapshot.cursor()
         var count: UInt64 = 0
         while let document = try cursor.next() {
-            try Console.write(document.text(withRevision: invocation.has("--with-revisions")).utf8)
+            try Console.write(document.json(with: metadata).utf8)
             try Console.write([10])
             count += 1
             if count % 1024 == 0 { bar.show(count, of: snapshot.count) }

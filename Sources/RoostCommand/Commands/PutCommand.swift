@@ -11,7 +11,8 @@ enum PutCommand: Command {
             label: "JSON|-", help: "its properties, or - for standard input (the default)", isOptional: true),
     ]
     static let options = [
-        .collection, Option("--rev", "REV", "the revision to replace; it is a conflict if there is another"),
+        .collection,
+        Option(Option.revisionName, "REV", "the revision to replace; it is a conflict if there is another"),
         .json,
     ]
 
@@ -20,9 +21,7 @@ enum PutCommand: Command {
         if text == "-" {
             text = String(decoding: try FileHandle.standardInput.readToEnd() ?? Data(), as: UTF8.self)
         }
-        let expectation = try invocation.string("--rev").map {
-            DocumentExpectation.revision(try RevisionID(validating: $0))
-        }
+        let expectation = try invocation.revision().map { DocumentExpectation.revision($0) }
         let database = try invocation.openForWriting(createIfMissing: true)
         let collection = try invocation.collection(of: database, createIfMissing: true)
         let document = try collection.save(json: text, id: invocation[1], expecting: expectation ?? .any)

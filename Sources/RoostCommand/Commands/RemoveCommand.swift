@@ -8,14 +8,13 @@ enum RemoveCommand: Command {
         Parameter(label: "ID...", help: "the documents' IDs", repeats: true),
     ]
     static let options = [
-        .collection, Option("--rev", "REV", "the revision to delete; it is a conflict if there is another"),
+        .collection,
+        Option(Option.revisionName, "REV", "the revision to delete; it is a conflict if there is another"),
         .json,
     ]
 
     static func run(_ invocation: Invocation) throws {
-        let expectation = try invocation.string("--rev").map {
-            DocumentExpectation.revision(try RevisionID(validating: $0))
-        }
+        let expectation = try invocation.revision().map { DocumentExpectation.revision($0) }
         let database = try invocation.openForWriting()
         let collection = try invocation.collection(of: database)
         let ids = invocation.rest(1)

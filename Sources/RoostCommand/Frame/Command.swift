@@ -40,6 +40,9 @@ struct Option {
 
     static let json = Option("--json", nil, "print JSON, for programs")
     static let collection = Option("--collection", "NAME", "a collection other than _default, or SCOPE.NAME")
+    static let revisionName = "--rev"
+    static let pretty = Option("--pretty", nil, "on several lines, as on a terminal")
+    static let compact = Option("--compact", nil, "on one line, as in a pipe")
 }
 
 /// The tool was called in a way that it does not understand.

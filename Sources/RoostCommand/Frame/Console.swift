@@ -6,6 +6,19 @@ enum Console {
     private static let pending = Mutex<[UInt8]>([])
     private static let bufferSize = 1 << 16
 
+    /// Takes what is printed and complained of by this task, where it is to go nowhere else.
+    final class Collector: Sendable {
+        private let text = Mutex("")
+
+        var content: String { text.withLock { $0 } }
+
+        func append(_ bytes: some Sequence<UInt8>) {
+            text.withLock { $0 += String(decoding: Array(bytes), as: UTF8.self) }
+        }
+    }
+
+    @TaskLocal static var collector: Collector?
+
     /// Prints a line. What can't be written is found out by ``flush()``.
     static func print(_ line: String) {
         try? write(Array(line.utf8) + [10])
@@ -14,6 +27,7 @@ enum Console {
 
     /// Writes bytes, some of them later.
     static func write(_ bytes: some Sequence<UInt8>) throws {
+        if let collector { return collector.append(bytes) }
         let isFull = pending.withLock { buffer in
             buffer.append(contentsOf: bytes)
             return buffer.count >= bufferSize
@@ -41,16 +55,22 @@ enum Console {
     }
 
     /// Says on standard error what went wrong.
-    static func complain(_ sentence: String) {
-        FileHandle.standardError.write(Data("roost: \(sentence)\n".utf8))
-    }
+    static func complain(_ sentence: String) { note("roost: \(sentence)") }
 
     /// Says on standard error what else there is to know.
     static func note(_ sentence: String) {
+        if let collector { return collector.append("\(sentence)\n".utf8) }
         FileHandle.standardError.write(Data("\(sentence)\n".utf8))
     }
 
-    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+    static func isTerminal(_ descriptor: Int32) -> Bool { collector == nil && isatty(descriptor) == 1 }
+
+    /// Whether standard output shows colours, and nobody asked it not to (no-color.org).
+    static var hasColours: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        return isTerminal(STDOUT_FILENO) && (environment["NO_COLOR"] ?? "").isEmpty
+            && environment["TERM"] != "dumb"
+    }
 }
 
 /// Whoever reads the output has gone.

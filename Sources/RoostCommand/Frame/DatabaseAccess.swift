@@ -36,28 +36,24 @@ extension Invocation {
     /// The collection that `--collection` names.
     func collection(of database: Database, createIfMissing: Bool = false) throws -> DocumentCollection {
         guard let name = string(Option.collection.name) else { return try database.defaultCollection }
-        let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-        guard let last = parts.last else { throw UsageError("--collection takes a name.") }
-        let scope = parts.count > 1 ? parts[0] : "_default"
-        return try database.collection(last, scope: scope, createIfMissing: createIfMissing)
+        return try database.collection(named: name, createIfMissing: createIfMissing)
+    }
+
+    /// The revision that `--rev` names.
+    func revision() throws -> RevisionID? {
+        try string(Option.revisionName).map { try RevisionID(validating: $0) }
     }
 }
 
-extension Document {
-    /// The document as JSON text with `_id`, and `_rev` where asked for.
-    func text(_ format: JSONFormat = .compact, withRevision: Bool = false) -> String {
-        var members = ["\"_id\":\(format == .pretty ? " " : "")\(JSONObject.quoted(id))"]
-        if withRevision {
-            members.append(
-                "\"_rev\":\(format == .pretty ? " " : "")\(JSONObject.quoted(revision.description))")
+extension Database {
+    /// The collection NAME, or SCOPE.NAME.
+    func collection(named name: String, createIfMissing: Bool) throws -> DocumentCollection {
+        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
+        guard let last = parts.last, !name.isEmpty else {
+            throw UsageError("A collection is NAME or SCOPE.NAME, and not empty.")
         }
-        if isDeleted { members.append("\"_deleted\":\(format == .pretty ? " " : "")true") }
-        let body = json(format)
-        let isEmpty = keys.isEmpty
-        guard format == .pretty else {
-            return "{" + members.joined(separator: ",") + (isEmpty ? "" : ",") + body.dropFirst()
-        }
-        let head = members.map { "  \($0)" }.joined(separator: ",\n")
-        return "{\n" + head + (isEmpty ? "\n}" : "," + body.dropFirst())
+        return try collection(
+            last, scope: parts.count > 1 ? parts[0] : "_default", createIfMissing: createIfMissing)
     }
 }

@@ -61,18 +61,18 @@ import Testing
     // MARK: Listeners
 
     @Test func listenersHearOfEveryDocument() async throws {
-        try notes.save(json: "{}", id: "before")
+        try await notes.save(json: "{}", id: "before")
         let heard = Heard()
         let observation = try notes.observe { heard.append($0) }
-        try notes.save(json: "{}", id: "a")
-        try notes.delete("a")
-        try notes.save(json: "{}", id: "b")
+        try await notes.save(json: "{}", id: "a")
+        try await notes.delete("a")
+        try await notes.save(json: "{}", id: "b")
         #expect(try await eventually { heard.all.last?.id == "b" })
         #expect(!heard.all.contains { $0.id == "before" })
         #expect(heard.all.last { $0.id == "a" }?.isDeleted == true)
         #expect(heard.all.map(\.sequence) == heard.all.map(\.sequence).sorted())
         observation.cancel()
-        try notes.save(json: "{}", id: "after")
+        try await notes.save(json: "{}", id: "after")
         try await Task.sleep(for: .milliseconds(50))
         #expect(!heard.all.contains { $0.id == "after" })
     }
@@ -80,18 +80,18 @@ import Testing
     @Test func listenersOfADocumentHearOfThatOnly() async throws {
         let heard = Heard()
         let observation = try notes.observe("a") { heard.append([$0]) }
-        try notes.save(json: "{}", id: "b")
-        try notes.save(json: "{}", id: "a")
+        try await notes.save(json: "{}", id: "b")
+        try await notes.save(json: "{}", id: "a")
         #expect(try await eventually { !heard.all.isEmpty })
         #expect(Set(heard.all.map(\.id)) == ["a"])
         observation.cancel()
     }
 
     @Test func purgesAreTold() async throws {
-        let last = try notes.save(json: "{}", id: "a")
+        let last = try await notes.save(json: "{}", id: "a")
         let heard = Heard()
         let observation = try notes.observe("a") { heard.append([$0]) }
-        try notes.purge("a")
+        try await notes.purge("a")
         #expect(try await eventually { heard.all.contains { $0.isPurged && $0.revision == last.revision } })
         observation.cancel()
     }
@@ -101,7 +101,7 @@ import Testing
         let observation = try notes.observe("question") { _ in
             _ = try? collection.save(json: "{}", id: "answer")
         }
-        try notes.save(json: "{}", id: "question")
+        try await notes.save(json: "{}", id: "question")
         #expect(try await eventually { try notes.contains("answer") })
         observation.cancel()
     }
@@ -110,7 +110,7 @@ import Testing
         let heard = Heard()
         let observation = try notes.observe { heard.append($0) }
         let other = try files.open()
-        try other.collection("notes").save(json: "{}", id: "a")
+        try await other.collection("notes").save(json: "{}", id: "a")
         #expect(try await eventually { heard.all.map(\.id) == ["a"] })
         observation.cancel()
     }
@@ -143,7 +143,7 @@ import Testing
     // MARK: The feed
 
     @Test func aFeedGoesOnFromWhereItWas() async throws {
-        for number in 0..<600 { try notes.save(json: "{}", id: "n\(number)") }
+        for number in 0..<600 { try await notes.save(json: "{}", id: "n\(number)") }
         let collection = notes
         let writer = Task {
             for number in 600..<700 {
@@ -168,7 +168,7 @@ import Testing
             for try await _ in collection.changes() { count += 1 }
             return count
         }
-        try notes.save(json: "{}", id: "a")
+        try await notes.save(json: "{}", id: "a")
         try await Task.sleep(for: .milliseconds(20))
         task.cancel()
         #expect(try await task.value <= 1)
@@ -181,7 +181,7 @@ import Testing
             for try await _ in collection.changes() { count += 1 }
             return count
         }
-        try notes.save(json: "{}", id: "a")
+        try await notes.save(json: "{}", id: "a")
         try await Task.sleep(for: .milliseconds(50))
         try notes.database.close()
         #expect(try await task.value <= 1)

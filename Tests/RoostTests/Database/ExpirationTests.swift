@@ -43,8 +43,8 @@ import Testing
     }
 
     @Test func documentsArePurgedWhenTheyExpire() async throws {
-        try notes.save(json: "{}", id: "a")
-        try notes.save(json: "{}", id: "b")
+        try await notes.save(json: "{}", id: "a")
+        try await notes.save(json: "{}", id: "b")
         try notes.setExpiration(Date(timeIntervalSinceNow: 0.05), of: "a")
         #expect(try await eventually { try notes.get("a") == nil })
         #expect(try notes.snapshot().changes().map(\.id) == ["b"], "purged, not deleted")

@@ -143,14 +143,7 @@ import Testing
         try notes.save(&draft)
         try notes.delete("a")
         #expect(code { try notes.save(&draft) } == .conflict)
-        var wasDeleted = false
-        try notes.save(
-            &draft,
-            onConflict: .merge { mine, theirs in
-                wasDeleted = theirs == nil
-                return mine
-            })
-        #expect(wasDeleted)
+        try notes.save(&draft, onConflict: .merge { mine, theirs in theirs == nil ? mine : nil })
         #expect(try notes.get("a")?["v"].int == 1)
     }
 

@@ -6,9 +6,10 @@ private struct Device {
     let files: TemporaryDatabase
     let notes: DocumentCollection
 
-    init() throws {
+    init(limit: Int) throws {
         files = try TemporaryDatabase()
         notes = try files.open().collection("notes")
+        try notes.database.write { try $0.setRevisionLimit(limit, in: notes) }
     }
 
     /// Does one of the things that users do.
@@ -39,11 +40,11 @@ private struct Device {
         }
     }
 
-    /// All that peers must agree on.
-    func content() throws -> [String] {
+    /// All that peers must agree on: the leaves, of which the winner is the first, and unless they stem, history too.
+    func content(withHistory: Bool) throws -> [String] {
         try notes.snapshot().documents(selection).flatMap { document in
             try notes.snapshot().openRevisions(of: document.id).map { "\($0)" }
-                + notes.snapshot().history(of: document.id).map { "\($0)" }
+                + (withHistory ? notes.snapshot().history(of: document.id).map { "\($0)" } : [])
         }
     }
 
@@ -55,10 +56,10 @@ private struct Device {
 }
 
 @Suite struct PeersTests {
-    @Test(arguments: 0..<12 as Range<UInt64>)
-    func threeDevicesConverge(_ seed: UInt64) throws {
+    /// Has three devices work for a while, then lets everybody hear from everybody.
+    private func run(_ seed: UInt64, limit: Int) throws -> [Device] {
         var generator = SeededGenerator(seed: seed)
-        let devices = try (0..<3).map { _ in try Device() }
+        let devices = try (0..<3).map { _ in try Device(limit: limit) }
         for _ in 0..<60 {
             let one = Int.random(in: 0..<3, using: &generator)
             let other = (one + Int.random(in: 1...2, using: &generator)) % 3
@@ -74,10 +75,33 @@ private struct Device {
                 try devices[one].pull(from: devices[other], losing: false, &generator)
             }
         }
-        let content = try devices[0].content()
+        return devices
+    }
+
+    private func expectAgreement(_ devices: [Device], withHistory: Bool) throws {
+        let content = try devices[0].content(withHistory: withHistory)
         #expect(!content.isEmpty)
-        #expect(try devices[1].content() == content)
-        #expect(try devices[2].content() == content)
+        #expect(try devices[1].content(withHistory: withHistory) == content)
+        #expect(try devices[2].content(withHistory: withHistory) == content)
+        for device in devices { try device.notes.snapshot().expectConsistency() }
+    }
+
+    @Test(arguments: 0..<12 as Range<UInt64>)
+    func threeDevicesConverge(_ seed: UInt64) throws {
+        try expectAgreement(try run(seed, limit: 1000), withHistory: true)
+    }
+
+    @Test(arguments: 0..<16 as Range<UInt64>)
+    func threeDevicesConvergeThoughTheyStem(_ seed: UInt64) throws {
+        let devices = try run(seed, limit: 3)
+        try expectAgreement(devices, withHistory: false)
+        for document in try devices[0].notes.documents() {
+            let leaves = try devices[0].notes.snapshot().openRevisions(of: document.id)
+            for leaf in leaves {
+                let history = try devices[0].notes.snapshot().history(of: leaf.id, revision: leaf.revision)
+                #expect(history.count <= 3 || leaves.count > 1, "only what another leaf keeps is longer")
+            }
+        }
     }
 }
 

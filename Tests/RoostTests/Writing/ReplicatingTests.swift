@@ -156,6 +156,19 @@ import Testing
         #expect(try notes.insert("a", "2-cc 1-aa"), "it may come back")
     }
 
+    @Test func aLongerHistoryOfAKnownRevisionJoinsBranches() throws {
+        try notes.insert("a", "2-bb", deleted: true)
+        try notes.insert("a", "1-aa", json: #"{"v":1}"#)
+        #expect(try notes.leaves("a") == ["1-aa", "2-bb!"])
+        #expect(try !notes.insert("a", "2-bb 1-aa", deleted: true), "the revision itself is not new")
+        #expect(try notes.leaves("a") == ["2-bb!"])
+        #expect(try notes["a"] == nil && notes.count == 0)
+        #expect(try notes.snapshot().changes().map(\.sequence) == [3])
+        #expect(try !notes.insert("a", "2-bb 1-aa", deleted: true))
+        #expect(try notes.snapshot().lastSequence == 3, "nothing more was learned")
+        #expect(try notes.snapshot().getIncludingDeleted("a")?.json() == "{}")
+    }
+
     // MARK: Many revisions
 
     @Test func historyIsKeptUpToTheLimit() throws {

@@ -1,0 +1,44 @@
+import Fleece
+
+/// What JSON text says of a document besides its properties, under the names that CouchDB gives it.
+///
+/// ```swift
+/// document.json(with: .all)     // {"_id":"n1","_rev":"1-3f…","title":"Swifts"}
+/// ```
+///
+/// None of it is stored with the properties; saving such text takes it out again and checks it.
+public struct DocumentMetadata: OptionSet, Sendable {
+    /// The bits, for `OptionSet`.
+    public let rawValue: UInt8
+
+    /// A set with these bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// `_id`: the document's name.
+    public static let id = Self(rawValue: 1 << 0)
+    /// `_rev`: the revision.
+    public static let revision = Self(rawValue: 1 << 1)
+    /// `_deleted`, of a tombstone only.
+    public static let deletion = Self(rawValue: 1 << 2)
+
+    /// All of them: what CouchDB sends.
+    public static let all: Self = [.id, .revision, .deletion]
+}
+
+extension Document {
+    /// The properties as JSON text, with `metadata` before them: see ``json(_:)``.
+    public func json(_ format: JSONFormat = .compact, with metadata: DocumentMetadata) -> String {
+        let isPretty = format == .pretty
+        var members: [String] = []
+        func add(_ name: String, _ value: DocumentValue) {
+            members.append("\(isPretty ? "  " : "")\"\(name)\":\(isPretty ? " " : "")\(value)")
+        }
+        if metadata.contains(.id) { add(ReservedNames.id, .string(id)) }
+        if metadata.contains(.revision) { add(ReservedNames.revision, .string("\(revision)")) }
+        if metadata.contains(.deletion), isDeleted { add(ReservedNames.deleted, .bool(true)) }
+        let body = json(format)
+        guard !members.isEmpty else { return body }
+        let end = properties.isEmpty ? (isPretty ? "\n}" : "}") : ",\(body.dropFirst())"
+        return "{" + (isPretty ? "\n" : "") + members.joined(separator: isPretty ? ",\n" : ",") + end
+    }
+}

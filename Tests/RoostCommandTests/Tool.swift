@@ -1,0 +1,24 @@
+import Foundation
+
+@testable import RoostCommand
+
+/// The tool with a database of its own, which goes with the value.
+final class Tool {
+    let path = NSTemporaryDirectory() + "roost-" + UUID().uuidString
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Runs `command` on the database; answers the exit status and what was printed, errors too.
+    func run(_ command: String, _ arguments: String...) -> (status: Int32, output: String) {
+        let collector = Console.Collector()
+        let status = Console.$collector.withValue(collector) { RoostTool.run([command, path] + arguments) }
+        return (status, collector.content)
+    }
+
+    /// What a command prints that ends well; "" if it does not.
+    func output(_ command: String, _ arguments: String...) -> String {
+        let collector = Console.Collector()
+        let status = Console.$collector.withValue(collector) { RoostTool.run([command, path] + arguments) }
+        return status == 0 ? collector.content : ""
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Roost
+import Testing
+
+/// Documents as large, wide, deep and old as they get, and what is answered beyond that.
+@Suite struct LimitsTests {
+    let files: TemporaryDatabase
+    let notes: DocumentCollection
+
+    init() throws {
+        files = try TemporaryDatabase()
+        notes = try files.open().collection("notes")
+    }
+
+    @Test func aHundredMegabytesAreADocument() throws {
+        let count = 100_000_000
+        var json = Array(#"{"before":1,"text":""#.utf8)
+        json += [UInt8](repeating: UInt8(ascii: "x"), count: count)
+        json += Array(#"","zone":2}"#.utf8)
+        let body = json
+        _ = try notes.database.write { try $0.save(json: body, id: "large", in: notes) }
+        try notes.database.close()
+        try files.use { database in
+            let large = try #require(try database.collection("notes").get("large"))
+            #expect(large["before"].int == 1 && large["zone"].int == 2)
+            #expect(large["text"].string?.utf8.count == count)
+        }
+    }
+
+    @Test func aMillionKeysAreADocument() throws {
+        let count = 1_000_000
+        var json = Array("{".utf8)
+        json.reserveCapacity(count * 20)
+        for number in 0..<count { json += Array("\(number == 0 ? "" : ",")\"k\(number)\":\(number)".utf8) }
+        json.append(UInt8(ascii: "}"))
+        let body = json
+        let saved = try notes.database.write { try $0.save(json: body, id: "wide", in: notes) }
+        #expect(saved.properties.count == count)
+        let read = try #require(try notes["wide"])
+        for number in [0, 7, 65_536, 999_999] { #expect(read["k\(number)"].int == number) }
+        #expect(!read.contains("k1000000"))
+    }
+
+    @Test func aMillionRevisionsArriveAndAreCutToTheLimit() throws {
+        let digest = try #require(RevisionDigest([0xAA]))
+        let history = (1...1_000_000).reversed().map { RevisionID(generation: $0, digest: digest) }
+        try notes.database.write { batch in
+            try batch.insert(json: #"{"v":1}"#, id: "old", history: history, in: notes)
+        }
+        #expect(try notes.snapshot().history(of: "old") == Array(history.prefix(1000)))
+        let edited = try notes.save(json: #"{"v":2}"#, id: "old", expecting: .revision(history[0]))
+        #expect(edited.revision.generation == 1_000_001)
+        #expect(try notes.snapshot().history(of: "old").count == 1000)
+        #expect(
+            try !notes.insert("old", "1000000-aa 999999-aa 999998-aa"), "what is kept is still recognised")
+    }
+
+    @Test func theHighestGenerationCannotBeEdited() throws {
+        try notes.insert("old", "\(RevisionID.maximumGeneration)-aa")
+        #expect(code { try notes.save(json: "{}", id: "old") } == .limitExceeded)
+        #expect(code { try notes.delete("old") } == .limitExceeded)
+        #expect(try notes["old"] != nil)
+        try notes.purge("old")
+    }
+
+    private final class Box: Encodable {
+        var inner: Box?
+        init(depth: Int) { inner = depth > 1 ? Box(depth: depth - 1) : nil }
+    }
+
+    @Test func nestingHasTheSameLimitForTypesAndValues() throws {
+        func nested(_ depth: Int) -> DocumentValue {
+            (1..<depth).reduce(DocumentValue.dictionary([:])) { inner, _ in ["inner": inner] }
+        }
+        #expect(try notes.save(Box(depth: 512)).json().count == 511 * 10 + 2)
+        #expect(code { try notes.save(Box(depth: 513)) } == .limitExceeded)
+        var draft = MutableDocument(nested(512).dictionary ?? [:])
+        try notes.save(&draft)
+        draft.properties = nested(513).dictionary ?? [:]
+        #expect(code { try notes.save(&draft) } == .limitExceeded)
+        #expect(code { _ = try draft.json() } == .limitExceeded)
+        #expect(
+            code { _ = try DocumentValue(json: String(repeating: "[", count: 1_000_000)) } == .limitExceeded)
+        #expect(try notes.count == 2, "nothing was saved of the others")
+    }
+
+    @Test(arguments: [
+        #"{"a":1,"b":2,"a":3}"#: #"{"a":3,"b":2}"#, #"{"a":{"x":1},"a":{"y":2}}"#: #"{"a":{"y":2}}"#,
+        #"{"a":1,"\u0061":2}"#: #"{"a":2}"#, #"{"é":1,"e\u0301":2}"#: "{\"e\u{301}\":2,\"é\":1}",
+    ])
+    func ofDuplicateKeysTheLastCounts(_ json: String, _ stored: String) throws {
+        #expect(try notes.save(json: json).json().utf8.elementsEqual(stored.utf8))
+    }
+
+    @Test func ofDuplicateReservedKeysTheLastCounts() throws {
+        #expect(try notes.save(json: #"{"_id":"a","_id":"b","v":1}"#).id == "b")
+    }
+
+    @Test(arguments: [Double.nan, .signalingNaN, .infinity, -.infinity])
+    func numbersThatAreNotFiniteAreRefused(_ number: Double) throws {
+        var draft = MutableDocument(["n": .double(number)])
+        #expect(code { try notes.save(&draft) } == .invalidDocument)
+        #expect(code { try notes.save(["n": number]) } == .invalidDocument)
+        #expect(code { try notes.save(["n": Float(number)]) } == .invalidDocument)
+        #expect(code { _ = try draft.json() } == .invalidDocument)
+        #expect(try notes.count == 0)
+    }
+
+    /// Overlong, truncated, a surrogate, beyond Unicode, a lone continuation: in a value and in a key.
+    @Test(
+        arguments: [[0xC0, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80]]
+            as [[UInt8]])
+    func illFormedTextIsRefused(_ bytes: [UInt8]) throws {
+        for (start, end) in [("{\"k\":\"", "\"}"), ("{\"", "\":1}")] {
+            let json = Array(start.utf8) + bytes + Array(end.utf8)
+            #expect(
+                code { _ = try notes.database.write { try $0.save(json: json, in: notes) } }
+                    == .invalidDocument)
+        }
+    }
+}
