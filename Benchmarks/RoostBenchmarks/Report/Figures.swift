@@ -4,6 +4,7 @@ import Foundation
 enum Figures {
     static func short(_ value: Double) -> String {
         switch abs(value) {
+        case 0: "0"
         case 999_500...: digits(value / 1e6) + "M"
         case 9_995...: digits(value / 1e3) + "k"
         case 1_000...: String(Int(value.rounded()))

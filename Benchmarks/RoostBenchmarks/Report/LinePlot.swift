@@ -101,12 +101,20 @@ struct LinePlot {
         var labels: [Double] = []
         for line in panel.lines.sorted(by: { ($0.points.last?.y ?? 0) > ($1.points.last?.y ?? 0) }) {
             guard let end = line.points.last.map(place) else { continue }
-            canvas.line(line.points.map(place), style: line.entry.kind.rawValue)
+            canvas.line(
+                line.points.map(place), style: line.entry.kind.rawValue, dash: dash(of: line, in: panel))
             // Names keep a line's distance from each other.
             let height = max(end.y + 4, (labels.last ?? -.infinity) + 12)
             labels.append(height)
             canvas.text(line.entry.title, x: end.x + 6, y: height, style: line.entry.kind.rawValue + "-name")
         }
+    }
+
+    /// Peers share a colour, so their lines differ in their dashes.
+    private func dash(of line: Line, in panel: Panel) -> String? {
+        let alike = panel.lines.filter { $0.entry.kind == line.entry.kind }
+        let dashes = [nil, "6 3", "2 3", "8 3 2 3"]
+        return dashes[(alike.firstIndex { $0.entry.name == line.entry.name } ?? 0) % dashes.count]
     }
 
     private func axis(_ values: [Double]) -> Axis {
