@@ -31,6 +31,7 @@ struct RandomHistory {
         options.cacheSize = seed % 5 == 0 ? 1 << 14 : 1 << 20
         options.compression = seed % 6 == 0 ? 1 : 0
         options.inlineLimit = [0, 16, 128][Int(seed % 3)]
+        options.valueAccess = seed % 2 == 0 ? .mapping : .calls
         options.reductions = [.sum]
         options.durability = .relaxed(interval: 60)
         self.options = options

@@ -5,8 +5,9 @@ import Synchronization
 /// Once the log or the pending changes reach three quarters of their bounds, a sweep begins: each commit takes some
 /// leaves along, in key order, tree after tree. When the end is reached, the inner nodes follow, and the roots: the
 /// checkpoint. Leaves that changed again meanwhile are brought up to date by replaying the log from where the sweep
-/// began. A commit does that part of the rest of the sweep which it takes of the room left to the nearer bound, so the
-/// sweep ends before the bound is reached, however large the trees are and however small the commits.
+/// began. Of the sweep, a commit does the part that it takes of the room which was left to a bound at the beginning, so
+/// the sweep is over when the bound would be reached, however large the trees are and however small the commits; should
+/// it be reached all the same, the next commit does the rest.
 final class Checkpointer: Sendable {
     private let pendingLimit: Int
     private let logLimit: UInt64
@@ -17,6 +18,11 @@ final class Checkpointer: Sendable {
         var replayAfter: UInt64
         /// ``StoreState/logBytes`` after that commit.
         let logBefore: UInt64
+        /// Bytes of changes that were pending then.
+        let pending: Int
+        /// What was left to the bounds then, in bytes.
+        let pendingRoom: Int
+        let logRoom: Int
         /// Commits that had failed by then; after another one the sweep's leaves may be missing from the file.
         var setbacks: Int
         /// Where to go on.
@@ -24,6 +30,12 @@ final class Checkpointer: Sendable {
         var position: [UInt8] = []
         /// No other commit came between start and end.
         var isFirstCommit = true
+
+        /// How many bytes of changes a commit is to write that makes `taking` more pending and logs `logged`.
+        func share(taking: Int, logged: Int) -> Int {
+            let part = max(Double(taking) / Double(pendingRoom), Double(logged) / Double(logRoom))
+            return max(Int(min(part, 1) * Double(pending)), 1)
+        }
     }
 
     enum Outcome {
@@ -53,13 +65,14 @@ final class Checkpointer: Sendable {
         if current?.setbacks != base.setbacks { current = nil }
         if current == nil, policy == .always || pending > pendingLimit / 4 * 3 || log > logLimit / 4 * 3 {
             current = Sweep(
-                replayAfter: state.record.offset, logBefore: state.logBytes, setbacks: base.setbacks)
+                replayAfter: state.record.offset, logBefore: state.logBytes, pending: pending,
+                pendingRoom: max(pendingLimit - pending, 1),
+                logRoom: max(Int(clamping: logLimit) - Int(clamping: log), 1), setbacks: base.setbacks)
         }
         guard var sweep = current else { return .none }
-        let share = max(
-            part(of: pendingLimit - pending, taken: pending - state.pendingBytes),
-            part(of: Int(clamping: logLimit) - Int(clamping: log), taken: Int(clamping: logged)))
-        var budget = policy == .always || share >= 1 ? .max : max(Int(share * Double(pending)), 1)
+        let isDue = policy == .always || pending > pendingLimit || log > logLimit
+        var budget =
+            isDue ? .max : sweep.share(taking: pending - state.pendingBytes, logged: Int(clamping: logged))
         let isComplete = try write(trees, &sweep, &budget)
         guard isComplete else {
             sweep.isFirstCommit = false
@@ -70,11 +83,6 @@ final class Checkpointer: Sendable {
         return .complete(
             try directory(trees), replayAfter: sweep.isFirstCommit ? nil : sweep.replayAfter,
             logBefore: sweep.logBefore)
-    }
-
-    /// What is taken now as a part of the room left after it; 1 where there is none.
-    private func part(of room: Int, taken: Int) -> Double {
-        room <= 0 ? 1 : Double(max(taken, 0)) / Double(room)
     }
 
     /// Writes leaves in which at least `budget` bytes of changes are pending.

@@ -130,8 +130,18 @@ final class TreeEditor {
     func ownedRoot() -> MemoryNode {
         guard let node = root.memory else { preconditionFailure("an edited tree's root is in memory") }
         if node.owner == context.owner { return node }
-        let copy = node.copy(owner: context.owner)
+        let copy = copy(of: node)
         root = Child(copy)
+        return copy
+    }
+
+    /// A copy that this transaction may change; one of a leaf takes more memory, as it has room for some changes.
+    private func copy(of node: MemoryNode) -> MemoryNode {
+        let copy = node.copy(owner: context.owner)
+        if node.level == 0 {
+            pendingBytes += unsafe unsafeDowncast(copy, to: LeafNode.self).pendingBytes
+            pendingBytes -= unsafe unsafeDowncast(node, to: LeafNode.self).pendingBytes
+        }
         return copy
     }
 
@@ -139,7 +149,7 @@ final class TreeEditor {
     func ownedChild(_ inner: InnerNode, _ index: Int) throws(StoreError) -> MemoryNode {
         if let memory = inner.memory(index) {
             if memory.owner == context.owner { return memory }
-            let copy = memory.copy(owner: context.owner)
+            let copy = copy(of: memory)
             inner.setMemory(copy, at: index)
             return copy
         }
