@@ -134,6 +134,6 @@ let package = Package(
         tests("RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
-        tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"]),
+        tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"], exclude: ["Golden"]),
     ] + benchmarkTargets() + simulationTargets() + fuzzingTargets()
 )

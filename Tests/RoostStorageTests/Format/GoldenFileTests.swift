@@ -8,7 +8,7 @@ import Testing
 ///
 /// Each is a store beside a list of what it holds. `make golden` writes those of the present version; files of released
 /// versions are never written again.
-@Suite struct GoldenFileTests {
+@Suite(.serialized) struct GoldenFileTests {
     private static let folder = PythonReader.repository.appendingPathComponent(
         "Tests/RoostStorageTests/Golden")
 
