@@ -40,11 +40,12 @@ bench: setup ## Measures Roost beside SQLite, LMDB, RocksDB and raw appends.
 format: ## Formats all Swift code.
 	@Scripts/swift-files | xargs swift format --in-place --parallel --configuration .swift-format
 
-lint: ## Checks format, style and layering without building.
+lint: ## Checks format, style, layering and the list of promises without building.
 	@status=0; \
 	Scripts/swift-files | xargs swift format lint --strict --parallel --configuration .swift-format || status=1; \
 	Scripts/check-style || status=1; \
 	Scripts/check-layers || status=1; \
+	Scripts/check-promises || status=1; \
 	exit $$status
 
 docs: setup ## Builds the documentation of the products into .build/documentation.
