@@ -3,11 +3,11 @@
 # Turns warnings into errors and adds the benchmark and fuzzing targets (see Package.swift).
 export ROOST_DEVELOPMENT = 1
 
-# How long `make simulate` runs.
+# How long `make simulate` and `make fuzz` run.
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test simulate bench format lint docs coverage format-example
+.PHONY: help setup demo test simulate fuzz sanitize golden bench format lint docs coverage format-example
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,8 +21,18 @@ demo: setup ## Imports a few thousand cities, reads, changes, compacts and check
 test: setup ## Builds everything and runs all tests.
 	swift test
 
-simulate: setup ## Runs random histories on a simulated disk that crashes and fails, SECONDS long (60).
-	swift run -c release roost-simulate --seconds $(SECONDS)
+simulate: setup ## Runs random histories on a simulated disk that crashes and fails, SECONDS long (60), or replays SEED.
+	swift run -c release roost-simulate $(if $(SEED),$(SEED),--seconds $(SECONDS))
+
+fuzz: setup ## Fuzzes every decoder and whole files with libFuzzer, SECONDS long in all (60).
+	Fuzz/run $(SECONDS)
+
+# Debug builds, because a race that the optimizer removes is a race still.
+sanitize: setup ## Runs the tests of concurrent use under the thread sanitizer.
+	Scripts/run-thread-sanitizer
+
+golden: setup ## Writes the golden files of the present format version; only for a version that is about to be released.
+	ROOST_WRITE_GOLDEN=1 swift test --filter "GoldenFileTests|GoldenDatabaseTests"
 
 bench: setup ## Measures Roost beside SQLite, LMDB, RocksDB and raw appends.
 	Benchmarks/run
@@ -30,11 +40,12 @@ bench: setup ## Measures Roost beside SQLite, LMDB, RocksDB and raw appends.
 format: ## Formats all Swift code.
 	@Scripts/swift-files | xargs swift format --in-place --parallel --configuration .swift-format
 
-lint: ## Checks format, style and layering without building.
+lint: ## Checks format, style, layering and the list of promises without building.
 	@status=0; \
 	Scripts/swift-files | xargs swift format lint --strict --parallel --configuration .swift-format || status=1; \
 	Scripts/check-style || status=1; \
 	Scripts/check-layers || status=1; \
+	Scripts/check-promises || status=1; \
 	exit $$status
 
 docs: setup ## Builds the documentation of the products into .build/documentation.

@@ -126,13 +126,14 @@ let package = Package(
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
         tests(
             "RoostStorageTests",
-            ["RoostStorage", "RoostFile", "RoostBytes", "RoostSimulation", "RoostCampaign", "CommitWriter"]),
+            ["RoostStorage", "RoostFile", "RoostBytes", "RoostSimulation", "RoostCampaign", "CommitWriter"],
+            exclude: ["Golden"]),
         .executableTarget(
             name: "CommitWriter", dependencies: ["RoostCampaign", "RoostStorage"], path: "Tests/CommitWriter",
             swiftSettings: strict),
         tests("RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
-        tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"]),
+        tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"], exclude: ["Golden"]),
     ] + benchmarkTargets() + simulationTargets() + fuzzingTargets()
 )

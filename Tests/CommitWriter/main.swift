@@ -7,6 +7,10 @@ import Synchronization
 /// acknowledged; or it holds the store open until its standard input ends.
 ///
 ///     CommitWriter write PATH SEED THREADS
+///     CommitWriter compact PATH SEED       compacts without a pause beside the commits
+///     CommitWriter backup PATH SEED        brings the backup at PATH.backup up to date after every few commits
+///     CommitWriter fill PATH SEED BYTES    until the file may grow no further than BYTES; then writes "full"
+///     CommitWriter follow PATH SEED        reads what another process commits, until its standard input ends
 ///     CommitWriter hold PATH
 let arguments = CommandLine.arguments
 let output = Mutex(FileHandle.standardOutput)
@@ -24,6 +28,53 @@ func write(_ store: Store, _ seed: UInt64, thread: Int) throws {
     }
 }
 
+/// Options with which checkpoints are frequent.
+func busyOptions() -> StoreOptions {
+    var options = StoreOptions()
+    options.nodeSize = 1024
+    options.pendingLimit = 0
+    options.logLimit = 0
+    options.compactsAutomatically = false
+    return options
+}
+
+/// Commits for ever, telling each number, and does `more` after it.
+func commit(_ store: Store, _ seed: UInt64, _ more: (UInt64) throws -> Void = { _ in }) throws {
+    let work = NumberedWork(seed: seed, tree: "thread-0")
+    var number = NumberedWork.number(try Contents.read(store.snapshot())[work.name])
+    while true {
+        number += 1
+        try store.write { try work.apply(number, to: $0) }
+        tell("0 \(number)")
+        try more(number)
+    }
+}
+
+/// Reads the newest commits as they come, and ends with a line for anything that is not as some commit left it.
+func follow(_ path: String, _ seed: UInt64) throws {
+    var options = busyOptions()
+    options.readOnly = true
+    let store = try Store.open(path, options: options)
+    let work = NumberedWork(seed: seed, tree: "thread-0")
+    let isDone = Atomic(false)
+    Thread.detachNewThread {
+        _ = FileHandle.standardInput.readDataToEndOfFile()
+        isDone.store(true, ordering: .relaxed)
+    }
+    var (last, model): (UInt64, TreeModel) = (0, TreeModel())
+    while !isDone.load(ordering: .relaxed) {
+        _ = try store.refresh()
+        let found = try Contents.read(store.snapshot())[work.name]
+        let number = NumberedWork.number(found)
+        guard number >= last else { return tell("backwards from \(last) to \(number)") }
+        for next in stride(from: last + 1, through: number, by: 1) { work.apply(next, to: &model) }
+        guard found == model else { return tell("not as commit \(number) left it") }
+        if number > last { tell("0 \(number)") }
+        last = number
+    }
+    tell("done")
+}
+
 switch arguments.count > 2 ? arguments[1] : "" {
 case "write" where arguments.count == 5:
     var options = StoreOptions()
@@ -39,6 +90,40 @@ case "write" where arguments.count == 5:
         }
     }
     group.wait()
+case "compact" where arguments.count == 4:
+    let store = try Store.open(arguments[2], options: busyOptions())
+    Thread.detachNewThread {
+        while true {
+            do { try store.compact() } catch { tell("failed: \(error)") }
+        }
+    }
+    try commit(store, UInt64(arguments[3]) ?? 0)
+case "backup" where arguments.count == 4:
+    let store = try Store.open(arguments[2], options: busyOptions())
+    try commit(store, UInt64(arguments[3]) ?? 0) { number in
+        if number % 3 == 0 { try store.backup(to: arguments[2] + ".backup") }
+        if number % 40 == 0 { try store.compact() }
+    }
+case "fill" where arguments.count == 5:
+    // Without this a write beyond the limit ends the process.
+    signal(SIGXFSZ, SIG_IGN)
+    let bytes = rlim_t(arguments[4]) ?? 0
+    var limit = rlimit(rlim_cur: bytes, rlim_max: bytes)
+    #if canImport(Darwin)
+        guard unsafe setrlimit(RLIMIT_FSIZE, &limit) == 0 else { exit(2) }
+    #else
+        guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { exit(2) }
+    #endif
+    let store = try Store.open(arguments[2], options: busyOptions())
+    do {
+        try commit(store, UInt64(arguments[3]) ?? 0)
+    } catch let error as StoreError where error.code == .noSpace {
+        tell("full")
+    }
+    // What was there is there still, and can be read.
+    tell("1 \(NumberedWork.number(try Contents.read(store.snapshot())["thread-0"]))")
+case "follow" where arguments.count == 4:
+    try follow(arguments[2], UInt64(arguments[3]) ?? 0)
 case "hold":
     let store = try Store.open(arguments[2])
     tell("open")

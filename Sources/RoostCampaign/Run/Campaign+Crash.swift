@@ -96,7 +96,7 @@ extension Campaign {
     private func examine(_ disk: SimulatedMedium, _ seed: UInt64) throws {
         let environment = Environment(
             medium: disk, clock: SimulatedClock(), randomness: SeededRandomness(seed: seed))
-        var options = CampaignSettings.options(&generator)
+        var options = settings.options(&generator)
         options.durability = .full
         do {
             let found = try Contents.read(

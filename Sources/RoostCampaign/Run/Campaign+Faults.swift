@@ -8,7 +8,9 @@ extension Campaign {
     /// once or after the store was opened again.
     func failCalls() throws {
         let kinds: [CallKind] = [
-            .write, .write, .sync, .sync, .read, .truncate, .size, .open, .lock, .status,
+            .write, .write, .sync, .sync, .read, .truncate, .size, .open, .lock, .status, .create, .rename,
+            .remove,
+            .syncDirectory, .identity,
         ]
         let kind = kinds[generator.next(below: kinds.count)]
         let codes: [FileError.Code] = kind == .write ? [.inputOutput, .noSpace] : [.inputOutput]

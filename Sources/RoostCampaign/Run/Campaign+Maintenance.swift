@@ -9,6 +9,9 @@ extension Campaign {
         options.memory = 4 << 20
         options.compression = [nil, 0, 6][generator.next(below: 3)]
         options.nodeSize = [nil, 1024, 8192][generator.next(below: 3)]
+        if settings.isEncrypted, generator.chance(0.5) {
+            options.encryption = .replaced(SimulatedCipher(key: UInt8(generator.next(below: 3))))
+        }
         let givesUp = generator.chance(0.2)
         do {
             try openStore().compact(options) { _ in !givesUp }
@@ -25,7 +28,7 @@ extension Campaign {
     /// A reader in another process that stays open while the writer goes on.
     func follow() throws {
         if follower == nil {
-            var options = CampaignSettings.options(&generator)
+            var options = settings.options(&generator)
             options.readOnly = true
             follower = try Store.open(Self.path, options: options, environment: simulation.environment)
         }
@@ -56,7 +59,7 @@ extension Campaign {
             if hasBackup { throw finding("the backup is gone") }
             return
         }
-        var options = CampaignSettings.options(&generator)
+        var options = settings.options(&generator)
         options.readOnly = true
         let copy = try Store.open(Self.backupPath, options: options, environment: simulation.environment)
         let found = try Contents.read(copy.snapshot())

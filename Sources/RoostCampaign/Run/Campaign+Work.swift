@@ -4,7 +4,7 @@ import RoostStorage
 /// What a program does with a store on good days.
 extension Campaign {
     func open() throws {
-        let options = CampaignSettings.options(&generator)
+        let options = settings.options(&generator)
         store = try Store.open(Self.path, options: options, environment: simulation.environment)
         isRelaxed = options.durability != .full
     }
@@ -49,7 +49,7 @@ extension Campaign {
     }
 
     func openReader() throws {
-        var options = CampaignSettings.options(&generator)
+        var options = settings.options(&generator)
         options.readOnly = true
         let reader = try Store.open(Self.path, options: options, environment: simulation.environment)
         let found = try Contents.read(reader.snapshot())

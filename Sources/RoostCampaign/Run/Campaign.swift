@@ -11,7 +11,7 @@ package final class Campaign {
     package static let path = "store"
 
     let seed: UInt64
-    let settings: CampaignSettings
+    package let settings: CampaignSettings
     let log: ((String) -> Void)?
     /// Changes the plan of faults that every disk starts with: for media that lie.
     let sabotage: ((inout FaultPlan) -> Void)?
@@ -43,7 +43,7 @@ package final class Campaign {
         self.sabotage = sabotage
         let origin = Simulation(seed: seed)
         generator = origin.choices(stream: 0)
-        settings = CampaignSettings(&generator)
+        settings = CampaignSettings(&generator, encryption: origin.choices(stream: 2))
         simulation = Simulation(seed: seed, tearing: settings.tearing)
         workload = Workload(settings, origin.choices(stream: 1))
     }
@@ -93,6 +93,9 @@ package final class Campaign {
         simulation.disk.crash()
         try recover(.power)
     }
+
+    /// The store's file as the run left it.
+    package var file: [UInt8]? { simulation.disk.contents(of: Self.path) }
 
     func say(_ line: @autoclosure () -> String) { log?(line()) }
 

@@ -26,18 +26,23 @@ package struct CampaignSettings: Sendable {
     package var largestValue: Int
     /// Whether a transaction may outgrow what the engine keeps in memory of one.
     package var allowsHugeTransactions: Bool
+    /// Whether the store's chunks are sealed.
+    package var isEncrypted: Bool
 
-    init(_ generator: inout SeededGenerator) {
+    /// - Parameter encryption: decides for itself whether there is any, so that a seed's work does not depend on it.
+    init(_ generator: inout SeededGenerator, encryption: SeededGenerator) {
         steps = 60 + generator.next(below: 80)
         keyStyle = KeyStyle.allCases[generator.next(below: KeyStyle.allCases.count)]
         tearing = generator.chance(0.5) ? .bytes : .sectors
         isNoisy = generator.chance(0.3)
         largestValue = [300, 3_000, 30_000, 200_000][generator.next(below: 4)]
         allowsHugeTransactions = generator.chance(0.05)
+        var encryption = encryption
+        isEncrypted = encryption.chance(0.35)
     }
 
     /// Options for one opening; a store may be opened with others each time.
-    static func options(_ generator: inout SeededGenerator) -> StoreOptions {
+    func options(_ generator: inout SeededGenerator) -> StoreOptions {
         var options = StoreOptions()
         options.nodeSize = [1024, 1024, 2048, 8192][generator.next(below: 4)]
         options.pendingLimit = [0, 0, 256 << 10, 16 << 20][generator.next(below: 4)]
@@ -49,6 +54,7 @@ package struct CampaignSettings: Sendable {
         options.durability = generator.chance(0.35) ? .relaxed(interval: 1e9) : .full
         options.compactsAutomatically = false
         options.reductions = [.keyBytes]
+        if isEncrypted { options.transform = SimulatedCipher() }
         return options
     }
 }

@@ -305,19 +305,28 @@ extension CommitQueue.Medium {
     ) throws(StoreError) {
         let count = bytes.count
         let end = offset + UInt64(count)
-        defer { bytes.resize(to: count) }
+        // The commit's own buffer stays as it is: who builds on the commit reads it meanwhile.
+        var output = bytes
+        defer { if output === gathered { output.resize(to: count) } }
         let outcome: Result<Void, StoreError> = file.writtenAhead.withLock { writtenAhead in
             if end > allocatedEnd {
                 ahead =
                     count <= CommitQueue.smallCommit ? min(max(ahead * 4, 256), CommitQueue.largestAhead) : 0
-                if ahead >= CommitQueue.smallestAhead, writtenAhead <= end { bytes.append(zeros: ahead) }
+                if ahead >= CommitQueue.smallestAhead, writtenAhead <= end {
+                    if bytes !== gathered {
+                        gathered.reset(keeping: CommitQueue.largestAhead)
+                        gathered.append(bytes.view)
+                        output = gathered
+                    }
+                    output.append(zeros: ahead)
+                }
             }
             return Result { () throws(StoreError) in
-                try fileCall { () throws(FileError) in try write(bytes, count, at: offset, to: file.file) }
+                try fileCall { () throws(FileError) in try write(output, count, at: offset, to: file.file) }
             }
         }
         try outcome.get()
-        allocatedEnd = max(allocatedEnd, offset + UInt64(bytes.count))
+        allocatedEnd = max(allocatedEnd, offset + UInt64(output.count))
     }
 
     /// Writes `bytes`, or only the first `count` of them, the commit itself, where the space ahead does not fit.

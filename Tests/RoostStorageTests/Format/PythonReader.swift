@@ -39,14 +39,14 @@ enum PythonReader {
 }
 
 /// What a store holds as of one commit.
-struct StoreListing: Decodable, Equatable {
-    struct Tree: Decodable, Equatable {
+struct StoreListing: Codable, Equatable {
+    struct Tree: Codable, Equatable {
         var name: String
         var entries: [Entry]
     }
 
     /// An entry, in hexadecimal. ``value`` is what a chunk of its own holds.
-    struct Entry: Decodable, Equatable {
+    struct Entry: Codable, Equatable {
         var key: String
         var inline: String
         var value: String?

@@ -1,4 +1,5 @@
 import Foundation
+import RoostCampaign
 import RoostStorage
 import Testing
 
@@ -15,6 +16,20 @@ import Testing
         try store.close()
         let reopened = try Store.open(path, options: sample.readingOptions)
         try expectSameListing(path, reopened.snapshot())
+    }
+
+    /// What random work, crashes and compactions on the simulated disk leave in a file.
+    @Test(arguments: 0..<6 as Range<UInt64>) func readerListsWhatTheSimulationLeft(seed: UInt64) throws {
+        let campaign = Campaign(seed: 1000 + seed)
+        try #require(campaign.run().finding == nil)
+        guard !campaign.settings.isEncrypted else { return }
+        let directory = try TemporaryDirectory()
+        let path = directory.file("store")
+        try Data(try #require(campaign.file)).write(to: URL(fileURLWithPath: path))
+        var options = StoreOptions()
+        options.readOnly = true
+        options.reductions = [.keyBytes]
+        try expectSameListing(path, try Store.open(path, options: options).snapshot())
     }
 
     @Test func readerStepsBackOverATornCommit() throws {

@@ -1,3 +1,4 @@
+import RoostCampaign
 import RoostFile
 import RoostSimulation
 import Testing
@@ -8,6 +9,14 @@ import Testing
 /// Every byte of a small store changed, and every length it can be cut to: the right data or a clear error, never a
 /// trap; and salvage keeps what the damage did not touch.
 @Suite struct DamageTests {
+    /// The kinds of file that there are.
+    enum Form: CaseIterable {
+        case plain
+        case compressed
+        case encrypted
+        case compressedAndEncrypted
+    }
+
     /// A small file and the states it went through.
     struct Subject {
         var options = StoreOptions()
@@ -18,8 +27,10 @@ import Testing
         var states: [UInt64: [String: Model]] = [:]
         var newest: [String: Model] = [:]
 
-        init() throws {
+        init(_ form: Form) throws {
             options.nodeSize = 1024
+            if form == .compressed || form == .compressedAndEncrypted { options.compression = 6 }
+            if form == .encrypted || form == .compressedAndEncrypted { options.transform = SimulatedCipher() }
             options.compactsAutomatically = false
             options.inlineLimit = 8
             options.cacheSize = 1 << 14
@@ -31,7 +42,8 @@ import Testing
                 let transaction = try store.beginWriting()
                 let tree = try transaction.tree("tree")
                 for key in 0..<9 {
-                    let value = [UInt8](repeating: UInt8(number * 16 + key), count: key % 3 == 0 ? 4 : 20)
+                    let length = key % 3 == 0 ? 4 : key == 7 ? 300 : 20
+                    let value = [UInt8](repeating: UInt8(number * 16 + key), count: length)
                     try transaction.put(Key("key-\(key * (number + 1) % 13)"), value, in: tree)
                 }
                 let policy: WriteTransaction.CheckpointPolicy = number == 2 ? .always : .ifNeeded
@@ -66,10 +78,11 @@ import Testing
         }
     }
 
-    private static let parts = 8
+    private static let parts = 4
 
-    @Test(arguments: 0..<parts) func everyFlippedByteEndsInRightDataOrAnError(part: Int) throws {
-        let subject = try Subject()
+    @Test(arguments: Form.allCases, 0..<parts)
+    func everyFlippedByteEndsInRightDataOrAnError(form: Form, part: Int) throws {
+        let subject = try Subject(form)
         let disk = Simulation(seed: 2)
         for offset in stride(from: part, to: subject.bytes.count, by: Self.parts) {
             var bytes = subject.bytes
@@ -117,8 +130,8 @@ import Testing
         }
     }
 
-    @Test func everyLengthRecoversToACommit() throws {
-        let subject = try Subject()
+    @Test(arguments: Form.allCases) func everyLengthRecoversToACommit(form: Form) throws {
+        let subject = try Subject(form)
         let disk = Simulation(seed: 3)
         var numbers: Set<UInt64> = []
         for length in 0...subject.bytes.count
