@@ -8,7 +8,9 @@ extension DatabaseCore {
     /// - Throws: `damaged` for a catalog or a record that can't be read.
     func recount() throws(DatabaseError) {
         for (name, trees) in try collections(in: store.snapshot()) {
-            let (live, sequence) = try engine { () throws(StoreError) in try count(trees, in: store.snapshot()) }
+            let (live, sequence) = try engine { () throws(StoreError) in
+                try count(trees, in: store.snapshot())
+            }
             try write { (batch) throws(DatabaseError) in
                 let writer = try batch.writer(name, trees)
                 writer.record.liveCount = live

@@ -22,7 +22,8 @@ struct InspectionText {
         ]
         let kind = inspection.isEncrypted ? "encrypted" : "not encrypted"
         lines.append(
-            "format     version \(inspection.formatVersion), \(kind), \(plural(inspection.generation, "compaction"))")
+            "format     version \(inspection.formatVersion), \(kind), \(plural(inspection.generation, "compaction"))"
+        )
         if let commit = inspection.commit {
             lines.append(
                 "commits    \(inspection.commits) in the file, the newest has number \(commit.number)")
@@ -48,7 +49,8 @@ struct InspectionText {
             let changed = level.changedNodes > 0 ? ", \(level.changedNodes) changed in memory" : ""
             let part = share(level.pageBytes, level.nodes * UInt64(nodeSize))
             lines.append(
-                "  \(padded(name, 8)) \(plural(level.nodes, "node")), \(part) full, \(level.entries) entries\(changed)")
+                "  \(padded(name, 8)) \(plural(level.nodes, "node")), \(part) full, \(level.entries) entries\(changed)"
+            )
         }
         if tree.unreadableNodes > 0 { lines.append("  \(tree.unreadableNodes) nodes can't be read") }
         return lines

@@ -147,7 +147,8 @@ struct CommitRecord: Sendable, Equatable {
 
     private var hasOrderedOffsets: Bool {
         let block = UInt64(Format.blockSize)
-        guard number <= CommitRecord.largestNumber, offset <= ChunkReference.maximumOffset, end % block == 0, start % block == 0,
+        guard number <= CommitRecord.largestNumber, offset <= ChunkReference.maximumOffset, end % block == 0,
+            start % block == 0,
             start >= Format.firstCommit, start < offset, syncedEnd <= start, checkpoint <= offset
         else { return false }
         guard (start == Format.firstCommit) == (previous == 0),

@@ -19,7 +19,8 @@ import Testing
         change(&header)
         let block = header.encoded()
         let bytes = try #require(disk.contents(of: "store"))
-        try disk.install(block.view.array + block.view.array + bytes.dropFirst(2 * Format.blockSize), at: "store")
+        try disk.install(
+            block.view.array + block.view.array + bytes.dropFirst(2 * Format.blockSize), at: "store")
     }
 
     private func open(readOnly: Bool) throws -> [UInt8]? {
