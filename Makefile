@@ -52,8 +52,8 @@ docs: setup ## Builds the documentation of the products into .build/documentatio
 	@Scripts/build-documentation
 
 coverage: setup ## Runs all tests and prints how many lines of each module they reach.
-	swift test --enable-code-coverage
-	@Scripts/print-coverage "$$(swift test --show-codecov-path)"
+	swift test --enable-code-coverage --scratch-path .build/coverage
+	@Scripts/print-coverage "$$(swift test --show-codecov-path --scratch-path .build/coverage)"
 
 format-example: setup ## Writes the example in FileFormat.md anew; read what changed.
 	ROOST_REWRITE_EXAMPLE=1 swift test --filter WorkedExampleTests

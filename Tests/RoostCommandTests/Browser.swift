@@ -15,15 +15,16 @@ struct Browser {
         return nil
     }
 
-    /// The attributes of the body once the page's scripts have run.
-    func body(of file: String, fragment: String) throws -> [String: String] {
+    /// The attributes of the body once the page's scripts have run, in a window of `width` pixels, at least 500.
+    func body(of file: String, fragment: String, width: Int) throws -> [String: String] {
         let profile = file + ".profile"
         defer { try? FileManager.default.removeItem(atPath: profile) }
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = [
-            "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=\(profile)", "--dump-dom",
+            "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            "--window-size=\(width),900", "--user-data-dir=\(profile)", "--dump-dom",
             "\(URL(fileURLWithPath: file).absoluteString)#\(fragment)",
         ]
         process.standardOutput = output

@@ -77,7 +77,8 @@ import Testing
         #expect(try #require((data["timeline"] as? [Any])?.count) <= 16)
     }
 
-    @Test(arguments: ["light", "dark"]) func browserDrawsThePage(theme: String) throws {
+    @Test(arguments: [("light", 1400), ("dark", 1400), ("light", 500)])
+    func browserDrawsThePage(theme: String, width: Int) throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let page = try page(of: 12)
         guard let browser = Browser.installed else {
@@ -88,7 +89,7 @@ import Testing
         }
         let file = directory + "/page.html"
         try OutputFile.write(page.html, to: file)
-        let body = try browser.body(of: file, fragment: theme)
+        let body = try browser.body(of: file, fragment: theme, width: width)
         let data = try data(of: page)
         let cells = try #require((data["map"] as? [String: Any])?["cells"] as? [Any]).count
         #expect(body["data-drawn"] == "yes")
@@ -96,5 +97,6 @@ import Testing
         #expect(body["data-cells"] == "\(cells)")
         #expect(body["data-spans"] == "\((data["timeline"] as? [Any])?.count ?? -1)")
         #expect(body["data-trees"] == "4")
+        #expect(body["data-width"] == "\(width)", "Something is wider than the window.")
     }
 }

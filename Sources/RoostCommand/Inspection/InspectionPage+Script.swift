@@ -135,6 +135,7 @@ extension InspectionPage {
           matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawMap);
           addEventListener("resize", () => { drawMap(); drawTimeline(); });
           drawTiles(); drawProblems(); drawBar(); setUpMap(); drawMap(); setUpTimeline(); drawTimeline(); drawTrees();
+          document.body.dataset.width = document.documentElement.scrollWidth;
           document.body.dataset.drawn = "yes";
         }
         """#

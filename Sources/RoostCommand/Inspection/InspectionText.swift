@@ -22,7 +22,8 @@ struct InspectionText {
         ]
         let kind = inspection.isEncrypted ? "encrypted" : "not encrypted"
         lines.append(
-            "format     version \(inspection.formatVersion), \(kind), \(inspection.generation) compactions")
+            "format     version \(inspection.formatVersion), \(kind), \(plural(inspection.generation, "compaction"))"
+        )
         if let commit = inspection.commit {
             lines.append(
                 "commits    \(inspection.commits) in the file, the newest has number \(commit.number)")
@@ -32,8 +33,10 @@ struct InspectionText {
 
     private static func row(_ content: FileContent, _ use: FileUse) -> String {
         let chunks = use.liveChunks + use.deadChunks == 0 ? "" : "\(use.liveChunks) / \(use.deadChunks)"
-        return padded(content.name, 12) + padded(Size.text(use.liveBytes), 10, right: true) + "  "
-            + padded(Size.text(use.deadBytes), 17, right: true) + "           " + chunks
+        let bytes =
+            padded(content.name, 12) + padded(Size.text(use.liveBytes), 10, right: true) + "  "
+            + padded(Size.text(use.deadBytes), 17, right: true)
+        return chunks.isEmpty ? bytes : bytes + "           " + chunks
     }
 
     private static func describe(_ tree: TreeShape, _ nodeSize: Int) -> [String] {
@@ -46,7 +49,8 @@ struct InspectionText {
             let changed = level.changedNodes > 0 ? ", \(level.changedNodes) changed in memory" : ""
             let part = share(level.pageBytes, level.nodes * UInt64(nodeSize))
             lines.append(
-                "  \(padded(name, 8)) \(level.nodes) nodes, \(part) full, \(level.entries) entries\(changed)")
+                "  \(padded(name, 8)) \(plural(level.nodes, "node")), \(part) full, \(level.entries) entries\(changed)"
+            )
         }
         if tree.unreadableNodes > 0 { lines.append("  \(tree.unreadableNodes) nodes can't be read") }
         return lines
@@ -54,6 +58,10 @@ struct InspectionText {
 
     private static func share(_ part: UInt64, _ whole: UInt64) -> String {
         whole == 0 ? "0%" : "\(Int((Double(part) / Double(whole) * 100).rounded()))%"
+    }
+
+    private static func plural(_ count: UInt64, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
     private static func padded(_ text: String, _ width: Int, right: Bool = false) -> String {

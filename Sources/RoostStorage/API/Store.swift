@@ -123,6 +123,7 @@ public final class Store: Sendable {
     func abandon() { writer.withLock { $0 = nil } }
 
     /// Runs `body` in a transaction and commits it; an error thrown by `body` undoes everything.
+    @discardableResult
     public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
         let transaction = try beginWriting()
         do {

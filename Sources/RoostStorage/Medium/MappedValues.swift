@@ -23,9 +23,12 @@ import Synchronization
         var isRefused = false
     }
 
+    /// Whether pointers are long enough for windows of this size.
+    private static let hasRoom = Int.bitWidth > 32
+
     /// `nil` where pointers are too short for windows of this size.
     init?(_ file: any File) {
-        guard Int.bitWidth > 32 else { return nil }
+        guard MappedValues.hasRoom else { return nil }
         self.file = file
         unsafe addresses = .allocate(capacity: MappedValues.most)
         for index in 0..<MappedValues.most { unsafe (addresses + index).initialize(to: Atomic(0)) }
