@@ -60,6 +60,8 @@ final class DocumentLayerReader: ContenderReader {
 
     init(_ documents: DocumentCollection) { self.documents = documents }
 
+    func takeSnapshot() throws { _ = try documents.snapshot() }
+
     func read(_ key: DocumentKey, into sink: inout Sink) throws {
         guard let value = try documents.get(key.text)?["value"].data else {
             throw BenchmarkError.missing(key.id)
