@@ -30,7 +30,7 @@ extension Database {
         try engine { () throws(StoreError) in try core.store.check(options, progress: progress) }
     }
 
-    /// As ``check(_:progress:)``, for a database that need not be open: takes no lock and writes nothing.
+    /// As ``check(_:progress:)-(_,ProgressHandler?)``, for a database that need not be open: takes no lock and writes nothing.
     ///
     /// - Throws: `notFound`, `notADatabase`, `wrongKey`, `inputOutput`, `cancelled`.
     public static func check(
