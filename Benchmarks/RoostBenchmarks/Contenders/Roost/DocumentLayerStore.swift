@@ -7,7 +7,7 @@ final class DocumentLayerStore: Contender {
     let documents: DocumentCollection
 
     init(_ request: OpenRequest) throws {
-        database = try Database.open(request.directory + "/Documents.roost")
+        database = try Database.open(request.directory)
         documents = try database.defaultCollection
     }
 
