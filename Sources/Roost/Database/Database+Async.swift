@@ -61,7 +61,8 @@ extension Database {
 
 extension CancellationFlag {
     /// Whether work may go on: neither the task nor `handler` has had enough.
-    fileprivate func allows(_ progress: WorkProgress, _ handler: (@Sendable (WorkProgress) -> Bool)?) -> Bool {
+    fileprivate func allows(_ progress: WorkProgress, _ handler: (@Sendable (WorkProgress) -> Bool)?) -> Bool
+    {
         !isSet && handler?(progress) ?? true
     }
 }
