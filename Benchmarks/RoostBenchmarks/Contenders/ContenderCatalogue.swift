@@ -1,7 +1,7 @@
 /// Every contender this program was built with.
 enum ContenderCatalogue {
     static let all: [ContenderEntry] = {
-        var entries = RawStore.entries + RoostStore.entries
+        var entries = RawStore.entries + RoostStore.entries + [DocumentLayerStore.entry]
         #if PEER_LMDB
             entries += LMDBStore.entries
         #endif

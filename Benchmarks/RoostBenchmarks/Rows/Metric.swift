@@ -39,6 +39,8 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     case openWarmRead = "O1.read"
     case openCold = "O1.cold"
     case openColdRead = "O1.cold.read"
+    case propertyOfFleece = "F1"
+    case propertyOfJSON = "F1.json"
     case snapshot = "O1.snapshot"
 
     var row: Row {
@@ -87,6 +89,8 @@ enum Metric: String, CaseIterable, Codable, Sendable {
         case .openWarmRead: "O1 open and first read, warm, us"
         case .openCold: "O1 open, cold, us"
         case .openColdRead: "O1 open and first read, cold, us"
+        case .propertyOfFleece: "F1 one property of a stored person, reads/s"
+        case .propertyOfJSON: "F1 the same of JSON by Foundation's JSONDecoder, reads/s"
         case .snapshot: "O1 take and release a snapshot, ns"
         }
     }

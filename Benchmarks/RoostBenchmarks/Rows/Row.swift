@@ -13,6 +13,10 @@ enum Row: String, CaseIterable, Codable, Sendable {
     case compaction = "C1"
     case compactionBesideWriter = "C2"
     case opening = "O1"
+    case property = "F1"
+
+    /// Those that any store can take part in.
+    static let ofStores = Set(allCases).subtracting([.property])
 
     /// The store a row starts from.
     enum State: String, Codable, Sendable {
@@ -38,7 +42,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
     /// What the row works on. It always gets a copy, so that every row and every repetition starts alike.
     var start: State {
         switch self {
-        case .orderedLoad, .randomLoad: .empty
+        case .orderedLoad, .randomLoad, .property: .empty
         case .updates, .singleCommits, .parallelCommits, .randomReads, .scans, .ranges, .readsBesideWriter,
             .opening:
             .ordered
@@ -73,6 +77,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .compaction: try CompactionRow.run(on: stage)
         case .compactionBesideWriter: try CompactionPauseRow.run(on: stage)
         case .opening: try OpenRow.run(on: stage)
+        case .property: try PropertyRow.run(on: stage)
         }
     }
 }

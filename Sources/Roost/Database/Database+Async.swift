@@ -3,7 +3,7 @@ import RoostStorage
 // Long work for tasks: on threads of Roost's own, and stopped when the task is cancelled.
 
 extension Database {
-    /// As ``compact(_:progress:)``, without blocking a thread of the task's executor.
+    /// As ``compact(_:progress:)-(_,ProgressHandler?)``, without blocking a thread of the task's executor.
     ///
     /// - Parameters:
     ///   - options: its speed, its memory, and the form of what it writes.
@@ -19,7 +19,7 @@ extension Database {
         }
     }
 
-    /// As ``check(_:progress:)-(CheckOptions,_)``, without blocking a thread of the task's executor.
+    /// As ``check(_:progress:)-(_,ProgressHandler?)``, without blocking a thread of the task's executor.
     ///
     /// - Parameters:
     ///   - options: what to verify.
@@ -34,7 +34,7 @@ extension Database {
         }
     }
 
-    /// As ``backup(to:progress:)``, without blocking a thread of the task's executor.
+    /// As ``backup(to:progress:)-(_,ProgressHandler?)``, without blocking a thread of the task's executor.
     ///
     /// - Parameters:
     ///   - path: the backup's directory; made if it is missing.

@@ -104,7 +104,7 @@
                     values are copied once, MDB_INTEGERKEY by sequence, one renewed read transaction per read; \
                     compaction by mdb_env_copy with MDB_CP_COMPACT
                     """,
-                rows: Set(Row.allCases).subtracting([.compactionBesideWriter]),
+                rows: Row.ofStores.subtracting([.compactionBesideWriter]),
                 open: { try LMDBStore($0) })
         ]
     }

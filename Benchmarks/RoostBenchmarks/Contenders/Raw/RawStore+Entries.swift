@@ -3,7 +3,7 @@ extension RawStore {
         ContenderEntry(
             name: "raw", title: "raw limit", kind: .raw,
             configuration: "one pwrite and one fdatasync per commit; pread of a known place; no index at all",
-            rows: Set(Row.allCases).subtracting([.compactionBesideWriter]),
+            rows: Row.ofStores.subtracting([.compactionBesideWriter]),
             open: { try RawStore($0, reading: .pread, zeroesAhead: false) }),
         ContenderEntry(
             name: "raw-mapped", title: "raw limit, mapped", kind: .raw,

@@ -105,7 +105,7 @@
                 title: "RocksDB \(SharedLibrary.version(of: "librocksdb"))",
                 kind: .peer,
                 configuration: RocksSettings.summary,
-                rows: Set(Row.allCases),
+                rows: Row.ofStores,
                 open: { try RocksStore($0) })
         ]
     }

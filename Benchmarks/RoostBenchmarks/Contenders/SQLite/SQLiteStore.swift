@@ -79,7 +79,7 @@
                     rowid = sequence and a unique index by ID, automatic checkpoints as by default; compaction \
                     by VACUUM
                     """,
-                rows: Set(Row.allCases),
+                rows: Row.ofStores,
                 open: { try SQLiteStore($0, synchronous: synchronous) })
         }
     }
