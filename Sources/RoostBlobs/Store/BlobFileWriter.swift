@@ -39,6 +39,7 @@ package final class BlobFileWriter {
     private let store: BlobStore
     private let options: BlobWriteOptions
     private let layout: BlobLayout
+    private let generation: Int
     private let temporary: String
     private let file: any File
     private let sink: any ByteSink
@@ -51,7 +52,7 @@ package final class BlobFileWriter {
     package init(_ store: BlobStore, _ options: BlobWriteOptions = BlobWriteOptions()) throws(BlobError) {
         self.store = store
         self.options = options
-        layout = store.layout
+        (layout, generation) = store.state.withLock { ($0.layouts[0], $0.generation) }
         (file, temporary) = try store.makeTemporary()
         hasher = BlobHasher(options.algorithm, withMD5: options.computesMD5)
         deflater = options.compresses && layout.allowsEncoding ? Deflater() : nil
@@ -99,7 +100,8 @@ package final class BlobFileWriter {
         )
         try medium { () throws(FileError) in try file.sync() }
         let pin = store.pin(digest)
-        let present = try store.install(temporary, digest, encoding, layout, length: length)
+        let present = try store.install(
+            temporary, digest, encoding, layout, generation, length: length)
         return InstalledBlob(
             digest: digest, md5: md5, length: length, encoding: present?.encoding ?? encoding,
             storedLength: present?.storedLength ?? storedLength, wasThere: present != nil, pin: pin)
@@ -171,7 +173,7 @@ extension BlobStore {
     /// - Returns: how the blob is stored, where it was there already and stays as it was.
     func install(
         _ temporary: String, _ digest: BlobDigest, _ encoding: BlobEncoding, _ layout: BlobLayout,
-        length: UInt64
+        _ generation: Int, length: UInt64
     ) throws(BlobError) -> (encoding: BlobEncoding, storedLength: UInt64)? {
         let name = layout.name(of: digest, encoding)
         var present: (encoding: BlobEncoding, storedLength: UInt64)?
@@ -180,10 +182,29 @@ extension BlobStore {
         {
             present = (reader.encoding, reader.storedLength)
         } else {
-            try RoostBlobs.medium { () throws(FileError) in try medium.rename(temporary, to: path(name)) }
+            try give(name, to: temporary, generation)
         }
         // Whoever has put it there may not have synced yet.
         try RoostBlobs.medium { () throws(FileError) in try medium.syncDirectory(of: path(name)) }
         return present
+    }
+
+    /// Renames a file, unless new blobs have got another kind of layout since it was begun: in a database that was
+    /// encrypted meanwhile it would stay in the clear.
+    private func give(_ name: String, to temporary: String, _ generation: Int) throws(BlobError) {
+        let result: Result<Void, BlobError> = state.withLock { state in
+            guard state.generation == generation else {
+                return .failure(
+                    BlobError(
+                        .closed,
+                        "The store was encrypted or decrypted while the blob was being written. Write it again."))
+            }
+            do throws(FileError) {
+                return .success(try medium.rename(temporary, to: path(name)))
+            } catch {
+                return .failure(BlobError(error))
+            }
+        }
+        try result.get()
     }
 }

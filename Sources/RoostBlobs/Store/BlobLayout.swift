@@ -37,6 +37,14 @@ package enum BlobLayout: Sendable {
         }
     }
 
+    /// Whether both write files of the same form, if under other keys.
+    func isSameKind(as other: Self) -> Bool {
+        switch (self, other) {
+        case (.plain, .plain), (.sealed, .sealed), (.couchbaseLite, .couchbaseLite): true
+        default: false
+        }
+    }
+
     /// Whether content can be stored as gzip.
     var allowsEncoding: Bool { if case .couchbaseLite = self { false } else { true } }
 }

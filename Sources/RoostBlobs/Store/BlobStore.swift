@@ -29,6 +29,8 @@ package final class BlobStore: Sendable {
         var pinnedNames: Set<String> = []
         /// Whether the directory is known to be there, durably.
         var hasDirectory = false
+        /// How often new blobs got another kind of layout.
+        var generation = 0
     }
 
     /// The blobs in `directory`, which need not exist.
@@ -47,10 +49,15 @@ package final class BlobStore: Sendable {
     /// The layout of new blobs.
     package var layout: BlobLayout { state.withLock { $0.layouts[0] } }
 
-    /// Sets the layouts that blobs may be in, that of new ones first.
+    /// The layouts that blobs may be in, that of new ones first.
+    package var layouts: [BlobLayout] { state.withLock { $0.layouts } }
+
+    /// Sets the layouts that blobs may be in, that of new ones first. Writers that have begun a blob in a layout of
+    /// another kind can't install it any more.
     package func setLayouts(_ layouts: [BlobLayout]) {
         precondition(!layouts.isEmpty)
         state.withLock { state in
+            if !state.layouts[0].isSameKind(as: layouts[0]) { state.generation += 1 }
             state.layouts = layouts
             state.pinnedNames = []
             for digest in state.pins.keys { state.protect(digest) }
@@ -75,12 +82,16 @@ package final class BlobStore: Sendable {
 
     /// Opens a blob; `nil` when there is none.
     package func open(_ digest: BlobDigest) throws(BlobError) -> BlobFileReader? {
-        guard let file = try find(digest) else { return nil }
-        guard let reader = try file.open(in: self) else { return nil }
-        guard reader.digest == digest else {
-            throw BlobError.damaged(path(file.name), "it holds another blob than its name says")
+        // A conversion may have removed the file that was found, once it had written the other one.
+        for _ in 0..<2 {
+            guard let file = try find(digest) else { return nil }
+            guard let reader = try file.open(in: self) else { continue }
+            guard reader.digest == digest else {
+                throw BlobError.damaged(path(file.name), "it holds another blob than its name says")
+            }
+            return reader
         }
-        return reader
+        return nil
     }
 
     /// Whether there is such a blob. Does not look into its file.
@@ -88,7 +99,10 @@ package final class BlobStore: Sendable {
 
     /// The file of a blob.
     func find(_ digest: BlobDigest) throws(BlobError) -> BlobFile? {
-        for layout in state.withLock({ $0.layouts }) {
+        let layouts = state.withLock { $0.layouts }
+        // A conversion writes the new file before it removes the old one, so what moved away from under the first
+        // look is there at the second.
+        for layout in layouts + layouts.dropLast() {
             for name in layout.names(of: digest) {
                 let status = try RoostBlobs.medium { () throws(FileError) in
                     try medium.status(of: path(name))
