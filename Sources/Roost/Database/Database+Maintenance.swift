@@ -1,3 +1,4 @@
+import RoostBlobs
 import RoostStorage
 
 /// Looking after a database: its size, its integrity, its past.
@@ -95,7 +96,14 @@ extension Database {
         try DatabaseOpener(path: path, options: DatabaseOptions(), environment: core.environment)
             .makeDirectory()
         let file = DatabaseOpener.dataPath(path)
-        return try engine { () throws(StoreError) in try core.store.backup(to: file, progress: progress) }
+        return try core.vault.exclusively { () throws(DatabaseError) in
+            // The documents first: blobs are there before a document names them.
+            let report = try engine { () throws(StoreError) in
+                try core.store.backup(to: file, progress: progress)
+            }
+            try core.vault.mirror(to: path, core.environment)
+            return report
+        }
     }
 
     /// Rescues what can be read of the damaged database at `path` into a new one at `destination`, and counts its
@@ -124,6 +132,9 @@ extension Database {
         do throws(DatabaseError) {
             let database = try open(destination, options: options)
             try database.core.recount()
+            let blobs = BlobStore(BlobVault.path(path), .plain, environment: .system)
+            blobs.setLayouts(database.core.vault.blobs.layouts)
+            _ = try blobCall { () throws(BlobError) in try blobs.mirror(to: database.core.vault.blobs) }
             try database.close()
         } catch {
             // Without its catalog it is no database any more, but what was rescued is there for the engine.

@@ -9,6 +9,7 @@ final class DatabaseCore: Sendable {
     let store: Store
     let catalog: Tree
     let record: DatabaseRecord
+    let vault: BlobVault
     let environment: Environment
     let workers = WorkerPool(limit: 16)
     let notifier = ChangeNotifier()
@@ -21,13 +22,14 @@ final class DatabaseCore: Sendable {
     private let handles = Mutex(0)
 
     init(
-        path: String, store: Store, catalog: Tree, record: DatabaseRecord, environment: Environment,
-        key: EncryptionKey?
+        path: String, store: Store, catalog: Tree, record: DatabaseRecord, vault: BlobVault,
+        environment: Environment, key: EncryptionKey?
     ) {
         self.path = path
         self.store = store
         self.catalog = catalog
         self.record = record
+        self.vault = vault
         self.environment = environment
         self.key = Mutex(key)
         expirations = ExpirationTimer(environment: environment)

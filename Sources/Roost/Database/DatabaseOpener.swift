@@ -60,6 +60,9 @@ struct DatabaseOpener {
         guard let bytes else { throw notADatabase }
         return DatabaseCore(
             path: path, store: store, catalog: catalog, record: try DatabaseRecord(bytes),
+            vault: try BlobVault(
+                path, store, catalog, environment: environment, isEncrypted: options.key != nil,
+                isWritable: !options.readOnly),
             environment: environment, key: options.key)
     }
 

@@ -5,6 +5,9 @@ extension Database {
     /// so that a crash leaves it as it was or as it is to be. A new file has a new key of its own, so that whoever had
     /// the old key and a copy learns nothing of what is written from now on.
     ///
+    /// Blobs are encrypted or decrypted afterwards, one by one; a crash in between is made good at the next opening.
+    /// Another key rewrites none: those that are written from now on get a new key of their own.
+    ///
     /// The old file's blocks are given back to the file system, which may keep their content for a while; where that
     /// matters, encrypt before there are secrets in the database.
     ///
@@ -18,8 +21,10 @@ extension Database {
     ) throws(DatabaseError) -> CompactionResult {
         var options = CompactionOptions()
         options.encryption = key.map { .replaced(KeyRing($0)) } ?? .none
-        let result = try compact(options, progress: progress)
-        core.setKey(key)
-        return result
+        return try core.vault.changingKey(isEncrypted: key != nil) { () throws(DatabaseError) in
+            let result = try compact(options, progress: progress)
+            core.setKey(key)
+            return result
+        }
     }
 }

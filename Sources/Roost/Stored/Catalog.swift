@@ -5,12 +5,16 @@ import RoostStorage
 ///
 ///     database                   -> DatabaseRecord
 ///     collection/scope.name      -> CollectionRecord
+///     blobs                      -> BlobRecord, in an encrypted database
 enum Catalog {
     /// The name of the tree.
     static let treeName = "catalog"
 
     /// The key of the ``DatabaseRecord``.
     static let database = Key("database")
+
+    /// The key of the ``BlobRecord``.
+    static let blobs = Key("blobs")
 
     private static let collectionPrefix = "collection/"
 

@@ -1,0 +1,153 @@
+import RoostBlobs
+import RoostFile
+import RoostStorage
+import Synchronization
+
+/// The blobs of a database and the keys that they are sealed with.
+final class BlobVault: Sendable {
+    /// The name of the directory, beside the documents' file.
+    static let directoryName = "blobs"
+
+    let blobs: BlobStore
+    private let store: Store
+    private let catalog: Tree
+    /// Held while keys change and while blobs are copied, so that a copy has the keys of all its blobs.
+    private let maintenance = Mutex(())
+
+    static func path(_ directory: String) -> String {
+        directory.last == "/" ? directory + directoryName : "\(directory)/\(directoryName)"
+    }
+
+    /// - Parameter isWritable: Whether what a crash left unfinished may be finished.
+    init(
+        _ directory: String, _ store: Store, _ catalog: Tree, environment: Environment, isEncrypted: Bool,
+        isWritable: Bool
+    ) throws(DatabaseError) {
+        self.store = store
+        self.catalog = catalog
+        blobs = BlobStore(Self.path(directory), .plain, environment: environment)
+        if isWritable {
+            try blobCall { () throws(BlobError) in try blobs.sweep() }
+            try settle(isEncrypted: isEncrypted, addsKey: false)
+        } else if let record = try record {
+            blobs.setLayouts(isEncrypted ? [record.layout, .plain] : [.plain, record.layout])
+        }
+    }
+
+    private var record: BlobRecord? {
+        get throws(DatabaseError) {
+            let bytes = try engine { () throws(StoreError) in try store.snapshot()[catalog, Catalog.blobs] }
+            guard let bytes else { return nil }
+            return try BlobRecord(bytes)
+        }
+    }
+
+    private func put(_ record: BlobRecord?) throws(DatabaseError) {
+        try engine { () throws(StoreError) in
+            let transaction = try store.beginWriting()
+            if let record {
+                try transaction.put(Catalog.blobs, record.encoded, in: catalog)
+            } else {
+                try transaction.delete(Catalog.blobs, in: catalog)
+            }
+            _ = try transaction.commit()
+        }
+    }
+
+    // MARK: Keys
+
+    /// Runs `change`, which gives the database another key or none, and then lets the blobs follow.
+    ///
+    /// The database's file comes first: keys of blobs are in it only once it is encrypted.
+    func changingKey<R>(
+        isEncrypted: Bool, _ change: () throws(DatabaseError) -> R
+    ) throws(DatabaseError) -> R {
+        try exclusively { () throws(DatabaseError) in
+            let result = try change()
+            try settle(isEncrypted: isEncrypted, addsKey: true)
+            return result
+        }
+    }
+
+    /// Runs `body` while no key changes.
+    func exclusively<R>(_ body: () throws(DatabaseError) -> R) throws(DatabaseError) -> R {
+        let result: Result<R, DatabaseError> = maintenance.withLock { _ in
+            do throws(DatabaseError) {
+                return .success(try body())
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Brings the blobs into the form that the database's encryption demands. Blobs that can't be read stay as they
+    /// are and are tried again the next time.
+    private func settle(isEncrypted: Bool, addsKey: Bool) throws(DatabaseError) {
+        guard isEncrypted else { return try settleWithoutKey() }
+        var current: BlobRecord
+        if let known = try record {
+            current = known
+            if addsKey {
+                current.addKey()
+                try put(current)
+            }
+        } else {
+            current = BlobRecord(isConverting: true)
+            try put(current)
+        }
+        blobs.setLayouts([current.layout, .plain])
+        guard current.isConverting, try convert() else { return }
+        current.isConverting = false
+        try put(current)
+    }
+
+    private func settleWithoutKey() throws(DatabaseError) {
+        guard let current = try record else { return }
+        blobs.setLayouts([.plain, current.layout])
+        guard try convert() else { return }
+        try put(nil)
+        blobs.setLayouts([.plain])
+    }
+
+    /// Whether all blobs could be converted.
+    private func convert() throws(DatabaseError) -> Bool {
+        try blobCall { () throws(BlobError) in try blobs.convert() }.isEmpty
+    }
+
+    // MARK: Copies
+
+    /// Makes the blobs of the database in `directory` the same as these.
+    func mirror(to directory: String, _ environment: Environment) throws(DatabaseError) {
+        let target = BlobStore(Self.path(directory), .plain, environment: environment)
+        _ = try blobCall { () throws(BlobError) in try blobs.mirror(to: target) }
+    }
+}
+
+/// Runs a call to the blob store and gives its failure the database's face.
+func blobCall<R>(_ body: () throws(BlobError) -> R) throws(DatabaseError) -> R {
+    do throws(BlobError) {
+        return try body()
+    } catch {
+        throw DatabaseError(error)
+    }
+}
+
+extension DatabaseError {
+    /// What a failure of the blob store means to the user of a database.
+    init(_ error: BlobError) {
+        let code: Code =
+            switch error.code {
+            case .notFound: .notFound
+            case .damaged, .contentChanged: .damaged
+            case .unsupportedFormat: .unsupportedFormat
+            case .invalidDigest: .invalidDocument
+            case .closed: .closed
+            case .cancelled: .cancelled
+            case .noSpace: .noSpace
+            case .permissionDenied: .permissionDenied
+            case .inputOutput: .inputOutput
+            }
+        self.init(code, error.message, underlying: error.cause)
+    }
+}

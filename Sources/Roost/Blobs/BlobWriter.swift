@@ -1,0 +1,41 @@
+import RoostBlobs
+
+/// Writes a blob piece by piece, in constant memory. Ends with ``finish()``; without that nothing is left of it.
+///
+/// Belongs to one task at a time.
+public final class BlobWriter {
+    private let writer: BlobFileWriter
+    private let contentType: String?
+
+    init(_ store: BlobStore, contentType: String?) throws(DatabaseError) {
+        self.contentType = contentType
+        writer = try blobCall { () throws(BlobError) in try BlobFileWriter(store) }
+    }
+
+    /// Adds bytes to the content. After an error the blob can't be finished.
+    ///
+    /// - Throws: `closed`, `noSpace`, `inputOutput`.
+    public func write(_ bytes: [UInt8]) throws(DatabaseError) {
+        try blobCall { () throws(BlobError) in try writer.write(bytes) }
+    }
+
+    /// Adds bytes to the content. After an error the blob can't be finished.
+    ///
+    /// - Throws: `closed`, `noSpace`, `inputOutput`.
+    public func write(_ bytes: UnsafeRawBufferPointer) throws(DatabaseError) {
+        try blobCall { () throws(BlobError) in unsafe try writer.write(bytes) }
+    }
+
+    /// Puts the blob into the store, durably, and returns what a document refers to it by.
+    ///
+    /// - Throws: `closed` when it was finished before, or the database was encrypted or decrypted meanwhile; `noSpace`,
+    ///   `inputOutput`.
+    public func finish() throws(DatabaseError) -> Blob {
+        let installed = try blobCall { () throws(BlobError) in try writer.install() }
+        return Blob(
+            digest: installed.digest.description, length: installed.length, contentType: contentType)
+    }
+
+    /// Gives up what was written. Does nothing once the blob is finished.
+    public func cancel() { writer.close() }
+}

@@ -1,0 +1,139 @@
+import RoostBytes
+import RoostCrypto
+import RoostFile
+
+/// Writes an encrypted file of Couchbase Lite.
+final class CompatibleSink: ByteSink {
+    private let file: any File
+    private let cipher: AES256
+    private let nonce: [UInt8]
+    private let staging = Staging(limit: 64 * CompatibleBlocks.length)
+    private let output = ByteBuffer(capacity: 64 * CompatibleBlocks.length + 16)
+    private var nextBlock: UInt64 = 0
+
+    init(_ file: any File, _ key: CompatibleKey) {
+        self.file = file
+        nonce = SystemRandom.bytes(count: CompatibleBlocks.nonceLength)
+        cipher = key.cipher(nonce: nonce)
+    }
+
+    deinit { staging.wipe() }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(BlobError) {
+        var done = 0
+        while done < bytes.count {
+            unsafe done += staging.take(UnsafeRawBufferPointer(rebasing: bytes[done...]))
+            if staging.isFull { try encrypt(isEnd: false) }
+        }
+    }
+
+    func finish(_ facts: SealedFacts) throws(BlobError) { try encrypt(isEnd: true) }
+
+    private func encrypt(isEnd: Bool) throws(BlobError) {
+        let text = staging.view
+        let start = nextBlock * UInt64(CompatibleBlocks.length)
+        output.reset()
+        var done = 0
+        while text.count - done >= CompatibleBlocks.length {
+            let place = output.count
+            output.resize(to: place + CompatibleBlocks.length)
+            var chain = nextChain()
+            unsafe chain.encrypt(
+                text.slice(done, CompatibleBlocks.length).buffer,
+                into: UnsafeMutableRawBufferPointer(rebasing: output.mutableBytes[place...]))
+            done += CompatibleBlocks.length
+        }
+        if isEnd {
+            let rest = text.dropFirst(done)
+            let place = output.count
+            output.resize(to: place + AES256.paddedByteCount(rest.count))
+            unsafe nextChain().finish(
+                rest.buffer, into: UnsafeMutableRawBufferPointer(rebasing: output.mutableBytes[place...]))
+            output.append(nonce)
+        }
+        try medium { () throws(FileError) in unsafe try file.writeFully(output.view.buffer, at: start) }
+        staging.clear()
+    }
+
+    private func nextChain() -> AES256.CBCEncryption {
+        defer { nextBlock += 1 }
+        return AES256.CBCEncryption(
+            cipher, initializationVector: CompatibleBlocks.initializationVector(nextBlock))
+    }
+}
+
+/// Reads an encrypted file of Couchbase Lite, a block at a time.
+final class CompatibleSource: ByteSource {
+    let length: UInt64
+    private let file: any File
+    private let cipher: AES256
+    private let text = ByteBuffer(capacity: CompatibleBlocks.length)
+    private var textBlock: UInt64?
+    /// The length of the ciphertext.
+    private let encryptedLength: UInt64
+
+    init(_ file: any File, size: UInt64, _ key: CompatibleKey) throws(BlobError) {
+        self.file = file
+        let nonceLength = UInt64(CompatibleBlocks.nonceLength)
+        guard size >= nonceLength + 16, size % 16 == 0 else {
+            throw BlobError.damaged(file.path, "its size is none that Couchbase Lite writes")
+        }
+        encryptedLength = size - nonceLength
+        var nonce = [UInt8](repeating: 0, count: CompatibleBlocks.nonceLength)
+        try nonce.fill(from: file, at: encryptedLength)
+        cipher = key.cipher(nonce: nonce)
+        // Only the padding tells how long the content is.
+        let last = (encryptedLength - 1) / UInt64(CompatibleBlocks.length)
+        try Self.load(last, file, cipher, encryptedLength, into: text)
+        length = last * UInt64(CompatibleBlocks.length) + UInt64(text.count)
+        textBlock = last
+    }
+
+    deinit {
+        text.resize(to: CompatibleBlocks.length)
+        unsafe text.mutableBytes.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(BlobError) {
+        var done = 0
+        while done < buffer.count {
+            let (block, skipped) = (offset + UInt64(done)).quotientAndRemainder(
+                dividingBy: UInt64(CompatibleBlocks.length))
+            if textBlock != block {
+                textBlock = nil
+                try Self.load(block, file, cipher, encryptedLength, into: text)
+                textBlock = block
+            }
+            let count = min(buffer.count - done, text.count - Int(skipped))
+            unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyMemory(
+                from: text.view.slice(Int(skipped), count).buffer)
+            done += count
+        }
+    }
+
+    /// Decrypts a block, the last one without its padding.
+    private static func load(
+        _ block: UInt64, _ file: any File, _ cipher: AES256, _ encryptedLength: UInt64, into text: ByteBuffer
+    ) throws(BlobError) {
+        let start = block * UInt64(CompatibleBlocks.length)
+        let count = Int(min(UInt64(CompatibleBlocks.length), encryptedLength - start))
+        text.resize(to: count)
+        let read = try medium { () throws(FileError) in
+            unsafe try file.readFully(into: text.mutableBytes, at: start)
+        }
+        guard read == count else { throw BlobError.damaged(file.path, "it was cut off") }
+        var chain = AES256.CBCDecryption(
+            cipher, initializationVector: CompatibleBlocks.initializationVector(block))
+        let isLast = start + UInt64(count) == encryptedLength
+        guard isLast else {
+            unsafe chain.decrypt(text.view.buffer, into: text.mutableBytes)
+            return
+        }
+        do throws(CryptoError) {
+            let length = unsafe try chain.finish(text.view.buffer, into: text.mutableBytes)
+            text.resize(to: length)
+        } catch {
+            throw BlobError.damaged(file.path, "its padding is not right, or the key is another one")
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import RoostBytes
+import RoostCrypto
+import RoostFile
+
+/// How a blob is written.
+package struct BlobWriteOptions: Sendable {
+    /// What the blob is named by. Default: SHA-1, as Couchbase Lite and CouchDB's replication do.
+    package var algorithm = BlobDigest.Algorithm.sha1
+    /// Whether to compute MD5 alongside, which CouchDB names attachments by. Default: false.
+    package var computesMD5 = false
+    /// Whether to store the content as gzip, where the layout allows it. Default: false.
+    package var compresses = false
+
+    package init() {}
+}
+
+/// A blob that is in the store, durably.
+package struct InstalledBlob: Sendable {
+    package let digest: BlobDigest
+    /// The MD5 of the content, where it was asked for.
+    package let md5: [UInt8]?
+    /// The length of the content in bytes.
+    package let length: UInt64
+    /// How it is stored, which need not be as was asked if it was there before.
+    package let encoding: BlobEncoding
+    /// The length of what is stored.
+    package let storedLength: UInt64
+    /// Whether the store had it already.
+    package let wasThere: Bool
+    /// Keeps it in the store until something that lasts refers to it.
+    package let pin: BlobPin
+}
+
+/// Writes a blob whose length and digest need not be known before. Ends with ``install()``; without that, nothing
+/// is left of it. Memory does not depend on the length.
+///
+/// Belongs to one task at a time.
+package final class BlobFileWriter {
+    private let store: BlobStore
+    private let options: BlobWriteOptions
+    private let layout: BlobLayout
+    private let generation: Int
+    private let temporary: String
+    private let file: any File
+    private let sink: any ByteSink
+    private let deflater: Deflater?
+    private var hasher: BlobHasher
+    private var length: UInt64 = 0
+    private var storedLength: UInt64 = 0
+    private var isOpen = true
+
+    package init(_ store: BlobStore, _ options: BlobWriteOptions = BlobWriteOptions()) throws(BlobError) {
+        self.store = store
+        self.options = options
+        (layout, generation) = store.state.withLock { ($0.layouts[0], $0.generation) }
+        (file, temporary) = try store.makeTemporary()
+        hasher = BlobHasher(options.algorithm, withMD5: options.computesMD5)
+        deflater = options.compresses && layout.allowsEncoding ? Deflater() : nil
+        sink = layout.makeSink(file)
+    }
+
+    deinit { close() }
+
+    /// Adds `bytes` to the content. After an error nothing can be added and nothing installed.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(BlobError) {
+        try checkOpen()
+        unsafe hasher.update(bytes)
+        length += UInt64(bytes.count)
+        try orClose { () throws(BlobError) in
+            if let deflater {
+                storedLength += unsafe try deflater.write(bytes, to: sink)
+            } else {
+                unsafe try sink.write(bytes)
+                storedLength += UInt64(bytes.count)
+            }
+        }
+    }
+
+    /// Adds `bytes` to the content.
+    package func write(_ bytes: [UInt8]) throws(BlobError) {
+        try bytes.withView { (view) throws(BlobError) in unsafe try write(view.buffer) }
+    }
+
+    /// Puts the blob into the store: when this returns it is durable, under its digest.
+    ///
+    /// - Parameter expected: The digest that the content must have, where that is known.
+    /// - Throws: `contentChanged` if it has another, and what the medium says; the store is then as it was, except that
+    ///   the blob may be there.
+    package func install(expecting expected: BlobDigest? = nil) throws(BlobError) -> InstalledBlob {
+        try checkOpen()
+        defer { close() }
+        if let deflater { storedLength += try deflater.finish(to: sink) }
+        let (digest, md5) = hasher.finish()
+        if let expected, expected != digest {
+            throw BlobError(.contentChanged, "The content has the digest \(digest), not \(expected).")
+        }
+        let encoding: BlobEncoding = deflater == nil ? .identity : .gzip
+        try sink.finish(
+            SealedFacts(digest: digest, encoding: encoding, storedLength: storedLength, contentLength: length)
+        )
+        try medium { () throws(FileError) in try file.sync() }
+        let pin = store.pin(digest)
+        let present = try store.install(
+            temporary, digest, encoding, layout, generation, length: length)
+        return InstalledBlob(
+            digest: digest, md5: md5, length: length, encoding: present?.encoding ?? encoding,
+            storedLength: present?.storedLength ?? storedLength, wasThere: present != nil, pin: pin)
+    }
+
+    /// Gives up what was written, unless it was installed. Closing twice does nothing.
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        // Installing has renamed it; and what cannot be removed now is swept at the next open.
+        try? store.medium.remove(temporary)
+    }
+
+    private func checkOpen() throws(BlobError) {
+        guard isOpen else {
+            throw BlobError(.closed, "The blob was installed, or given up. Begin a new one.")
+        }
+    }
+
+    private func orClose(_ body: () throws(BlobError) -> Void) throws(BlobError) {
+        do throws(BlobError) {
+            try body()
+        } catch {
+            close()
+            throw error
+        }
+    }
+}
+
+extension BlobLayout {
+    func makeSink(_ file: any File) -> any ByteSink {
+        switch self {
+        case .plain: PlainSink(file)
+        case .sealed(let keys): SealedSink(file, keys)
+        case .couchbaseLite(let key): CompatibleSink(file, key)
+        }
+    }
+}
+
+extension BlobStore {
+    /// A new file in `incoming`, whose directories are made where they are missing.
+    func makeTemporary() throws(BlobError) -> (any File, String) {
+        try makeDirectories()
+        var bytes = [UInt8](repeating: 0, count: 12)
+        unsafe bytes.withUnsafeMutableBytes { unsafe environment.randomness.fill($0) }
+        let name = bytes.map { String($0, radix: 16) }.joined()
+        let path = "\(incoming)/\(name)"
+        return (try RoostBlobs.medium { () throws(FileError) in try medium.open(path, .createNew) }, path)
+    }
+
+    private func makeDirectories() throws(BlobError) {
+        guard !state.withLock({ $0.hasDirectory }) else { return }
+        try RoostBlobs.medium { () throws(FileError) in
+            for path in [directory, incoming] {
+                do throws(FileError) {
+                    try medium.createDirectory(path)
+                } catch {
+                    guard error.code == .alreadyExists else { throw error }
+                }
+                // Also where it was there: whoever made it may have crashed before it was durable.
+                try medium.syncDirectory(of: path)
+            }
+        }
+        state.withLock { $0.hasDirectory = true }
+    }
+
+    /// Gives a file that is whole and synced its name; the blob has been pinned.
+    ///
+    /// - Returns: how the blob is stored, where it was there already and stays as it was.
+    func install(
+        _ temporary: String, _ digest: BlobDigest, _ encoding: BlobEncoding, _ layout: BlobLayout,
+        _ generation: Int, length: UInt64
+    ) throws(BlobError) -> (encoding: BlobEncoding, storedLength: UInt64)? {
+        let name = layout.name(of: digest, encoding)
+        var present: (encoding: BlobEncoding, storedLength: UInt64)?
+        if let file = try find(digest), layout.owns(file.name), let reader = try? file.open(in: self),
+            reader.length == length
+        {
+            present = (reader.encoding, reader.storedLength)
+        } else {
+            try give(name, to: temporary, generation)
+        }
+        // Whoever has put it there may not have synced yet.
+        try RoostBlobs.medium { () throws(FileError) in try medium.syncDirectory(of: path(name)) }
+        return present
+    }
+
+    /// Renames a file, unless new blobs have got another kind of layout since it was begun: in a database that was
+    /// encrypted meanwhile it would stay in the clear.
+    private func give(_ name: String, to temporary: String, _ generation: Int) throws(BlobError) {
+        let result: Result<Void, BlobError> = state.withLock { state in
+            guard state.generation == generation else {
+                return .failure(
+                    BlobError(
+                        .closed,
+                        "The store was encrypted or decrypted while the blob was being written. Write it again."))
+            }
+            do throws(FileError) {
+                return .success(try medium.rename(temporary, to: path(name)))
+            } catch {
+                return .failure(BlobError(error))
+            }
+        }
+        try result.get()
+    }
+}

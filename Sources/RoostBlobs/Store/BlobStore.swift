@@ -1,0 +1,157 @@
+import RoostCrypto
+import RoostFile
+import Synchronization
+
+// # The blob store
+//
+// A directory of blobs, one file each, named by what they contain:
+//
+//     blobs/2jmj7l5rSw0yVb_vlWAYkK_YBwk=.blob      a plain blob; .gz if it is stored as gzip
+//     blobs/9f0c…40 digits….sealed                  an encrypted one
+//     blobs/incoming/                               files being written
+//
+// A file under a blob's name is whole: it was written in `incoming`, synced, renamed, and the directory synced before
+// its writer was told. It is never changed afterwards, only removed.
+
+/// A directory of content-addressed blobs. Any thread may use it at any time; one process at a time may write.
+package final class BlobStore: Sendable {
+    /// The directory. It is made with the first blob.
+    package let directory: String
+    let environment: Environment
+    let state: Mutex<State>
+
+    struct State {
+        /// The layouts that blobs may be in, that of new ones first.
+        var layouts: [BlobLayout]
+        /// How often each blob is pinned.
+        var pins: [BlobDigest: Int] = [:]
+        /// The names that the files of pinned blobs have or may get.
+        var pinnedNames: Set<String> = []
+        /// Whether the directory is known to be there, durably.
+        var hasDirectory = false
+        /// How often new blobs got another kind of layout.
+        var generation = 0
+    }
+
+    /// The blobs in `directory`, which need not exist.
+    package init(_ directory: String, _ layout: BlobLayout, environment: Environment) {
+        self.directory = directory
+        self.environment = environment
+        state = Mutex(State(layouts: [layout]))
+    }
+
+    var medium: any Medium { environment.medium }
+
+    func path(_ name: String) -> String { "\(directory)/\(name)" }
+
+    var incoming: String { path("incoming") }
+
+    /// The layout of new blobs.
+    package var layout: BlobLayout { state.withLock { $0.layouts[0] } }
+
+    /// The layouts that blobs may be in, that of new ones first.
+    package var layouts: [BlobLayout] { state.withLock { $0.layouts } }
+
+    /// Sets the layouts that blobs may be in, that of new ones first. Writers that have begun a blob in a layout of
+    /// another kind can't install it any more.
+    package func setLayouts(_ layouts: [BlobLayout]) {
+        precondition(!layouts.isEmpty)
+        state.withLock { state in
+            if !state.layouts[0].isSameKind(as: layouts[0]) { state.generation += 1 }
+            state.layouts = layouts
+            state.pinnedNames = []
+            for digest in state.pins.keys { state.protect(digest) }
+        }
+    }
+
+    /// Whether there is a directory of blobs yet.
+    package func exists() throws(BlobError) -> Bool {
+        try RoostBlobs.medium { () throws(FileError) in try medium.status(of: directory) } != nil
+    }
+
+    /// Removes what writers left behind that a crash ended. Nobody may be writing.
+    package func sweep() throws(BlobError) {
+        let isThere = try RoostBlobs.medium { () throws(FileError) in try medium.status(of: incoming) } != nil
+        guard isThere else { return }
+        try RoostBlobs.medium { () throws(FileError) in
+            for name in try medium.list(incoming) { try medium.remove("\(incoming)/\(name)") }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Opens a blob; `nil` when there is none.
+    package func open(_ digest: BlobDigest) throws(BlobError) -> BlobFileReader? {
+        // A conversion may have removed the file that was found, once it had written the other one.
+        for _ in 0..<2 {
+            guard let file = try find(digest) else { return nil }
+            guard let reader = try file.open(in: self) else { continue }
+            guard reader.digest == digest else {
+                throw BlobError.damaged(path(file.name), "it holds another blob than its name says")
+            }
+            return reader
+        }
+        return nil
+    }
+
+    /// Whether there is such a blob. Does not look into its file.
+    package func contains(_ digest: BlobDigest) throws(BlobError) -> Bool { try find(digest) != nil }
+
+    /// The file of a blob.
+    func find(_ digest: BlobDigest) throws(BlobError) -> BlobFile? {
+        let layouts = state.withLock { $0.layouts }
+        // A conversion writes the new file before it removes the old one, so what moved away from under the first
+        // look is there at the second.
+        for layout in layouts + layouts.dropLast() {
+            for name in layout.names(of: digest) {
+                let status = try RoostBlobs.medium { () throws(FileError) in
+                    try medium.status(of: path(name))
+                }
+                if status != nil { return BlobFile(name: name, layout: layout) }
+            }
+        }
+        return nil
+    }
+
+    // MARK: Pins
+
+    /// Keeps a blob from being removed for as long as the result lives, whether it is there yet or not.
+    package func pin(_ digest: BlobDigest) -> BlobPin {
+        state.withLock { state in
+            state.pins[digest, default: 0] += 1
+            state.protect(digest)
+        }
+        return BlobPin(self, digest)
+    }
+
+    fileprivate func unpin(_ digest: BlobDigest) {
+        state.withLock { state in
+            guard let count = state.pins[digest] else { return }
+            state.pins[digest] = count > 1 ? count - 1 : nil
+            if count == 1 { state.unprotect(digest) }
+        }
+    }
+}
+
+extension BlobStore.State {
+    fileprivate mutating func protect(_ digest: BlobDigest) {
+        for layout in layouts { pinnedNames.formUnion(layout.names(of: digest)) }
+    }
+
+    fileprivate mutating func unprotect(_ digest: BlobDigest) {
+        for layout in layouts { pinnedNames.subtract(layout.names(of: digest)) }
+    }
+}
+
+/// Keeps a blob that nothing refers to yet from being removed.
+package final class BlobPin: Sendable {
+    private let store: BlobStore
+    private let digest: BlobDigest
+
+    fileprivate init(_ store: BlobStore, _ digest: BlobDigest) {
+        self.store = store
+        self.digest = digest
+    }
+
+    deinit { store.unpin(digest) }
+}
