@@ -6,10 +6,14 @@ enum Fuzzer {
     /// What the callbacks, which have no place for it, work on. Set once, before the fuzzer starts.
     nonisolated(unsafe) fileprivate static var target: FuzzTarget?
 
+    /// Names the target to processes that libFuzzer starts.
+    static let targetVariable = "ROOST_FUZZ_TARGET"
+
     /// Runs until the options say so; a finding or a trap ends the process.
     static func run(_ target: FuzzTarget, options: [String]) -> Int32 {
         unsafe Fuzzer.target = target
-        let arguments = ["roost-fuzz"] + options
+        setenv(targetVariable, target.name, 1)
+        let arguments = [CommandLine.arguments[0]] + options
         var pointers = unsafe arguments.map { unsafe strdup($0) }
         unsafe pointers.append(nil)
         return unsafe pointers.withUnsafeMutableBufferPointer { buffer in

@@ -6,6 +6,11 @@ import Foundation
 // roost-fuzz TARGET [OPTION…] [CORPUS…]
 //                                  fuzzes; options and corpora are libFuzzer's
 let arguments = CommandLine.arguments
+// A process that libFuzzer starts to merge corpora is told only libFuzzer's own options.
+if let name = ProcessInfo.processInfo.environment[Fuzzer.targetVariable], let target = FuzzTarget.named(name)
+{
+    exit(Fuzzer.run(target, options: Array(arguments.dropFirst())))
+}
 switch arguments.dropFirst().first {
 case "--targets":
     for target in FuzzTarget.all { print(target.name, target.corpus, target.largestInput) }

@@ -13,6 +13,8 @@ final class SalvageTarget {
     private var trees: [UInt64: Tree] = [:]
     private var values: Tree
     private var bytes = 0
+    /// Whether there are values that several entries lead to, of which the owner may be missing.
+    private var sharesValues = false
     private(set) var treesWithoutReduction: [String] = []
 
     /// Names that no tree of a user's can have been given, because names hold no such byte in practice.
@@ -61,6 +63,7 @@ final class SalvageTarget {
     /// Where the entry's value is in the new store, copied when it is not there yet.
     private func value(_ entry: Entry) throws(StoreError) -> ChunkReference? {
         let isShared = entry.kind != .owned
+        if isShared { sharesValues = true }
         let key = Key(entry.chunk.offset).bytes
         if isShared,
             let known = try key.withView({ (key) throws(StoreError) in try transaction[values].value(key) })
@@ -108,11 +111,11 @@ final class SalvageTarget {
     /// Gives the transaction up; the file is about to go.
     func abandon() { transaction.rollback() }
 
-    /// Completes the new store. When entries are missing, values that lost their owners get new ones.
-    func finish(repairing: Bool) throws(StoreError) -> (trees: Int, entries: UInt64) {
+    /// Completes the new store. Values that lost their owners get new ones.
+    func finish() throws(StoreError) -> (trees: Int, entries: UInt64) {
         try transaction.drop(values)
         try transaction.commit()
-        if repairing { try SharingRepair(store).run() }
+        if sharesValues { try SharingRepair(store).run() }
         let state = store.state
         return (state.trees.count, state.trees.values.reduce(0) { $0 &+ $1.root.summary.count })
     }

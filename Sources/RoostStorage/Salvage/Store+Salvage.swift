@@ -79,7 +79,7 @@ extension Store {
             throw error
         }
         var report = salvage.report
-        (report.trees, report.entries) = try target.finish(repairing: !report.isComplete)
+        (report.trees, report.entries) = try target.finish()
         try store.close()
         return report
     }
