@@ -15,7 +15,7 @@ final class SimulatedFile: File {
     }
 
     deinit {
-        medium.state.withLock { disk in
+        medium.withState { disk in
             disk.nodes[node]?.openHandles -= 1
             disk.endUse()
         }

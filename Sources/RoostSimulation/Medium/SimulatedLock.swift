@@ -13,7 +13,7 @@ final class SimulatedLock: FileLock {
     }
 
     deinit {
-        medium.state.withLock { disk in
+        medium.withState { disk in
             if disk.locks[node]?.token == token { disk.locks[node] = nil }
         }
     }

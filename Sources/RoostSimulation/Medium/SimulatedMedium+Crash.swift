@@ -2,18 +2,18 @@ extension SimulatedMedium {
     /// The power goes now: every later call on this disk and its files throws ``FileError/Code/other`` with the
     /// operation "crashed".
     package func crash() {
-        state.withLock { $0.hasCrashed = true }
+        withState { $0.hasCrashed = true }
     }
 
     /// The power goes in the midst of change number `number`, counted as in ``CallCounts/changes``.
     ///
     /// That call, and every later one, throws as after ``crash()``; what it was about to do may have been done.
     package func crash(atChange number: Int) {
-        state.withLock { $0.crashPoint = number }
+        withState { $0.crashPoint = number }
     }
 
     package var hasCrashed: Bool {
-        state.withLock { $0.hasCrashed }
+        withState { $0.hasCrashed }
     }
 
     /// The disk after a power failure and a reboot; this one is dead from now on.
@@ -21,7 +21,7 @@ extension SimulatedMedium {
     /// On the new disk nothing is unsynced, open or locked, no fault is planned (the capacity stays), and calls are
     /// counted from 1. Linear in the number of pages and of unsynced bytes.
     package func afterCrash(_ fate: CrashFate = .random) -> SimulatedMedium {
-        state.withLock { disk in
+        withState { disk in
             disk.hasCrashed = true
             return SimulatedMedium(disk.afterPowerFailure(fate, disk.generator))
         }
@@ -31,14 +31,14 @@ extension SimulatedMedium {
     ///
     /// So one run can be examined at many places and with many outcomes each.
     package func crashed(seed: UInt64, _ fate: CrashFate = .random) -> SimulatedMedium {
-        state.withLock { SimulatedMedium($0.afterPowerFailure(fate, SeededGenerator(seed: seed))) }
+        withState { SimulatedMedium($0.afterPowerFailure(fate, SeededGenerator(seed: seed))) }
     }
 
     /// The disk as the next process finds it when this one was killed; this one is dead from now on.
     ///
     /// Nothing is lost, but what was unsynced still is, until it is synced or ``afterCrash(_:)`` decides.
     package func afterProcessDeath() -> SimulatedMedium {
-        state.withLock { disk in
+        withState { disk in
             disk.hasCrashed = true
             return SimulatedMedium(disk.afterProcessDeath())
         }

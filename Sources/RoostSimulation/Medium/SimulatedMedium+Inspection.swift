@@ -4,31 +4,31 @@ import RoostFile
 extension SimulatedMedium {
     /// Which calls fail. May be changed at any time; numbers go on counting.
     package var faults: FaultPlan {
-        get { state.withLock { $0.faults } }
-        set { state.withLock { $0.faults = newValue } }
+        get { withState { $0.faults } }
+        set { withState { $0.faults = newValue } }
     }
 
     /// The calls made since the disk was created or came out of a crash.
     package var counts: CallCounts {
-        state.withLock { $0.counts }
+        withState { $0.counts }
     }
 
     /// A hash of all calls so far, with the bytes written and the outcomes of crashes: equal for two runs that did
     /// the same. It goes on through crashes.
     package var traceHash: UInt64 {
-        state.withLock { $0.trace.value }
+        withState { $0.trace.value }
     }
 
     /// Changes of contents, sizes and names that a crash might undo.
     package var unsyncedChanges: Int {
-        state.withLock { disk in
+        withState { disk in
             disk.nodes.values.reduce(disk.names.unsynced.count) { $0 + $1.unsynced.count }
         }
     }
 
     /// What a read of the whole file would show; `nil` where there is no file.
     package func contents(of path: String) -> [UInt8]? {
-        state.withLock { disk in
+        withState { disk in
             guard let id = disk.findNode(path), !disk.node(id).isDirectory else { return nil }
             let image = disk.node(id).current
             return unsafe [UInt8](unsafeUninitializedCapacity: Int(image.size)) { buffer, count in
@@ -58,14 +58,14 @@ extension SimulatedMedium {
     /// Damages the file at `path`: the byte at `offset` is combined with `mask` by exclusive or, on the medium and
     /// in the cache. Nothing happens where there is no such byte.
     package func flip(_ path: String, at offset: UInt64, mask: UInt8 = 0xFF) {
-        state.withLock { disk in
+        withState { disk in
             if let id = disk.findNode(path) { disk.nodes[id]?.flip(at: offset, mask: mask) }
         }
     }
 
     /// Damages the file at `path`: everything from `size` on is gone, on the medium and in the cache.
     package func cut(_ path: String, to size: UInt64) {
-        state.withLock { disk in
+        withState { disk in
             if let id = disk.findNode(path) { disk.nodes[id]?.cut(to: size) }
         }
     }
