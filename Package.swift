@@ -132,7 +132,8 @@ let package = Package(
             name: "CommitWriter", dependencies: ["RoostCampaign", "RoostStorage"], path: "Tests/CommitWriter",
             swiftSettings: strict),
         tests(
-            "RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"], exclude: ["Vectors"]),
+            "RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"],
+            exclude: ["Vectors"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
         tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"], exclude: ["Golden"]),
@@ -142,7 +143,8 @@ let package = Package(
 // The compiler of Swift 6.3 does not get Fleece through the thread sanitizer, so that runs on the engine alone.
 if Context.environment["ROOST_SANITIZING"] != nil {
     let engine = [
-        "CZlib", "RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation", "RoostCampaign", "CommitWriter",
+        "CZlib", "RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation", "RoostCampaign",
+        "CommitWriter",
         "RoostFileTests", "RoostStorageTests",
     ]
     package.targets.removeAll { !engine.contains($0.name) }
