@@ -132,7 +132,8 @@ let package = Package(
             name: "CommitWriter", dependencies: ["RoostCampaign", "RoostStorage"], path: "Tests/CommitWriter",
             swiftSettings: strict),
         tests(
-            "RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"], exclude: ["Vectors"]),
+            "RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"],
+            exclude: ["Vectors"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
         tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"], exclude: ["Golden"]),
