@@ -26,14 +26,13 @@ let album = try Album(folder.path, key: .passphrase("seven swifts in september")
 let picture = gradient(320, 200)
 try album.add(
     picture, type: "image/x-portable-pixmap", caption: "Sky", taken: Date(timeIntervalSince1970: 2e9))
-let early = try album.add(
+try album.add(
     gradient(16, 16), type: "image/x-portable-pixmap", caption: "Our gable",
     taken: Date(timeIntervalSince1970: 1e9))
 
-for (_, photo) in try album.list() {
-    print(photo.taken.ISO8601Format(), photo.caption, photo.byteCount, "bytes")
-}
-print("the same picture again:", try album.picture(early).map(Array.init) == gradient(16, 16))
+let photos = try album.list()
+for photo in photos { print(photo.taken.ISO8601Format(), photo.caption, photo.picture.length, "bytes") }
+print("the same picture again:", try album.picture(photos[0]) == gradient(16, 16))
 print("to be seen in the files:", try isVisible("gable".utf8) || isVisible(picture.prefix(64)))
 
 try album.changeKey(to: .random())
