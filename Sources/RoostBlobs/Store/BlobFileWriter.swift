@@ -197,7 +197,8 @@ extension BlobStore {
                 return .failure(
                     BlobError(
                         .closed,
-                        "The store was encrypted or decrypted while the blob was being written. Write it again."))
+                        "The store was encrypted or decrypted while the blob was being written. Write it again."
+                    ))
             }
             do throws(FileError) {
                 return .success(try medium.rename(temporary, to: path(name)))
