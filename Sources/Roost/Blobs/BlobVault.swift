@@ -93,7 +93,9 @@ final class BlobVault: Sendable {
                 try put(current)
             }
         } else {
-            current = BlobRecord(isConverting: true)
+            // Where a key was just given, somebody may be writing the first blob now.
+            let isThere = try blobCall { () throws(BlobError) in try blobs.exists() }
+            current = BlobRecord(isConverting: addsKey || isThere)
             try put(current)
         }
         blobs.setLayouts([current.layout, .plain])

@@ -22,7 +22,7 @@ final class DatabaseRegistry: Sendable {
         let result: Result<DatabaseCore, DatabaseError> = entries.withLock { entries in
             Result { () throws(DatabaseError) in
                 entries = entries.filter { $0.value.core != nil }
-                if let identity = try identity(opener), let core = entries[identity]?.core {
+                if let identity = try identity(opener), let core = entries[identity]?.core, !core.isClosed {
                     try core.check(opener.options.key)
                     if core.retainHandle() { return core }
                 }

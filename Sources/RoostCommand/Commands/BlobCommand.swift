@@ -1,0 +1,113 @@
+import Foundation
+import Roost
+
+/// `roost blob DB put|get|ls|verify`: the database comes first, as with every command.
+enum BlobCommand: Command {
+    static let name = "blob"
+    static let summary = "stores, reads, lists and verifies blobs"
+    static let parameters = [
+        Parameter(label: "DB", help: "the database; put makes it if there is none"),
+        Parameter(label: "put|get|ls|verify", help: "what to do"),
+        Parameter(
+            label: "FILE|-|DIGEST",
+            help: "put: the file to store, or - for standard input (the default); get: the digest",
+            isOptional: true),
+    ]
+    static let options = [
+        Option("--type", "TYPE", "put: the content's MIME type, for the reference that is printed"),
+        Option("--output", "FILE", "get: the file to write to instead of standard output"),
+        .json,
+    ]
+    static let notes = """
+        put prints the digest, such as sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=, and with --json the object by which a document
+        refers to the blob. verify ends with status 1 when a blob is damaged.
+        """
+
+    static func run(_ invocation: Invocation) throws {
+        let argument = invocation.optional(2)
+        switch invocation[1] {
+        case "put": try put(argument ?? "-", invocation)
+        case "get":
+            guard let argument else { throw UsageError("DIGEST is missing.") }
+            try get(argument, invocation)
+        case "ls": try list(invocation)
+        case "verify": try verify(invocation)
+        default: throw UsageError("\"\(invocation[1])\" is none of put, get, ls and verify.")
+        }
+    }
+
+    private static func put(_ path: String, _ invocation: Invocation) throws {
+        let source = try path == "-" ? FileHandle.standardInput : input(path)
+        let database = try invocation.openForWriting(createIfMissing: true)
+        let writer = try database.makeBlobWriter(contentType: invocation.string("--type"))
+        while let piece = try source.read(upToCount: 1 << 20), !piece.isEmpty {
+            try unsafe piece.withUnsafeBytes { try unsafe writer.write($0) }
+        }
+        let blob = try writer.finish()
+        try database.close()
+        Console.print(invocation.has("--json") ? try blob.value.json() : blob.digest)
+    }
+
+    private static func input(_ path: String) throws -> FileHandle {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw CommandFailure("\(path) can't be read. Is it there, and may you read it?")
+        }
+        return file
+    }
+
+    private static func get(_ digest: String, _ invocation: Invocation) throws {
+        let database = try invocation.openForReading()
+        guard let reader = try database.blobReader(digest) else {
+            throw CommandFailure(
+                "\(invocation[0]) has no blob \(digest). `roost blob \(invocation[0]) ls` lists them.")
+        }
+        // Before anything is written, so that no wrong byte gets out.
+        try reader.verify()
+        reader.position = 0
+        if let output = invocation.string("--output") { try Console.redirect(to: output) }
+        unsafe try reader.forEachPiece { unsafe try Console.write($0) }
+        try Console.flush()
+    }
+
+    private static func list(_ invocation: Invocation) throws {
+        for blob in try invocation.openForReading().blobs() {
+            guard invocation.has("--json") else {
+                Console.print("\(blob.digest) \(blob.length)")
+                continue
+            }
+            var object = JSONObject()
+            object.add("digest", blob.digest)
+            object.add("length", blob.length)
+            Console.print(object.text)
+        }
+    }
+
+    private static func verify(_ invocation: Invocation) throws {
+        let bar = ProgressBar("Verifying")
+        defer { bar.finish() }
+        let report = try invocation.openForReading().verifyBlobs { done, total in
+            bar.show(UInt64(done), of: UInt64(total))
+            return true
+        }
+        bar.finish()
+        if invocation.has("--json") {
+            var object = JSONObject()
+            object.add("count", report.count)
+            object.add("bytes", report.bytes)
+            let damaged = report.damaged.map { damage in
+                var object = JSONObject()
+                object.add("file", damage.file)
+                object.add("reason", damage.reason)
+                return object.text
+            }
+            object.add("damaged", raw: "[\(damaged.joined(separator: ","))]")
+            Console.print(object.text)
+        } else {
+            for damage in report.damaged { Console.print("\(damage.file): \(damage.reason)") }
+            Console.print("\(report.count) blobs, \(report.damaged.count) damaged.")
+        }
+        if !report.isClean {
+            throw CommandFailure("Blobs are damaged. Restore them from a backup or a peer.")
+        }
+    }
+}
