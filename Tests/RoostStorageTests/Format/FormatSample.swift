@@ -36,7 +36,7 @@ enum FormatSample: CaseIterable {
         case .deletions:
             options.logLimit = 32 << 10
         case .spreadOutCheckpoint:
-            options.logLimit = 1 << 20
+            options.logLimit = 512 << 10
             options.inlineLimit = 2048
         case .compressed:
             options.compression = 6
