@@ -12,7 +12,7 @@ enum Fuzzer {
     /// Runs until the options say so; a finding or a trap ends the process.
     static func run(_ target: FuzzTarget, options: [String]) -> Int32 {
         unsafe Fuzzer.target = target
-        setenv(targetVariable, target.name, 1)
+        unsafe setenv(targetVariable, target.name, 1)
         let arguments = [CommandLine.arguments[0]] + options
         var pointers = unsafe arguments.map { unsafe strdup($0) }
         unsafe pointers.append(nil)

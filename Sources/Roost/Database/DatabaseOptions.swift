@@ -10,6 +10,10 @@ public struct DatabaseOptions: Sendable {
     public var durability = StoreOptions.Durability.full
     /// Bytes of tree nodes to keep in memory. Default: 64 MiB.
     public var cacheSize = 64 << 20
+    /// How bodies are read. Default: by system calls, so that whatever goes wrong on the medium is an error; from a
+    /// mapping of the file they are read about twice as fast, but then it may be a signal that ends the process (see
+    /// `StoreOptions.ValueAccess`).
+    public var valueAccess = StoreOptions.ValueAccess.calls
     /// Compresses bodies and tree nodes with zlib at this level, 1 (fast) to 9; 0, the default, for none.
     public var compression: Int32 = 0
 
@@ -34,6 +38,7 @@ public struct DatabaseOptions: Sendable {
         options.createIfMissing = createIfMissing
         options.durability = durability
         options.cacheSize = cacheSize
+        options.valueAccess = valueAccess
         options.compression = compression
         options.transform = key.map { KeyRing($0) }
         return options

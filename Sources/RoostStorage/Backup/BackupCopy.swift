@@ -23,7 +23,8 @@ struct BackupCopy {
             try fileCall { () throws(FileError) in
                 try file.sync()
                 try medium.rename(temporary, to: path)
-                try medium.syncDirectory(of: path)
+                try syncName(of: path)
+                try CompactionFiles(path: path, medium: medium).removeMark()
             }
         } catch {
             try? medium.remove(temporary)
@@ -39,8 +40,10 @@ struct BackupCopy {
     func append(
         to copy: DataFile, after last: CommitRecord, _ progress: ProgressHandler?
     ) throws(StoreError) -> BackupReport {
-        guard last.offset < newest.offset else { return report(copied: 0, isIncremental: true) }
         let file = copy.file
+        // Whoever made the copy may have ended before its name was durable.
+        try fileCall { () throws(FileError) in try syncName(of: file.path) }
+        guard last.offset < newest.offset else { return report(copied: 0, isIncremental: true) }
         do throws(StoreError) {
             let barrier = barrier(after: last)
             try fileCall { () throws(FileError) in
@@ -59,6 +62,17 @@ struct BackupCopy {
             throw error
         }
         return report(copied: newest.end - last.end, isIncremental: true)
+    }
+
+    /// Makes the copy's name durable. Where that fails a sign stays, so that the next backup is a new file under that
+    /// name: after a sync that failed a later one proves nothing.
+    private func syncName(of path: String) throws(FileError) {
+        do throws(FileError) {
+            try environment.medium.syncDirectory(of: path)
+        } catch {
+            CompactionFiles(path: path, medium: environment.medium).markUnsynced()
+            throw error
+        }
     }
 
     /// The block that ends at the end of the copy to be, and its record.

@@ -31,6 +31,10 @@ struct BackupTarget {
             )
         }
         guard header == source.header else { return nil }
+        let isUnsynced = try fileCall { () throws(FileError) in
+            try CompactionFiles(path: path, medium: medium).isMarkedUnsynced()
+        }
+        guard !isUnsynced else { return nil }
         let data = DataFile(file: file, header: header, transform: source.codec.transform, cacheLimit: 0)
         guard let last = try commonCommit(data), last.offset <= newest.offset else { return nil }
         return (data, last)

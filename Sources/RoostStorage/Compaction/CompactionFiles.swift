@@ -16,7 +16,7 @@ struct CompactionFiles {
     func removeLeftovers() throws(StoreError) {
         try fileCall { () throws(FileError) in
             for name in [target, scratch] where try medium.status(of: name) != nil { try medium.remove(name) }
-            if try medium.status(of: unsynced) != nil { try swapAgain() }
+            if try isMarkedUnsynced() { try swapAgain() }
         }
     }
 
@@ -32,6 +32,14 @@ struct CompactionFiles {
 
     /// Leaves a sign for ``removeLeftovers()`` that the directory could not be synced after the swap.
     func markUnsynced() { _ = try? medium.open(unsynced, .createNew) }
+
+    /// Whether that sign is there.
+    func isMarkedUnsynced() throws(FileError) -> Bool { try medium.status(of: unsynced) != nil }
+
+    /// Takes the sign away after the name was changed once more and synced.
+    func removeMark() throws(FileError) {
+        if try isMarkedUnsynced() { try medium.remove(unsynced) }
+    }
 
     /// Puts a copy of the file in its own place. After a sync that failed a later one that succeeds proves nothing of
     /// the changes before, so the name must be changed once more.
@@ -50,6 +58,6 @@ struct CompactionFiles {
         try copy.sync()
         try medium.rename(target, to: path)
         try medium.syncDirectory(of: path)
-        try medium.remove(unsynced)
+        try removeMark()
     }
 }

@@ -42,6 +42,25 @@ import Testing
         return (simulation, old)
     }
 
+    /// A name whose sync failed is not made durable by a later sync, so going on with the file under it is not enough.
+    @Test(arguments: 1...12)
+    func aBackupAfterAFailedSyncOfTheDirectoryIsThere(seed: Int) throws {
+        let (simulation, old) = try prepared(UInt64(seed), hasEarlier: true)
+        let disk = simulation.disk
+        let store = try Store.open("store", options: options, environment: simulation.environment)
+        // Another file under the store's name, so that the next backup cannot go on with the earlier one.
+        try store.compact()
+        disk.faults.fail(.syncDirectory, at: disk.counts[.syncDirectory] + 1)
+        #expect(throws: StoreError.self) { try store.backup(to: "backup") }
+        disk.faults = FaultPlan()
+        try fill(store, 32..<40)
+        let new = try store.snapshot().contents()
+        try store.backup(to: "backup")
+        #expect(new != old)
+        disk.crash()
+        #expect(try contents("backup", simulation.afterCrash().environment) == new)
+    }
+
     @Test(arguments: [false, true], 1...4)
     func everyCrashLeavesOldOrNew(hasEarlier: Bool, seed: Int) throws {
         var crashes = 0

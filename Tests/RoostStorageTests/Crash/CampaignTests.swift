@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Seeds that found something once.
-    @Test(arguments: [7, 31, 5086] as [UInt64])
+    @Test(arguments: [7, 31, 5086, 419_440_919_314_710] as [UInt64])
     func aSeedThatFoundSomethingFindsItNoMore(seed: UInt64) {
         #expect(Campaign(seed: seed).run().finding == nil)
     }
