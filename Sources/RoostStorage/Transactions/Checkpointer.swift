@@ -62,7 +62,8 @@ final class Checkpointer: Sendable {
         let log = state.logBytes + logged
         let pending = trees.pendingBytes
         var current = sweep.withLock { $0 }
-        if current?.setbacks != base.setbacks { current = nil }
+        // One that is under way would leave the commits since its beginning to be replayed.
+        if policy == .always || current?.setbacks != base.setbacks { current = nil }
         if current == nil, policy == .always || pending > pendingLimit / 4 * 3 || log > logLimit / 4 * 3 {
             current = Sweep(
                 replayAfter: state.record.offset, logBefore: state.logBytes, pending: pending,

@@ -76,4 +76,19 @@ import Testing
         guard let inner = node as? InnerNode else { return 0 }
         return (0..<inner.count).reduce(0) { $0 + (inner.memory($1).map(bytes) ?? 0) }
     }
+
+    /// Closing while a sweep is under way leaves nothing to replay.
+    @Test func aClosedStoreHasNoLogToReplay() throws {
+        let (store, tree) = try store(pendingLimit: 64 << 20, logLimit: 1 << 20)
+        var commits = 0
+        while store.state.logBytes < 800 << 10 {
+            _ = try update(store, tree, commits: 1)
+            commits += 1
+        }
+        #expect(commits > 100)
+        try store.close()
+        let reopened = try Store.open(directory.file("store"))
+        #expect(try reopened.statistics().logBytes < 1024)
+        #expect(try reopened.snapshot()[tree].count == 40_000)
+    }
 }
