@@ -4,14 +4,25 @@ import RoostCrypto
 
 /// The properties of a revision, in the form in which they are stored.
 ///
-/// In the file a body is one byte that names its format, ``fleece`` for all that is written today, and the bytes of
-/// that format.
+/// In the file a body is one byte that names its format, and the bytes of that format:
+///
+///     01   the properties as Fleece, without shared keys
+///     02   the length of the attachments as a varint; the attachments, a Fleece dictionary by name, each a dictionary
+///          with digest, length, revpos and, where there are such, content_type, encoding and encoded_length; then the
+///          properties as with 01
 struct DocumentBody: Sendable {
-    /// Fleece, without shared keys.
+    /// The format of a body without attachments.
     static let fleece: UInt8 = 1
+    /// The format of a body with attachments.
+    static let fleeceWithAttachments: UInt8 = 2
 
     /// The properties, a dictionary.
     let properties: FleeceDocument
+    /// The attachments, `nil` where there are none.
+    let attachmentList: AttachmentList?
+
+    /// The attachments by name. Decodes them.
+    var attachments: [String: Attachment] { attachmentList?.attachments ?? [:] }
 
     /// No properties: what a tombstone has.
     static let empty: Self = {
@@ -22,8 +33,14 @@ struct DocumentBody: Sendable {
     /// The properties. A body is a dictionary when it is stored; should its bytes be damaged, it reads as an empty one.
     var dictionary: FleeceDictionary { properties.root.dictionary ?? .empty }
 
-    private init(properties: FleeceDocument) {
+    private init(properties: FleeceDocument, _ attachments: AttachmentList? = nil) {
         self.properties = properties
+        attachmentList = attachments
+    }
+
+    /// The same properties with these attachments.
+    func with(_ attachments: [String: Attachment]) throws(DatabaseError) -> Self {
+        Self(properties: properties, try AttachmentList(attachments))
     }
 
     /// A new body.
@@ -36,31 +53,49 @@ struct DocumentBody: Sendable {
                 "A document is a JSON object, and this is a value of the kind \(properties.root.kind). "
                     + "Put it into a property of an object.")
         }
-        self.properties = properties
+        self.init(properties: properties)
     }
 
     /// A body as it was stored.
     init(stored bytes: ArraySlice<UInt8>) throws(DatabaseError) {
         guard let format = bytes.first else { throw DatabaseError.damaged("The body of a document") }
-        guard format == Self.fleece else {
+        switch format {
+        case Self.fleece: self.init(properties: FleeceDocument(trusting: bytes.dropFirst()))
+        case Self.fleeceWithAttachments:
+            var offset = 1
+            guard let length = Varint.read(bytes.span, at: &offset), length <= bytes.count - offset else {
+                throw DatabaseError.damaged("The attachments of a document")
+            }
+            let rest = bytes.dropFirst(offset)
+            self.init(
+                properties: FleeceDocument(trusting: rest.dropFirst(Int(length))),
+                AttachmentList(stored: rest.prefix(Int(length))))
+        default:
             throw DatabaseError(
                 .unsupportedFormat,
-                "A document has a body of format \(format), and this Roost reads format \(Self.fleece). Use a newer "
-                    + "Roost.")
+                "A document has a body of format \(format), and this Roost reads formats up to "
+                    + "\(Self.fleeceWithAttachments). Use a newer Roost.")
         }
-        properties = FleeceDocument(trusting: bytes.dropFirst())
     }
 
     /// Appends the stored form.
     func append(to bytes: inout [UInt8]) {
-        bytes.append(Self.fleece)
+        bytes.append(contentsOf: head)
         bytes.append(contentsOf: properties.bytes)
+    }
+
+    /// What stands before the properties.
+    private var head: [UInt8] {
+        guard let attachments = attachmentList?.fleece.bytes else { return [Self.fleece] }
+        var head = [Self.fleeceWithAttachments]
+        Varint.append(UInt64(attachments.count), to: &head)
+        return head + attachments
     }
 
     /// Writes the stored form over `buffer`.
     func store(in buffer: ByteBuffer) {
         buffer.reset(keeping: 1 << 20)
-        buffer.append(Self.fleece)
+        head.withView { buffer.append($0) }
         unsafe properties.bytes.withUnsafeBytes { unsafe buffer.append(ByteView($0)) }
     }
 }
@@ -82,7 +117,12 @@ extension DocumentBody {
         head.reserveCapacity(48)
         if let parent { parent.appendPrefixed(to: &head) } else { head.append(0) }
         head.append(isDeleted ? 1 : 0)
-        head.append(0)
+        let attachments = attachments.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        Varint.append(UInt64(attachments.count), to: &head)
+        for text in attachments.flatMap({ [$0.key, $0.value.digest] }) {
+            Varint.append(UInt64(text.utf8.count), to: &head)
+            head.append(contentsOf: text.utf8)
+        }
         var hash = SHA256()
         hash.update(head)
         hash.update(properties.root.jsonBytes(.canonical))

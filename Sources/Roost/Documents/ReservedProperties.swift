@@ -5,6 +5,7 @@ struct ReservedProperties: Sendable {
     private(set) var id: String?
     private(set) var revision: RevisionID?
     private(set) var isDeleted = false
+    private(set) var attachments: [String: AttachmentClaim]?
 
     /// - Throws: `corruptRevisionData` for a reserved name that no body may have, and for one whose value cannot be true.
     init(_ properties: FleeceDocument) throws(DatabaseError) {
@@ -15,6 +16,8 @@ struct ReservedProperties: Sendable {
             case ReservedNames.deleted: isDeleted = try Self.require(value.bool, name)
             case ReservedNames.revision:
                 revision = try Self.require(value.string.flatMap { RevisionID($0) }, name)
+            case ReservedNames.attachments:
+                attachments = try AttachmentClaim.claims(DocumentValue(value))
             default: throw Self.corrupt(name, "is reserved for replication")
             }
         }

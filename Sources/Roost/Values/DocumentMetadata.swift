@@ -20,14 +20,23 @@ public struct DocumentMetadata: OptionSet, Sendable {
     public static let revision = Self(rawValue: 1 << 1)
     /// `_deleted`, of a tombstone only.
     public static let deletion = Self(rawValue: 1 << 2)
+    /// `_attachments`, as stubs, where there are any; see ``Database/json(inliningAttachmentsOf:_:with:)``.
+    public static let attachments = Self(rawValue: 1 << 3)
 
     /// All of them: what CouchDB sends.
-    public static let all: Self = [.id, .revision, .deletion]
+    public static let all: Self = [.id, .revision, .deletion, .attachments]
 }
 
 extension Document {
     /// The properties as JSON text, with `metadata` before them: see ``json(_:)``.
     public func json(_ format: JSONFormat = .compact, with metadata: DocumentMetadata) -> String {
+        json(format, with: metadata, attachments: metadata.contains(.attachments) ? attachmentStubs : [:])
+    }
+
+    /// The same, with what is to stand under `_attachments`, if there is any.
+    func json(
+        _ format: JSONFormat, with metadata: DocumentMetadata, attachments: [String: DocumentValue]
+    ) -> String {
         let isPretty = format == .pretty
         var members: [String] = []
         func add(_ name: String, _ value: DocumentValue) {
@@ -36,6 +45,7 @@ extension Document {
         if metadata.contains(.id) { add(ReservedNames.id, .string(id)) }
         if metadata.contains(.revision) { add(ReservedNames.revision, .string("\(revision)")) }
         if metadata.contains(.deletion), isDeleted { add(ReservedNames.deleted, .bool(true)) }
+        if !attachments.isEmpty { add(ReservedNames.attachments, .dictionary(attachments)) }
         let body = json(format)
         guard !members.isEmpty else { return body }
         let end = properties.isEmpty ? (isPretty ? "\n}" : "}") : ",\(body.dropFirst())"

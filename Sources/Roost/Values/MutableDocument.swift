@@ -14,6 +14,8 @@ public struct MutableDocument: Sendable {
     public private(set) var revision: RevisionID?
     /// The properties.
     public var properties: [String: DocumentValue]
+    /// The attachments by name, which the saved revision gets, all of them and no others.
+    public var attachments: [String: Attachment] = [:]
 
     /// A new document.
     ///
@@ -38,6 +40,7 @@ public struct MutableDocument: Sendable {
         id = document.id
         revision = document.revision
         properties = DocumentValue.properties(document.properties)
+        attachments = document.attachments
     }
 
     /// Replaces all properties by those of a JSON object.
@@ -79,6 +82,8 @@ public struct MutableDocument: Sendable {
     mutating func wasSaved(as document: Document) {
         id = document.id
         revision = document.revision
+        attachments = document.attachments
+        properties[ReservedNames.attachments] = nil
     }
 }
 

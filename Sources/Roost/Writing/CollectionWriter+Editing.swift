@@ -4,24 +4,29 @@ import RoostStorage
 extension CollectionWriter {
     /// Makes an edit: a new revision on top of the one that `expectation` names.
     func edit(
-        _ id: DocumentID, _ body: DocumentBody, isDeleted: Bool = false,
+        _ id: DocumentID, _ body: DocumentBody, _ attachments: [String: PreparedAttachment]? = nil,
+        isDeleted: Bool = false,
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
         let key = keyView(id)
         let loaded = try reader.load(key)
-        return try edit(id, key, loaded, body, isDeleted: isDeleted, expecting: expectation)
+        return try edit(id, key, loaded, body, attachments, isDeleted: isDeleted, expecting: expectation)
     }
 
-    /// As ``edit(_:_:isDeleted:expecting:)``, where what is stored of the document is known.
+    /// As ``edit(_:_:_:isDeleted:expecting:)``, where what is stored of the document is known.
     func edit(
-        _ id: DocumentID, _ key: ByteView, _ loaded: LoadedDocument?, _ body: DocumentBody, isDeleted: Bool,
+        _ id: DocumentID, _ key: ByteView, _ loaded: LoadedDocument?, _ body: DocumentBody,
+        _ attachments: [String: PreparedAttachment]? = nil, isDeleted: Bool,
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
         var tree = loaded?.tree ?? RevisionTree()
         let parent = try tree.parent(for: expectation)
+        let body = try complete(
+            body, attachments, parent: parent, isDeleted: isDeleted, isEdit: true,
+            generation: (parent?.generation ?? 0) + 1, key, loaded)
         let revision = try RevisionID.next(
             after: parent, digest: body.digest(parent: parent, isDeleted: isDeleted))
-        let flags: RevisionFlags = isDeleted ? .deleted : []
+        let flags = RevisionFlags(of: body, isDeleted: isDeleted)
         let sequence = nextSequence()
         try tree.edit(parent, as: revision, flags: flags, sequence: sequence, body: nil)
         tree.stem(to: record.revisionLimit)
@@ -29,6 +34,14 @@ extension CollectionWriter {
         let stored = try store(tree, newLeaf: (revision, place), of: key, loaded, sequence: sequence)
         return Document(
             id: id.string, revision: revision, sequence: sequence, isDeleted: isDeleted, stored, body)
+    }
+}
+
+extension RevisionFlags {
+    /// Those of a revision with this body.
+    init(of body: DocumentBody, isDeleted: Bool) {
+        self = isDeleted ? .deleted : []
+        if body.attachmentList != nil { insert(.hasAttachments) }
     }
 }
 

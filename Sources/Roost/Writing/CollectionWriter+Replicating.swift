@@ -6,12 +6,16 @@ extension CollectionWriter {
     ///
     /// A known revision may still come with ancestors that were not known to be its own, and then join branches.
     func insert(
-        _ id: DocumentID, _ body: DocumentBody, isDeleted: Bool, history: [RevisionID]
+        _ id: DocumentID, _ body: DocumentBody, _ attachments: [String: PreparedAttachment]?, isDeleted: Bool,
+        history: [RevisionID]
     ) throws(DatabaseError) -> Bool {
         let key = keyView(id)
         let loaded = try reader.load(key)
         var tree = loaded?.tree ?? RevisionTree()
-        let flags: RevisionFlags = isDeleted ? .deleted : []
+        let body = try complete(
+            body, attachments, parent: history.dropFirst().first, isDeleted: isDeleted, isEdit: false,
+            generation: history.first?.generation ?? 1, key, loaded)
+        let flags = RevisionFlags(of: body, isDeleted: isDeleted)
         let sequence = record.lastSequence + 1
         let outcome = try tree.insert(history: history, flags: flags, sequence: sequence, body: nil)
         tree.stem(to: record.revisionLimit)

@@ -40,6 +40,7 @@ extension WriteBatch {
                 let theirs = try get(id.string, in: collection)
                 guard error.code == .conflict, let merged = handler(draft, theirs) else { throw error }
                 draft.properties = merged.properties
+                draft.attachments = merged.attachments
                 document = try save(draft, id, in: collection, expecting: .any)
             }
         }
@@ -51,8 +52,12 @@ extension WriteBatch {
         _ draft: MutableDocument, _ id: DocumentID, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
-        try save(
-            try maker.submission(draft.properties), id: id.string, in: collection, expecting: expectation,
+        var submission = try maker.submission(draft.properties)
+        if submission.attachments == nil {
+            submission.attachments = draft.attachments.mapValues { AttachmentClaim($0) }
+        }
+        return try save(
+            submission, id: id.string, in: collection, expecting: expectation,
             mayDelete: false)
     }
 

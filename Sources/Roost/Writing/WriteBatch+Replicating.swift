@@ -36,13 +36,16 @@ extension WriteBatch {
         try insert(json: json.utf8, id: id, history: history, isDeleted: isDeleted, in: collection)
     }
 
-    /// Adds a revision of another database, as ``CollectionSnapshot/document(_:revision:)`` reads it there.
+    /// Adds a revision of another database, as ``CollectionSnapshot/document(_:revision:)`` reads it there. The content
+    /// of its attachments must be in this database already.
     @discardableResult
     public func insert(
         _ document: Document, history: [RevisionID], in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
-        try insert(
-            Submission(document.body), id: document.id, history: history, isDeleted: document.isDeleted,
+        var submission = Submission(document.body)
+        submission.attachments = document.attachments.mapValues { AttachmentClaim($0) }
+        return try insert(
+            submission, id: document.id, history: history, isDeleted: document.isDeleted,
             in: collection)
     }
 
@@ -54,7 +57,8 @@ extension WriteBatch {
         let claims = submission.claims
         _ = try claims?.check(id, expecting: history.first.map { .revision($0) } ?? .absent, mayDelete: true)
         return try writer(collection).insert(
-            id, submission.body, isDeleted: isDeleted || claims?.isDeleted == true, history: history)
+            id, submission.body, try prepare(submission.attachments),
+            isDeleted: isDeleted || claims?.isDeleted == true, history: history)
     }
 
     /// Resolves a document's conflicts: the given revision, or an edit of it, becomes the only live leaf.

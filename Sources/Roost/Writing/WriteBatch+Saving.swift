@@ -5,7 +5,8 @@ extension WriteBatch {
     ///
     /// - Parameters:
     ///   - json: The text. `_id` and `_rev` in it must be the document's and the revision that the edit was based on, and
-    ///     `_deleted` makes it a tombstone; they are not stored.
+    ///     `_deleted` makes it a tombstone; they are not stored. `_attachments` becomes the attachments; without it
+    ///     those that are there stay.
     ///   - id: The document's name; where there is none, the text's `_id`, or else a new one.
     ///   - collection: Where it is to be.
     ///   - expectation: What the document must be like. By default the save goes on top of whatever is there.
@@ -81,12 +82,11 @@ extension WriteBatch {
         expecting expectation: DocumentExpectation, mayDelete: Bool
     ) throws(DatabaseError) -> Document {
         let id = try DocumentID(revisioned: id ?? submission.suggestedID ?? core.makeDocumentID())
-        guard let claims = submission.claims else {
-            return try writer(collection).edit(id, submission.body, expecting: expectation)
-        }
-        let expectation = try claims.check(id, expecting: expectation, mayDelete: mayDelete)
+        let claims = submission.claims
+        let expectation = try claims?.check(id, expecting: expectation, mayDelete: mayDelete) ?? expectation
+        let attachments = try prepare(submission.attachments)
         return try writer(collection).edit(
-            id, submission.body, isDeleted: claims.isDeleted, expecting: expectation)
+            id, submission.body, attachments, isDeleted: claims?.isDeleted ?? false, expecting: expectation)
     }
 }
 

@@ -1,3 +1,4 @@
+import RoostBlobs
 import RoostBytes
 import RoostStorage
 
@@ -15,6 +16,8 @@ public final class WriteBatch {
     private let flag: CancellationFlag?
     /// The earliest expiration that was set, in microseconds since 1970.
     var nextExpiration: UInt64?
+    /// Keeps the blobs that the changes refer to in the store until the batch has ended.
+    var pins: [BlobPin] = []
     /// What was purged in collections that somebody listens to.
     private var purged: [CollectionTrees: [Change]] = [:]
 

@@ -48,6 +48,14 @@ import RoostBytes
         guard unsafe try decompress(into: buffer) == buffer.count else { throw endsEarly }
     }
 
+    /// Verifies that the content ends where reading has come to, with the checksum that it must have.
+    func checkEnd() throws(BlobError) {
+        skipped.resize(to: 1)
+        guard unsafe try decompress(into: skipped.mutableBytes) == 0 else {
+            throw BlobError.damaged(path, "its compressed content is longer than it says")
+        }
+    }
+
     private var endsEarly: BlobError { BlobError.damaged(path, "its compressed content ends early") }
 
     /// gzip's last four bytes are the content's length modulo 2^32, which is the length where more cannot be.

@@ -1,0 +1,96 @@
+/// A blob under a name of its own at one revision of a document, beside its properties.
+///
+/// ```swift
+/// var draft = document.mutableCopy()
+/// draft.attachments["gable.jpg"] = Attachment(try database.saveBlob(bytes, contentType: "image/jpeg"))
+/// try photos.save(&draft)
+/// ```
+///
+/// The edits that follow carry it on until one of them removes it. In JSON it stands in `_attachments`, as in CouchDB.
+public struct Attachment: Hashable, Sendable {
+    /// The content: digest, length and MIME type.
+    public let blob: Blob
+    /// The generation of the revision that added or changed it (CouchDB's `revpos`); 0 before it is saved.
+    public let revisionPosition: UInt64
+    /// How many bytes the content takes as gzip, where it is stored as such; else `nil`.
+    public let encodedLength: UInt64?
+
+    /// An attachment that is to be saved.
+    ///
+    /// - Parameter blob: The content, which the database has.
+    public init(_ blob: Blob) {
+        self.init(blob, revisionPosition: 0, encodedLength: nil)
+    }
+
+    init(_ blob: Blob, revisionPosition: UInt64, encodedLength: UInt64?) {
+        self.blob = blob
+        self.revisionPosition = revisionPosition
+        self.encodedLength = encodedLength
+    }
+
+    /// The digest of the content: `sha1-` or `sha256-` and base64.
+    public var digest: String { blob.digest }
+
+    /// The length of the content in bytes.
+    public var length: UInt64 { blob.length }
+
+    /// The MIME type, where one was given.
+    public var contentType: String? { blob.contentType }
+
+    /// The same with other places or types.
+    func with(_ blob: Blob, revisionPosition: UInt64) -> Self {
+        Self(blob, revisionPosition: revisionPosition, encodedLength: encodedLength)
+    }
+}
+
+extension Attachment {
+    /// The names of the facts, in the file and in JSON.
+    enum Field {
+        static let contentType = "content_type"
+        static let digest = "digest"
+        static let length = "length"
+        static let revisionPosition = "revpos"
+        static let encoding = "encoding"
+        static let encodedLength = "encoded_length"
+        static let stub = "stub"
+        static let data = "data"
+        static let gzip = "gzip"
+    }
+
+    /// What is stored of it, and what JSON tells.
+    var fields: [String: DocumentValue] {
+        var fields: [String: DocumentValue] = [
+            Field.digest: .string(digest), Field.length: .integer(Int64(clamping: length)),
+            Field.revisionPosition: .integer(Int64(clamping: revisionPosition)),
+        ]
+        if let contentType { fields[Field.contentType] = .string(contentType) }
+        if let encodedLength {
+            fields[Field.encoding] = .string(Field.gzip)
+            fields[Field.encodedLength] = .integer(Int64(clamping: encodedLength))
+        }
+        return fields
+    }
+
+    /// Reads what was stored; `nil` when it is damaged.
+    init?(_ value: DocumentValue?) {
+        guard case .dictionary(let fields)? = value, case .string(let digest)? = fields[Field.digest],
+            let length = fields[Field.length]?.count, let position = fields[Field.revisionPosition]?.count
+        else { return nil }
+        var contentType: String?
+        if case .string(let text)? = fields[Field.contentType] { contentType = text }
+        self.init(
+            Blob(digest: digest, length: length, contentType: contentType), revisionPosition: position,
+            encodedLength: fields[Field.encodedLength]?.count)
+    }
+}
+
+extension DocumentValue {
+    /// The value of a whole number that is not negative.
+    var count: UInt64? {
+        switch self {
+        case .integer(let number): UInt64(exactly: number)
+        case .unsigned(let number): number
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Fleece
+
+/// The attachments of a revision as they are stored: a Fleece dictionary of their names.
+struct AttachmentList: Sendable {
+    let fleece: FleeceDocument
+
+    /// - Returns: `nil` without attachments, which takes no place in the file.
+    init?(_ attachments: [String: Attachment]) throws(DatabaseError) {
+        guard !attachments.isEmpty else { return nil }
+        var writer = FleeceWriter()
+        DocumentValue.write(attachments.mapValues { .dictionary($0.fields) }, to: &writer)
+        let bytes = try bodyCall { () throws(FleeceError) in try writer.finish() }
+        fleece = FleeceDocument(trusting: bytes)
+    }
+
+    init(stored bytes: ArraySlice<UInt8>) {
+        fleece = FleeceDocument(trusting: bytes)
+    }
+
+    /// The attachments by name. Those whose entry is damaged are left out.
+    var attachments: [String: Attachment] {
+        var found: [String: Attachment] = [:]
+        for (name, value) in fleece.root.dictionary ?? .empty {
+            found[name] = Attachment(DocumentValue(value))
+        }
+        return found
+    }
+}
+
+extension Document {
+    /// The attachments by name: what they are, not their content, which ``Database/blobReader(_:)-(Attachment)`` reads.
+    public var attachments: [String: Attachment] { body.attachments }
+
+    /// Whether the revision has attachments. O(1).
+    public var hasAttachments: Bool { body.attachmentList != nil }
+
+    /// What stands under `_attachments` in JSON: stubs.
+    var attachmentStubs: [String: DocumentValue] {
+        attachments.mapValues { attachment in
+            .dictionary(attachment.fields.merging([Attachment.Field.stub: true]) { first, _ in first })
+        }
+    }
+}
