@@ -13,6 +13,9 @@ final class BlobVault: Sendable {
     private let catalog: Tree
     /// Held while keys change and while blobs are copied, so that a copy has the keys of all its blobs.
     private let maintenance = Mutex(())
+    let clock: any WallClock
+    /// What was stored lately, earliest first.
+    let recent = Mutex<[(time: UInt64, pin: BlobPin)]>([])
 
     static func path(_ directory: String) -> String {
         directory.last == "/" ? directory + directoryName : "\(directory)/\(directoryName)"
@@ -25,6 +28,7 @@ final class BlobVault: Sendable {
     ) throws(DatabaseError) {
         self.store = store
         self.catalog = catalog
+        clock = environment.clock
         blobs = BlobStore(Self.path(directory), .plain, environment: environment)
         if isWritable {
             try blobCall { () throws(BlobError) in try blobs.sweep() }

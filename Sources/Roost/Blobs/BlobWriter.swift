@@ -4,12 +4,14 @@ import RoostBlobs
 ///
 /// Belongs to one task at a time.
 public final class BlobWriter {
+    private let vault: BlobVault
     private let writer: BlobFileWriter
     private let contentType: String?
 
-    init(_ store: BlobStore, contentType: String?) throws(DatabaseError) {
+    init(_ vault: BlobVault, contentType: String?, _ options: BlobOptions) throws(DatabaseError) {
+        self.vault = vault
         self.contentType = contentType
-        writer = try blobCall { () throws(BlobError) in try BlobFileWriter(store) }
+        writer = try blobCall { () throws(BlobError) in try BlobFileWriter(vault.blobs, options.stored) }
     }
 
     /// Adds bytes to the content. After an error the blob can't be finished.
@@ -32,6 +34,7 @@ public final class BlobWriter {
     ///   `inputOutput`.
     public func finish() throws(DatabaseError) -> Blob {
         let installed = try blobCall { () throws(BlobError) in try writer.install() }
+        vault.keepAWhile(installed.pin)
         return Blob(
             digest: installed.digest.description, length: installed.length, contentType: contentType)
     }

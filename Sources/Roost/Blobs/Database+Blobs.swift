@@ -3,23 +3,34 @@ import RoostBlobs
 /// Blobs: bytes of any length beside the documents, one file each, named by their digest so that the same content is
 /// stored once. In an encrypted database the files are encrypted and their names tell nothing.
 ///
-/// Blobs stay in the store whether or not a document refers to them.
+/// Blobs that no document refers to are removed by ``Database/compact(_:progress:)-(_,ProgressHandler?)``.
 extension Database {
     /// Stores bytes, durably, and returns what a document refers to them by.
     ///
+    /// - Parameters:
+    ///   - bytes: The content.
+    ///   - contentType: Its MIME type, for the reference.
+    ///   - options: What it is named by, and how it is stored.
     /// - Throws: `readOnly`, `closed`, `noSpace`, `inputOutput`.
-    public func saveBlob(_ bytes: [UInt8], contentType: String? = nil) throws(DatabaseError) -> Blob {
-        let writer = try makeBlobWriter(contentType: contentType)
+    public func saveBlob(
+        _ bytes: [UInt8], contentType: String? = nil, options: BlobOptions = BlobOptions()
+    ) throws(DatabaseError) -> Blob {
+        let writer = try makeBlobWriter(contentType: contentType, options: options)
         try writer.write(bytes)
         return try writer.finish()
     }
 
     /// Begins a blob that is written piece by piece.
     ///
+    /// - Parameters:
+    ///   - contentType: The content's MIME type, for the reference.
+    ///   - options: What it is named by, and how it is stored.
     /// - Throws: `readOnly`, `closed`, `noSpace`, `inputOutput`.
-    public func makeBlobWriter(contentType: String? = nil) throws(DatabaseError) -> BlobWriter {
+    public func makeBlobWriter(
+        contentType: String? = nil, options: BlobOptions = BlobOptions()
+    ) throws(DatabaseError) -> BlobWriter {
         try checkWritable()
-        return try BlobWriter(core.vault.blobs, contentType: contentType)
+        return try BlobWriter(core.vault, contentType: contentType, options)
     }
 
     /// Opens the blob with this digest, `sha1-…` or `sha256-…`; `nil` when there is none.
@@ -64,6 +75,38 @@ extension Database {
         return BlobCheckReport(
             count: found.count, bytes: found.bytes,
             damaged: found.damaged.map { BlobCheckReport.Damage(file: $0.name, reason: $0.reason) })
+    }
+}
+
+/// How a blob is stored.
+public struct BlobOptions: Sendable, Hashable {
+    /// What blobs can be named by.
+    public enum Digest: Sendable, Hashable {
+        /// SHA-1, as Couchbase Lite and CouchDB's replication do.
+        case sha1
+        /// SHA-256, for content of people who might want two blobs to have the same name.
+        case sha256
+    }
+
+    /// What the blob is named by. Default: SHA-1.
+    public var digest: Digest
+    /// Whether to store the content as gzip, which saves space where it is text; reading it from the middle then means
+    /// to decompress what is before. Default: false.
+    public var compresses: Bool
+
+    /// - Parameters:
+    ///   - digest: What the blob is named by.
+    ///   - compresses: Whether to store the content as gzip.
+    public init(digest: Digest = .sha1, compresses: Bool = false) {
+        self.digest = digest
+        self.compresses = compresses
+    }
+
+    var stored: BlobWriteOptions {
+        var options = BlobWriteOptions()
+        options.algorithm = digest == .sha1 ? .sha1 : .sha256
+        options.compresses = compresses
+        return options
     }
 }
 

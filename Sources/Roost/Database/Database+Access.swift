@@ -30,7 +30,7 @@ extension Database {
     /// The whole database as of now; see ``DatabaseSnapshot``.
     public func snapshot() throws(DatabaseError) -> DatabaseSnapshot {
         try checkOpen()
-        return DatabaseSnapshot(core, core.store.snapshot())
+        return DatabaseSnapshot(core, core.openSnapshots.take { core.store.snapshot() })
     }
 
     /// Runs `body` with the whole database as of now.

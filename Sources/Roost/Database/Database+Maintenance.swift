@@ -9,6 +9,10 @@ extension Database {
     /// are gone afterwards, and the space that they took; snapshots that are open stay valid. A crash at any moment
     /// leaves the old file or the new one, each complete.
     ///
+    /// Then it removes the blobs that nothing names any more: no revision that is stored, no snapshot that is open. Those
+    /// that were stored within the last hour, since the database was opened, wait for their document. A compaction
+    /// that starts by itself leaves blobs alone.
+    ///
     /// - Parameters:
     ///   - options: its speed, its memory, and the form of what it writes.
     ///   - progress: called on this thread; returns `false` to stop, which leaves everything as it was.
@@ -16,6 +20,15 @@ extension Database {
     @discardableResult
     public func compact(
         _ options: CompactionOptions = CompactionOptions(), progress: ProgressHandler? = nil
+    ) throws(DatabaseError) -> CompactionResult {
+        let result = try compactDocuments(options, progress: progress)
+        try core.removeUnreferencedBlobs()
+        return result
+    }
+
+    /// As ``compact(_:progress:)-(_,ProgressHandler?)``, without looking at blobs.
+    func compactDocuments(
+        _ options: CompactionOptions, progress: ProgressHandler?
     ) throws(DatabaseError) -> CompactionResult {
         try checkWritable()
         return try engine { () throws(StoreError) in try core.store.compact(options, progress: progress) }
@@ -56,7 +69,10 @@ extension Database {
     public func snapshot(at commit: Commit) throws(DatabaseError) -> DatabaseSnapshot {
         try checkOpen()
         return DatabaseSnapshot(
-            core, try engine { () throws(StoreError) in try core.store.snapshot(at: commit) })
+            core,
+            try engine { () throws(StoreError) in
+                try core.openSnapshots.take { () throws(StoreError) in try core.store.snapshot(at: commit) }
+            })
     }
 
     /// In a database that was opened for reading only: takes in what another process has committed since.

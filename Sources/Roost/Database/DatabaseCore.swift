@@ -13,6 +13,7 @@ final class DatabaseCore: Sendable {
     let environment: Environment
     let workers = WorkerPool(limit: 16)
     let notifier = ChangeNotifier()
+    let openSnapshots = OpenSnapshots()
     let expirations: ExpirationTimer
     /// The thread that is running a batch; 0 when none is.
     private let writingThread = Atomic<UInt>(0)

@@ -22,7 +22,7 @@ extension Database {
         var options = CompactionOptions()
         options.encryption = key.map { .replaced(KeyRing($0)) } ?? .none
         return try core.vault.changingKey(isEncrypted: key != nil) { () throws(DatabaseError) in
-            let result = try compact(options, progress: progress)
+            let result = try compactDocuments(options, progress: progress)
             core.setKey(key)
             return result
         }

@@ -27,6 +27,8 @@ package final class BlobStore: Sendable {
         var pins: [BlobDigest: Int] = [:]
         /// The names that the files of pinned blobs have or may get.
         var pinnedNames: Set<String> = []
+        /// During a collection, the names of all files that were pinned at any time of it.
+        var keptNames: Set<String>?
         /// Whether the directory is known to be there, durably.
         var hasDirectory = false
         /// How often new blobs got another kind of layout.
@@ -124,6 +126,14 @@ package final class BlobStore: Sendable {
         return BlobPin(self, digest)
     }
 
+    /// Begins a collection of blobs that nobody refers to, one at a time: from now on to its end ``remove(_:)`` spares
+    /// also what was pinned when it began, or was pinned and let go since. Who looks for references afterwards finds
+    /// those of everybody who has let go before.
+    package func beginCollection() { state.withLock { $0.keptNames = $0.pinnedNames } }
+
+    /// Ends the collection.
+    package func endCollection() { state.withLock { $0.keptNames = nil } }
+
     fileprivate func unpin(_ digest: BlobDigest) {
         state.withLock { state in
             guard let count = state.pins[digest] else { return }
@@ -135,7 +145,11 @@ package final class BlobStore: Sendable {
 
 extension BlobStore.State {
     fileprivate mutating func protect(_ digest: BlobDigest) {
-        for layout in layouts { pinnedNames.formUnion(layout.names(of: digest)) }
+        for layout in layouts {
+            let names = layout.names(of: digest)
+            pinnedNames.formUnion(names)
+            keptNames?.formUnion(names)
+        }
     }
 
     fileprivate mutating func unprotect(_ digest: BlobDigest) {
