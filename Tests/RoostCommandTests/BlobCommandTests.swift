@@ -48,7 +48,7 @@ import Testing
         #expect(tool.run("blob", "copy").status == 2)
         #expect(tool.run("blob", "get").status == 2)
         let missing = tool.run("blob", "get", "sha1-AAAA")
-        #expect(missing.status == 1 && missing.output.contains("ls` lists them"))
+        #expect(missing.status == 1 && missing.output.contains("blob ls"))
         #expect(tool.run("blob", "put", "/nowhere/at/all").output.contains("can't be read"))
     }
 }

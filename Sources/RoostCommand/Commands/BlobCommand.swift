@@ -1,13 +1,13 @@
 import Foundation
 import Roost
 
-/// `roost blob DB put|get|ls|verify`: the database comes first, as with every command.
+/// `roost blob put|get|ls|verify DB`, or with the database first, as with every command.
 enum BlobCommand: Command {
     static let name = "blob"
     static let summary = "stores, reads, lists and verifies blobs"
     static let parameters = [
-        Parameter(label: "DB", help: "the database; put makes it if there is none"),
         Parameter(label: "put|get|ls|verify", help: "what to do"),
+        Parameter(label: "DB", help: "the database, which may also come first; put makes it if there is none"),
         Parameter(
             label: "FILE|-|DIGEST",
             help: "put: the file to store, or - for standard input (the default); get: the digest",
@@ -16,14 +16,21 @@ enum BlobCommand: Command {
     static let options = [
         Option("--type", "TYPE", "put: the content's MIME type, for the reference that is printed"),
         Option("--output", "FILE", "get: the file to write to instead of standard output"),
+        Option("--sha256", nil, "put: name the blob by its SHA-256 instead of its SHA-1"),
+        Option("--gzip", nil, "put: store the content compressed"),
         .json,
     ]
     static let notes = """
         put prints the digest, such as sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=, and with --json the object by which a document
         refers to the blob. verify ends with status 1 when a blob is damaged.
+        `roost compact` removes the blobs that no document names.
         """
 
-    static func run(_ invocation: Invocation) throws {
+    private static let verbs = ["put", "get", "ls", "verify"]
+
+    static func run(_ given: Invocation) throws {
+        // A database may be called as a verb is: then the verb comes first.
+        let invocation = verbs.contains(given[0]) ? given.swappingFirstTwo() : given
         let argument = invocation.optional(2)
         switch invocation[1] {
         case "put": try put(argument ?? "-", invocation)
@@ -37,29 +44,21 @@ enum BlobCommand: Command {
     }
 
     private static func put(_ path: String, _ invocation: Invocation) throws {
-        let source = try path == "-" ? FileHandle.standardInput : input(path)
+        let source = try BlobInput.open(path)
         let database = try invocation.openForWriting(createIfMissing: true)
-        let writer = try database.makeBlobWriter(contentType: invocation.string("--type"))
-        while let piece = try source.read(upToCount: 1 << 20), !piece.isEmpty {
-            try unsafe piece.withUnsafeBytes { try unsafe writer.write($0) }
-        }
-        let blob = try writer.finish()
+        let options = BlobOptions(
+            digest: invocation.has("--sha256") ? .sha256 : .sha1, compresses: invocation.has("--gzip"))
+        let blob = try BlobInput.store(
+            source, in: database, contentType: invocation.string("--type"), options)
         try database.close()
         Console.print(invocation.has("--json") ? try blob.value.json() : blob.digest)
-    }
-
-    private static func input(_ path: String) throws -> FileHandle {
-        guard let file = FileHandle(forReadingAtPath: path) else {
-            throw CommandFailure("\(path) can't be read. Is it there, and may you read it?")
-        }
-        return file
     }
 
     private static func get(_ digest: String, _ invocation: Invocation) throws {
         let database = try invocation.openForReading()
         guard let reader = try database.blobReader(digest) else {
             throw CommandFailure(
-                "\(invocation[0]) has no blob \(digest). `roost blob \(invocation[0]) ls` lists them.")
+                "\(invocation[0]) has no blob \(digest). `roost blob ls \(invocation[0])` lists them.")
         }
         // Before anything is written, so that no wrong byte gets out.
         try reader.verify()

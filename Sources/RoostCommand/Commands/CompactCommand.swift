@@ -12,7 +12,7 @@ enum CompactCommand: Command {
         .json,
     ]
     static let notes =
-        "Older commits are gone afterwards. A crash leaves the old file or the new one, each complete."
+        "Older commits are gone afterwards, and blobs that no document names. A crash leaves the old file or the new one, each complete."
 
     static func run(_ invocation: Invocation) throws {
         var options = CompactionOptions()

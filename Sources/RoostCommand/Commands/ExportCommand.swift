@@ -23,7 +23,10 @@ enum ExportCommand: Command {
         let cursor = try snapshot.cursor()
         var count: UInt64 = 0
         while let document = try cursor.next() {
-            try Console.write(document.json(with: metadata).utf8)
+            let json =
+                try document.hasAttachments
+                ? database.json(inliningAttachmentsOf: document, with: metadata) : document.json(with: metadata)
+            try Console.write(json.utf8)
             try Console.write([10])
             count += 1
             if count % 1024 == 0 { bar.show(count, of: snapshot.count) }

@@ -59,6 +59,13 @@ struct Invocation {
     /// The argument at `index`, which is not optional.
     subscript(index: Int) -> String { positional[index] }
 
+    /// The same with the first two arguments, which are not optional, in each other's place.
+    func swappingFirstTwo() -> Self {
+        var copy = self
+        copy.positional.swapAt(0, 1)
+        return copy
+    }
+
     /// The argument at `index`, if it was given.
     func optional(_ index: Int) -> String? { index < positional.count ? positional[index] : nil }
 
