@@ -11,7 +11,8 @@ enum RoostTool {
         ListCommand.self, CountCommand.self, ChangesCommand.self, ListCollectionsCommand.self,
         MakeCollectionCommand.self, RemoveCollectionCommand.self, InfoCommand.self, CompactCommand.self,
         CheckCommand.self, InspectCommand.self, DumpCommand.self, SalvageCommand.self, BackupCommand.self,
-        HistoryCommand.self, BlobCommand.self, AttachCommand.self, DetachCommand.self, EncryptCommand.self, DecryptCommand.self, RekeyCommand.self,
+        HistoryCommand.self, BlobCommand.self, AttachCommand.self, DetachCommand.self, EncryptCommand.self,
+        DecryptCommand.self, RekeyCommand.self,
     ]
 
     static func main() {

@@ -33,7 +33,8 @@ import Testing
         }
         #expect(status == 1 && collector.content.contains("no database"))
         _ = tool.output("put", "n", "{}")
-        #expect(Console.$collector.withValue(collector) { RoostTool.run(["blob", "verify", tool.path]) } == 0)
+        #expect(
+            Console.$collector.withValue(collector) { RoostTool.run(["blob", "verify", tool.path]) } == 0)
         #expect(collector.content.hasSuffix("0 blobs, 0 damaged.\n"))
     }
 }

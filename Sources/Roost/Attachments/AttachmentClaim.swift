@@ -30,7 +30,9 @@ struct AttachmentClaim: Sendable {
         guard let encoded = try Self.text(name, fields, Attachment.Field.data) else {
             throw Self.refusal(name, "has neither \"data\" nor \"stub\":true")
         }
-        guard let data = Base64.decode(encoded.utf8) else { throw Self.refusal(name, "has data that is no base64") }
+        guard let data = Base64.decode(encoded.utf8) else {
+            throw Self.refusal(name, "has data that is no base64")
+        }
         self.data = data
         switch try Self.text(name, fields, Attachment.Field.encoding) {
         case nil: break

@@ -49,7 +49,8 @@ extension WriteBatch {
         pins.append(installed.pin)
         return Attachment(
             Blob(
-                digest: installed.digest.description, length: installed.length, contentType: claim.contentType),
+                digest: installed.digest.description, length: installed.length, contentType: claim.contentType
+            ),
             revisionPosition: 0, encodedLength: installed.encoding == .gzip ? installed.storedLength : nil)
     }
 
@@ -61,7 +62,9 @@ extension WriteBatch {
         guard let digest = claim.digest.flatMap({ BlobDigest($0) }) else { return nil }
         let blobs = core.vault.blobs
         pins.append(blobs.pin(digest))
-        guard let reader = try blobCall({ () throws(BlobError) in try blobs.open(digest) }) else { return nil }
+        guard let reader = try blobCall({ () throws(BlobError) in try blobs.open(digest) }) else {
+            return nil
+        }
         return Attachment(
             Blob(digest: digest.description, length: reader.length, contentType: claim.contentType),
             revisionPosition: 0, encodedLength: reader.encoding == .gzip ? reader.storedLength : nil)

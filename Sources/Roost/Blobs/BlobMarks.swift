@@ -37,7 +37,9 @@ struct BlobMarks {
             }
             for length in [Self.shortest, Self.longest] where index + length <= bytes.count {
                 let text = unsafe bytes[index..<index + length]
-                if let digest = unsafe BlobDigest(String(decoding: text, as: UTF8.self)) { digests.insert(digest) }
+                if let digest = unsafe BlobDigest(String(decoding: text, as: UTF8.self)) {
+                    digests.insert(digest)
+                }
             }
             index += 3
         }

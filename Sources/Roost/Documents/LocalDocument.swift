@@ -61,7 +61,8 @@ extension WriteBatch {
         json: String, name: String, in collection: DocumentCollection, expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
         try saveLocal(
-            try maker.submission(json: json.utf8).bodyWithoutAttachments, name: name, in: collection, expecting: revision)
+            try maker.submission(json: json.utf8).bodyWithoutAttachments, name: name, in: collection,
+            expecting: revision)
     }
 
     /// Saves what `value` encodes to as a local document; see ``saveLocal(json:name:in:expecting:)``.
@@ -71,7 +72,8 @@ extension WriteBatch {
         expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
         try saveLocal(
-            try maker.submission(encoding: value).bodyWithoutAttachments, name: name, in: collection, expecting: revision)
+            try maker.submission(encoding: value).bodyWithoutAttachments, name: name, in: collection,
+            expecting: revision)
     }
 
     private func saveLocal(

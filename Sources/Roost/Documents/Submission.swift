@@ -24,7 +24,8 @@ struct Submission: Sendable {
         get throws(DatabaseError) {
             guard attachments == nil else {
                 throw DatabaseError(
-                    .corruptRevisionData, "A local document has no attachments. Leave \(ReservedNames.attachments) out.")
+                    .corruptRevisionData,
+                    "A local document has no attachments. Leave \(ReservedNames.attachments) out.")
             }
             return body
         }

@@ -8,7 +8,9 @@ package enum Gzip {
     /// - Throws: `damaged` for what is no gzip, or longer.
     package static func decompress(_ bytes: [UInt8], limit: UInt64) throws(BlobError) -> [UInt8] {
         let source = try GzipSource(MemorySource(bytes), length: nil, path: "the data")
-        guard source.length <= limit else { throw BlobError.damaged("the data", "it is longer than it may be") }
+        guard source.length <= limit else {
+            throw BlobError.damaged("the data", "it is longer than it may be")
+        }
         let content = ByteBuffer(capacity: Int(source.length))
         content.resize(to: Int(source.length))
         unsafe try source.read(into: content.mutableBytes, at: 0)

@@ -9,7 +9,8 @@ enum AttachCommand: Command {
         Parameter(label: "DB", help: "the database"),
         Parameter(label: "ID", help: "the document's ID"),
         Parameter(label: "NAME", help: "the attachment's name; one of that name is replaced"),
-        Parameter(label: "FILE|-", help: "its content, or - for standard input (the default)", isOptional: true),
+        Parameter(
+            label: "FILE|-", help: "its content, or - for standard input (the default)", isOptional: true),
     ]
     static let options = [
         .collection,
@@ -18,7 +19,8 @@ enum AttachCommand: Command {
         Option("--gzip", nil, "store the content compressed"),
         .json,
     ]
-    static let notes = "`roost get` shows attachments with their digests, by which `roost blob get` reads them."
+    static let notes =
+        "`roost get` shows attachments with their digests, by which `roost blob get` reads them."
 
     static func run(_ invocation: Invocation) throws {
         let source = try BlobInput.open(invocation.optional(3) ?? "-")
@@ -63,7 +65,8 @@ private enum AttachmentEdit {
     static func draft(_ invocation: Invocation, _ database: Database) throws -> MutableDocument {
         let snapshot = try invocation.collection(of: database).snapshot()
         let revision = try invocation.revision()
-        let document = try revision.map { try snapshot.document(invocation[1], revision: $0) }
+        let document =
+            try revision.map { try snapshot.document(invocation[1], revision: $0) }
             ?? snapshot.get(invocation[1])
         guard let document else {
             throw CommandFailure(

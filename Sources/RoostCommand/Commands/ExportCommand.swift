@@ -25,7 +25,8 @@ enum ExportCommand: Command {
         while let document = try cursor.next() {
             let json =
                 try document.hasAttachments
-                ? database.json(inliningAttachmentsOf: document, with: metadata) : document.json(with: metadata)
+                ? database.json(inliningAttachmentsOf: document, with: metadata)
+                : document.json(with: metadata)
             try Console.write(json.utf8)
             try Console.write([10])
             count += 1

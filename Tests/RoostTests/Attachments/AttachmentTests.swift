@@ -22,7 +22,8 @@ import Testing
 
     @Test func aDraftsAttachmentsAreStoredAndCarriedOn() throws {
         var draft = MutableDocument(id: "n", ["v": 1])
-        draft.attachments["a.txt"] = Attachment(try database.saveBlob(Array("abc".utf8), contentType: "text/plain"))
+        draft.attachments["a.txt"] = Attachment(
+            try database.saveBlob(Array("abc".utf8), contentType: "text/plain"))
         let first = try notes.save(&draft)
         let attachment = try #require(first.attachments["a.txt"])
         #expect(attachment.digest == abc && attachment.length == 3 && attachment.contentType == "text/plain")
@@ -71,7 +72,9 @@ import Testing
 
         let other = try files.open("b")
         let copies = try other.collection("notes")
-        let copy = try other.write { try $0.insert(json: inlined, id: "n", history: [second.revision, first.revision], in: copies) }
+        let copy = try other.write {
+            try $0.insert(json: inlined, id: "n", history: [second.revision, first.revision], in: copies)
+        }
         #expect(copy)
         let document = try #require(try copies.get("n"))
         #expect(document.attachments == first.attachments && document.revision == second.revision)
@@ -107,7 +110,8 @@ import Testing
     ])
     func whatIsNoAttachmentIsRefused(_ attachments: String) throws {
         #expect(
-            code { try notes.save(json: #"{"_attachments":\#(attachments)}"#, id: "n") } == .corruptRevisionData)
+            code { try notes.save(json: #"{"_attachments":\#(attachments)}"#, id: "n") }
+                == .corruptRevisionData)
         #expect(try notes.get("n") == nil)
     }
 

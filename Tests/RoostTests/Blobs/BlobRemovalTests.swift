@@ -13,7 +13,9 @@ import Testing
         try database.close()
     }
 
-    private func digests(_ database: Database) throws -> Set<String> { try Set(database.blobs().map(\.digest)) }
+    private func digests(_ database: Database) throws -> Set<String> {
+        try Set(database.blobs().map(\.digest))
+    }
 
     @Test func whatNothingNamesGoesAndTheRestStays() throws {
         var blobs: [Blob] = []

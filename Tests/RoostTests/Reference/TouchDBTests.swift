@@ -2,7 +2,7 @@ import Foundation
 import Roost
 import Testing
 
-/// What TouchDB's tables say of a database, one after the other. Views and attachments are not here.
+/// What TouchDB's tables say of a database, one after the other. Views are not here.
 @Suite struct TouchDBTests {
     let files: TemporaryDatabase
     let database: Database
@@ -55,6 +55,22 @@ import Testing
         let gone = try #require(try notes.delete("a"))
         #expect(gone.json(with: .all) == #"{"_id":"a","_rev":"\#(gone.revision)","_deleted":true}"#)
         #expect(gone.json(.pretty, with: .deletion) == "{\n  \"_deleted\": true\n}")
+    }
+
+    /// `attachments`: every revision has all of its own, with name, key, type, length, encoding and the generation that
+    /// added or changed it.
+    @Test func attachmentsAreThoseOfARevision() throws {
+        let first = try notes.save(
+            json: #"{"_attachments":{"a":{"data":"YWJj","content_type":"text/plain"},"b":{"data":"YWJk"}}}"#,
+            id: "n")
+        let second = try notes.save(
+            json: #"{"_attachments":{"a":{"stub":true},"b":{"data":"YWJl"}}}"#, id: "n")
+        #expect(second.attachments["a"] == first.attachments["a"])
+        #expect(second.attachments["a"]?.digest == "sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0=")
+        #expect(second.attachments["a"]?.contentType == "text/plain" && second.attachments["a"]?.length == 3)
+        #expect(second.attachments.mapValues(\.revisionPosition) == ["a": 1, "b": 2])
+        #expect(second.attachments["b"]?.digest != first.attachments["b"]?.digest)
+        #expect(second.attachments.values.allSatisfy { $0.encodedLength == nil })
     }
 
     /// IDs go into that JSON as JSON, whatever they are.
