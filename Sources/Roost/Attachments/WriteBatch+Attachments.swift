@@ -15,8 +15,13 @@ extension WriteBatch {
             guard !name.isEmpty, !name.hasPrefix("_") else {
                 throw AttachmentClaim.refusal(name, "needs another name: not empty, and not beginning with _")
             }
-            let stored = try claim.data.map { (data) throws(DatabaseError) in try store(name, data, claim) }
-            prepared[name] = PreparedAttachment(claim: claim, stored: try stored ?? find(claim))
+            let stored: Attachment?
+            if let data = claim.data {
+                stored = try store(name, data, claim)
+            } else {
+                stored = try find(claim)
+            }
+            prepared[name] = PreparedAttachment(claim: claim, stored: stored)
         }
         return prepared
     }

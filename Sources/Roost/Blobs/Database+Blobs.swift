@@ -94,6 +94,8 @@ public struct BlobOptions: Sendable, Hashable {
     /// to decompress what is before. Default: false.
     public var compresses: Bool
 
+    /// How a blob is to be stored: by default named by its SHA-1, and as it is.
+    ///
     /// - Parameters:
     ///   - digest: What the blob is named by.
     ///   - compresses: Whether to store the content as gzip.
