@@ -32,7 +32,7 @@ import Testing
         #expect(try notes.save(&draft).attachments == first.attachments)
         #expect(try notes.save(json: #"{"v":3}"#, id: "n").attachments == first.attachments)
         #expect(try notes.save(["v": 4], id: "n").attachments == first.attachments)
-        #expect(try notes.changes().last?.hasAttachments == true)
+        #expect(try notes.snapshot().changes().last?.hasAttachments == true)
 
         let latest = try #require(try notes.get("n"))
         #expect(try content(latest, "a.txt") == "abc" && latest["v"].int == 4 && latest.hasAttachments)

@@ -74,14 +74,14 @@ import Testing
         let compaction = Task.detached { for _ in 0..<20 { try database.compact() } }
         for number in 0..<100 {
             let json = #"{"_attachments":{"x":{"data":"\#(Data("\(number)".utf8).base64EncodedString())"}}}"#
-            try notes.save(json: json, id: "n\(number % 50)")
+            try await notes.save(json: json, id: "n\(number % 50)")
         }
         try await compaction.value
         for document in try notes.documents() {
             let attachment = try #require(document.attachments["x"])
             #expect(try database.blobReader(attachment) != nil)
         }
-        try database.compact()
+        try await database.compact()
         #expect(try database.blobs().count == 50)
     }
 }
