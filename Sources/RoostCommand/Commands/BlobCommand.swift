@@ -6,9 +6,8 @@ enum BlobCommand: Command {
     static let name = "blob"
     static let summary = "stores, reads, lists and verifies blobs"
     static let parameters = [
-        Parameter(label: "put|get|ls|verify", help: "what to do"),
-        Parameter(
-            label: "DB", help: "the database, which may also come first; put makes it if there is none"),
+        Parameter(label: "DB", help: "the database; put makes it if there is none"),
+        Parameter(label: "put|get|ls|verify", help: "what to do; may also stand before DB"),
         Parameter(
             label: "FILE|-|DIGEST",
             help: "put: the file to store, or - for standard input (the default); get: the digest",
