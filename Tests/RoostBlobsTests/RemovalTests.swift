@@ -23,6 +23,18 @@ import Testing
         withExtendedLifetime(second.pin) {}
     }
 
+    @Test func whatIsLetGoDuringACollectionStaysUntilItEnds() throws {
+        let test = try TestStore(.testSealed)
+        var pin: BlobPin? = try test.store.put([1]).pin
+        test.store.beginCollection()
+        withExtendedLifetime(pin) {}
+        pin = nil
+        try test.store.put([2])
+        #expect(try test.store.remove(try test.store.files()).count == 0)
+        test.store.endCollection()
+        #expect(try test.store.remove(try test.store.files()).count == 2)
+    }
+
     @Test func openReadersGoOnReading() throws {
         let test = try TestStore(.testSealed)
         let digest = try test.store.put(content(9000)).digest
