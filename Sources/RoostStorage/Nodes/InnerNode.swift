@@ -130,6 +130,6 @@ final class InnerNode: MemoryNode, @unchecked Sendable {
 
     /// About how many bytes the node takes when stored.
     var storedSize: Int {
-        separators.size + count * (PageView.slotLength + 20 + (reductions.first?.count ?? 0))
+        separators.size + count * (PageView.slotLength + 20) + reductions.reduce(0) { $0 + $1.count }
     }
 }

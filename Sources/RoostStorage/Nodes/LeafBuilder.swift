@@ -79,36 +79,68 @@ final class LeafBuilder {
     /// Where to cut the gathered entries into pages of at most `nodeSize` bytes, if entries are not larger: even parts,
     /// or, when `packing`, full pages with the rest in the last one, as suits a tree that grows at its end.
     ///
-    /// Sizes are exact but for longer prefixes that the parts may share, so that a full leaf whose entries are replaced
-    /// by others of their size is not cut in two.
+    /// Sizes are exact, so that a full leaf whose entries are replaced by others of their size is not cut in two, and
+    /// one key that lacks what all others start with does not make them take their whole length.
     func cuts(nodeSize: Int, packing: Bool) -> [Range<Int>] {
-        guard items.count > 1 else { return items.isEmpty ? [] : [0..<items.count] }
-        let prefix = key(0).commonPrefix(key(items.count - 1))
-        let room = max(nodeSize - PageView.headerLength - prefix, nodeSize / 4)
-        let size = items.reduce(0) { $0 + $1.size(withoutPrefix: prefix) }
-        guard size > room else { return [0..<items.count] }
-        let parts = (size + room - 1) / room
-        let target = packing ? room : size / parts
+        guard items.count > 1, pageSize(0..<items.count) > nodeSize else {
+            return items.isEmpty ? [] : [0..<items.count]
+        }
+        let full = cuts(nodeSize: nodeSize, target: .max)
+        guard !packing, full.count > 1 else { return full }
+        return cuts(nodeSize: nodeSize, target: full.reduce(0) { $0 + pageSize($1) } / full.count)
+    }
+
+    /// Fills one page after another, each until it has `target` bytes or the next entry would not fit.
+    private func cuts(nodeSize: Int, target: Int) -> [Range<Int>] {
         var cuts: [Range<Int>] = []
         var start = 0
-        var bytes = 0
+        var prefix = items[0].keyLength
+        var size = 0
         for index in items.indices {
-            let length = items[index].size(withoutPrefix: prefix)
-            if index > start, bytes + length > room || !packing && bytes >= target {
+            // Keys are sorted, so what the first and the last have in common is common to all.
+            let common = key(start).slice(0, prefix).commonPrefix(key(index))
+            let added = items[index].size(withoutPrefix: prefix)
+            let next = index > start && common == prefix ? size + added : pageSize(start..<index + 1)
+            // Where keys have much in common, a page is a quarter of a node at least beside that.
+            if index > start, next > max(nodeSize, common + nodeSize / 4) || size >= target {
                 cuts.append(start..<index)
                 start = index
-                bytes = 0
+                prefix = items[index].keyLength
+                size = pageSize(index..<index + 1)
+            } else {
+                prefix = common
+                size = next
             }
-            bytes += length
         }
-        cuts.append(start..<items.count)
-        return cuts
+        return cuts + [start..<items.count]
     }
+
+    /// Bytes of the page of the entries in `range`. O(entries).
+    private func pageSize(_ range: Range<Int>) -> Int {
+        let prefix = commonPrefix(range)
+        return items[range].reduce(PageView.headerLength + prefix) { $0 + $1.size(withoutPrefix: prefix) }
+    }
+
+    /// The length of what all keys in `range` start with.
+    private func commonPrefix(_ range: Range<Int>) -> Int {
+        range.isEmpty ? 0 : key(range.lowerBound).commonPrefix(key(range.upperBound - 1))
+    }
+
+    /// Bytes that the entries in `range` take as pending changes, which have no common prefix.
+    func pendingSize(_ range: Range<Int>) -> Int {
+        items[range].reduce(0) { $0 + PageView.slotLength + $1.length }
+    }
+
+    /// Whether the gathered entries fit one page, whose slots hold 16-bit offsets.
+    var fitsPage: Bool {
+        size <= LeafBuilder.largestPage || pageSize(0..<items.count) <= LeafBuilder.largestPage
+    }
+    static let largestPage = 65_535
 
     /// The page of the entries in `range` and their summary without the page itself. The view is valid until the
     /// next call.
     func build(_ range: Range<Int>) -> (page: ByteView, summary: Summary) {
-        let prefix = range.isEmpty ? 0 : key(range.lowerBound).commonPrefix(key(range.upperBound - 1))
+        let prefix = commonPrefix(range)
         var cell = PageView.headerLength + prefix + range.count * PageView.slotLength
         var summary = Summary(count: UInt64(range.count))
         page.reset()

@@ -5,6 +5,9 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
     /// The leaf in the file below the changes.
     let base: StoredChild?
     var delta: DeltaPage
+    /// Bytes that the stored leaf's entries take at most once the changes are merged in: a key that lacks what the others
+    /// start with makes them all longer.
+    private(set) var mergedBaseSize = 0
 
     /// An empty leaf.
     init(owner: UInt64) {
@@ -23,10 +26,20 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
     private init(owner: UInt64, copying other: LeafNode) {
         base = other.base
         delta = other.delta.copy()
+        mergedBaseSize = other.mergedBaseSize
         super.init(owner: owner, level: 0, summary: other.summary)
     }
 
     override func copy(owner: UInt64) -> MemoryNode { LeafNode(owner: owner, copying: self) }
+
+    /// Notes that `key` is to be merged with `page`, the stored leaf.
+    func noteMerging(_ key: ByteView, with page: PageView) {
+        let lost = page.prefixLength - page.prefix.commonPrefix(key)
+        mergedBaseSize = max(mergedBaseSize, page.bytes.count + lost * page.count)
+    }
+
+    /// Whether changes and stored leaf together may be more than a page holds.
+    var exceedsPage: Bool { mergedBaseSize + delta.used > LeafBuilder.largestPage }
 
     /// Bytes of memory and of later writing that the changes stand for.
     var pendingBytes: Int { delta.capacity }

@@ -30,11 +30,14 @@ final class LeafImage {
     }
 
     /// Merges a leaf with pending changes; `base` is the page of its stored leaf.
+    ///
+    /// The editor writes a leaf before the two together are more than a page holds, so one that is, is damaged.
     func load(_ leaf: LeafNode, base: PageView?) throws(MalformedBytes) {
         let builder = self.builder ?? LeafBuilder()
         self.builder = builder
         builder.reset()
         try builder.merge(base, leaf.delta.view)
+        guard builder.fitsPage else { throw MalformedBytes(at: 0) }
         bytes.reset()
         bytes.append(builder.build(0..<builder.count).page)
         page = PageView(bytes.view) ?? page
@@ -43,7 +46,14 @@ final class LeafImage {
 
 extension LeafBuilder {
     /// Adds the entries of `base` as changed by `pending`, in key order.
+    ///
+    /// - Throws: ``MalformedBytes`` where `base` has keys out of order or is wrong in another way: a page built of such
+    ///   would mix up their bytes.
     func merge(_ base: PageView?, _ pending: PageView) throws(MalformedBytes) {
+        if let base {
+            let isSound = base.level == 0 && PageCheck(page: base, lower: nil, upper: nil).fault() == nil
+            guard isSound else { throw MalformedBytes(at: 0) }
+        }
         var next = 0
         let key = ByteBuffer()
         for index in 0..<pending.count {

@@ -84,6 +84,7 @@ extension TreeEditor {
         let pin = context.file.cache.reclaimer.pin()
         let page = try context.file.page(base.chunk, pin)
         guard page.level == 0 else { throw context.file.damaged("a node of another level", base.chunk) }
+        leaf.noteMerging(key, with: page)
         let (position, isStored) = page.search(key)
         guard isStored else { return Known() }
         let entry = try context.file.reading(base.chunk) { () throws(MalformedBytes) in
@@ -92,8 +93,10 @@ extension TreeEditor {
         return Known(isPresent: true, isStored: true, ownedBytes: entry.ownedBytes)
     }
 
-    /// Writes the leaf once its changes take more than a node.
+    /// Writes the leaf once its changes take more than a node, or can't be shown in one page with what is stored.
     func rewriteIfFull(_ leaf: LeafNode) throws(StoreError) {
-        if leaf.delta.used > context.nodeSize { try rewrite(leaf, path, keepingTail: true) }
+        if leaf.delta.used > context.nodeSize || leaf.exceedsPage {
+            try rewrite(leaf, path, keepingTail: true)
+        }
     }
 }

@@ -25,7 +25,9 @@ extension TreeEditor {
         var children: [Child] = []
         var separators: [[UInt8]] = []
         for cut in cuts {
-            let isTail = keepingTail && grows && cut.lowerBound > 0 && cut.upperBound == builder.count
+            let isTail =
+                keepingTail && grows && cut.lowerBound > 0 && cut.upperBound == builder.count
+                && builder.pendingSize(cut) <= context.nodeSize
             children.append(isTail ? Child(try openLeaf(cut)) : Child(try write(cut, keepInCache: true)))
             separators.append(separator(before: cut.lowerBound))
         }
@@ -67,10 +69,6 @@ extension TreeEditor {
             try context.file.page(child.chunk, pin)
         }
         let chunk = leaf.base?.chunk ?? ChunkReference(offset: 0, length: 0)
-        // A page built of keys out of order would mix up their bytes.
-        if let base, let fault = PageCheck(page: base, lower: nil, upper: nil).fault() {
-            throw context.file.damaged(fault, chunk)
-        }
         let joint = builder.count
         try context.file.reading(chunk) { () throws(MalformedBytes) in
             try builder.merge(base, leaf.delta.view)

@@ -20,7 +20,7 @@ extension TreeEditor {
         adjust(above, by: node.summary - before)
         if node.count == 0 {
             try removeNode(above)
-        } else if node.storedSize > context.nodeSize, node.count >= 4 {
+        } else if isTooLarge(node) {
             try split(node, above, packing: range.upperBound >= node.count - children.count + range.count)
         } else if let parent = above.last, parent.node.count > 1, node.storedSize < context.nodeSize / 4 {
             try merge(node, above)
@@ -55,11 +55,22 @@ extension TreeEditor {
         case 1:
             setRoot(LeafNode(owner: context.owner, base: children[0].stored))
         default:
-            root = Child(
-                InnerNode(
-                    owner: context.owner, level: 1, separators: SeparatorTable([[]] + separators.dropFirst()),
-                    children: children))
+            try raiseRoot(1, [[]] + separators.dropFirst(), children)
         }
+    }
+
+    /// Makes a new root above `children`.
+    private func raiseRoot(
+        _ level: UInt8, _ separators: [[UInt8]], _ children: [Child]
+    ) throws(StoreError) {
+        let node = InnerNode(
+            owner: context.owner, level: level, separators: SeparatorTable(separators), children: children)
+        root = Child(node)
+        if isTooLarge(node) { try split(node, [], packing: false) }
+    }
+
+    private func isTooLarge(_ node: InnerNode) -> Bool {
+        node.storedSize > context.nodeSize && node.count >= 4
     }
 
     /// Makes a leaf without changes yet the root.
@@ -73,20 +84,27 @@ extension TreeEditor {
         try replace(step.index..<step.index + 1, above, with: [], separators: [])
     }
 
-    /// Splits `node` in two: in the middle, or, when it grows at its end, near the end.
+    /// Splits `node` in two, in the middle, or, when it grows at its end, near the end; and the parts again while they
+    /// are larger than a node, as where many children came at once.
     private func split(_ node: InnerNode, _ above: [Step], packing: Bool) throws(StoreError) {
-        let middle = packing ? node.count - 2 : node.count / 2
-        let parts = [0..<middle, middle..<node.count].map { part(of: node, $0) }
-        let separator = node.separators.key(middle).array
+        var parts: [InnerNode] = []
+        var separators: [[UInt8]] = []
+        var rest = [(node, node.separators.key(0).array, packing ? node.count - 2 : node.count / 2)]
+        while let (next, separator, middle) = rest.popLast() {
+            if next !== node, !isTooLarge(next) {
+                parts.append(next)
+                separators.append(separator)
+                continue
+            }
+            let (left, right) = (part(of: next, 0..<middle), part(of: next, middle..<next.count))
+            rest.append((right, next.separators.key(middle).array, right.count / 2))
+            rest.append((left, separator, left.count / 2))
+        }
         if let step = above.last {
             try replace(
-                step.index..<step.index + 1, above, with: parts.map { Child($0) },
-                separators: [[], separator])
+                step.index..<step.index + 1, above, with: parts.map { Child($0) }, separators: separators)
         } else {
-            root = Child(
-                InnerNode(
-                    owner: context.owner, level: node.level + 1, separators: SeparatorTable([[], separator]),
-                    children: parts.map { Child($0) }))
+            try raiseRoot(node.level + 1, separators, parts.map { Child($0) })
         }
     }
 
