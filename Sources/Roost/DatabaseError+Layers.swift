@@ -37,10 +37,7 @@ extension DatabaseError {
             case .permissionDenied: .permissionDenied
             default: .inputOutput
             }
-        self.init(
-            code,
-            "\(error.path): could not \(error.operation) (\(error.code), system error \(error.errno)).",
-            underlying: error)
+        self.init(code, error.sentence, underlying: error)
     }
 
     /// Why JSON text, or a value that was built, cannot become a document.

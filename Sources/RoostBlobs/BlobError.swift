@@ -44,9 +44,7 @@ package struct BlobError: Error, Sendable {
             case .permissionDenied: .permissionDenied
             default: .inputOutput
             }
-        self.init(
-            code, "\(error.path): could not \(error.operation) (\(error.code), system error \(error.errno)).",
-            cause: error)
+        self.init(code, error.sentence, cause: error)
     }
 
     static func damaged(_ path: String, _ reason: String) -> Self {

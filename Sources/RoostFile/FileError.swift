@@ -29,4 +29,7 @@ package struct FileError: Error, Equatable, Sendable {
         self.path = path
         self.errno = errno
     }
+
+    /// The failure as a sentence, for errors that add nothing to it.
+    package var sentence: String { "\(path): could not \(operation) (\(code), system error \(errno))." }
 }

@@ -24,6 +24,6 @@ enum RoostBenchmarks {
         let results = try Conductor(options).run()
         print(MarkdownReport(results).text)
         if let file = options.jsonFile { try results.json().write(to: URL(fileURLWithPath: file)) }
-        if let directory = options.results { try ResultFiles(results).write(to: directory) }
+        if let directory = options.results { try ResultFiles.write(results, to: directory) }
     }
 }

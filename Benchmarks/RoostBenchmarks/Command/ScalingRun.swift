@@ -1,5 +1,3 @@
-import Foundation
-
 /// The same rows with stores of several sizes, one after another.
 enum ScalingRun {
     /// What shows how a store grows; the other rows follow from these.
@@ -15,12 +13,7 @@ enum ScalingRun {
         }
         for run in runs { print(MarkdownReport(run).text) }
         guard let directory = options.results else { return }
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        for run in runs {
-            let file = "\(directory)/scaling-\(run.options.docs).json"
-            try run.json().write(to: URL(fileURLWithPath: file))
-        }
-        try Data(LinePlot.scaling(runs).svg.utf8).write(to: URL(fileURLWithPath: directory + "/scaling.svg"))
+        try ResultFiles.write(scaling: runs, to: directory)
     }
 
     /// One of each: variants of a contender would only crowd the plot.

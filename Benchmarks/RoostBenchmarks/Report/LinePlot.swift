@@ -106,7 +106,7 @@ struct LinePlot {
             // Names keep a line's distance from each other.
             let height = max(end.y + 4, (labels.last ?? -.infinity) + 12)
             labels.append(height)
-            canvas.text(line.entry.title, x: end.x + 6, y: height, style: line.entry.kind.rawValue + "-name")
+            canvas.text(line.entry.title, x: end.x + 6, y: height, style: "value")
         }
     }
 

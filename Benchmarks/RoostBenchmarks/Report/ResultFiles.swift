@@ -1,14 +1,8 @@
 import Foundation
 
-/// The files of a run, named after its documents so that runs of several sizes can lie side by side.
-struct ResultFiles {
-    private let results: Results
-
-    init(_ results: Results) {
-        self.results = results
-    }
-
-    func write(to directory: String) throws {
+/// The files that a run leaves, named after its documents so that runs of several sizes can lie side by side.
+enum ResultFiles {
+    static func write(_ results: Results, to directory: String) throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let name = "\(directory)/\(results.options.docs)x\(results.options.valueSize)"
         try write(MarkdownReport(results).text + "\n", to: name + ".md")
@@ -18,7 +12,17 @@ struct ResultFiles {
         if let plot = LinePlot.randomLoad(results) { try write(plot.svg, to: name + "-random-load.svg") }
     }
 
-    private func write(_ text: String, to path: String) throws {
+    /// The runs of ``ScalingRun``, of growing size.
+    static func write(scaling runs: [Results], to directory: String) throws {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        for run in runs {
+            let file = "\(directory)/scaling-\(run.options.docs).json"
+            try run.json().write(to: URL(fileURLWithPath: file))
+        }
+        try write(LinePlot.scaling(runs).svg, to: directory + "/scaling.svg")
+    }
+
+    private static func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 }

@@ -99,7 +99,7 @@ enum BlobCommand: Command {
                 object.add("reason", damage.reason)
                 return object.text
             }
-            object.add("damaged", raw: "[\(damaged.joined(separator: ","))]")
+            object.add("damaged", raw: JSONObject.array(damaged))
             Console.print(object.text)
         } else {
             for damage in report.damaged { Console.print("\(damage.file): \(damage.reason)") }

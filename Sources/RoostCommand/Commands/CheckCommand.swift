@@ -55,7 +55,7 @@ enum CheckCommand: Command {
             if let tree = finding.tree { part.add("tree", tree) }
             return part.text
         }
-        object.add("findings", raw: "[\(findings.joined(separator: ","))]")
+        object.add("findings", raw: JSONObject.array(findings))
         Console.print(object.text)
     }
 }

@@ -44,7 +44,7 @@ enum InfoCommand: Command {
             part.add("lastSequence", snapshot.lastSequence)
             return part.text
         }
-        object.add("collections", raw: "[\(parts.joined(separator: ","))]")
+        object.add("collections", raw: JSONObject.array(parts))
         Console.print(object.text)
     }
 }

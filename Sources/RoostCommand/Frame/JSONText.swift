@@ -22,6 +22,9 @@ struct JSONObject {
         return result + "\""
     }
 
+    /// An array of what is JSON already.
+    static func array(_ items: [String]) -> String { "[\(items.joined(separator: ","))]" }
+
     mutating func add(_ key: String, _ text: String) { add(key, raw: JSONObject.quoted(text)) }
     mutating func add(_ key: String, _ number: some BinaryInteger) { add(key, raw: "\(number)") }
     mutating func add(_ key: String, _ number: Double) { add(key, raw: "\(number)") }

@@ -22,7 +22,7 @@ enum InspectionJSON {
         return object.text
     }
 
-    static func array(_ items: [String]) -> String { "[\(items.joined(separator: ","))]" }
+    private static func array(_ items: [String]) -> String { JSONObject.array(items) }
 
     private static func array(_ numbers: [UInt64]) -> String { array(numbers.map { "\($0)" }) }
 

@@ -18,6 +18,8 @@ struct Child {
 
 /// An inner node with children in memory below it.
 final class InnerNode: MemoryNode, @unchecked Sendable {
+    // Unchecked as ``MemoryNode`` is, and for its reason.
+
     private(set) var separators: SeparatorTable
     // A column for each part of a child: each transaction copies the nodes on its way, and copying what holds no
     // references is copying bytes.

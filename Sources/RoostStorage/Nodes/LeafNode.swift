@@ -2,6 +2,8 @@ import RoostBytes
 
 /// A leaf with pending changes: the stored leaf, if there is one, and what changed since.
 final class LeafNode: MemoryNode, @unchecked Sendable {
+    // Unchecked as ``MemoryNode`` is, and for its reason.
+
     /// The leaf in the file below the changes.
     let base: StoredChild?
     var delta: DeltaPage

@@ -64,7 +64,7 @@ extension TreeEditor {
         var node = root.memory
         while let inner = node as? InnerNode {
             steps.append(Step(node: inner, index: inner.count - 1))
-            node = inner[inner.count - 1].memory
+            node = inner.memory(inner.count - 1)
         }
         return steps
     }

@@ -32,7 +32,7 @@ extension TreeEditor {
         if let leaf = node as? LeafNode { return wanted(leaf) ? leaf : nil }
         guard let inner = node as? InnerNode else { return nil }
         let first = position.withView { inner.separators.childIndex($0) }
-        for index in first..<inner.count where inner[index].memory != nil {
+        for index in first..<inner.count where inner.memory(index) != nil {
             let child = try ownedChild(inner, index)
             path.append(Step(node: inner, index: index))
             let found = try descend(child, from: index == first ? position : [], to: wanted)
@@ -90,7 +90,7 @@ extension TreeEditor {
         var children: [StoredChild] = []
         var isClean = true
         for index in 0..<node.count {
-            guard node[index].memory != nil else {
+            guard node.memory(index) != nil else {
                 children.append(node[index].stored)
                 continue
             }
