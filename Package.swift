@@ -30,7 +30,9 @@ func benchmarkTargets() -> [Target] {
         let peers = (Context.environment["ROOST_PEERS"] ?? "").split(separator: " ").map(String.init)
         let program = Target.executableTarget(
             name: "RoostBenchmarks",
-            dependencies: ["WriteCounters", "Roost", "RoostStorage", "RoostBytes", "Fleece"]
+            dependencies: [
+                "WriteCounters", "Roost", "RoostStorage", "RoostCrypto", "RoostBytes", "Fleece",
+            ]
                 + peers.map { .byName(name: "C\($0)") },
             path: "Benchmarks/RoostBenchmarks",
             swiftSettings: strict + peers.map { .define("PEER_\($0)") })

@@ -7,6 +7,8 @@ struct Assignment: Codable, Sendable {
     let valueSize: Int
     let seed: UInt64
     let seconds: Double
+    /// In bytes.
+    let blobSize: Int
 }
 
 /// What a child process reports.

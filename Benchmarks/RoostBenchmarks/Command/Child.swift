@@ -12,7 +12,8 @@ enum Child {
             entry: try ContenderCatalogue.named(assignment.contender),
             corpus: Corpus(count: assignment.docs, valueSize: assignment.valueSize, seed: assignment.seed),
             directory: assignment.directory,
-            seconds: assignment.seconds)
+            seconds: assignment.seconds,
+            blobSize: assignment.blobSize)
         try assignment.row.run(on: stage)
         let figures = stage.figures.map { ($0.key.rawValue, $0.value) }
         let outcome = Outcome(

@@ -63,7 +63,8 @@ struct Conductor {
         let outcome = try ChildProcess.perform(
             Assignment(
                 contender: entry.name, row: row, directory: directory, docs: options.docs,
-                valueSize: options.valueSize, seed: options.seed, seconds: options.seconds))
+                valueSize: options.valueSize, seed: options.seed, seconds: options.seconds,
+                blobSize: options.blobMegabytes << 20))
         if let result = row.result { try workshop.keep(directory, as: result, of: entry.name) }
         return outcome
     }

@@ -7,6 +7,8 @@ struct Options: Codable, Sendable {
     var contenders: [String] = []
     var docs = 1_000_000
     var valueSize = 300
+    /// In units of 2²⁰ bytes.
+    var blobMegabytes = 256
     var seed: UInt64 = 1
     var rounds = 3
     /// How long the rows that are bounded by time go on.
@@ -23,10 +25,12 @@ struct Options: Codable, Sendable {
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
+        let choosesRows = arguments.contains("--rows")
         while let argument = rest.popFirst() {
             switch argument {
             case "--quick":
                 (docs, seconds, limit) = (100_000, 0.3, 160)
+                if !choosesRows { rows.removeAll(where: Row.ofCrypto.union(Row.ofBlobs).contains) }
             case "--help", "-h":
                 wantsHelp = true
             default:
@@ -44,6 +48,7 @@ struct Options: Codable, Sendable {
         case "--contenders": contenders = Self.list(value)
         case "--docs": docs = try Self.number(option, value, in: 1_000...1_000_000_000)
         case "--value-size": valueSize = try Self.number(option, value, in: 8...1_000_000)
+        case "--blob-size": blobMegabytes = try Self.number(option, value, in: 1...1_000_000)
         case "--seed": seed = UInt64(try Self.number(option, value, in: 0...Int.max))
         case "--rounds": rounds = try Self.number(option, value, in: 1...1_000)
         case "--seconds": seconds = Double(try Self.number(option, value, in: 1...3_600))

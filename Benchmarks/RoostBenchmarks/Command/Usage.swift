@@ -8,11 +8,13 @@ enum Usage {
         found by ID and by sequence, every commit durable. Contenders take turns; each row of each contender
         runs in a process of its own, on a copy of the same store.
 
-          --quick             100,000 documents, short phases, done within 3 minutes
+          --quick             100,000 documents, short phases, done within 3 minutes; unless --rows says so
+                              without the rows of encryption (K) and blobs (B)
           --rows W1,R1        only these rows: \(Row.allCases.map(\.rawValue).joined(separator: ", "))
           --contenders a,b    only these: \(ContenderCatalogue.all.map(\.name).joined(separator: ", "))
           --docs N            documents in the store (1000000)
           --value-size N      bytes of a value (300)
+          --blob-size N       length of the blob in MiB (256); 2048 shows that memory does not grow
           --seed N            seed of documents and orders (1)
           --rounds N          samples of each figure (3)
           --seconds N         length of the phases that are bounded by time (2)

@@ -2,6 +2,7 @@
 enum ContenderCatalogue {
     static let all: [ContenderEntry] = {
         var entries = RawStore.entries + RoostStore.entries + [DocumentLayerStore.entry]
+        if let openSSL = OpenSSLSpeed.entry { entries.append(openSSL) }
         #if PEER_LMDB
             entries += LMDBStore.entries
         #endif
@@ -17,6 +18,7 @@ enum ContenderCatalogue {
     /// A line for each peer that is left out.
     static let leftOut: [String] = {
         var lines: [String] = []
+        if OpenSSLSpeed.entry == nil { lines.append("OpenSSL is left out: there is no command openssl") }
         #if !PEER_LMDB
             lines.append("LMDB is left out: its library was missing (liblmdb-dev); run Benchmarks/run")
         #endif

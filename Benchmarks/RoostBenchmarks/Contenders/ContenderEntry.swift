@@ -29,4 +29,10 @@ struct ContenderEntry: Sendable {
     /// The rows it takes part in.
     let rows: Set<Row>
     let open: @Sendable (OpenRequest) throws -> any Contender
+    /// Makes its ciphers and hash functions, where it takes part in their rows.
+    var primitives: (@Sendable () -> any PrimitiveContender)?
+    /// Opens it as a store of blobs, where it takes part in their rows.
+    var blobs: (@Sendable (_ directory: String) throws -> any BlobContender)?
+    /// The contender it is a variant of, which its rates are compared with as well.
+    var original: String?
 }

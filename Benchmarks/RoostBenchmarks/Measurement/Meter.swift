@@ -10,6 +10,8 @@ struct Measurement {
     /// Bytes that the kernel says it will send to the device for this process: whole folios, so more than the
     /// truth for whoever overwrites in place.
     var blockBytes = 0.0
+    /// Bytes that this process got from read calls.
+    var bytesRead = 0.0
     /// Processor seconds that other programs (and the hypervisor's other guests) took meanwhile.
     var otherWork = 0.0
 
@@ -21,12 +23,14 @@ struct Measurement {
 struct Meter {
     private let counters = writeCountersNow()
     private let blockBytes = ProcFile.number("self/io", "write_bytes:")
+    private let bytesRead = Self.bytesRead()
     private let foreign = Self.foreignTicks()
     private let start = Clock.now()
 
     func stop() -> Measurement {
         let seconds = Clock.seconds(since: start)
         let now = writeCountersNow()
+        let bytesRead = Self.bytesRead() - self.bytesRead
         // Both tick counts are rounded, so three ticks of difference prove nothing.
         let ticks = max(0, Self.foreignTicks() - foreign - 3)
         return Measurement(
@@ -34,8 +38,12 @@ struct Meter {
             bytesWritten: Double(now.bytes - counters.bytes),
             syncs: Double(now.syncs - counters.syncs),
             blockBytes: ProcFile.number("self/io", "write_bytes:") - blockBytes,
+            bytesRead: bytesRead,
             otherWork: ticks / Double(sysconf(Int32(_SC_CLK_TCK))))
     }
+
+    /// What the kernel counts; the reading of /proc that a measurement begins with is a few kilobytes of it.
+    private static func bytesRead() -> Double { ProcFile.number("self/io", "rchar:") }
 
     /// Ticks of user, nice and stolen time of the whole machine less this process's own user time. System time
     /// is left out, because the kernel's own threads write back and journal on behalf of whoever is measured.

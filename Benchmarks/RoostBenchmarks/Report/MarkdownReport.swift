@@ -46,6 +46,9 @@ struct MarkdownReport {
         if entry.kind == .roost, let peer = results.bestPeer(metric), !metric.isCount, peer > 0 {
             text += " \(Figures.ratio(summary.median / peer))x"
         }
+        if metric.isRate, let name = entry.original, let plain = results.median(metric, of: name), plain > 0 {
+            text += " [\(Figures.ratio(summary.median / plain))]"
+        }
         if summary.spread > 0.1 { text += " ±\(Int((summary.spread * 50).rounded()))%" }
         return results.isDisturbed(metric, entry) ? text + " ~" : text
     }
@@ -53,7 +56,7 @@ struct MarkdownReport {
     private var legend: String {
         """
         Medians of up to \(sampleCount) samples, taken in turn; ± half the spread where it is above 5%; in brackets the \
-        ratio to the raw limit; bold the best peer; for Roost the ratio to the best peer; ~ disturbed by other \
+        ratio to the raw limit; bold the best peer; for Roost the ratio to the best peer, and in square brackets that of a variant to plain Roost; ~ disturbed by other \
         programs. Bytes and syncs are those of the program's own system calls.
         """
     }

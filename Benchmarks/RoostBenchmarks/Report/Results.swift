@@ -44,6 +44,11 @@ struct Results {
         Metric.allCases.filter { metric in contenders.contains { summary(metric, $0) != nil } }
     }
 
+    /// The median of the contender called `name`.
+    func median(_ metric: Metric, of name: String) -> Double? {
+        contenders.first { $0.name == name }.flatMap { summary(metric, $0)?.median }
+    }
+
     /// The median of the plain raw limit.
     func raw(_ metric: Metric) -> Double? {
         contenders.first { $0.kind == .raw }.flatMap { summary(metric, $0)?.median }

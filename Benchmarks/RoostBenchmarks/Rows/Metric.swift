@@ -42,6 +42,32 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     case propertyOfFleece = "F1"
     case propertyOfJSON = "F1.json"
     case snapshot = "O1.snapshot"
+    case hardwareGCM = "K1.gcm"
+    case hardwareCTR = "K1.ctr"
+    case hardwareCBCEncryption = "K1.cbc"
+    case hardwareCBCDecryption = "K1.cbc.decryption"
+    case hardwareSHA1 = "K1.sha1"
+    case hardwareSHA256 = "K1.sha256"
+    case hardwareMD5 = "K1.md5"
+    case hardwareHMAC = "K1.hmac"
+    case hardwarePBKDF2 = "K1.pbkdf2"
+    case portableGCM = "K2.gcm"
+    case portableCTR = "K2.ctr"
+    case portableCBCEncryption = "K2.cbc"
+    case portableCBCDecryption = "K2.cbc.decryption"
+    case portableSHA1 = "K2.sha1"
+    case portableSHA256 = "K2.sha256"
+    case portableMD5 = "K2.md5"
+    case portableHMAC = "K2.hmac"
+    case portablePBKDF2 = "K2.pbkdf2"
+    case blobWrite = "B1"
+    case blobWriteMemory = "B1.memory"
+    case blobRead = "B2"
+    case blobReadMemory = "B2.memory"
+    case blobFrameReads = "B3"
+    case blobFrameBytes = "B3.bytes"
+    case blobPageReads = "B3.any"
+    case blobPageBytes = "B3.any.bytes"
 
     var row: Row {
         Row(rawValue: String(rawValue.prefix { $0 != "." }))!
@@ -92,6 +118,15 @@ enum Metric: String, CaseIterable, Codable, Sendable {
         case .propertyOfFleece: "F1 one property of a stored person, reads/s"
         case .propertyOfJSON: "F1 the same of JSON by Foundation's JSONDecoder, reads/s"
         case .snapshot: "O1 take and release a snapshot, ns"
+        case .blobWrite: "B1 blob stored durably from a file, MB/s"
+        case .blobWriteMemory: "B1 peak memory, MB"
+        case .blobRead: "B2 blob read and checked, MB/s"
+        case .blobReadMemory: "B2 peak memory, MB"
+        case .blobFrameReads: "B3 random reads of a frame's 4,080 bytes, reads/s"
+        case .blobFrameBytes: "B3 bytes read from the file for each"
+        case .blobPageReads: "B3 random reads of 4,096 bytes, reads/s"
+        case .blobPageBytes: "B3 bytes read from the file for each"
+        default: primitiveTitle
         }
     }
 
@@ -104,9 +139,22 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     var isCount: Bool {
         switch self {
         case .orderedLoadSyncs, .updatesSyncs, .singleCommitSyncs, .parallelCommitSyncs, .singleCommitBytes,
-            .orderedLoadBlocks, .randomLoadBlocks, .updatesBlocks:
+            .orderedLoadBlocks, .randomLoadBlocks, .updatesBlocks, .blobFrameBytes, .blobPageBytes:
             true
         default: false
         }
+    }
+}
+
+extension Metric {
+    /// The figure of a primitive in one of their rows.
+    init(_ primitive: Primitive, _ row: Row) {
+        self.init(rawValue: "\(row.rawValue).\(primitive.rawValue)")!
+    }
+
+    private var primitiveTitle: String {
+        let primitive = Primitive.allCases.first { Metric($0, row) == self }
+        let path = row == .portablePrimitives ? "portable " : ""
+        return "\(row.rawValue) \(path)\(primitive?.title ?? rawValue)"
     }
 }

@@ -14,9 +14,17 @@ enum Row: String, CaseIterable, Codable, Sendable {
     case compactionBesideWriter = "C2"
     case opening = "O1"
     case property = "F1"
+    case primitives = "K1"
+    case portablePrimitives = "K2"
+    case blobWrite = "B1"
+    case blobRead = "B2"
+    case blobRandomReads = "B3"
 
+    /// Those of encryption, and of blobs.
+    static let ofCrypto: Set<Row> = [.primitives, .portablePrimitives]
+    static let ofBlobs: Set<Row> = [.blobWrite, .blobRead, .blobRandomReads]
     /// Those that any store can take part in.
-    static let ofStores = Set(allCases).subtracting([.property])
+    static let ofStores = Set(allCases).subtracting([.property]).subtracting(ofCrypto).subtracting(ofBlobs)
 
     /// The store a row starts from.
     enum State: String, Codable, Sendable {
@@ -27,6 +35,8 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case random
         /// As ``Row/updates`` leaves it.
         case updated
+        /// As ``Row/blobWrite`` leaves it.
+        case blob
 
         /// The row that makes this state.
         var maker: Row? {
@@ -35,6 +45,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
             case .ordered: .orderedLoad
             case .random: .randomLoad
             case .updated: .updates
+            case .blob: .blobWrite
             }
         }
     }
@@ -42,12 +53,13 @@ enum Row: String, CaseIterable, Codable, Sendable {
     /// What the row works on. It always gets a copy, so that every row and every repetition starts alike.
     var start: State {
         switch self {
-        case .orderedLoad, .randomLoad, .property: .empty
+        case .orderedLoad, .randomLoad, .property, .primitives, .portablePrimitives, .blobWrite: .empty
         case .updates, .singleCommits, .parallelCommits, .randomReads, .scans, .ranges, .readsBesideWriter,
             .opening:
             .ordered
         case .scansAfterRandomLoad: .random
         case .compaction, .compactionBesideWriter: .updated
+        case .blobRead, .blobRandomReads: .blob
         }
     }
 
@@ -57,6 +69,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .orderedLoad: .ordered
         case .randomLoad: .random
         case .updates: .updated
+        case .blobWrite: .blob
         default: nil
         }
     }
@@ -78,6 +91,11 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .compactionBesideWriter: try CompactionPauseRow.run(on: stage)
         case .opening: try OpenRow.run(on: stage)
         case .property: try PropertyRow.run(on: stage)
+        case .primitives: try PrimitiveRow.run(on: stage, .hardware)
+        case .portablePrimitives: try PrimitiveRow.run(on: stage, .portable)
+        case .blobWrite: try BlobWriteRow.run(on: stage)
+        case .blobRead: try BlobReadRow.run(on: stage)
+        case .blobRandomReads: try BlobRandomReadRow.run(on: stage)
         }
     }
 }

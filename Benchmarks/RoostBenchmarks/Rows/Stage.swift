@@ -4,6 +4,8 @@ final class Stage {
     let directory: String
     /// How long the rows that are bounded by time go on.
     let seconds: Double
+    /// The length of the blob in bytes.
+    let blobSize: Int
     private(set) var figures: [Metric: Double] = [:]
     /// Documents a second in each part of a long load.
     var progress: [Double] = []
@@ -11,11 +13,12 @@ final class Stage {
     private(set) var disturbance = 0.0
     private let entry: ContenderEntry
 
-    init(entry: ContenderEntry, corpus: Corpus, directory: String, seconds: Double) {
+    init(entry: ContenderEntry, corpus: Corpus, directory: String, seconds: Double, blobSize: Int) {
         self.entry = entry
         self.corpus = corpus
         self.directory = directory
         self.seconds = seconds
+        self.blobSize = blobSize
     }
 
     /// Whether the contender is the raw limit, which keeps nothing that could be verified.
@@ -24,6 +27,16 @@ final class Stage {
     func open() throws -> any Contender {
         try entry.open(
             OpenRequest(directory: directory, valueSize: corpus.valueSize, count: corpus.count))
+    }
+
+    func primitives() throws -> any PrimitiveContender {
+        guard let make = entry.primitives else { throw BenchmarkError("\(entry.title) has no primitives") }
+        return make()
+    }
+
+    func openBlobs() throws -> any BlobContender {
+        guard let open = entry.blobs else { throw BenchmarkError("\(entry.title) keeps no blobs") }
+        return try open(directory)
     }
 
     func record(_ metric: Metric, _ value: Double) {

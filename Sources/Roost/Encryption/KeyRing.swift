@@ -5,8 +5,9 @@ import Synchronization
 
 /// Makes and opens the encryption of a database's files with one user's key.
 ///
-/// Deriving a key from a passphrase takes long on purpose, so what was derived is kept for the files to come.
-final class KeyRing: ChunkTransformFactory {
+/// Deriving a key from a passphrase takes long on purpose, so what was derived is kept for the files to come. Any thread
+/// may use it.
+package final class KeyRing: ChunkTransformFactory {
     private let key: EncryptionKey
     private let derived = Mutex<Derived?>(nil)
 
@@ -16,15 +17,16 @@ final class KeyRing: ChunkTransformFactory {
         let key: SymmetricKey
     }
 
-    init(_ key: EncryptionKey) { self.key = key }
+    /// The encryption of files that `key` opens.
+    package init(_ key: EncryptionKey) { self.key = key }
 
-    func open(parameters: [UInt8], fileID: [UInt8]) -> (any ChunkTransform)? {
+    package func open(parameters: [UInt8], fileID: [UInt8]) -> (any ChunkTransform)? {
         guard let wrap = KeyWrap(parameters), wrap.kind == key.kind else { return nil }
         let wrapping = wrappingKey(wrap.salt, wrap.rounds)
         return wrap.unwrap(with: wrapping, fileID: fileID).map { ChunkCipher(fileKey: $0) }
     }
 
-    func create(fileID: [UInt8]) -> (transform: any ChunkTransform, parameters: [UInt8]) {
+    package func create(fileID: [UInt8]) -> (transform: any ChunkTransform, parameters: [UInt8]) {
         let (salt, rounds) =
             derived.withLock { $0.map { ($0.salt, $0.rounds) } }
             ?? (SystemRandom.bytes(count: KeyWrap.saltLength), key.kind == .raw ? 0 : KeyWrap.defaultRounds)

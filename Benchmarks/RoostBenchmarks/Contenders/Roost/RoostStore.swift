@@ -31,24 +31,6 @@ final class RoostStore: CompactingContender {
     func compact() throws { try store.compact() }
 
     func close() throws { try store.close() }
-
-    static let entries = [
-        ContenderEntry(
-            name: "roost",
-            title: "Roost",
-            kind: .roost,
-            configuration:
-                "defaults (durable: one sync a commit), 64 MiB of node cache, values read by pread",
-            rows: Set(Row.allCases),
-            open: { try RoostStore($0) }),
-        ContenderEntry(
-            name: "roost-mapped",
-            title: "Roost, mapped",
-            kind: .roost,
-            configuration: "as Roost, but values read from a mapping (StoreOptions.valueAccess)",
-            rows: [.randomReads, .scans, .scansAfterRandomLoad, .ranges, .readsBesideWriter],
-            open: { try RoostStore($0) { $0.valueAccess = .mapping } }),
-    ]
 }
 
 /// One transaction per commit.
