@@ -9,6 +9,8 @@ struct Assignment: Codable, Sendable {
     let seconds: Double
     /// In bytes.
     let blobSize: Int
+    /// The file of JSON lines that is imported.
+    let importFile: String
 }
 
 /// What a child process reports.

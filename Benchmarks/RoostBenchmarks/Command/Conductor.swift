@@ -64,7 +64,8 @@ struct Conductor {
             Assignment(
                 contender: entry.name, row: row, directory: directory, docs: options.docs,
                 valueSize: options.valueSize, seed: options.seed, seconds: options.seconds,
-                blobSize: options.blobMegabytes << 20))
+                blobSize: options.blobMegabytes << 20,
+                importFile: options.importFile))
         if let result = row.result { try workshop.keep(directory, as: result, of: entry.name) }
         return outcome
     }

@@ -14,6 +14,7 @@ enum Usage {
           --contenders a,b    only these: \(ContenderCatalogue.all.map(\.name).joined(separator: ", "))
           --docs N            documents in the store (1000000)
           --value-size N      bytes of a value (300)
+          --import FILE       documents as JSON lines for row D2 (Samples/cities.jsonl)
           --blob-size N       length of the blob in MiB (256); 2048 shows that memory does not grow
           --seed N            seed of documents and orders (1)
           --rounds N          samples of each figure (3)

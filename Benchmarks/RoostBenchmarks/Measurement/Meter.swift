@@ -45,16 +45,19 @@ struct Meter {
     /// What the kernel counts; the reading of /proc that a measurement begins with is a few kilobytes of it.
     private static func bytesRead() -> Double { ProcFile.number("self/io", "rchar:") }
 
-    /// Ticks of user, nice and stolen time of the whole machine less this process's own user time. System time
+    /// Ticks of user, nice and stolen time of the whole machine less the user time of this process and of those that
+    /// it has started and waited for. System time
     /// is left out, because the kernel's own threads write back and journal on behalf of whoever is measured.
     private static func foreignTicks() -> Double {
         let fields = ProcFile.text("stat").prefix { $0 != "\n" }.split(separator: " ").compactMap {
             Double($0)
         }
         guard fields.count >= 8 else { return 0 }
-        var usage = rusage()
-        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        let own = Double(usage.ru_utime.tv_sec) + Double(usage.ru_utime.tv_usec) / 1e6
+        let own = [RUSAGE_SELF, RUSAGE_CHILDREN].reduce(0.0) { sum, who in
+            var usage = rusage()
+            unsafe getrusage(__rusage_who_t(who.rawValue), &usage)
+            return sum + Double(usage.ru_utime.tv_sec) + Double(usage.ru_utime.tv_usec) / 1e6
+        }
         return fields[0] + fields[1] + fields[7] - own * Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 }

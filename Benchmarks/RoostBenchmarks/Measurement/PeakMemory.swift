@@ -14,4 +14,11 @@ struct PeakMemory {
     func megabytes() -> Double {
         max(0, ProcFile.number("self/status", "VmHWM:") - baseline) * 1024 / 1e6
     }
+
+    /// The largest of the processes that this one has started and waited for, in bytes.
+    static var ofChildren: Int {
+        var usage = rusage()
+        unsafe getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
+        return usage.ru_maxrss * 1024
+    }
 }

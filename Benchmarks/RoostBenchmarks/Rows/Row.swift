@@ -14,6 +14,8 @@ enum Row: String, CaseIterable, Codable, Sendable {
     case compactionBesideWriter = "C2"
     case opening = "O1"
     case property = "F1"
+    case changeFeed = "D1"
+    case jsonImport = "D2"
     case primitives = "K1"
     case portablePrimitives = "K2"
     case blobWrite = "B1"
@@ -23,8 +25,10 @@ enum Row: String, CaseIterable, Codable, Sendable {
     /// Those of encryption, and of blobs.
     static let ofCrypto: Set<Row> = [.primitives, .portablePrimitives]
     static let ofBlobs: Set<Row> = [.blobWrite, .blobRead, .blobRandomReads]
+    /// Those of the document layer, which no other contender has.
+    static let ofDocuments: Set<Row> = [.property, .changeFeed, .jsonImport]
     /// Those that any store can take part in.
-    static let ofStores = Set(allCases).subtracting([.property]).subtracting(ofCrypto).subtracting(ofBlobs)
+    static let ofStores = Set(allCases).subtracting(ofDocuments).subtracting(ofCrypto).subtracting(ofBlobs)
 
     /// The store a row starts from.
     enum State: String, Codable, Sendable {
@@ -53,9 +57,10 @@ enum Row: String, CaseIterable, Codable, Sendable {
     /// What the row works on. It always gets a copy, so that every row and every repetition starts alike.
     var start: State {
         switch self {
-        case .orderedLoad, .randomLoad, .property, .primitives, .portablePrimitives, .blobWrite: .empty
+        case .orderedLoad, .randomLoad, .property, .jsonImport, .primitives, .portablePrimitives, .blobWrite:
+            .empty
         case .updates, .singleCommits, .parallelCommits, .randomReads, .scans, .ranges, .readsBesideWriter,
-            .opening:
+            .opening, .changeFeed:
             .ordered
         case .scansAfterRandomLoad: .random
         case .compaction, .compactionBesideWriter: .updated
@@ -91,6 +96,8 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .compactionBesideWriter: try CompactionPauseRow.run(on: stage)
         case .opening: try OpenRow.run(on: stage)
         case .property: try PropertyRow.run(on: stage)
+        case .changeFeed: try ChangeFeedRow.run(on: stage)
+        case .jsonImport: try ImportRow.run(on: stage)
         case .primitives: try PrimitiveRow.run(on: stage, .hardware)
         case .portablePrimitives: try PrimitiveRow.run(on: stage, .portable)
         case .blobWrite: try BlobWriteRow.run(on: stage)

@@ -6,6 +6,8 @@ final class Stage {
     let seconds: Double
     /// The length of the blob in bytes.
     let blobSize: Int
+    /// The file of JSON lines that is imported.
+    let importFile: String
     private(set) var figures: [Metric: Double] = [:]
     /// Documents a second in each part of a long load.
     var progress: [Double] = []
@@ -13,12 +15,16 @@ final class Stage {
     private(set) var disturbance = 0.0
     private let entry: ContenderEntry
 
-    init(entry: ContenderEntry, corpus: Corpus, directory: String, seconds: Double, blobSize: Int) {
+    init(
+        entry: ContenderEntry, corpus: Corpus, directory: String, seconds: Double, blobSize: Int,
+        importFile: String
+    ) {
         self.entry = entry
         self.corpus = corpus
         self.directory = directory
         self.seconds = seconds
         self.blobSize = blobSize
+        self.importFile = importFile
     }
 
     /// Whether the contender is the raw limit, which keeps nothing that could be verified.

@@ -31,8 +31,7 @@ final class DocumentLayerStore: Contender {
         configuration: "Database with its defaults: revisions, digests, both orders, Fleece bodies",
         rows: [
             .orderedLoad, .randomLoad, .updates, .singleCommits, .parallelCommits, .randomReads, .scans,
-            .ranges,
-            .opening,
+            .ranges, .opening, .changeFeed, .jsonImport,
         ],
         open: { try DocumentLayerStore($0) })
 }
