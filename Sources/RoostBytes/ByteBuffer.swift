@@ -31,7 +31,8 @@
         set { unsafe state.pointee.count = newValue }
     }
 
-    @inlinable var capacity: Int { unsafe state.pointee.capacity }
+    /// Bytes that there is memory for.
+    @inlinable package var capacity: Int { unsafe state.pointee.capacity }
 
     @inlinable package convenience init() { self.init(capacity: 256) }
 

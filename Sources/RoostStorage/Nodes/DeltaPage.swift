@@ -1,46 +1,52 @@
 import RoostBytes
 
-/// The pending changes of one leaf: a small page in memory, slots growing from the front, cells from the back.
+/// The pending changes of one leaf: slots in key order as a stored page has them, and their cells beside.
 ///
 /// Keeping changes beside the stored leaf, rather than a whole dirty leaf, makes memory and later writing cost
 /// per change. A tombstone hides an entry of the stored leaf; ``replaces`` marks a change of an entry that is there
 /// too, so that counts stay exact without looking it up again.
+///
+/// Every transaction that changes a leaf copies its page, so the copy takes only the slots, eight bytes a change. Cells
+/// are never overwritten: a copy appends its own behind those of the page that it was made of, which doesn't look there.
 struct DeltaPage: ~Copyable {
     static let tombstone: UInt8 = 0x04
     static let replaces: UInt8 = 0x08
 
-    /// The capacity of a first change's page, in bytes.
-    private static let smallest = 256
-    /// Slots and cells use 16-bit offsets.
+    /// The capacity for the cells of the first changes, in bytes.
+    private static let smallest = 192
+    /// Slots hold 16-bit offsets of cells.
     static let largest = 65_535
 
     private(set) var count = 0
-    private let buffer: ByteBuffer
-    /// Where the lowest cell starts.
-    private var bottom: Int
+    private let slots: ByteBuffer
+    /// This page's cells and perhaps those of copies; never moved, as readers may be in it.
+    private var store: ByteBuffer
+    /// This page's part of ``store``.
+    private var cells: ByteView
     /// Bytes of cells that no slot refers to any more.
     private var garbage = 0
 
-    init() { self.init(capacity: DeltaPage.smallest) }
-
-    private init(capacity: Int) {
-        buffer = ByteBuffer(capacity: capacity)
-        buffer.resize(to: capacity)
-        bottom = capacity
+    init() {
+        slots = ByteBuffer(capacity: 64)
+        store = ByteBuffer(capacity: DeltaPage.smallest)
+        cells = store.view
     }
 
-    /// A copy with room for some more changes.
-    func copy() -> DeltaPage {
-        resized(to: max(DeltaPage.smallest, min(used + used / 4 + 128, DeltaPage.largest)))
+    private init(copying other: borrowing DeltaPage) {
+        let changes = other.slots.view
+        slots = ByteBuffer(capacity: changes.count + 4 * PageView.slotLength)
+        slots.append(changes)
+        (count, store, cells, garbage) = (other.count, other.store, other.cells, other.garbage)
     }
 
-    var view: PageView { PageView(pending: buffer.view, count: count) }
+    func copy() -> DeltaPage { DeltaPage(copying: self) }
+
+    var view: PageView { PageView(pending: cells, slots: slots.view) }
 
     /// Bytes that slots and cells take.
-    var used: Int { slotsEnd + (buffer.count - bottom) - garbage }
-    var capacity: Int { buffer.count }
-
-    private var slotsEnd: Int { PageView.headerLength + count * PageView.slotLength }
+    var used: Int { PageView.headerLength + count * PageView.slotLength + cells.count - garbage }
+    /// Bytes of memory.
+    var capacity: Int { slots.capacity + store.capacity }
 
     /// The bytes that a change takes at most.
     static func length(_ key: ByteView, _ entry: Entry) -> Int {
@@ -49,52 +55,56 @@ struct DeltaPage: ~Copyable {
 
     /// Inserts or replaces (`found`) the change at `index`.
     mutating func put(_ key: ByteView, _ entry: Entry, tag: UInt8, at index: Int, found: Bool) {
-        let length = DeltaPage.length(key, entry)
-        if bottom - slotsEnd < length { makeRoom(length) }
+        let cell = appendCell(key, entry, tag)
+        let slot = index * PageView.slotLength
         if found {
             garbage += cellLength(index)
         } else {
-            let slot = PageView.headerLength + index * PageView.slotLength
-            buffer.move(from: slot, to: slot + PageView.slotLength, count: slotsEnd - slot)
+            let end = slots.count
+            slots.resize(to: end + PageView.slotLength)
+            slots.move(from: slot, to: slot + PageView.slotLength, count: end - slot)
             count += 1
         }
-        writeCell(key, entry, tag)
-        let slot = PageView.headerLength + index * PageView.slotLength
-        buffer.store(PageView.head(of: key), at: slot)
-        buffer.store(UInt16(key.count), at: slot + 4)
-        buffer.store(UInt16(bottom), at: slot + 6)
+        slots.store(PageView.head(of: key), at: slot)
+        slots.store(UInt16(key.count), at: slot + 4)
+        slots.store(UInt16(cell), at: slot + 6)
     }
 
     /// Removes the change at `index`.
     mutating func remove(at index: Int) {
         garbage += cellLength(index)
-        let slot = PageView.headerLength + index * PageView.slotLength
-        let next = slot + PageView.slotLength
-        buffer.move(from: next, to: slot, count: slotsEnd - next)
+        let next = (index + 1) * PageView.slotLength
+        slots.move(from: next, to: next - PageView.slotLength, count: slots.count - next)
+        slots.resize(to: slots.count - PageView.slotLength)
         count -= 1
     }
 
-    private mutating func writeCell(_ key: ByteView, _ entry: Entry, _ tag: UInt8) {
+    /// Writes the cell and returns where it is.
+    private mutating func appendCell(_ key: ByteView, _ entry: Entry, _ tag: UInt8) -> Int {
         let rest = max(key.count - 4, 0)
         let inlineLength = varintLength(UInt64(entry.inline.count))
         var length = rest + 1 + inlineLength + entry.inline.count
         if entry.kind != .none { length += 6 + varintLength(UInt64(entry.chunk.length)) }
-        bottom -= length
-        var position = bottom
+        makeRoom(length)
+        let start = cells.count
+        store.resize(to: start + length)
+        cells = store.view
+        var position = start
         if rest > 0 {
-            buffer.store(key.dropFirst(4), at: position)
+            store.store(key.dropFirst(4), at: position)
             position += rest
         }
-        buffer.store(tag | entry.kind.rawValue, at: position)
-        buffer.store(varint: UInt64(entry.inline.count), at: position + 1)
+        store.store(tag | entry.kind.rawValue, at: position)
+        store.store(varint: UInt64(entry.inline.count), at: position + 1)
         position += 1 + inlineLength
-        buffer.store(entry.inline, at: position)
+        store.store(entry.inline, at: position)
         if entry.kind != .none {
             position += entry.inline.count
-            buffer.store(UInt32(truncatingIfNeeded: entry.chunk.offset), at: position)
-            buffer.store(UInt16(truncatingIfNeeded: entry.chunk.offset >> 32), at: position + 4)
-            buffer.store(varint: UInt64(entry.chunk.length), at: position + 6)
+            store.store(UInt32(truncatingIfNeeded: entry.chunk.offset), at: position)
+            store.store(UInt16(truncatingIfNeeded: entry.chunk.offset >> 32), at: position + 4)
+            store.store(varint: UInt64(entry.chunk.length), at: position + 6)
         }
+        return start
     }
 
     private func cellLength(_ index: Int) -> Int {
@@ -106,48 +116,25 @@ struct DeltaPage: ~Copyable {
         return length
     }
 
-    /// Squeezes out garbage, or moves to a larger page.
+    /// Sees that a cell of `length` bytes can follow: where there is no room, or where a copy of this page has taken it (as
+    /// a transaction that was given up leaves it), the cells in use move to memory of their own.
     private mutating func makeRoom(_ length: Int) {
-        let needed = used + length
+        if store.count == cells.count, store.capacity - store.count >= length { return }
+        let needed = cells.count - garbage + length
         precondition(needed <= DeltaPage.largest, "a leaf's changes are written before they reach this size")
-        self = resized(to: min(max(capacity, needed + needed / 2), DeltaPage.largest))
-    }
-
-    private func resized(to capacity: Int) -> DeltaPage {
-        var copy = DeltaPage(capacity: capacity)
-        copy.count = count
+        let capacity = min(max(DeltaPage.smallest, needed + needed / 2), DeltaPage.largest)
+        let next = ByteBuffer(capacity: capacity)
         if garbage == 0 {
-            copy.copyCells(of: self)
+            next.append(cells)
         } else {
-            copy.gatherCells(of: self)
+            for index in 0..<count {
+                let place = index * PageView.slotLength + 6
+                let cell = cells.slice(Int(slots.view.load(UInt16.self, at: place)), cellLength(index))
+                slots.store(UInt16(next.count), at: place)
+                next.append(cell)
+            }
+            garbage = 0
         }
-        return copy
-    }
-
-    /// Copies slots and cells as they lie, moving all cells by the difference in capacity.
-    private mutating func copyCells(of other: borrowing DeltaPage) {
-        let shift = capacity - other.capacity
-        bottom = other.bottom + shift
-        let old = other.buffer.view
-        buffer.store(old.slice(0, other.slotsEnd), at: 0)
-        buffer.store(old.dropFirst(other.bottom), at: bottom)
-        guard shift != 0 else { return }
-        for index in 0..<count {
-            let place = PageView.headerLength + index * PageView.slotLength + 6
-            buffer.store(UInt16(Int(old.load(UInt16.self, at: place)) + shift), at: place)
-        }
-    }
-
-    /// Copies slots, and of the cells only those in use.
-    private mutating func gatherCells(of other: borrowing DeltaPage) {
-        let old = other.buffer.view
-        buffer.store(old.slice(0, other.slotsEnd), at: 0)
-        for index in 0..<count {
-            let length = other.cellLength(index)
-            let place = PageView.headerLength + index * PageView.slotLength + 6
-            bottom -= length
-            buffer.store(old.slice(Int(old.load(UInt16.self, at: place)), length), at: bottom)
-            buffer.store(UInt16(bottom), at: place)
-        }
+        (store, cells) = (next, next.view)
     }
 }

@@ -20,8 +20,8 @@ import RoostBytes
     let level: UInt8
     let count: Int
     let prefixLength: Int
-    /// Where the slots start.
-    @usableFromInline let slots: Int
+    /// Eight bytes for each key.
+    private let slots: ByteView
 
     /// A view of `bytes`, `nil` when they can't be a node.
     init?(_ bytes: ByteView) {
@@ -32,32 +32,33 @@ import RoostBytes
         level = bytes[0]
         count = Int(bytes.load(UInt16.self, at: 2))
         prefixLength = Int(bytes.load(UInt16.self, at: 4))
-        slots = PageView.headerLength + prefixLength
-        guard slots + count * PageView.slotLength <= bytes.count else { return nil }
+        let start = PageView.headerLength + prefixLength
+        guard start + count * PageView.slotLength <= bytes.count else { return nil }
+        slots = bytes.slice(start, count * PageView.slotLength)
     }
 
-    /// A view of pending changes: slots from the header on, no prefix.
-    init(pending bytes: ByteView, count: Int) {
-        self.bytes = bytes
-        self.count = count
+    /// A view of pending changes: their cells, and the slots elsewhere; no prefix.
+    init(pending cells: ByteView, slots: ByteView) {
+        bytes = cells
+        self.slots = slots
+        count = slots.count / PageView.slotLength
         level = 0
         prefixLength = 0
-        slots = PageView.headerLength
     }
 
-    var prefix: ByteView { bytes.slice(PageView.headerLength, prefixLength) }
+    var prefix: ByteView { prefixLength == 0 ? .empty : bytes.slice(PageView.headerLength, prefixLength) }
 
     @inline(__always) func head(_ index: Int) -> UInt32 {
-        bytes.load(at: slots &+ index &* PageView.slotLength)
+        slots.load(at: index &* PageView.slotLength)
     }
 
     /// The length of the key after the prefix.
     @inline(__always) func suffixLength(_ index: Int) -> Int {
-        Int(bytes.load(UInt16.self, at: slots &+ index &* PageView.slotLength &+ 4))
+        Int(slots.load(UInt16.self, at: index &* PageView.slotLength &+ 4))
     }
 
     @inline(__always) func cell(_ index: Int) -> Int {
-        Int(bytes.load(UInt16.self, at: slots &+ index &* PageView.slotLength &+ 6))
+        Int(slots.load(UInt16.self, at: index &* PageView.slotLength &+ 6))
     }
 
     /// The key's bytes after prefix and head; fewer than there should be when the page is damaged.

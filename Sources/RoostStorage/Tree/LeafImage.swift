@@ -10,15 +10,10 @@ final class LeafImage {
     private(set) var page: PageView
 
     init() {
-        page = PageView(pending: .empty, count: 0)
-        clear()
+        page = PageView(pending: .empty, slots: .empty)
     }
 
-    func clear() {
-        bytes.reset()
-        bytes.append(zeros: PageView.headerLength)
-        page = PageView(pending: bytes.view, count: 0)
-    }
+    func clear() { page = PageView(pending: .empty, slots: .empty) }
 
     var count: Int { page.count }
 
