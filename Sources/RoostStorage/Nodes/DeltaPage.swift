@@ -16,6 +16,8 @@ struct DeltaPage: ~Copyable {
     private static let smallest = 192
     /// Slots hold 16-bit offsets of cells.
     static let largest = 65_535
+    /// A page that takes no more has room for any change.
+    static let largestOpen = largest - 8192
 
     private(set) var count = 0
     private let slots: ByteBuffer

@@ -43,6 +43,14 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
     /// Whether changes and stored leaf together may be more than a page holds.
     var exceedsPage: Bool { mergedBaseSize + delta.used > LeafBuilder.largestPage }
 
+    /// Bytes that the changes don't take in a page of their own, where what keys up to `last` start with stands once.
+    func sharedBytes(upTo last: ByteView) -> Int {
+        guard delta.count > 0 else { return 0 }
+        let first = ByteBuffer()
+        delta.view.appendKey(0, to: first)
+        return first.view.commonPrefix(last) * delta.count
+    }
+
     /// Bytes of memory and of later writing that the changes stand for.
     var pendingBytes: Int { delta.capacity }
 }

@@ -8,7 +8,7 @@ extension TreeEditor {
     func append(_ key: ByteView, _ entry: Entry) throws(StoreError) -> Bool {
         guard let tail, tail.lastKey.view.compare(key) < 0 else { return false }
         let leaf = tail.leaf
-        if leaf.delta.used + DeltaPage.length(key, entry) > context.nodeSize, leaf.delta.count > 1 {
+        if isFull(leaf, for: key, entry) {
             try sealTail()
             return try append(key, entry)
         }
@@ -22,6 +22,14 @@ extension TreeEditor {
         tail.lastKey.reset()
         tail.lastKey.append(key)
         return true
+    }
+
+    /// Whether the last leaf has no room for one more entry, once what its keys start with is stored only once.
+    @inline(__always)
+    private func isFull(_ leaf: LeafNode, for key: ByteView, _ entry: Entry) -> Bool {
+        let size = leaf.delta.used + DeltaPage.length(key, entry)
+        return size > context.nodeSize && leaf.delta.count > 1
+            && (size > DeltaPage.largestOpen || size - leaf.sharedBytes(upTo: key) > context.nodeSize)
     }
 
     /// Opens `leaf`, the last on ``path``, for appending after `key`, its last key, where it is the tree's last leaf.

@@ -95,8 +95,17 @@ extension TreeEditor {
 
     /// Writes the leaf once its changes take more than a node, or can't be shown in one page with what is stored.
     func rewriteIfFull(_ leaf: LeafNode) throws(StoreError) {
-        if leaf.delta.used > context.nodeSize || leaf.exceedsPage {
+        if leaf.exceedsPage || leaf.delta.used > context.nodeSize && !isOpen(leaf) {
             try rewrite(leaf, path, keepingTail: true)
         }
+    }
+
+    /// Whether `leaf` was never stored and its entries, whose keys may start alike, still fit one page.
+    private func isOpen(_ leaf: LeafNode) -> Bool {
+        guard leaf.base == nil, leaf.delta.count > 0, leaf.delta.used <= DeltaPage.largestOpen else {
+            return false
+        }
+        let last = leaf.delta.view.key(leaf.delta.count - 1)
+        return last.withView { leaf.delta.used - leaf.sharedBytes(upTo: $0) } <= context.nodeSize
     }
 }

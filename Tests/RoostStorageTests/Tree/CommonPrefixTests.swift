@@ -82,6 +82,18 @@ import Testing
         try expect(pairs)
     }
 
+    /// Leaves are full in the file, though their entries took many times as much room in memory.
+    @Test func leavesThatGrowAtTheEndAreFull() throws {
+        let pairs = (0..<6_000).map { (key($0), [UInt8(truncatingIfNeeded: $0)]) }
+        for start in stride(from: 0, to: pairs.count, by: 1_000) {
+            try put(Array(pairs[start..<start + 1_000]), checkpoint: false)
+        }
+        let leaves = try store.inspect().trees.first { $0.name == "entries" }?.levels.first
+        // An entry takes some 16 bytes of a leaf of 8 KiB, so that 12 leaves could hold all; 65,535 bytes of memory hold 210.
+        #expect(try #require(leaves).nodes < 40)
+        try expect(pairs)
+    }
+
     @Test func pagesAreFullDespiteAStranger() throws {
         let builder = LeafBuilder()
         for number in 0..<600 {
