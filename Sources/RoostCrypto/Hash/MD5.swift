@@ -122,7 +122,7 @@ extension MD5 {
         _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32,
         _ turn: UInt32
     ) {
-        a = b &+ (a &+ (((c ^ d) & b) ^ d) &+ word &+ constant).rotatedLeft(turn)
+        a = b &+ ((a &+ word &+ constant) &+ (((c ^ d) & b) ^ d)).rotatedLeft(turn)
     }
 
     @inline(__always)
@@ -130,7 +130,8 @@ extension MD5 {
         _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32,
         _ turn: UInt32
     ) {
-        a = b &+ (a &+ (((b ^ c) & d) ^ c) &+ word &+ constant).rotatedLeft(turn)
+        // The two halves share no bit, so their sum is their union; only one of them waits for `b`.
+        a = b &+ ((a &+ word &+ constant &+ (c & ~d)) &+ (b & d)).rotatedLeft(turn)
     }
 
     @inline(__always)
@@ -138,7 +139,7 @@ extension MD5 {
         _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32,
         _ turn: UInt32
     ) {
-        a = b &+ (a &+ (b ^ c ^ d) &+ word &+ constant).rotatedLeft(turn)
+        a = b &+ ((a &+ word &+ constant) &+ (b ^ (c ^ d))).rotatedLeft(turn)
     }
 
     @inline(__always)
@@ -146,6 +147,6 @@ extension MD5 {
         _ a: inout UInt32, _ b: UInt32, _ c: UInt32, _ d: UInt32, _ word: UInt32, _ constant: UInt32,
         _ turn: UInt32
     ) {
-        a = b &+ (a &+ (c ^ (b | ~d)) &+ word &+ constant).rotatedLeft(turn)
+        a = b &+ ((a &+ word &+ constant) &+ (c ^ (b | ~d))).rotatedLeft(turn)
     }
 }

@@ -1,138 +1,210 @@
 /// SHA-1's compression function in portable code (FIPS 180-4, section 6.1.2).
+///
+/// The message schedule is computed four words at a time in vectors, sixteen words ahead of the rounds, as M. Locktyukhin
+/// ("Improving the Performance of the Secure Hash Algorithm (SHA-1)", Intel, 2010) describes: it leaves the integer units
+/// to the rounds, which depend on each other.
 enum PortableSHA1 {
+    private static let wordCount = 80
+
     /// Takes `blockCount` blocks of 64 bytes into the chaining value.
     static func compress(_ state: inout SIMD8<UInt32>, _ blocks: UnsafeRawPointer, blockCount: Int) {
-        var words = state
-        for index in 0..<blockCount {
-            unsafe compress(&words, blocks + 64 * index)
+        unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: wordCount) { memory in
+            let words = unsafe Words(start: memory.baseAddress!)
+            for index in 0..<blockCount {
+                unsafe compress(&state, blocks + 64 * index, words)
+            }
+            unsafe wipe(UnsafeMutableRawBufferPointer(memory))
         }
-        state = words
     }
 
-    /// One block. The sixteen words of the message schedule are variables so that they can stay in registers.
-    @inline(__always)
-    private static func compress(_ state: inout SIMD8<UInt32>, _ block: UnsafeRawPointer) {
-        var (w0, w1) = unsafe (loadBigEndian(block + 0), loadBigEndian(block + 4))
-        var (w2, w3) = unsafe (loadBigEndian(block + 8), loadBigEndian(block + 12))
-        var (w4, w5) = unsafe (loadBigEndian(block + 16), loadBigEndian(block + 20))
-        var (w6, w7) = unsafe (loadBigEndian(block + 24), loadBigEndian(block + 28))
-        var (w8, w9) = unsafe (loadBigEndian(block + 32), loadBigEndian(block + 36))
-        var (w10, w11) = unsafe (loadBigEndian(block + 40), loadBigEndian(block + 44))
-        var (w12, w13) = unsafe (loadBigEndian(block + 48), loadBigEndian(block + 52))
-        var (w14, w15) = unsafe (loadBigEndian(block + 56), loadBigEndian(block + 60))
+    /// Words of the message schedule with the constants of their rounds already added.
+    @unsafe private struct Words {
+        let start: UnsafeMutablePointer<UInt32>
+
+        @inline(__always)
+        subscript(round: Int) -> UInt32 { unsafe start[round] }
+
+        @inline(__always)
+        func put(_ round: Int, _ words: ScheduleVector, _ constant: UInt32) {
+            unsafe (words &+ ScheduleVector(repeating: constant)).store(to: start + round)
+        }
+    }
+
+    /// One block.
+    private static func compress(_ state: inout SIMD8<UInt32>, _ block: UnsafeRawPointer, _ w: Words) {
         var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
+        let v0 = unsafe ScheduleVector(bigEndian: block + 0)
+        unsafe w.put(0, v0, k0)
+        let v1 = unsafe ScheduleVector(bigEndian: block + 16)
+        unsafe w.put(4, v1, k0)
+        let v2 = unsafe ScheduleVector(bigEndian: block + 32)
+        unsafe w.put(8, v2, k0)
+        let v3 = unsafe ScheduleVector(bigEndian: block + 48)
+        unsafe w.put(12, v3, k0)
 
         // Rounds 0 to 19.
-        choice(a, &b, c, d, &e, w0)
-        choice(e, &a, b, c, &d, w1)
-        choice(d, &e, a, b, &c, w2)
-        choice(c, &d, e, a, &b, w3)
-        choice(b, &c, d, e, &a, w4)
-        choice(a, &b, c, d, &e, w5)
-        choice(e, &a, b, c, &d, w6)
-        choice(d, &e, a, b, &c, w7)
-        choice(c, &d, e, a, &b, w8)
-        choice(b, &c, d, e, &a, w9)
-        choice(a, &b, c, d, &e, w10)
-        choice(e, &a, b, c, &d, w11)
-        choice(d, &e, a, b, &c, w12)
-        choice(c, &d, e, a, &b, w13)
-        choice(b, &c, d, e, &a, w14)
-        choice(a, &b, c, d, &e, w15)
-        choice(e, &a, b, c, &d, next(&w0, w2, w8, w13))
-        choice(d, &e, a, b, &c, next(&w1, w3, w9, w14))
-        choice(c, &d, e, a, &b, next(&w2, w4, w10, w15))
-        choice(b, &c, d, e, &a, next(&w3, w5, w11, w0))
+        let v4 = next(v0, v1, v2, v3)
+        unsafe w.put(16, v4, k0)
+        unsafe choice(a, &b, c, d, &e, w[0])
+        unsafe choice(e, &a, b, c, &d, w[1])
+        unsafe choice(d, &e, a, b, &c, w[2])
+        unsafe choice(c, &d, e, a, &b, w[3])
+        let v5 = next(v1, v2, v3, v4)
+        unsafe w.put(20, v5, k1)
+        unsafe choice(b, &c, d, e, &a, w[4])
+        unsafe choice(a, &b, c, d, &e, w[5])
+        unsafe choice(e, &a, b, c, &d, w[6])
+        unsafe choice(d, &e, a, b, &c, w[7])
+        let v6 = next(v2, v3, v4, v5)
+        unsafe w.put(24, v6, k1)
+        unsafe choice(c, &d, e, a, &b, w[8])
+        unsafe choice(b, &c, d, e, &a, w[9])
+        unsafe choice(a, &b, c, d, &e, w[10])
+        unsafe choice(e, &a, b, c, &d, w[11])
+        let v7 = next(v3, v4, v5, v6)
+        unsafe w.put(28, v7, k1)
+        unsafe choice(d, &e, a, b, &c, w[12])
+        unsafe choice(c, &d, e, a, &b, w[13])
+        unsafe choice(b, &c, d, e, &a, w[14])
+        unsafe choice(a, &b, c, d, &e, w[15])
+        let v8 = next(v0, v1, v4, v6, v7)
+        unsafe w.put(32, v8, k1)
+        unsafe choice(e, &a, b, c, &d, w[16])
+        unsafe choice(d, &e, a, b, &c, w[17])
+        unsafe choice(c, &d, e, a, &b, w[18])
+        unsafe choice(b, &c, d, e, &a, w[19])
 
         // Rounds 20 to 39.
-        parity1(a, &b, c, d, &e, next(&w4, w6, w12, w1))
-        parity1(e, &a, b, c, &d, next(&w5, w7, w13, w2))
-        parity1(d, &e, a, b, &c, next(&w6, w8, w14, w3))
-        parity1(c, &d, e, a, &b, next(&w7, w9, w15, w4))
-        parity1(b, &c, d, e, &a, next(&w8, w10, w0, w5))
-        parity1(a, &b, c, d, &e, next(&w9, w11, w1, w6))
-        parity1(e, &a, b, c, &d, next(&w10, w12, w2, w7))
-        parity1(d, &e, a, b, &c, next(&w11, w13, w3, w8))
-        parity1(c, &d, e, a, &b, next(&w12, w14, w4, w9))
-        parity1(b, &c, d, e, &a, next(&w13, w15, w5, w10))
-        parity1(a, &b, c, d, &e, next(&w14, w0, w6, w11))
-        parity1(e, &a, b, c, &d, next(&w15, w1, w7, w12))
-        parity1(d, &e, a, b, &c, next(&w0, w2, w8, w13))
-        parity1(c, &d, e, a, &b, next(&w1, w3, w9, w14))
-        parity1(b, &c, d, e, &a, next(&w2, w4, w10, w15))
-        parity1(a, &b, c, d, &e, next(&w3, w5, w11, w0))
-        parity1(e, &a, b, c, &d, next(&w4, w6, w12, w1))
-        parity1(d, &e, a, b, &c, next(&w5, w7, w13, w2))
-        parity1(c, &d, e, a, &b, next(&w6, w8, w14, w3))
-        parity1(b, &c, d, e, &a, next(&w7, w9, w15, w4))
+        let v9 = next(v1, v2, v5, v7, v8)
+        unsafe w.put(36, v9, k1)
+        unsafe parity(a, &b, c, d, &e, w[20])
+        unsafe parity(e, &a, b, c, &d, w[21])
+        unsafe parity(d, &e, a, b, &c, w[22])
+        unsafe parity(c, &d, e, a, &b, w[23])
+        let v10 = next(v2, v3, v6, v8, v9)
+        unsafe w.put(40, v10, k2)
+        unsafe parity(b, &c, d, e, &a, w[24])
+        unsafe parity(a, &b, c, d, &e, w[25])
+        unsafe parity(e, &a, b, c, &d, w[26])
+        unsafe parity(d, &e, a, b, &c, w[27])
+        let v11 = next(v3, v4, v7, v9, v10)
+        unsafe w.put(44, v11, k2)
+        unsafe parity(c, &d, e, a, &b, w[28])
+        unsafe parity(b, &c, d, e, &a, w[29])
+        unsafe parity(a, &b, c, d, &e, w[30])
+        unsafe parity(e, &a, b, c, &d, w[31])
+        let v12 = next(v4, v5, v8, v10, v11)
+        unsafe w.put(48, v12, k2)
+        unsafe parity(d, &e, a, b, &c, w[32])
+        unsafe parity(c, &d, e, a, &b, w[33])
+        unsafe parity(b, &c, d, e, &a, w[34])
+        unsafe parity(a, &b, c, d, &e, w[35])
+        let v13 = next(v5, v6, v9, v11, v12)
+        unsafe w.put(52, v13, k2)
+        unsafe parity(e, &a, b, c, &d, w[36])
+        unsafe parity(d, &e, a, b, &c, w[37])
+        unsafe parity(c, &d, e, a, &b, w[38])
+        unsafe parity(b, &c, d, e, &a, w[39])
 
         // Rounds 40 to 59.
-        majority(a, &b, c, d, &e, next(&w8, w10, w0, w5))
-        majority(e, &a, b, c, &d, next(&w9, w11, w1, w6))
-        majority(d, &e, a, b, &c, next(&w10, w12, w2, w7))
-        majority(c, &d, e, a, &b, next(&w11, w13, w3, w8))
-        majority(b, &c, d, e, &a, next(&w12, w14, w4, w9))
-        majority(a, &b, c, d, &e, next(&w13, w15, w5, w10))
-        majority(e, &a, b, c, &d, next(&w14, w0, w6, w11))
-        majority(d, &e, a, b, &c, next(&w15, w1, w7, w12))
-        majority(c, &d, e, a, &b, next(&w0, w2, w8, w13))
-        majority(b, &c, d, e, &a, next(&w1, w3, w9, w14))
-        majority(a, &b, c, d, &e, next(&w2, w4, w10, w15))
-        majority(e, &a, b, c, &d, next(&w3, w5, w11, w0))
-        majority(d, &e, a, b, &c, next(&w4, w6, w12, w1))
-        majority(c, &d, e, a, &b, next(&w5, w7, w13, w2))
-        majority(b, &c, d, e, &a, next(&w6, w8, w14, w3))
-        majority(a, &b, c, d, &e, next(&w7, w9, w15, w4))
-        majority(e, &a, b, c, &d, next(&w8, w10, w0, w5))
-        majority(d, &e, a, b, &c, next(&w9, w11, w1, w6))
-        majority(c, &d, e, a, &b, next(&w10, w12, w2, w7))
-        majority(b, &c, d, e, &a, next(&w11, w13, w3, w8))
+        let v14 = next(v6, v7, v10, v12, v13)
+        unsafe w.put(56, v14, k2)
+        unsafe majority(a, &b, c, d, &e, w[40])
+        unsafe majority(e, &a, b, c, &d, w[41])
+        unsafe majority(d, &e, a, b, &c, w[42])
+        unsafe majority(c, &d, e, a, &b, w[43])
+        let v15 = next(v7, v8, v11, v13, v14)
+        unsafe w.put(60, v15, k3)
+        unsafe majority(b, &c, d, e, &a, w[44])
+        unsafe majority(a, &b, c, d, &e, w[45])
+        unsafe majority(e, &a, b, c, &d, w[46])
+        unsafe majority(d, &e, a, b, &c, w[47])
+        let v16 = next(v8, v9, v12, v14, v15)
+        unsafe w.put(64, v16, k3)
+        unsafe majority(c, &d, e, a, &b, w[48])
+        unsafe majority(b, &c, d, e, &a, w[49])
+        unsafe majority(a, &b, c, d, &e, w[50])
+        unsafe majority(e, &a, b, c, &d, w[51])
+        let v17 = next(v9, v10, v13, v15, v16)
+        unsafe w.put(68, v17, k3)
+        unsafe majority(d, &e, a, b, &c, w[52])
+        unsafe majority(c, &d, e, a, &b, w[53])
+        unsafe majority(b, &c, d, e, &a, w[54])
+        unsafe majority(a, &b, c, d, &e, w[55])
+        let v18 = next(v10, v11, v14, v16, v17)
+        unsafe w.put(72, v18, k3)
+        unsafe majority(e, &a, b, c, &d, w[56])
+        unsafe majority(d, &e, a, b, &c, w[57])
+        unsafe majority(c, &d, e, a, &b, w[58])
+        unsafe majority(b, &c, d, e, &a, w[59])
 
         // Rounds 60 to 79.
-        parity2(a, &b, c, d, &e, next(&w12, w14, w4, w9))
-        parity2(e, &a, b, c, &d, next(&w13, w15, w5, w10))
-        parity2(d, &e, a, b, &c, next(&w14, w0, w6, w11))
-        parity2(c, &d, e, a, &b, next(&w15, w1, w7, w12))
-        parity2(b, &c, d, e, &a, next(&w0, w2, w8, w13))
-        parity2(a, &b, c, d, &e, next(&w1, w3, w9, w14))
-        parity2(e, &a, b, c, &d, next(&w2, w4, w10, w15))
-        parity2(d, &e, a, b, &c, next(&w3, w5, w11, w0))
-        parity2(c, &d, e, a, &b, next(&w4, w6, w12, w1))
-        parity2(b, &c, d, e, &a, next(&w5, w7, w13, w2))
-        parity2(a, &b, c, d, &e, next(&w6, w8, w14, w3))
-        parity2(e, &a, b, c, &d, next(&w7, w9, w15, w4))
-        parity2(d, &e, a, b, &c, next(&w8, w10, w0, w5))
-        parity2(c, &d, e, a, &b, next(&w9, w11, w1, w6))
-        parity2(b, &c, d, e, &a, next(&w10, w12, w2, w7))
-        parity2(a, &b, c, d, &e, next(&w11, w13, w3, w8))
-        parity2(e, &a, b, c, &d, next(&w12, w14, w4, w9))
-        parity2(d, &e, a, b, &c, next(&w13, w15, w5, w10))
-        parity2(c, &d, e, a, &b, next(&w14, w0, w6, w11))
-        parity2(b, &c, d, e, &a, next(&w15, w1, w7, w12))
+        let v19 = next(v11, v12, v15, v17, v18)
+        unsafe w.put(76, v19, k3)
+        unsafe parity(a, &b, c, d, &e, w[60])
+        unsafe parity(e, &a, b, c, &d, w[61])
+        unsafe parity(d, &e, a, b, &c, w[62])
+        unsafe parity(c, &d, e, a, &b, w[63])
+        unsafe parity(b, &c, d, e, &a, w[64])
+        unsafe parity(a, &b, c, d, &e, w[65])
+        unsafe parity(e, &a, b, c, &d, w[66])
+        unsafe parity(d, &e, a, b, &c, w[67])
+        unsafe parity(c, &d, e, a, &b, w[68])
+        unsafe parity(b, &c, d, e, &a, w[69])
+        unsafe parity(a, &b, c, d, &e, w[70])
+        unsafe parity(e, &a, b, c, &d, w[71])
+        unsafe parity(d, &e, a, b, &c, w[72])
+        unsafe parity(c, &d, e, a, &b, w[73])
+        unsafe parity(b, &c, d, e, &a, w[74])
+        unsafe parity(a, &b, c, d, &e, w[75])
+        unsafe parity(e, &a, b, c, &d, w[76])
+        unsafe parity(d, &e, a, b, &c, w[77])
+        unsafe parity(c, &d, e, a, &b, w[78])
+        unsafe parity(b, &c, d, e, &a, w[79])
 
         state &+= SIMD8(a, b, c, d, e, 0, 0, 0)
     }
 
-    /// The message schedule's next word, in the place of the one sixteen before.
+    private static let (k0, k1): (UInt32, UInt32) = (0x5a82_7999, 0x6ed9_eba1)
+    private static let (k2, k3): (UInt32, UInt32) = (0x8f1b_bcdc, 0xca62_c1d6)
+
+    /// The next four words of the message schedule after the sixteen that begin with `v16`: Wₜ = (Wₜ₋₃ ⊕ Wₜ₋₈ ⊕ Wₜ₋₁₄ ⊕
+    /// Wₜ₋₁₆) rotated by one. The fourth word needs the first, which is added to it afterwards.
     @inline(__always)
-    private static func next(_ word: inout UInt32, _ w14: UInt32, _ w8: UInt32, _ w3: UInt32) -> UInt32 {
-        word = (word ^ w14 ^ w8 ^ w3).rotatedLeft(1)
-        return word
+    private static func next(
+        _ v16: ScheduleVector, _ v12: ScheduleVector, _ v8: ScheduleVector, _ v4: ScheduleVector
+    ) -> ScheduleVector {
+        let zero = ScheduleVector(repeating: 0)
+        let sum = v16 ^ .fromThird(v16, v12) ^ v8 ^ .fromSecond(v4, zero)
+        let first = ScheduleVector(SIMD4(0, 0, 0, sum.lanes[0]))
+        return sum.rotatedLeft(1) ^ first.rotatedLeft(2)
     }
+
+    /// The next four words of the message schedule from word 32 on, by a recurrence that the one of the standard implies
+    /// and in which the four don't depend on each other: Wₜ = (Wₜ₋₆ ⊕ Wₜ₋₁₆ ⊕ Wₜ₋₂₈ ⊕ Wₜ₋₃₂) rotated by two.
+    @inline(__always)
+    private static func next(
+        _ v32: ScheduleVector, _ v28: ScheduleVector, _ v16: ScheduleVector, _ v8: ScheduleVector,
+        _ v4: ScheduleVector
+    ) -> ScheduleVector {
+        (v32 ^ v28 ^ v16 ^ .fromThird(v8, v4)).rotatedLeft(2)
+    }
+
+    // One round each, which exchange the variables' roles; `word` has the round's constant in it.
 
     @inline(__always)
     private static func choice(
         _ a: UInt32, _ b: inout UInt32, _ c: UInt32, _ d: UInt32, _ e: inout UInt32, _ word: UInt32
     ) {
-        e = (e &+ 0x5a82_7999 &+ word) &+ (((c ^ d) & b) ^ d) &+ a.rotatedLeft(5)
+        e = (e &+ word) &+ (((c ^ d) & b) ^ d) &+ a.rotatedLeft(5)
         b = b.rotatedLeft(30)
     }
 
     @inline(__always)
-    private static func parity1(
+    private static func parity(
         _ a: UInt32, _ b: inout UInt32, _ c: UInt32, _ d: UInt32, _ e: inout UInt32, _ word: UInt32
     ) {
-        e = (e &+ 0x6ed9_eba1 &+ word) &+ (b ^ c ^ d) &+ a.rotatedLeft(5)
+        e = (e &+ word) &+ (b ^ c ^ d) &+ a.rotatedLeft(5)
         b = b.rotatedLeft(30)
     }
 
@@ -140,15 +212,7 @@ enum PortableSHA1 {
     private static func majority(
         _ a: UInt32, _ b: inout UInt32, _ c: UInt32, _ d: UInt32, _ e: inout UInt32, _ word: UInt32
     ) {
-        e = (e &+ 0x8f1b_bcdc &+ word) &+ (b & c) &+ ((b ^ c) & d) &+ a.rotatedLeft(5)
-        b = b.rotatedLeft(30)
-    }
-
-    @inline(__always)
-    private static func parity2(
-        _ a: UInt32, _ b: inout UInt32, _ c: UInt32, _ d: UInt32, _ e: inout UInt32, _ word: UInt32
-    ) {
-        e = (e &+ 0xca62_c1d6 &+ word) &+ (b ^ c ^ d) &+ a.rotatedLeft(5)
+        e = (e &+ word) &+ (b & c) &+ ((b ^ c) & d) &+ a.rotatedLeft(5)
         b = b.rotatedLeft(30)
     }
 }

@@ -1,4 +1,8 @@
 /// SHA-256's compression function in portable code (FIPS 180-4, section 6.2.2).
+///
+/// The message schedule is computed four words at a time in vectors, sixteen words ahead of the rounds, as S. Gulley and
+/// others ("Fast SHA-256 Implementations on Intel Architecture Processors", 2012) describe: it leaves the integer units to
+/// the rounds.
 enum PortableSHA256 {
     /// K₀…K₆₃.
     static let roundConstants: [UInt32] = [
@@ -22,150 +26,156 @@ enum PortableSHA256 {
 
     /// Takes `blockCount` blocks of 64 bytes into the chaining value.
     static func compress(_ state: inout SIMD8<UInt32>, _ blocks: UnsafeRawPointer, blockCount: Int) {
-        var words = state
-        unsafe roundConstants.withUnsafeBufferPointer { constants in
-            for index in 0..<blockCount {
-                unsafe compress(&words, blocks + 64 * index, constants.baseAddress!)
+        unsafe roundConstants.withUnsafeBytes { constants in
+            unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: roundConstants.count) { memory in
+                let words = unsafe Words(start: memory.baseAddress!, constants: constants.baseAddress!)
+                for index in 0..<blockCount {
+                    unsafe compress(&state, blocks + 64 * index, words)
+                }
+                unsafe wipe(UnsafeMutableRawBufferPointer(memory))
             }
         }
-        state = words
     }
 
-    /// One block.
-    ///
-    /// The sixteen words of the message schedule are variables, and the rounds are written out, so that no word is
-    /// moved from one variable to another. `bc` saves an operation: a round's `a ^ b` is the next one's `b ^ c`.
-    @inline(__always)
-    private static func compress(
-        _ state: inout SIMD8<UInt32>, _ block: UnsafeRawPointer, _ k: UnsafePointer<UInt32>
-    ) {
-        var (w0, w1) = unsafe (loadBigEndian(block + 0), loadBigEndian(block + 4))
-        var (w2, w3) = unsafe (loadBigEndian(block + 8), loadBigEndian(block + 12))
-        var (w4, w5) = unsafe (loadBigEndian(block + 16), loadBigEndian(block + 20))
-        var (w6, w7) = unsafe (loadBigEndian(block + 24), loadBigEndian(block + 28))
-        var (w8, w9) = unsafe (loadBigEndian(block + 32), loadBigEndian(block + 36))
-        var (w10, w11) = unsafe (loadBigEndian(block + 40), loadBigEndian(block + 44))
-        var (w12, w13) = unsafe (loadBigEndian(block + 48), loadBigEndian(block + 52))
-        var (w14, w15) = unsafe (loadBigEndian(block + 56), loadBigEndian(block + 60))
+    /// Words of the message schedule with the constants of their rounds already added.
+    @unsafe private struct Words {
+        let start: UnsafeMutablePointer<UInt32>
+        let constants: UnsafeRawPointer
+
+        @inline(__always)
+        subscript(round: Int) -> UInt32 { unsafe start[round] }
+
+        @inline(__always)
+        func put(_ round: Int, _ words: ScheduleVector) {
+            let constants = unsafe (constants + 4 * round).loadUnaligned(as: SIMD4<UInt32>.self)
+            unsafe (words &+ ScheduleVector(constants)).store(to: start + round)
+        }
+    }
+
+    /// One block. The rounds are written out, so that no word is moved from one variable to another. `bc` saves an
+    /// operation: a round's `a ^ b` is the next one's `b ^ c`.
+    private static func compress(_ state: inout SIMD8<UInt32>, _ block: UnsafeRawPointer, _ w: Words) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         var bc = b ^ c
-        unsafe round(a, b, &bc, &d, e, f, g, &h, w0 &+ k[0])
-        unsafe round(h, a, &bc, &c, d, e, f, &g, w1 &+ k[1])
-        unsafe round(g, h, &bc, &b, c, d, e, &f, w2 &+ k[2])
-        unsafe round(f, g, &bc, &a, b, c, d, &e, w3 &+ k[3])
-        unsafe round(e, f, &bc, &h, a, b, c, &d, w4 &+ k[4])
-        unsafe round(d, e, &bc, &g, h, a, b, &c, w5 &+ k[5])
-        unsafe round(c, d, &bc, &f, g, h, a, &b, w6 &+ k[6])
-        unsafe round(b, c, &bc, &e, f, g, h, &a, w7 &+ k[7])
-        unsafe round(a, b, &bc, &d, e, f, g, &h, w8 &+ k[8])
-        unsafe round(h, a, &bc, &c, d, e, f, &g, w9 &+ k[9])
-        unsafe round(g, h, &bc, &b, c, d, e, &f, w10 &+ k[10])
-        unsafe round(f, g, &bc, &a, b, c, d, &e, w11 &+ k[11])
-        unsafe round(e, f, &bc, &h, a, b, c, &d, w12 &+ k[12])
-        unsafe round(d, e, &bc, &g, h, a, b, &c, w13 &+ k[13])
-        unsafe round(c, d, &bc, &f, g, h, a, &b, w14 &+ k[14])
-        unsafe round(b, c, &bc, &e, f, g, h, &a, w15 &+ k[15])
+        let v0 = unsafe ScheduleVector(bigEndian: block + 0)
+        unsafe w.put(0, v0)
+        let v1 = unsafe ScheduleVector(bigEndian: block + 16)
+        unsafe w.put(4, v1)
+        let v2 = unsafe ScheduleVector(bigEndian: block + 32)
+        unsafe w.put(8, v2)
+        let v3 = unsafe ScheduleVector(bigEndian: block + 48)
+        unsafe w.put(12, v3)
 
-        w0 &+= smallSigma1(w14) &+ w9 &+ smallSigma0(w1)
-        unsafe round(a, b, &bc, &d, e, f, g, &h, w0 &+ k[16])
-        w1 &+= smallSigma1(w15) &+ w10 &+ smallSigma0(w2)
-        unsafe round(h, a, &bc, &c, d, e, f, &g, w1 &+ k[17])
-        w2 &+= smallSigma1(w0) &+ w11 &+ smallSigma0(w3)
-        unsafe round(g, h, &bc, &b, c, d, e, &f, w2 &+ k[18])
-        w3 &+= smallSigma1(w1) &+ w12 &+ smallSigma0(w4)
-        unsafe round(f, g, &bc, &a, b, c, d, &e, w3 &+ k[19])
-        w4 &+= smallSigma1(w2) &+ w13 &+ smallSigma0(w5)
-        unsafe round(e, f, &bc, &h, a, b, c, &d, w4 &+ k[20])
-        w5 &+= smallSigma1(w3) &+ w14 &+ smallSigma0(w6)
-        unsafe round(d, e, &bc, &g, h, a, b, &c, w5 &+ k[21])
-        w6 &+= smallSigma1(w4) &+ w15 &+ smallSigma0(w7)
-        unsafe round(c, d, &bc, &f, g, h, a, &b, w6 &+ k[22])
-        w7 &+= smallSigma1(w5) &+ w0 &+ smallSigma0(w8)
-        unsafe round(b, c, &bc, &e, f, g, h, &a, w7 &+ k[23])
-        w8 &+= smallSigma1(w6) &+ w1 &+ smallSigma0(w9)
-        unsafe round(a, b, &bc, &d, e, f, g, &h, w8 &+ k[24])
-        w9 &+= smallSigma1(w7) &+ w2 &+ smallSigma0(w10)
-        unsafe round(h, a, &bc, &c, d, e, f, &g, w9 &+ k[25])
-        w10 &+= smallSigma1(w8) &+ w3 &+ smallSigma0(w11)
-        unsafe round(g, h, &bc, &b, c, d, e, &f, w10 &+ k[26])
-        w11 &+= smallSigma1(w9) &+ w4 &+ smallSigma0(w12)
-        unsafe round(f, g, &bc, &a, b, c, d, &e, w11 &+ k[27])
-        w12 &+= smallSigma1(w10) &+ w5 &+ smallSigma0(w13)
-        unsafe round(e, f, &bc, &h, a, b, c, &d, w12 &+ k[28])
-        w13 &+= smallSigma1(w11) &+ w6 &+ smallSigma0(w14)
-        unsafe round(d, e, &bc, &g, h, a, b, &c, w13 &+ k[29])
-        w14 &+= smallSigma1(w12) &+ w7 &+ smallSigma0(w15)
-        unsafe round(c, d, &bc, &f, g, h, a, &b, w14 &+ k[30])
-        w15 &+= smallSigma1(w13) &+ w8 &+ smallSigma0(w0)
-        unsafe round(b, c, &bc, &e, f, g, h, &a, w15 &+ k[31])
+        // Rounds 0 to 15.
+        let v4 = next(v0, v1, v2, v3)
+        unsafe w.put(16, v4)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w[0])
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w[1])
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w[2])
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w[3])
+        let v5 = next(v1, v2, v3, v4)
+        unsafe w.put(20, v5)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w[4])
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w[5])
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w[6])
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w[7])
+        let v6 = next(v2, v3, v4, v5)
+        unsafe w.put(24, v6)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w[8])
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w[9])
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w[10])
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w[11])
+        let v7 = next(v3, v4, v5, v6)
+        unsafe w.put(28, v7)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w[12])
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w[13])
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w[14])
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w[15])
 
-        w0 &+= smallSigma1(w14) &+ w9 &+ smallSigma0(w1)
-        unsafe round(a, b, &bc, &d, e, f, g, &h, w0 &+ k[32])
-        w1 &+= smallSigma1(w15) &+ w10 &+ smallSigma0(w2)
-        unsafe round(h, a, &bc, &c, d, e, f, &g, w1 &+ k[33])
-        w2 &+= smallSigma1(w0) &+ w11 &+ smallSigma0(w3)
-        unsafe round(g, h, &bc, &b, c, d, e, &f, w2 &+ k[34])
-        w3 &+= smallSigma1(w1) &+ w12 &+ smallSigma0(w4)
-        unsafe round(f, g, &bc, &a, b, c, d, &e, w3 &+ k[35])
-        w4 &+= smallSigma1(w2) &+ w13 &+ smallSigma0(w5)
-        unsafe round(e, f, &bc, &h, a, b, c, &d, w4 &+ k[36])
-        w5 &+= smallSigma1(w3) &+ w14 &+ smallSigma0(w6)
-        unsafe round(d, e, &bc, &g, h, a, b, &c, w5 &+ k[37])
-        w6 &+= smallSigma1(w4) &+ w15 &+ smallSigma0(w7)
-        unsafe round(c, d, &bc, &f, g, h, a, &b, w6 &+ k[38])
-        w7 &+= smallSigma1(w5) &+ w0 &+ smallSigma0(w8)
-        unsafe round(b, c, &bc, &e, f, g, h, &a, w7 &+ k[39])
-        w8 &+= smallSigma1(w6) &+ w1 &+ smallSigma0(w9)
-        unsafe round(a, b, &bc, &d, e, f, g, &h, w8 &+ k[40])
-        w9 &+= smallSigma1(w7) &+ w2 &+ smallSigma0(w10)
-        unsafe round(h, a, &bc, &c, d, e, f, &g, w9 &+ k[41])
-        w10 &+= smallSigma1(w8) &+ w3 &+ smallSigma0(w11)
-        unsafe round(g, h, &bc, &b, c, d, e, &f, w10 &+ k[42])
-        w11 &+= smallSigma1(w9) &+ w4 &+ smallSigma0(w12)
-        unsafe round(f, g, &bc, &a, b, c, d, &e, w11 &+ k[43])
-        w12 &+= smallSigma1(w10) &+ w5 &+ smallSigma0(w13)
-        unsafe round(e, f, &bc, &h, a, b, c, &d, w12 &+ k[44])
-        w13 &+= smallSigma1(w11) &+ w6 &+ smallSigma0(w14)
-        unsafe round(d, e, &bc, &g, h, a, b, &c, w13 &+ k[45])
-        w14 &+= smallSigma1(w12) &+ w7 &+ smallSigma0(w15)
-        unsafe round(c, d, &bc, &f, g, h, a, &b, w14 &+ k[46])
-        w15 &+= smallSigma1(w13) &+ w8 &+ smallSigma0(w0)
-        unsafe round(b, c, &bc, &e, f, g, h, &a, w15 &+ k[47])
+        // Rounds 16 to 31.
+        let v8 = next(v4, v5, v6, v7)
+        unsafe w.put(32, v8)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w[16])
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w[17])
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w[18])
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w[19])
+        let v9 = next(v5, v6, v7, v8)
+        unsafe w.put(36, v9)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w[20])
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w[21])
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w[22])
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w[23])
+        let v10 = next(v6, v7, v8, v9)
+        unsafe w.put(40, v10)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w[24])
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w[25])
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w[26])
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w[27])
+        let v11 = next(v7, v8, v9, v10)
+        unsafe w.put(44, v11)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w[28])
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w[29])
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w[30])
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w[31])
 
-        w0 &+= smallSigma1(w14) &+ w9 &+ smallSigma0(w1)
-        unsafe round(a, b, &bc, &d, e, f, g, &h, w0 &+ k[48])
-        w1 &+= smallSigma1(w15) &+ w10 &+ smallSigma0(w2)
-        unsafe round(h, a, &bc, &c, d, e, f, &g, w1 &+ k[49])
-        w2 &+= smallSigma1(w0) &+ w11 &+ smallSigma0(w3)
-        unsafe round(g, h, &bc, &b, c, d, e, &f, w2 &+ k[50])
-        w3 &+= smallSigma1(w1) &+ w12 &+ smallSigma0(w4)
-        unsafe round(f, g, &bc, &a, b, c, d, &e, w3 &+ k[51])
-        w4 &+= smallSigma1(w2) &+ w13 &+ smallSigma0(w5)
-        unsafe round(e, f, &bc, &h, a, b, c, &d, w4 &+ k[52])
-        w5 &+= smallSigma1(w3) &+ w14 &+ smallSigma0(w6)
-        unsafe round(d, e, &bc, &g, h, a, b, &c, w5 &+ k[53])
-        w6 &+= smallSigma1(w4) &+ w15 &+ smallSigma0(w7)
-        unsafe round(c, d, &bc, &f, g, h, a, &b, w6 &+ k[54])
-        w7 &+= smallSigma1(w5) &+ w0 &+ smallSigma0(w8)
-        unsafe round(b, c, &bc, &e, f, g, h, &a, w7 &+ k[55])
-        w8 &+= smallSigma1(w6) &+ w1 &+ smallSigma0(w9)
-        unsafe round(a, b, &bc, &d, e, f, g, &h, w8 &+ k[56])
-        w9 &+= smallSigma1(w7) &+ w2 &+ smallSigma0(w10)
-        unsafe round(h, a, &bc, &c, d, e, f, &g, w9 &+ k[57])
-        w10 &+= smallSigma1(w8) &+ w3 &+ smallSigma0(w11)
-        unsafe round(g, h, &bc, &b, c, d, e, &f, w10 &+ k[58])
-        w11 &+= smallSigma1(w9) &+ w4 &+ smallSigma0(w12)
-        unsafe round(f, g, &bc, &a, b, c, d, &e, w11 &+ k[59])
-        w12 &+= smallSigma1(w10) &+ w5 &+ smallSigma0(w13)
-        unsafe round(e, f, &bc, &h, a, b, c, &d, w12 &+ k[60])
-        w13 &+= smallSigma1(w11) &+ w6 &+ smallSigma0(w14)
-        unsafe round(d, e, &bc, &g, h, a, b, &c, w13 &+ k[61])
-        w14 &+= smallSigma1(w12) &+ w7 &+ smallSigma0(w15)
-        unsafe round(c, d, &bc, &f, g, h, a, &b, w14 &+ k[62])
-        w15 &+= smallSigma1(w13) &+ w8 &+ smallSigma0(w0)
-        unsafe round(b, c, &bc, &e, f, g, h, &a, w15 &+ k[63])
+        // Rounds 32 to 47.
+        let v12 = next(v8, v9, v10, v11)
+        unsafe w.put(48, v12)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w[32])
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w[33])
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w[34])
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w[35])
+        let v13 = next(v9, v10, v11, v12)
+        unsafe w.put(52, v13)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w[36])
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w[37])
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w[38])
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w[39])
+        let v14 = next(v10, v11, v12, v13)
+        unsafe w.put(56, v14)
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w[40])
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w[41])
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w[42])
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w[43])
+        let v15 = next(v11, v12, v13, v14)
+        unsafe w.put(60, v15)
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w[44])
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w[45])
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w[46])
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w[47])
+
+        // Rounds 48 to 63.
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w[48])
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w[49])
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w[50])
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w[51])
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w[52])
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w[53])
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w[54])
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w[55])
+        unsafe round(a, b, &bc, &d, e, f, g, &h, w[56])
+        unsafe round(h, a, &bc, &c, d, e, f, &g, w[57])
+        unsafe round(g, h, &bc, &b, c, d, e, &f, w[58])
+        unsafe round(f, g, &bc, &a, b, c, d, &e, w[59])
+        unsafe round(e, f, &bc, &h, a, b, c, &d, w[60])
+        unsafe round(d, e, &bc, &g, h, a, b, &c, w[61])
+        unsafe round(c, d, &bc, &f, g, h, a, &b, w[62])
+        unsafe round(b, c, &bc, &e, f, g, h, &a, w[63])
+
         state &+= SIMD8(a, b, c, d, e, f, g, h)
+    }
+
+    /// The next four words of the message schedule after the sixteen that begin with `v16`: Wₜ = σ₁(Wₜ₋₂) + Wₜ₋₇ +
+    /// σ₀(Wₜ₋₁₅) + Wₜ₋₁₆. The third and fourth word need the first and second, which is added to them afterwards.
+    @inline(__always)
+    private static func next(
+        _ v16: ScheduleVector, _ v12: ScheduleVector, _ v8: ScheduleVector, _ v4: ScheduleVector
+    ) -> ScheduleVector {
+        let zero = ScheduleVector(repeating: 0)
+        let sum = v16 &+ smallSigma0(.fromSecond(v16, v12)) &+ .fromSecond(v8, v4)
+        let half = sum &+ smallSigma1(.fromThird(v4, zero))
+        return half &+ smallSigma1(.fromThird(zero, half))
     }
 
     @inline(__always)
@@ -185,12 +195,12 @@ enum PortableSHA256 {
     }
 
     @inline(__always)
-    private static func smallSigma0(_ x: UInt32) -> UInt32 {
-        x.rotatedRight(7) ^ x.rotatedRight(18) ^ (x &>> 3)
+    private static func smallSigma0(_ x: ScheduleVector) -> ScheduleVector {
+        x.rotatedLeft(25) ^ x.rotatedLeft(14) ^ x.shiftedRight(3)
     }
 
     @inline(__always)
-    private static func smallSigma1(_ x: UInt32) -> UInt32 {
-        x.rotatedRight(17) ^ x.rotatedRight(19) ^ (x &>> 10)
+    private static func smallSigma1(_ x: ScheduleVector) -> ScheduleVector {
+        x.rotatedLeft(15) ^ x.rotatedLeft(13) ^ x.shiftedRight(10)
     }
 }
