@@ -103,7 +103,9 @@ extension Database {
     /// - Parameters:
     ///   - path: the backup's directory; made if it is missing.
     ///   - progress: called on this thread; returns `false` to stop.
-    /// - Throws: `noSpace`, `inputOutput`, `notADatabase` when something else is at `path`, `cancelled`.
+    /// - Throws: `noSpace`, `inputOutput`, `notADatabase` when something else is at `path`, `cancelled`; from a database
+    ///   that was opened for reading only `wrongKey` or `notFound` when another process gave it another key meanwhile:
+    ///   the copy may lack blobs then, so open the database anew and back it up again.
     @discardableResult
     public func backup(to path: String, progress: ProgressHandler? = nil) throws(DatabaseError)
         -> BackupReport
@@ -118,12 +120,18 @@ extension Database {
                 try core.store.backup(to: file, progress: progress)
             }
             try core.vault.mirror(to: path, core.environment)
+            // Another process changes the key of the documents' file first, then the form of the blobs: if the file
+            // still has this one's key, so had all the blobs that were copied.
+            try engine { () throws(StoreError) in try core.store.verifyKey() }
             return report
         }
     }
 
     /// Rescues what can be read of the damaged database at `path` into a new one at `destination`, and counts its
     /// documents anew. Writes nothing to the damaged one, which nobody should have open.
+    ///
+    /// The keys of an encrypted database's blobs stand among its documents. Where these keys are lost, nothing can read the
+    /// blobs that were sealed under them; ``verifyBlobs(_:)`` names these, and a backup has them.
     ///
     /// - Parameters:
     ///   - path: the damaged database's directory.

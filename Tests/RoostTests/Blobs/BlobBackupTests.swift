@@ -1,0 +1,65 @@
+import Roost
+import RoostSimulation
+import Testing
+
+/// Another process changes the key while a read-only handle makes a backup: the backup is refused, or it is whole.
+@Suite struct BlobBackupTests {
+    private let contents: [[UInt8]] = (1...3).map {
+        Array(String(repeating: "gable \($0) ", count: 900).utf8)
+    }
+
+    private func open(
+        _ simulation: Simulation, _ path: String, _ key: EncryptionKey?, readOnly: Bool = false
+    ) throws -> Database {
+        var options = DatabaseOptions()
+        options.key = key
+        options.readOnly = readOnly
+        return try Database.open(path, options: options, environment: simulation.environment)
+    }
+
+    @Test func aBackupDuringAKeyChangeIsWholeOrRefused() throws {
+        let (first, second) = (EncryptionKey.random(), EncryptionKey.random())
+        var refused = 0
+        for (old, new) in [(nil, first), (first, second), (first, nil)] as [(EncryptionKey?, EncryptionKey?)]
+        {
+            for look in 1...4 {
+                if try !isWhole(from: old, to: new, atLook: look) { refused += 1 }
+            }
+        }
+        #expect(refused >= 3)
+    }
+
+    /// Makes a backup, changing the key when its progress is told for the `look`-th time. Whether it succeeded; it must
+    /// have everything then.
+    private func isWhole(from old: EncryptionKey?, to new: EncryptionKey?, atLook look: Int) throws -> Bool {
+        let simulation = Simulation(seed: UInt64(look))
+        let writer = try open(simulation, "db", old)
+        let blobs = try contents.map { try writer.saveBlob($0) }
+        try writer.defaultCollection.save(
+            json: try DocumentValue.array(blobs.map(\.value)).json().wrapped, id: "album")
+        let reader = try open(simulation, "db", old, readOnly: true)
+        var looks = 0
+        do throws(DatabaseError) {
+            try reader.backup(to: "copy") { _ in
+                looks += 1
+                if looks == look { _ = try? writer.changeKey(to: new) }
+                return true
+            }
+        } catch {
+            #expect([.wrongKey, .notFound, .inputOutput].contains(error.code), "\(error)")
+            return false
+        }
+        let copy = try open(simulation, "copy", old)
+        for (blob, content) in zip(blobs, contents) {
+            #expect(try copy.blobReader(blob)?.readAll() == content, "look \(look)")
+        }
+        #expect(try copy.verifyBlobs().isClean)
+        try copy.close()
+        return true
+    }
+}
+
+extension String {
+    /// A document with the text as its one property.
+    fileprivate var wrapped: String { #"{"photos":\#(self)}"# }
+}
