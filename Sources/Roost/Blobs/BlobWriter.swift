@@ -11,7 +11,9 @@ public final class BlobWriter {
     init(_ vault: BlobVault, contentType: String?, _ options: BlobOptions) throws(DatabaseError) {
         self.vault = vault
         self.contentType = contentType
-        writer = try blobCall { () throws(BlobError) in try BlobFileWriter(vault.blobs, options.stored) }
+        writer = try blobCall { () throws(BlobError) in
+            try BlobFileWriter(vault.blobs, options.stored(contentType))
+        }
     }
 
     /// Adds bytes to the content. After an error the blob can't be finished.

@@ -91,24 +91,49 @@ public struct BlobOptions: Sendable, Hashable {
     /// What the blob is named by. Default: SHA-1.
     public var digest: Digest
     /// Whether to store the content as gzip, which saves space where it is text; reading it from the middle then means
-    /// to decompress what is before. Default: false.
-    public var compresses: Bool
+    /// to decompress what is before. Default: ``Compression-swift.enum/never``.
+    public var compression: Compression
+
+    /// When content is stored as gzip.
+    public enum Compression: Sendable, Hashable {
+        /// As it is.
+        case never
+        /// As gzip.
+        case always
+        /// As gzip where the content type promises text: `text/…`, `application/json`, `application/xml`,
+        /// `application/javascript` and whatever ends with `+json` or `+xml`, as `image/svg+xml`. Letters may be large or
+        /// small, and parameters such as a character set don't count. CouchDB's rule is the same but for the endings.
+        case byContentType
+    }
 
     /// How a blob is to be stored: by default named by its SHA-1, and as it is.
     ///
     /// - Parameters:
     ///   - digest: What the blob is named by.
-    ///   - compresses: Whether to store the content as gzip.
-    public init(digest: Digest = .sha1, compresses: Bool = false) {
+    ///   - compression: Whether to store the content as gzip.
+    public init(digest: Digest = .sha1, compression: Compression = .never) {
         self.digest = digest
-        self.compresses = compresses
+        self.compression = compression
     }
 
-    var stored: BlobWriteOptions {
+    /// How a blob of this type is stored.
+    func stored(_ contentType: String?) -> BlobWriteOptions {
         var options = BlobWriteOptions()
         options.algorithm = digest == .sha1 ? .sha1 : .sha256
-        options.compresses = compresses
+        options.compresses =
+            switch compression {
+            case .never: false
+            case .always: true
+            case .byContentType: contentType.map(Self.isText) ?? false
+            }
         return options
+    }
+
+    /// Whether content of this MIME type is text, which compresses well.
+    private static func isText(_ contentType: String) -> Bool {
+        let essence = contentType.prefix { $0 != ";" }.lowercased().filter { !$0.isWhitespace }
+        return essence.hasPrefix("text/") || essence.hasSuffix("+json") || essence.hasSuffix("+xml")
+            || ["application/json", "application/xml", "application/javascript"].contains(essence)
     }
 }
 

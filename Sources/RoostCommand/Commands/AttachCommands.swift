@@ -28,7 +28,7 @@ enum AttachCommand: Command {
         let draft = try AttachmentEdit.draft(invocation, database)
         let blob = try BlobInput.store(
             source, in: database, contentType: invocation.string("--type"),
-            BlobOptions(compresses: invocation.has("--gzip")))
+            BlobOptions(compression: invocation.has("--gzip") ? .always : .never))
         try AttachmentEdit.save(draft, Attachment(blob), invocation, database)
     }
 }

@@ -47,7 +47,8 @@ enum BlobCommand: Command {
         let source = try BlobInput.open(path)
         let database = try invocation.openForWriting(createIfMissing: true)
         let options = BlobOptions(
-            digest: invocation.has("--sha256") ? .sha256 : .sha1, compresses: invocation.has("--gzip"))
+            digest: invocation.has("--sha256") ? .sha256 : .sha1,
+            compression: invocation.has("--gzip") ? .always : .never)
         let blob = try BlobInput.store(
             source, in: database, contentType: invocation.string("--type"), options)
         try database.close()

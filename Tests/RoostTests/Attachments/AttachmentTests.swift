@@ -83,7 +83,7 @@ import Testing
 
     @Test func gzipComesInAndStaysCompressed() throws {
         let blob = try database.saveBlob(
-            Array(repeating: 97, count: 100_000), options: BlobOptions(digest: .sha256, compresses: true))
+            Array(repeating: 97, count: 100_000), options: BlobOptions(digest: .sha256, compression: .always))
         #expect(blob.digest.hasPrefix("sha256-") && blob.length == 100_000)
         var draft = MutableDocument(id: "n")
         draft.attachments["a"] = Attachment(blob)

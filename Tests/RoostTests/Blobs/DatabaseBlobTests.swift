@@ -164,6 +164,27 @@ import Testing
         try verify(try files.open("b", key), blobs)
     }
 
+    @Test func textIsStoredAsGzipWhereTheTypeMaySaySo() throws {
+        let database = try files.open("a")
+        let options = BlobOptions(compression: .byContentType)
+        let text = Array(String(repeating: secret, count: 100).utf8)
+        let compressed: [String?] = [
+            "text/plain", "Text/CSV; charset=utf-8", "application/json", "application/ld+json",
+            "image/svg+xml",
+            "application/xml", "application/javascript",
+        ]
+        for (number, type) in (compressed + ["image/png", "application/octet-stream", "context/text", nil])
+            .enumerated()
+        {
+            let blob = try database.saveBlob(text + [UInt8(number)], contentType: type, options: options)
+            var draft = MutableDocument(id: "d\(number)")
+            draft.attachments["a"] = Attachment(blob)
+            let attachment = try #require(try database.defaultCollection.save(&draft).attachments["a"])
+            #expect((attachment.encodedLength != nil) == compressed.contains(type), "\(type ?? "no type")")
+            #expect(try database.blobReader(blob)?.readAll() == text + [UInt8(number)])
+        }
+    }
+
     @Test func damageIsFound() throws {
         let database = try files.open("a", .random())
         let blobs = try fill(database)
