@@ -46,6 +46,31 @@ import Testing
         }
     }
 
+    @Test(arguments: ExecutionPath.allCases) func chainsSideBySide(_ path: ExecutionPath) throws {
+        var random = SeededBytes(seed: 11)
+        for chainCount in Array(0...18) + [24, 33] {
+            let (key, length) = (random.bytes(32), 16 * (1 + chainCount % 5))
+            let cipher = try AES256(key, path)
+            let (input, vectors) = (random.bytes(chainCount * length), random.bytes(16 * chainCount))
+            var output = [UInt8](repeating: 0, count: input.count)
+            unsafe output.withUnsafeMutableBytes { output in
+                unsafe input.withUnsafeBytes { input in
+                    unsafe vectors.withUnsafeBytes { vectors in
+                        unsafe cipher.encryptChains(input, into: output, chainByteCount: length) {
+                            unsafe Block128(loading: vectors.baseAddress! + 16 * $0)
+                        }
+                    }
+                }
+            }
+            var expected: [UInt8] = []
+            for number in 0..<chainCount {
+                let chain = Array(input[number * length..<(number + 1) * length])
+                expected += cipher.encryptCBC(chain, Array(vectors[16 * number..<16 * number + 16]))
+            }
+            #expect(output == expected, "\(chainCount) chains")
+        }
+    }
+
     @Test(arguments: hardware) func chaining(_ path: ExecutionPath) throws {
         var random = SeededBytes(seed: 10)
         for blockCount in Array(0...40) + [100, 256] {

@@ -32,33 +32,26 @@ final class CompatibleSink: ByteSink {
     private func encrypt(isEnd: Bool) throws(BlobError) {
         let text = staging.view
         let start = nextBlock * UInt64(CompatibleBlocks.length)
+        let blockCount = text.count / CompatibleBlocks.length
+        let whole = blockCount * CompatibleBlocks.length
         output.reset()
-        var done = 0
-        while text.count - done >= CompatibleBlocks.length {
-            let place = output.count
-            output.resize(to: place + CompatibleBlocks.length)
-            var chain = nextChain()
-            unsafe chain.encrypt(
-                text.slice(done, CompatibleBlocks.length).buffer,
-                into: UnsafeMutableRawBufferPointer(rebasing: output.mutableBytes[place...]))
-            done += CompatibleBlocks.length
-        }
+        output.resize(to: whole)
+        let first = nextBlock
+        unsafe cipher.encryptChains(
+            text.slice(0, whole).buffer, into: output.mutableBytes, chainByteCount: CompatibleBlocks.length
+        ) { CompatibleBlocks.initializationVector(first + UInt64($0)) }
+        nextBlock += UInt64(blockCount)
         if isEnd {
-            let rest = text.dropFirst(done)
-            let place = output.count
-            output.resize(to: place + AES256.paddedByteCount(rest.count))
-            unsafe nextChain().finish(
-                rest.buffer, into: UnsafeMutableRawBufferPointer(rebasing: output.mutableBytes[place...]))
+            let rest = text.dropFirst(whole)
+            output.resize(to: whole + AES256.paddedByteCount(rest.count))
+            unsafe AES256.CBCEncryption(
+                cipher, initializationVector: CompatibleBlocks.initializationVector(nextBlock)
+            ).finish(
+                rest.buffer, into: UnsafeMutableRawBufferPointer(rebasing: output.mutableBytes[whole...]))
             output.append(nonce)
         }
         try medium { () throws(FileError) in unsafe try file.writeFully(output.view.buffer, at: start) }
         staging.clear()
-    }
-
-    private func nextChain() -> AES256.CBCEncryption {
-        defer { nextBlock += 1 }
-        return AES256.CBCEncryption(
-            cipher, initializationVector: CompatibleBlocks.initializationVector(nextBlock))
     }
 }
 

@@ -81,7 +81,8 @@ enum PortableAES {
     }
 
     /// Cipher block chaining; `chain` is the initialisation vector and becomes the last block of ciphertext. Each
-    /// block depends on the one before, so seven eighths of the width go unused.
+    /// block depends on the one before, so seven eighths of the width go unused: where there are eight chains,
+    /// ``encryptEightChains(_:_:stride:blockCount:_:_:)`` uses all.
     static func encryptChain(
         _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, blockCount: Int,
         _ chain: inout Block128, _ schedule: borrowing KeySchedule
@@ -89,6 +90,38 @@ enum PortableAES {
         for index in 0..<blockCount {
             chain = unsafe encrypt(chain ^ Block128(loading: input + 16 * index), schedule)
             unsafe chain.store(to: output + 16 * index)
+        }
+    }
+
+    /// Eight chains of `blockCount` blocks, side by side; the next one begins `stride` bytes after the one before.
+    /// `chains` are their initialisation vectors.
+    static func encryptEightChains(
+        _ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer, stride: Int, blockCount: Int,
+        _ chains: Slices.Blocks, _ schedule: borrowing KeySchedule
+    ) {
+        var c = chains
+        for index in 0..<blockCount {
+            let source = unsafe input + 16 * index
+            let target = unsafe output + 16 * index
+            unsafe c.0 = c.0 ^ Block128(loading: source)
+            unsafe c.1 = c.1 ^ Block128(loading: source + stride)
+            unsafe c.2 = c.2 ^ Block128(loading: source + 2 * stride)
+            unsafe c.3 = c.3 ^ Block128(loading: source + 3 * stride)
+            unsafe c.4 = c.4 ^ Block128(loading: source + 4 * stride)
+            unsafe c.5 = c.5 ^ Block128(loading: source + 5 * stride)
+            unsafe c.6 = c.6 ^ Block128(loading: source + 6 * stride)
+            unsafe c.7 = c.7 ^ Block128(loading: source + 7 * stride)
+            var slices = Slices(c)
+            unsafe slices.encrypt(schedule.bitsliced)
+            c = slices.blocks()
+            unsafe c.0.store(to: target)
+            unsafe c.1.store(to: target + stride)
+            unsafe c.2.store(to: target + 2 * stride)
+            unsafe c.3.store(to: target + 3 * stride)
+            unsafe c.4.store(to: target + 4 * stride)
+            unsafe c.5.store(to: target + 5 * stride)
+            unsafe c.6.store(to: target + 6 * stride)
+            unsafe c.7.store(to: target + 7 * stride)
         }
     }
 

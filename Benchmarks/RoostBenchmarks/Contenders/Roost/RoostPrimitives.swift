@@ -13,6 +13,7 @@ final class RoostPrimitives: PrimitiveContender {
         case .gcm: return try sealing(path, seconds)
         case .ctr: return try counting(path, seconds)
         case .cbcEncryption: return try chaining(path, seconds)
+        case .cbcChains: return try chainingSideBySide(path, seconds)
         case .cbcDecryption: return try unchaining(path, seconds)
         case .sha1: return hashing(SHA1.self, path, seconds)
         case .sha256: return hashing(SHA256.self, path, seconds)
@@ -47,6 +48,15 @@ final class RoostPrimitives: PrimitiveContender {
         var chain = AES256.CBCEncryption(try AES256(key: key, path: path), initializationVector: .zero)
         return unsafe measure(seconds) { text, output in
             unsafe chain.encrypt(text, into: UnsafeMutableRawBufferPointer(rebasing: output[..<text.count]))
+        }
+    }
+
+    private func chainingSideBySide(_ path: ExecutionPath, _ seconds: Double) throws -> Double {
+        let cipher = try AES256(key: key, path: path)
+        return unsafe measure(seconds) { text, output in
+            unsafe cipher.encryptChains(
+                text, into: UnsafeMutableRawBufferPointer(rebasing: output[..<text.count]),
+                chainByteCount: text.count / 8, initializationVector: { Block128(bigEndian: 0, UInt64($0)) })
         }
     }
 
