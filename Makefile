@@ -34,7 +34,7 @@ sanitize: setup ## Runs the tests of concurrent use under the thread sanitizer.
 golden: setup ## Writes the golden files of the present format version; only for a version that is about to be released.
 	ROOST_WRITE_GOLDEN=1 swift test --filter "GoldenFileTests|GoldenDatabaseTests"
 
-bench: setup ## Measures Roost beside SQLite, LMDB, RocksDB and raw appends.
+bench: setup ## Measures Roost beside SQLite, LMDB, RocksDB, raw appends, OpenSSL and plain copies.
 	Benchmarks/run
 
 format: ## Formats all Swift code.
