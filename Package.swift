@@ -7,10 +7,14 @@ let isDevelopment = Context.environment["ROOST_DEVELOPMENT"] != nil
 
 let isFuzzing = Context.environment["ROOST_FUZZING"] != nil
 
+/// Set for the thread sanitizer, which needs locks that it can see.
+let isSanitizing = Context.environment["ROOST_SANITIZING"] != nil
+
 let strict: [SwiftSetting] =
     [.strictMemorySafety(), .swiftLanguageMode(.v6)]
     + (isDevelopment
         ? [.treatAllWarnings(as: .error), .define("ROOST_CANARY", .when(configuration: .debug))] : [])
+    + (isSanitizing ? [.define("ROOST_SANITIZING")] : [])
 
 /// A layer of the house: `Sources/<name>` importing only what is listed (checked by CI).
 func layer(_ name: String, _ imports: [Target.Dependency] = []) -> Target {
@@ -143,7 +147,7 @@ let package = Package(
 )
 
 // The compiler of Swift 6.3 does not get Fleece through the thread sanitizer, so that runs on the engine alone.
-if Context.environment["ROOST_SANITIZING"] != nil {
+if isSanitizing {
     let engine = [
         "CZlib", "RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation", "RoostCampaign",
         "CommitWriter",
