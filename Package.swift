@@ -60,7 +60,7 @@ func simulationTargets() -> [Target] {
     guard isDevelopment else { return [] }
     return [
         .executableTarget(
-            name: "RoostSimulate", dependencies: ["RoostCampaign"], swiftSettings: strict)
+            name: "RoostSimulate", dependencies: ["RoostCampaign", "Roost"], swiftSettings: strict)
     ]
 }
 
@@ -73,7 +73,8 @@ func simulationProducts() -> [Product] {
 func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
-        "Roost", "RoostStorage", "RoostBytes", "RoostFile", "Fleece", "RoostSimulation", "RoostCampaign",
+        "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
+        "RoostSimulation", "RoostCampaign",
     ]
     guard isFuzzing else {
         return [
@@ -142,7 +143,9 @@ let package = Package(
             exclude: ["Vectors"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
-        tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"], exclude: ["Golden"]),
+        tests(
+            "RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign"],
+            exclude: ["Golden"]),
     ] + benchmarkTargets() + simulationTargets() + fuzzingTargets()
 )
 
