@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Seeds that found something once.
-    @Test(arguments: [7, 31, 5086, 419_440_919_314_710] as [UInt64])
+    @Test(arguments: [7, 31, 5086, 419_440_919_314_710, 3_564_447_470_255] as [UInt64])
     func aSeedThatFoundSomethingFindsItNoMore(seed: UInt64) {
         #expect(Campaign(seed: seed).run().finding == nil)
     }
