@@ -7,10 +7,14 @@ let isDevelopment = Context.environment["ROOST_DEVELOPMENT"] != nil
 
 let isFuzzing = Context.environment["ROOST_FUZZING"] != nil
 
+/// Set for the thread sanitizer, which needs locks that it can see.
+let isSanitizing = Context.environment["ROOST_SANITIZING"] != nil
+
 let strict: [SwiftSetting] =
     [.strictMemorySafety(), .swiftLanguageMode(.v6)]
     + (isDevelopment
         ? [.treatAllWarnings(as: .error), .define("ROOST_CANARY", .when(configuration: .debug))] : [])
+    + (isSanitizing ? [.define("ROOST_SANITIZING")] : [])
 
 /// A layer of the house: `Sources/<name>` importing only what is listed (checked by CI).
 func layer(_ name: String, _ imports: [Target.Dependency] = []) -> Target {
@@ -56,7 +60,7 @@ func simulationTargets() -> [Target] {
     guard isDevelopment else { return [] }
     return [
         .executableTarget(
-            name: "RoostSimulate", dependencies: ["RoostCampaign"], swiftSettings: strict)
+            name: "RoostSimulate", dependencies: ["RoostCampaign", "Roost"], swiftSettings: strict)
     ]
 }
 
@@ -69,7 +73,8 @@ func simulationProducts() -> [Product] {
 func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
-        "Roost", "RoostStorage", "RoostBytes", "RoostFile", "Fleece", "RoostSimulation", "RoostCampaign",
+        "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
+        "RoostSimulation", "RoostCampaign",
     ]
     guard isFuzzing else {
         return [
@@ -138,12 +143,14 @@ let package = Package(
             exclude: ["Vectors"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
-        tests("RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation"], exclude: ["Golden"]),
+        tests(
+            "RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign"],
+            exclude: ["Golden"]),
     ] + benchmarkTargets() + simulationTargets() + fuzzingTargets()
 )
 
 // The compiler of Swift 6.3 does not get Fleece through the thread sanitizer, so that runs on the engine alone.
-if Context.environment["ROOST_SANITIZING"] != nil {
+if isSanitizing {
     let engine = [
         "CZlib", "RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation", "RoostCampaign",
         "CommitWriter",

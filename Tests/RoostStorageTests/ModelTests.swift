@@ -1,3 +1,4 @@
+import RoostCampaign
 import RoostStorage
 import Testing
 
@@ -8,6 +9,13 @@ import Testing
     func randomHistoryEqualsModel(seed: Int) throws {
         var run = try RandomHistory(seed: UInt64(seed))
         for _ in 0..<60 { try run.step() }
+        try run.finish()
+    }
+
+    @Test(arguments: 1...16)
+    func randomHistoryOfGroupedKeysEqualsModel(seed: Int) throws {
+        var run = try RandomHistory(seed: UInt64(seed), hasGroupedKeys: true)
+        for _ in 0..<40 { try run.step() }
         try run.finish()
     }
 }
@@ -21,8 +29,10 @@ struct RandomHistory {
     private var generator: SplitMix64
     private var snapshots: [(Snapshot, [String: Model])] = []
     private let style: Int
+    private let groups: GroupedKeys
 
-    init(seed: UInt64) throws {
+    /// - Parameter hasGroupedKeys: draws keys with long beginnings in common, and any sizes of nodes and entries.
+    init(seed: UInt64, hasGroupedKeys: Bool = false) throws {
         generator = SplitMix64(seed: seed)
         var options = StoreOptions()
         options.nodeSize = 1024
@@ -34,8 +44,14 @@ struct RandomHistory {
         options.valueAccess = seed % 2 == 0 ? .mapping : .calls
         options.reductions = [.sum]
         options.durability = .relaxed(interval: 60)
+        var drawing = generator
+        groups = GroupedKeys(&drawing)
+        style = hasGroupedKeys ? 4 : Int(seed % 4)
+        if hasGroupedKeys {
+            options.nodeSize = Int.random(in: 1024...32_768, using: &generator)
+            options.inlineLimit = Int.random(in: 0...2048, using: &generator)
+        }
         self.options = options
-        style = Int(seed % 4)
         store = try Store.open(directory.file("store"), options: options)
     }
 
@@ -48,6 +64,7 @@ struct RandomHistory {
                 (0..<Int.random(in: 0...6, using: &generator)).map { _ in
                     UInt8.random(in: 0...3, using: &generator)
                 })
+        case 4: groups.next(&generator)
         default:
             Key(
                 (0..<Int.random(in: 1...300, using: &generator)).map { _ in
@@ -57,10 +74,11 @@ struct RandomHistory {
     }
 
     private mutating func value() -> [UInt8] {
+        let longest = style == 4 ? 2_500 : 600
         let length =
             Bool.random(using: &generator)
             ? Int.random(in: 0...20, using: &generator)
-            : Int.random(in: 0...600, using: &generator)
+            : Int.random(in: 0...longest, using: &generator)
         let byte = UInt8.random(in: 0...255, using: &generator)
         return (0..<length).map { $0 % 7 == 0 ? byte : UInt8(truncatingIfNeeded: $0) }
     }

@@ -216,7 +216,7 @@ class Store:
         start, end = record["start"], record["offset"] + RECORD_SIZE
         is_checkpoint = record["kind"] == CHECKPOINT
         return (
-            record["offset"] == offset < 1 << 48 and record["kind"] in COMMIT_KINDS
+            record["offset"] == offset < 1 << 48 and record["kind"] in COMMIT_KINDS and record["number"] < 1 << 63
             and end % BLOCK == 0 and start % BLOCK == 0 and FIRST_COMMIT <= start < offset
             and record["synced end"] <= start
             and (record["previous"] == 0) == (start == FIRST_COMMIT)

@@ -52,6 +52,7 @@ extension Campaign {
     }
 
     private func crash(_ kind: CrashKind) {
+        noteCalls()
         switch kind {
         case .power:
             statistics.crashes += 1
@@ -62,6 +63,12 @@ extension Campaign {
             simulation = simulation.afterProcessDeath()
         }
         prepareDisk()
+    }
+
+    /// Counts what befell calls on the present disk, once, before another takes its place.
+    func noteCalls() {
+        statistics.shortCalls += simulation.disk.counts.shortened
+        statistics.interruptedCalls += simulation.disk.counts.interrupted
     }
 
     /// Takes what the open store shows as the state to go on from; it must be one of `possible`.

@@ -10,7 +10,7 @@ extension Campaign {
         options.compression = [nil, 0, 6][generator.next(below: 3)]
         options.nodeSize = [nil, 1024, 8192][generator.next(below: 3)]
         if settings.isEncrypted, generator.chance(0.5) {
-            options.encryption = .replaced(SimulatedCipher(key: UInt8(generator.next(below: 3))))
+            options.encryption = .replaced(settings.cipher(UInt8(generator.next(below: 3))))
         }
         let givesUp = generator.chance(0.2)
         do {

@@ -34,18 +34,24 @@ package final class Campaign {
 
     /// - Parameters:
     ///   - log: is told every step.
+    ///   - cipher: seals the chunks of runs that are encrypted, in place of one that only looks like it. With one whose
+    ///     bytes are random, runs of a seed differ in these.
     ///   - sabotage: adds faults that no medium may have, to see whether the run notices.
     package init(
-        seed: UInt64, log: ((String) -> Void)? = nil, sabotage: ((inout FaultPlan) -> Void)? = nil
+        seed: UInt64, log: ((String) -> Void)? = nil, cipher: CampaignSettings.Cipher? = nil,
+        sabotage: ((inout FaultPlan) -> Void)? = nil
     ) {
         self.seed = seed
         self.log = log
         self.sabotage = sabotage
         let origin = Simulation(seed: seed)
         generator = origin.choices(stream: 0)
-        settings = CampaignSettings(&generator, encryption: origin.choices(stream: 2))
+        var settings = CampaignSettings(
+            &generator, encryption: origin.choices(stream: 2), shapes: origin.choices(stream: 17))
+        if let cipher { settings.cipher = cipher }
+        self.settings = settings
         simulation = Simulation(seed: seed, tearing: settings.tearing)
-        workload = Workload(settings, origin.choices(stream: 1))
+        workload = Workload(settings, origin.choices(stream: 1), groups: origin.choices(stream: 4))
     }
 
     /// Runs to the end or to the first finding.
@@ -63,6 +69,7 @@ package final class Campaign {
         } catch {
             found = error as? CampaignFinding ?? finding("\(error)")
         }
+        noteCalls()
         statistics.steps = step
         return CampaignReport(
             seed: seed, statistics: statistics, traceHash: simulation.disk.traceHash, finding: found)

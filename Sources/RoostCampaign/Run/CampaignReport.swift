@@ -25,6 +25,10 @@ package struct CampaignStatistics: Equatable, Sendable {
     package var outcomes = 0
     /// Calls to the engine that failed because the medium did.
     package var failures = 0
+    /// Reads and writes that transferred less than was asked for, which nobody may have noticed.
+    package var shortCalls = 0
+    /// Calls that were interrupted, which nobody may have noticed.
+    package var interruptedCalls = 0
     /// Comparisons of a whole store with its model.
     package var comparisons = 0
 
@@ -39,6 +43,8 @@ package struct CampaignStatistics: Equatable, Sendable {
         sum.processDeaths += more.processDeaths
         sum.outcomes += more.outcomes
         sum.failures += more.failures
+        sum.shortCalls += more.shortCalls
+        sum.interruptedCalls += more.interruptedCalls
         sum.comparisons += more.comparisons
     }
 }

@@ -13,7 +13,11 @@ package struct CampaignSettings: Sendable {
         case dense
         /// Up to 300 bytes of anything.
         case long
+        /// Groups with long beginnings in common, and strangers among them; see ``GroupedKeys``.
+        case grouped
     }
+
+    package typealias Cipher = @Sendable (_ key: UInt8) -> any ChunkTransformFactory
 
     /// How many steps the run has.
     package var steps: Int
@@ -28,17 +32,27 @@ package struct CampaignSettings: Sendable {
     package var allowsHugeTransactions: Bool
     /// Whether the store's chunks are sealed.
     package var isEncrypted: Bool
+    /// Makes what seals them, under one of several keys; under whichever a file was sealed, the one of key 0 opens it.
+    package var cipher: Cipher = { SimulatedCipher(key: $0) }
+    /// What nodes aim at and what leaves hold is drawn from all that is allowed, at each opening anew, instead of from
+    /// what is common.
+    package var hasAnySizes: Bool
 
-    /// - Parameter encryption: decides for itself whether there is any, so that a seed's work does not depend on it.
-    init(_ generator: inout SeededGenerator, encryption: SeededGenerator) {
+    /// - Parameters:
+    ///   - encryption: decides for itself whether there is any, so that a seed's work does not depend on it.
+    ///   - shapes: decides in the same way about grouped keys and about sizes.
+    init(_ generator: inout SeededGenerator, encryption: SeededGenerator, shapes: SeededGenerator) {
         steps = 60 + generator.next(below: 80)
-        keyStyle = KeyStyle.allCases[generator.next(below: KeyStyle.allCases.count)]
+        let style = [KeyStyle.sequence, .text, .dense, .long][generator.next(below: 4)]
         tearing = generator.chance(0.5) ? .bytes : .sectors
         isNoisy = generator.chance(0.3)
         largestValue = [300, 3_000, 30_000, 200_000][generator.next(below: 4)]
         allowsHugeTransactions = generator.chance(0.05)
         var encryption = encryption
         isEncrypted = encryption.chance(0.35)
+        var shapes = shapes
+        keyStyle = shapes.chance(0.4) ? .grouped : style
+        hasAnySizes = keyStyle == .grouped
     }
 
     /// Options for one opening; a store may be opened with others each time.
@@ -54,7 +68,13 @@ package struct CampaignSettings: Sendable {
         options.durability = generator.chance(0.35) ? .relaxed(interval: 1e9) : .full
         options.compactsAutomatically = false
         options.reductions = [.keyBytes]
-        if isEncrypted { options.transform = SimulatedCipher() }
+        if isEncrypted { options.transform = cipher(0) }
+        if hasAnySizes {
+            options.nodeSize =
+                generator.chance(0.5)
+                ? 1024 << generator.next(below: 6) : 1024 + generator.next(below: 31_745)
+            options.inlineLimit = generator.chance(0.5) ? 2048 : generator.next(below: 2049)
+        }
         return options
     }
 }

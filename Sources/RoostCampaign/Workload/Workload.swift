@@ -8,10 +8,14 @@ struct Workload {
     let settings: CampaignSettings
     /// The next number in the tree of documents by sequence.
     var sequence: UInt64 = 0
+    private let groups: GroupedKeys
 
-    init(_ settings: CampaignSettings, _ generator: SeededGenerator) {
+    /// - Parameter groups: draws what groups of keys have in common.
+    init(_ settings: CampaignSettings, _ generator: SeededGenerator, groups: SeededGenerator) {
         self.settings = settings
         self.generator = generator
+        var groups = groups
+        self.groups = GroupedKeys(&groups)
     }
 
     // MARK: Drawing
@@ -22,6 +26,7 @@ struct Workload {
         case .text: return Key("document-\(generator.next(below: 5_000))")
         case .dense: return Key((0..<generator.next(below: 7)).map { _ in UInt8(generator.next(below: 4)) })
         case .long: return Key(bytes(1 + generator.next(below: 300)))
+        case .grouped: return groups.next(&generator)
         }
     }
 

@@ -13,6 +13,11 @@ package struct CallCounts: Equatable, Sendable {
     /// Bytes that read calls delivered.
     package internal(set) var bytesRead = 0
 
+    /// Reads and writes that transferred less than was asked for, by plan.
+    package internal(set) var shortened = 0
+    /// Calls that were interrupted, by plan.
+    package internal(set) var interrupted = 0
+
     package init() {}
 
     /// Calls of one kind.
@@ -31,6 +36,8 @@ package struct CallCounts: Equatable, Sendable {
         difference.changes -= earlier.changes
         difference.bytesWritten -= earlier.bytesWritten
         difference.bytesRead -= earlier.bytesRead
+        difference.shortened -= earlier.shortened
+        difference.interrupted -= earlier.interrupted
         return difference
     }
 }

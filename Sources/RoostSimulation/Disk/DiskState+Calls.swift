@@ -29,8 +29,12 @@ extension DiskState {
         }
         guard let fault = faults.fault(for: kind, counts, &generator) else { return .proceeds }
         switch fault {
-        case .error(let code): return .fails(Self.error(code, kind, path))
-        case .short: return .isShort
+        case .error(let code):
+            if code == .interrupted { counts.interrupted += 1 }
+            return .fails(Self.error(code, kind, path))
+        case .short:
+            if kind == .read || kind == .write { counts.shortened += 1 }
+            return .isShort
         case .ignored: return kind == .sync || kind == .syncDirectory ? .isIgnored : .proceeds
         }
     }

@@ -25,7 +25,8 @@ import Synchronization
     private let hand = Atomic<Int>(0)
     private nonisolated(unsafe) let places: UnsafeMutablePointer<Place>
 
-    /// Offset and node are written apart; a reader trusts only the offset in the node itself.
+    /// Offset and node are written apart, so that while two threads replace one place it may hold the node of one and
+    /// the offset of the other. The offset only saves looking at the node, which knows its own.
     private struct Place: ~Copyable {
         let offset = Atomic<UInt64>(0)
         /// The address of a `CachedNode`, 0 for none.
@@ -132,9 +133,11 @@ import Synchronization
     /// Drops every node at or after `offset`: bytes that a failed transaction wrote there and the next will replace.
     func removeAll(from offset: UInt64) {
         guard bytes.load(ordering: .relaxed) > 0 else { return }
-        for index in 0..<(mask + 1) * NodeCache.ways
-        where unsafe places[index].offset.load(ordering: .relaxed) >= offset {
-            replace(index, by: nil)
+        let pin = reclaimer.pin()
+        for index in 0..<(mask + 1) * NodeCache.ways {
+            let address = unsafe places[index].node.load(ordering: .sequentiallyConsistent)
+            if let node = CachedNode(address: address), node.offset >= offset { replace(index, by: nil) }
         }
+        _ = consume pin
     }
 }

@@ -13,6 +13,9 @@ struct LeafWalk {
     private(set) var page: PageView
     /// Bytes that the leaf takes in the file.
     private(set) var storedLength: UInt64 = 0
+    /// No tree's nodes take more than the file. Where damage lets a tree lead to nodes twice, it leads to them
+    /// exponentially often.
+    private var bytesLeft: UInt64
 
     private struct Frame {
         let branch: Branch
@@ -28,8 +31,11 @@ struct LeafWalk {
     }
 
     /// A walk that starts with the leaf whose span includes `key`, or with the first.
-    init(file: DataFile, root: Root, from key: [UInt8]? = nil) {
+    ///
+    /// - Parameter end: where the newest commit of the file ends that the tree can lead into.
+    init(file: DataFile, end: UInt64, root: Root, from key: [UInt8]? = nil) {
         self.file = file
+        bytesLeft = end
         start = root.handle
         first = key
         page = image.page
@@ -71,7 +77,8 @@ struct LeafWalk {
         let node = unsafe unmanaged.takeUnretainedValue()
         if let inner = node as? InnerNode { return Frame(branch: .memory(inner), next: 0, memory: nil) }
         guard let leaf = node as? LeafNode else { return nil }
-        let base = try leaf.base.map { (child) throws(StoreError) in try read(child.chunk) }
+        var base: Node?
+        if let stored = leaf.base { base = try read(stored.chunk) }
         try file.reading(leaf.base?.chunk ?? handle.chunk) { () throws(MalformedBytes) in
             try image.load(leaf, base: base?.page)
         }
@@ -93,7 +100,14 @@ struct LeafWalk {
         return nil
     }
 
-    private func read(_ chunk: ChunkReference) throws(StoreError) -> Node {
+    private mutating func read(_ chunk: ChunkReference) throws(StoreError) -> Node {
+        // Nodes that a replay made are not in the file.
+        if chunk.offset < StoreOpener.replayedStart {
+            guard bytesLeft >= UInt64(chunk.length) else {
+                throw file.damaged("a tree that leads to the same chunks again and again", chunk)
+            }
+            bytesLeft -= UInt64(chunk.length)
+        }
         let bytes = try file.read(chunk)
         var decoded: ByteBuffer?
         let payload = try file.payload(of: bytes.view, .node, chunk, scratch: &decoded)

@@ -41,7 +41,8 @@ final class TreeCopier {
 
     private func copy(_ pass: Pass, from key: [UInt8]?) throws(StoreError) {
         var pass = pass
-        var walk = LeafWalk(file: source.file, root: version.root, from: key)
+        var walk = LeafWalk(
+            file: source.file, end: source.record.end, root: version.root, from: key)
         hasLastKey = false
         var read: UInt64 = 0
         while try walk.next() {

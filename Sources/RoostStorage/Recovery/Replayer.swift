@@ -158,6 +158,12 @@ extension TreeEditor {
 
     private func attach(_ leaf: StoredChild, _ first: [UInt8]) throws(StoreError) {
         var last = try lastLeaf()
+        // Leaves that deletions have emptied may begin after the new leaf does, whose keys would not be found in their place.
+        while last.summary.count == 0, let step = path.last {
+            pendingBytes -= last.pendingBytes
+            try replace(step.index..<step.index + 1, path, with: [], separators: [])
+            last = try lastLeaf()
+        }
         // Deletions at or above the new leaf's beginning must not stay pending in the leaf before it.
         if last.hasPending(from: first) {
             try rewrite(last, path)
@@ -165,8 +171,7 @@ extension TreeEditor {
         }
         if last.summary.count == 0 {
             pendingBytes -= last.pendingBytes
-            let index = path.last?.index ?? 0
-            try replace(index..<index + 1, path, with: [Child(leaf)], separators: [[]])
+            try replaceRoot(with: [Child(leaf)], [[]])
         } else if let step = path.last {
             try replace(
                 step.index + 1..<step.index + 1, path, with: [Child(leaf)], separators: [first])

@@ -29,6 +29,9 @@ final class CommitQueue: Sendable {
         var failure: StoreError?
         /// Counts failed writes: a transaction that was built on one of them must fail too.
         var setbacks = 0
+        /// A transaction that was under way when a commit before it failed may have put nodes of that one into the
+        /// cache afterwards.
+        var mayCacheFailed = false
         var isSyncScheduled = false
     }
 
@@ -71,10 +74,16 @@ final class CommitQueue: Sendable {
 
     /// The newest state. Only the holder of the writer's turn may ask.
     func base() throws(StoreError) -> Base {
-        let (base, failure) = shared.withLock { shared in
-            (Base(state: shared.tip, syncedEnd: shared.syncedEnd, setbacks: shared.setbacks), shared.failure)
+        let (base, failure, mayCacheFailed) = shared.withLock { shared in
+            defer { shared.mayCacheFailed = false }
+            return (
+                Base(state: shared.tip, syncedEnd: shared.syncedEnd, setbacks: shared.setbacks),
+                shared.failure, shared.mayCacheFailed
+            )
         }
         if let failure { throw failure }
+        // What comes next takes the place in the file that the failed commit had, and nobody reads of that any more.
+        if mayCacheFailed { base.state.file.cache.removeAll(from: base.state.record.end) }
         return base
     }
 
@@ -220,6 +229,7 @@ final class CommitQueue: Sendable {
     private func fail(_ batch: [StagedCommit], _ error: StoreError) {
         let (stranded, written) = shared.withLock { shared in
             shared.setbacks += 1
+            shared.mayCacheFailed = true
             shared.tip = shared.written
             let stranded = shared.waiting
             shared.waiting.removeAll()

@@ -20,6 +20,14 @@ import Testing
         #expect(sum.failures > 1)
     }
 
+    @Test func shortAndInterruptedCallsAreCounted() {
+        for isNoisy in [true, false] {
+            let campaign = (0...).lazy.map { Campaign(seed: $0) }.first { $0.settings.isNoisy == isNoisy }
+            let statistics = campaign?.run().statistics
+            #expect(statistics.map { $0.shortCalls > 10 && $0.interruptedCalls > 10 } == isNoisy)
+        }
+    }
+
     @Test func aSeedRepeatsItsRun() {
         let (first, second) = (Campaign(seed: 31).run(), Campaign(seed: 31).run())
         #expect(first.traceHash == second.traceHash)
@@ -28,7 +36,7 @@ import Testing
     }
 
     /// Seeds that found something once.
-    @Test(arguments: [7, 31, 5086, 419_440_919_314_710] as [UInt64])
+    @Test(arguments: [7, 31, 5086, 419_440_919_314_710, 3_564_447_470_255] as [UInt64])
     func aSeedThatFoundSomethingFindsItNoMore(seed: UInt64) {
         #expect(Campaign(seed: seed).run().finding == nil)
     }

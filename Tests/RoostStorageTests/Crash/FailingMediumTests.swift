@@ -43,6 +43,21 @@ import Testing
         }
     }
 
+    /// A transaction that is under way when the commit before it fails may still put nodes of that into the cache; what is
+    /// committed next takes their places in the file.
+    @Test func nodesOfAFailedCommitAreNotFoundInTheCache() throws {
+        let store = try bench.open(disk)
+        try bench.commit(1, to: store)
+        let (cache, end) = (store.state.file.cache, store.state.record.end)
+        failNext(.write)
+        #expect(code { try bench.commit(2, to: store) } == .inputOutput)
+        [UInt8](repeating: 0, count: 8).withView { cache.insert(copyOf: $0, at: end) }
+        #expect(cache.find(end, cache.reclaimer.pin()) != nil)
+        let transaction = try store.beginWriting()
+        #expect(cache.find(end, cache.reclaimer.pin()) == nil)
+        transaction.rollback()
+    }
+
     @Test func aFailedSyncIsNotRepeatedByRelaxedStoresEither() throws {
         var bench = bench
         bench.options.durability = .relaxed(interval: 1e9)
