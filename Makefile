@@ -51,9 +51,8 @@ lint: ## Checks format, style, layering and the list of promises without buildin
 docs: setup ## Builds the documentation of the products into .build/documentation.
 	@Scripts/build-documentation
 
-coverage: setup ## Runs all tests and prints how many lines of each module they reach.
-	swift test --enable-code-coverage --scratch-path .build/coverage
-	@Scripts/print-coverage "$$(swift test --show-codecov-path --scratch-path .build/coverage)"
+coverage: setup ## Runs the tests and prints how many lines of each module they reach.
+	@Scripts/measure-coverage
 
 format-example: setup ## Writes the example in FileFormat.md anew; read what changed.
 	ROOST_REWRITE_EXAMPLE=1 swift test --filter WorkedExampleTests

@@ -26,7 +26,8 @@ import Testing
             #expect(isListed == (inspection[content].bytes > 0), "\(content.name)")
         }
         for tree in inspection.trees {
-            let heading = "tree \"\(tree.name)\": \(tree.entries) entries, depth \(tree.levels.count), "
+            let entries = Count.text(tree.entries, "entry", "entries")
+            let heading = "tree \"\(tree.name)\": \(entries), depth \(tree.levels.count), "
             #expect(lines.contains { $0.hasPrefix(heading) }, "\(tree.name)")
         }
         #expect(inspection.trees.contains { $0.entries == 300 })

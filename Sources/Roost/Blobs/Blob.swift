@@ -1,3 +1,5 @@
+import Fleece
+
 /// A reference to bytes in the database's blob store, as a document holds it.
 ///
 /// In JSON it is `{"@type":"blob","content_type":…,"length":…,"digest":"sha1-…"}`, as Couchbase Lite writes it. Types
@@ -25,6 +27,14 @@ public struct Blob: Hashable, Sendable {
         var contentType: String?
         if case .string(let text)? = fields["content_type"] { contentType = text }
         self.init(digest: digest, length: length, contentType: contentType)
+    }
+
+    /// The blob that a property of a stored document refers to; `nil` when it is something else.
+    public init?(_ value: FleeceValue) {
+        guard value["@type"].string == "blob", let digest = value["digest"].string,
+            let length = value["length"].uint64
+        else { return nil }
+        self.init(digest: digest, length: length, contentType: value["content_type"].string)
     }
 
     /// The reference as a property of a document.

@@ -14,7 +14,7 @@ public struct Change: Sendable, Hashable {
     public let isDeleted: Bool
     /// Whether the document has more than one live leaf.
     public let isConflicted: Bool
-    /// Whether the winning revision refers to blobs.
+    /// Whether the winning revision has attachments; blobs that only its properties name do not count.
     public let hasAttachments: Bool
     /// Whether the document, or some of its leaves, were purged. Only listeners are told of that; it is no edit and
     /// stands nowhere in the changes. The revision is the one that had won before.

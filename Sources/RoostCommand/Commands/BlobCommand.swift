@@ -104,7 +104,7 @@ enum BlobCommand: Command {
             Console.print(object.text)
         } else {
             for damage in report.damaged { Console.print("\(damage.file): \(damage.reason)") }
-            Console.print("\(report.count) blobs, \(report.damaged.count) damaged.")
+            Console.print("\(Count.text(report.count, "blob")), \(report.damaged.count) damaged.")
         }
         if !report.isClean {
             throw CommandFailure("Blobs are damaged. Restore them from a backup or a peer.")

@@ -28,15 +28,19 @@ enum CheckCommand: Command {
         invocation.has("--json") ? printJSON(report) : printText(report)
         guard report.isClean else {
             let count = report.findings.count + report.furtherFindings
-            throw CommandFailure("\(invocation[0]) is damaged: \(count) findings.")
+            throw CommandFailure("\(invocation[0]) is damaged: \(Count.text(count, "finding")).")
         }
     }
 
     private static func printText(_ report: CheckReport) {
         for finding in report.findings { Console.print("\(finding)") }
         Console.print(
-            "\(report.commits) commits, \(report.trees) trees, \(report.entries) entries, \(report.nodes) nodes and "
-                + "\(report.values) values checked; \(report.isClean ? "all is well" : "damage was found").")
+            [
+                Count.text(report.commits, "commit"), Count.text(report.trees, "tree"),
+                Count.text(report.entries, "entry", "entries"), Count.text(report.nodes, "node"),
+            ].joined(separator: ", ")
+                + " and \(Count.text(report.values, "value")) checked; \(report.isClean ? "all is well" : "damage was found")."
+        )
     }
 
     private static func printJSON(_ report: CheckReport) {

@@ -60,7 +60,7 @@ enum RemoveCollectionCommand: Command {
             let count = try collection.count
             guard count == 0 else {
                 throw CommandFailure(
-                    "\(collection) has \(count) document\(count == 1 ? "" : "s"); --force removes them, too. Nothing was "
+                    "\(collection) has \(Count.text(count, "document")); --force removes them, too. Nothing was "
                         + "removed.")
             }
         }

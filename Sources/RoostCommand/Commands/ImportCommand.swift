@@ -34,12 +34,12 @@ enum ImportCommand: Command {
         let start = DispatchTime.now().uptimeNanoseconds
         while !job.isDone {
             try database.write { batch in try job.fill(batch, from: reader, size) }
-            bar.show(reader.position, of: reader.size, "\(job.stored) documents")
+            bar.show(reader.position, of: reader.size, Count.text(job.stored, "document"))
         }
         try database.close()
         bar.finish()
         report(job, Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9, invocation)
-        if job.bad > 0 { throw CommandFailure("\(job.bad) lines were left out.") }
+        if job.bad > 0 { throw CommandFailure("\(Count.text(job.bad, "line was", "lines were")) left out.") }
     }
 
     private static func report(_ job: ImportJob, _ seconds: Double, _ invocation: Invocation) {
@@ -53,7 +53,7 @@ enum ImportCommand: Command {
             return Console.print(object.text)
         }
         let time = String(format: "%.2f", seconds)
-        Console.print("\(job.stored) documents imported in \(time) s (\(rate) documents/s).")
+        Console.print("\(Count.text(job.stored, "document")) imported in \(time) s (\(rate) documents/s).")
     }
 }
 

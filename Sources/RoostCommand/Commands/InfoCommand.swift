@@ -14,12 +14,12 @@ enum InfoCommand: Command {
         let size = try database.statistics()
         Console.print("database     \(database.path)")
         Console.print("file         \(Size.text(size.fileBytes)), \(Size.text(size.liveBytes)) of it alive")
-        Console.print("commits      \(size.commit), \(size.generation) compactions")
+        Console.print("commits      \(size.commit), \(Count.text(size.generation, "compaction"))")
         Console.print("public UUID  \(database.publicUUID)")
         for collection in collections {
             let snapshot = try collection.snapshot()
             Console.print(
-                "collection   \(collection): \(snapshot.count) documents, \(try snapshot.deletedCount) deleted, "
+                "collection   \(collection): \(Count.text(snapshot.count, "document")), \(try snapshot.deletedCount) deleted, "
                     + "last sequence \(snapshot.lastSequence)")
         }
     }

@@ -26,14 +26,18 @@ enum SalvageCommand: Command {
     }
 
     private static func printText(_ report: SalvageReport) {
-        Console.print("\(report.entries) entries of \(report.trees) trees rescued.")
+        Console.print(
+            "\(Count.text(report.entries, "entry", "entries")) of \(Count.text(report.trees, "tree")) rescued."
+        )
         guard !report.isComplete else { return Console.print("Nothing was lost.") }
         for loss in report.losses {
-            let entries = loss.entries > 0 ? ", up to \(loss.entries) entries" : ""
+            let entries = loss.entries > 0 ? ", up to \(Count.text(loss.entries, "entry", "entries"))" : ""
             Console.print("lost or older: a part of tree \"\(loss.tree)\" at offset \(loss.offset)\(entries)")
         }
         if report.furtherLosses > 0 { Console.print("and \(report.furtherLosses) more") }
-        if report.lostValues > 0 { Console.print("\(report.lostValues) values could not be read.") }
+        if report.lostValues > 0 {
+            Console.print("\(Count.text(report.lostValues, "value")) could not be read.")
+        }
     }
 
     private static func printJSON(_ report: SalvageReport) {

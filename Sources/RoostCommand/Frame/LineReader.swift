@@ -3,7 +3,7 @@ import Foundation
 /// Reads a file, or standard input for `-`, line by line with bounded memory.
 final class LineReader {
     /// A longer line is refused: a document of that size would not be stored either.
-    static let longestLine = 256 << 20
+    static let longestLine = 1 << 30
     private static let pieceSize = 1 << 18
 
     private let file: FileHandle

@@ -66,12 +66,13 @@ extension InspectionPage {
         .choice button:first-child { border-radius: 7px 0 0 7px; }
         .choice button:last-child { border-radius: 0 7px 7px 0; border-left: 0; }
         .choice button[aria-pressed=true] { background: var(--ink); color: var(--card); border-color: var(--ink); }
-        .trees { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 500px), 1fr)); gap: 14px;
+        .trees { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr)); gap: 14px;
           align-items: start; }
         .tree { border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px 12px; }
         .tree h3 { margin: 0; font: 600 14.5px ui-monospace, "Liberation Mono", monospace; overflow-wrap: anywhere; }
         .tree p { margin: 2px 0 10px; font-size: 13px; color: var(--soft); }
-        .tree .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 18px; margin-top: 12px; }
+        .tree > svg { max-width: 540px; }
+        .tree .pair { display: grid; grid-template-columns: repeat(2, minmax(0, 260px)); gap: 18px; margin-top: 12px; }
         .tree h4 { margin: 0 0 4px; font-size: 12px; font-weight: 500; color: var(--soft); }
         footer { color: var(--soft); font-size: 12.5px; text-align: center; padding-top: 8px; }
         #tip { position: fixed; z-index: 9; pointer-events: none; max-width: 340px; padding: 8px 11px;

@@ -22,7 +22,7 @@ struct InspectionText {
         ]
         let kind = inspection.isEncrypted ? "encrypted" : "not encrypted"
         lines.append(
-            "format     version \(inspection.formatVersion), \(kind), \(plural(inspection.generation, "compaction"))"
+            "format     version \(inspection.formatVersion), \(kind), \(Count.text(inspection.generation, "compaction"))"
         )
         if let commit = inspection.commit {
             lines.append(
@@ -41,27 +41,25 @@ struct InspectionText {
 
     private static func describe(_ tree: TreeShape, _ nodeSize: Int) -> [String] {
         var lines = [
-            "tree \"\(tree.name)\": \(tree.entries) entries, depth \(tree.levels.count), "
+            "tree \"\(tree.name)\": \(Count.text(tree.entries, "entry", "entries")), depth \(tree.levels.count), "
                 + "\(Size.text(tree.nodeBytes)) of nodes, \(Size.text(tree.valueBytes)) of values"
         ]
         for (index, level) in tree.levels.enumerated().reversed() {
             let name = index == 0 ? "leaves" : "level \(index)"
             let changed = level.changedNodes > 0 ? ", \(level.changedNodes) changed in memory" : ""
             let part = share(level.pageBytes, level.nodes * UInt64(nodeSize))
-            lines.append(
-                "  \(padded(name, 8)) \(plural(level.nodes, "node")), \(part) full, \(level.entries) entries\(changed)"
-            )
+            let nodes = Count.text(level.nodes, "node")
+            let entries = Count.text(level.entries, "entry", "entries")
+            lines.append("  \(padded(name, 8)) \(nodes), \(part) full, \(entries)\(changed)")
         }
-        if tree.unreadableNodes > 0 { lines.append("  \(tree.unreadableNodes) nodes can't be read") }
+        if tree.unreadableNodes > 0 {
+            lines.append("  \(Count.text(tree.unreadableNodes, "node")) can't be read")
+        }
         return lines
     }
 
     private static func share(_ part: UInt64, _ whole: UInt64) -> String {
         whole == 0 ? "0%" : "\(Int((Double(part) / Double(whole) * 100).rounded()))%"
-    }
-
-    private static func plural(_ count: UInt64, _ noun: String) -> String {
-        "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
     private static func padded(_ text: String, _ width: Int, right: Bool = false) -> String {

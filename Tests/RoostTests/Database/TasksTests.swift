@@ -101,7 +101,14 @@ import Testing
     /// While a write takes its time, tasks go on, though there are more of them than threads.
     @Test func noExecutorIsBlockedByWaitingWriters() async throws {
         let turn = DispatchSemaphore(value: 0)
-        let holder = Task { [database] in try await database.write { _ in turn.wait() } }
+        let (begun, report) = AsyncStream<Void>.makeStream()
+        let holder = Task { [database] in
+            try await database.write { _ in
+                report.yield()
+                turn.wait()
+            }
+        }
+        for await _ in begun { break }
         let writers = (0..<200).map { number in
             Task { [notes] in try await notes.save(json: "{}", id: "n\(number)") }
         }

@@ -3,7 +3,7 @@ import Roost
 import Testing
 
 /// The examples of working with JSON on Couchbase Lite's page on documents, as one writes them with Roost. What they
-/// do with blobs and queries is not here.
+/// do with queries is not here.
 @Suite struct CouchbaseLiteJSONTests {
     let files: TemporaryDatabase
     let database: Database
@@ -28,6 +28,24 @@ import Testing
         let features = try hotels.save(&whole)["features"]
         #expect(features.array?.map { $0["id"].string } == ["1000", "1001"])
         #expect(features.json() == text)
+    }
+
+    @Test func example13Blobs() throws {
+        let picture = try database.saveBlob(Array("abc".utf8), contentType: "text/plain")
+        let hotel = try hotels.save(["picture": picture], id: "h1")
+        let text =
+            #"{"@type":"blob","content_type":"text/plain","digest":"sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0=","length":3}"#
+        #expect(hotel["picture"].json() == text)
+        #expect(try picture.value.json() == text)
+        #expect(Blob(hotel["picture"]) == picture)
+        #expect(try Blob(DocumentValue(json: text)) == picture)
+        let others = try hotels.save(
+            json:
+                #"{"a":{"@type":"blob","length":3},"b":{"@type":"blob","digest":"x","length":-1},"c":"blob"}"#
+        )
+        for key in ["a", "b", "c", "none"] {
+            #expect(Blob(others[key]) == nil && Blob(DocumentValue(others[key])) == nil, "\(key)")
+        }
     }
 
     @Test func example14Dictionaries() throws {

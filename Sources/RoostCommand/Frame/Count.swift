@@ -1,0 +1,7 @@
+/// Numbers of things as people say them.
+enum Count {
+    /// The number and the word that goes with it: `one` for 1, for any other `many`, which is `one` with an s if not given.
+    static func text(_ count: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
+        "\(count) \(count == 1 ? one : many ?? one + "s")"
+    }
+}
