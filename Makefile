@@ -24,8 +24,8 @@ test: setup ## Builds everything and runs all tests.
 simulate: setup ## Runs random histories on a simulated disk that crashes and fails, SECONDS long (60), or replays SEED.
 	swift run -c release roost-simulate $(if $(SEED),$(SEED),--seconds $(SECONDS))
 
-fuzz: setup ## Fuzzes every decoder and whole files with libFuzzer, SECONDS long in all (60).
-	Fuzz/run $(SECONDS)
+fuzz: setup ## Fuzzes every decoder and whole files with libFuzzer, SECONDS long in all (60), or RUNS inputs each.
+	Fuzz/run $(if $(RUNS),--runs $(RUNS),$(SECONDS))
 
 # Debug builds, because a race that the optimizer removes is a race still.
 sanitize: setup ## Runs the tests of concurrent use under the thread sanitizer.

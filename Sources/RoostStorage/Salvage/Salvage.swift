@@ -19,6 +19,8 @@ final class Salvage {
     private var older: [UInt64: KeySpans] = [:]
     /// The rest of all trees contains everything up to this record.
     private var since: UInt64 = 0
+    /// Trees with lower identifiers have been made, and perhaps dropped, in the state that the roots are of.
+    private var nextTree: UInt64 = 0
 
     var file: DataFile { source.file }
     private var end: UInt64 { source.regions.last?.end ?? 0 }
@@ -39,7 +41,8 @@ final class Salvage {
         for (tree, spans) in lost {
             for span in spans.spans { older[tree, default: KeySpans()].add(span, since: 0) }
         }
-        try SalvageLog(self, older: older, since: since, hasRoots: first != nil).run()
+        var log = SalvageLog(self, older: older, since: since, hasRoots: first != nil, nextTree: nextTree)
+        try log.run()
         report.treesWithoutReduction = target.treesWithoutReduction
     }
 
@@ -51,6 +54,7 @@ final class Salvage {
                 continue
             }
             self.since = since
+            nextTree = directory.nextTreeID
             for tree in directory.trees {
                 try target.create(tree.id, name: tree.name, reduction: tree.reduction)
                 lost[tree.id] = try copy(tree, wanted: nil, since: nil)

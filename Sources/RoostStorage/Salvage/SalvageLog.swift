@@ -10,8 +10,13 @@ struct SalvageLog {
     private let oldest: UInt64
     /// Without any directory trees have only the names that the log gives them, if it does.
     private let makesTrees: Bool
+    /// The lowest identifier that a tree which is made now can have; making others has been done.
+    private var nextTree: UInt64
 
-    init(_ salvage: Salvage, older: [UInt64: KeySpans], since: UInt64, hasRoots: Bool) {
+    init(
+        _ salvage: Salvage, older: [UInt64: KeySpans], since: UInt64, hasRoots: Bool, nextTree: UInt64
+    ) {
+        self.nextTree = nextTree
         makesTrees = !hasRoots
         self.salvage = salvage
         self.older = older
@@ -21,7 +26,7 @@ struct SalvageLog {
 
     private var target: SalvageTarget { salvage.target }
 
-    func run() throws(StoreError) {
+    mutating func run() throws(StoreError) {
         for region in salvage.source.regions where region.end > min(oldest, since) {
             let (chunks, damage) = try salvage.source.operations(in: region)
             for range in damage where region.end > since || !older.isEmpty {
@@ -33,7 +38,7 @@ struct SalvageLog {
     }
 
     /// Applies the operations in `chunk` of the commit at `commit`.
-    private func apply(_ chunk: ChunkReference, at commit: UInt64) throws(StoreError) {
+    private mutating func apply(_ chunk: ChunkReference, at commit: UInt64) throws(StoreError) {
         guard let payload = try? salvage.file.payload(.operations, chunk) else {
             return salvage.report.add(damaged: chunk.offset..<chunk.end)
         }
@@ -50,9 +55,11 @@ struct SalvageLog {
         }
     }
 
-    private func apply(_ operation: TreeOperation) throws(StoreError) {
+    private mutating func apply(_ operation: TreeOperation) throws(StoreError) {
         switch operation {
         case .create(let id, let name, let reduction):
+            guard id >= nextTree, id < .max else { return }
+            nextTree = id + 1
             try target.create(id, name: name, reduction: reduction)
         case .drop(let id): try target.drop(id)
         }
