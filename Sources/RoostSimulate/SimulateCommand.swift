@@ -52,18 +52,16 @@ enum SimulateCommand {
         let start = clock.now
         var statistics = CampaignStatistics()
         var seed = first
-        while clock.now - start < .seconds(seconds) {
+        var status: Int32 = 0
+        while status == 0, clock.now - start < .seconds(seconds) {
             tell("\(seed)" + ((seed - first) % 10 == 9 ? "\n" : " "))
             let report = campaign(seed).run()
             statistics += report.statistics
-            if report.finding != nil {
-                tell("\n")
-                return exitStatus(report)
-            }
             seed += 1
+            status = exitStatus(report)
         }
         tell("\n" + summary(statistics, seeds: Int(seed - first)) + "\n")
-        return 0
+        return status
     }
 
     private static func summary(_ statistics: CampaignStatistics, seeds: Int) -> String {
@@ -76,7 +74,7 @@ enum SimulateCommand {
 
     private static func exitStatus(_ report: CampaignReport) -> Int32 {
         guard let finding = report.finding else { return 0 }
-        tell("FOUND \(finding)\nreplay with: roost-simulate \(report.seed)\n")
+        tell("\nFOUND \(finding)\nreplay with: roost-simulate \(report.seed)\n")
         return 1
     }
 
