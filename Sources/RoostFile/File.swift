@@ -4,6 +4,9 @@
 /// The engine uses ``readFully(into:at:)`` and ``writeFully(_:at:)``, which go on until all is done.
 package protocol File: AnyObject, Sendable {
     var path: String { get }
+    /// Whether parts of a large commit may be written by another thread while the rest of it is being made. Not where one
+    /// seed is to decide the order of all calls.
+    var allowsWritingBehind: Bool { get }
     /// Reads up to `buffer.count` bytes at `offset`; 0 only at or after the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int
     /// Writes up to `bytes.count` bytes at `offset`, at least one unless `bytes` is empty.
@@ -20,6 +23,8 @@ package protocol File: AnyObject, Sendable {
 }
 
 extension File {
+    package var allowsWritingBehind: Bool { true }
+
     package func map(_ length: Int, at offset: UInt64) throws(FileError) -> FileMapping? { nil }
 
     /// Reads until `buffer` is full or the file ends; returns how many bytes were read.

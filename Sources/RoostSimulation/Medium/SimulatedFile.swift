@@ -3,6 +3,7 @@ import RoostFile
 /// A handle on a simulated file. After a crash it belongs to the old disk, on which every call fails.
 final class SimulatedFile: File {
     let path: String
+    let allowsWritingBehind = false
     private let medium: SimulatedMedium
     private let node: NodeID
     private let isWritable: Bool

@@ -58,7 +58,7 @@ struct StoreOpener {
         file.writtenEnd.store(record.end, ordering: .releasing)
         file.mapped?.extend(to: syncedEnd)
         let output = CommitBuffer(
-            file: file, start: record.end, compression: options.compression, spills: false)
+            file: file, start: record.end, compression: options.compression, spares: nil)
         let state = try replayer(file).state(at: record, output: output, owner: 0)
         let store = Store(path: path, options: options, environment: environment, state: state) { publish in
             Store.Writer(
@@ -166,7 +166,7 @@ struct StoreOpener {
         file.writtenEnd.store(
             min(file.writtenEnd.load(ordering: .acquiring), Self.replayedStart), ordering: .releasing)
         let output = CommitBuffer(
-            file: file, start: try file.nextReplayedRegion(), compression: 0, spills: false)
+            file: file, start: try file.nextReplayedRegion(), compression: 0, spares: nil)
         let state = try replayer(file).state(at: record, output: output, owner: 0)
         guard output.count > 0 else {
             output.release()

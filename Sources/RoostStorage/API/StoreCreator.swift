@@ -55,7 +55,7 @@ struct StoreCreator {
 
     /// An empty checkpoint.
     private func firstCommit(_ file: DataFile) throws(StoreError) -> ByteBuffer {
-        let output = CommitBuffer(file: file, start: Format.firstCommit, compression: 0)
+        let output = CommitBuffer(file: file, start: Format.firstCommit, compression: 0, spares: nil)
         defer { output.release() }
         let directory = RootDirectory(nextTreeID: 1, trees: []).encoded()
         let offset = Format.firstCommit + UInt64(Format.blockSize - CommitRecord.size)

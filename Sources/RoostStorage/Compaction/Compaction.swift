@@ -77,7 +77,8 @@ final class Compaction {
             files.target, storeID: source.file.header.storeID, generation: source.file.header.generation &+ 1,
             transform: storeOptions.transform)
         let output = CommitBuffer(
-            file: file, start: Format.firstCommit, compression: storeOptions.compression)
+            file: file, start: Format.firstCommit, compression: storeOptions.compression,
+            spares: SpareBuffers())
         defer { output.release() }
         let target = CopyTarget(
             output: output, nodeSize: storeOptions.nodeSizeInRange, relocations: relocations,
@@ -127,6 +128,7 @@ final class Compaction {
         record.replayAfter = offset
         record.liveBytes = directory.trees.reduce(0) { $0 &+ $1.root.summary.bytes }
         let bytes = output.seal(&record)
+        try output.parts?.finish()
         try fileCall { () throws(FileError) in
             unsafe try output.file.file.writeFully(bytes.buffer.view.buffer, at: bytes.start)
             try output.file.file.sync()

@@ -83,7 +83,7 @@ private struct Follower {
     private func continued(with records: [CommitRecord]) throws(StoreError) -> StoreState {
         let file = state.file
         let output = CommitBuffer(
-            file: file, start: try file.nextReplayedRegion(), compression: 0, spills: false)
+            file: file, start: try file.nextReplayedRegion(), compression: 0, spares: nil)
         let replayer = Replayer(
             file: file, reductions: store.reductions, nodeSize: store.options.nodeSizeInRange)
         let next = try replayer.apply(

@@ -1,37 +1,29 @@
 import RoostBytes
-import RoostFile
 
-/// The bytes of a commit as they will stand in the file, gathered for one contiguous write.
-///
-/// A commit that outgrows ``spillLimit`` is written in parts ahead of its end. That is safe because nothing counts
-/// until the record at the very end is there.
+/// The bytes of a commit as they will stand in the file: the last of them gathered for one contiguous write with the
+/// record at the end, those of a large commit before them handed to ``CommitParts``.
 final class CommitBuffer {
     let file: DataFile
     /// Where in the file the commit starts.
     let start: UInt64
     let compression: Int32
-    /// Whether parts may be written ahead; not while replaying for a reader, who writes nothing.
-    private let spills: Bool
-    /// What is still in memory.
+    /// What is still in memory and no part yet.
     private(set) var unwritten: UnwrittenBytes
+    /// What was handed over to be written; `nil` for a commit that is one part.
+    private(set) var parts: CommitParts?
+    /// Memory for parts; `nil` while replaying for a reader, who writes nothing, so that all stays in ``unwritten``.
+    private let spares: SpareBuffers?
     private var hash: XXHash64
     private var hashed = 0
     /// Bytes of the commit that replaying it reads.
     private(set) var loggedBytes: UInt64 = 0
 
-    /// Bytes kept in memory before they are written ahead.
-    static let spillLimit = 8 << 20
-
-    init(
-        file: DataFile, start: UInt64, compression: Int32, memory: ByteBuffer = ByteBuffer(),
-        spills: Bool = true
-    ) {
+    init(file: DataFile, start: UInt64, compression: Int32, spares: SpareBuffers?) {
         self.file = file
         self.start = start
         self.compression = compression
-        self.spills = spills
-        memory.reset()
-        unwritten = UnwrittenBytes(start: start, buffer: memory)
+        self.spares = spares
+        unwritten = UnwrittenBytes(start: start, buffer: spares?.take() ?? ByteBuffer())
         hash = XXHash64(seed: file.codec.salt)
         file.unwritten.withLock { [unwritten] in $0.append(unwritten) }
     }
@@ -52,40 +44,35 @@ final class CommitBuffer {
             throw StoreError(.limitExceeded, "\(file.path) has reached the format's largest size of 256 TiB.")
         }
         let chunk = file.codec.append(payload, kind: kind, at: end, level: compression, to: buffer)
-        if spills, buffer.count > CommitBuffer.spillLimit { try spill() }
+        if buffer.count >= CommitParts.partLength { try handOver() }
         return chunk
     }
 
     /// Appends chunks as they are.
     func append(raw chunks: ByteView) throws(StoreError) {
         unwritten.buffer.append(chunks)
-        if spills, unwritten.buffer.count > CommitBuffer.spillLimit { try spill() }
+        if unwritten.buffer.count >= CommitParts.partLength { try handOver() }
     }
 
-    /// Writes all whole blocks ahead.
-    private func spill() throws(StoreError) {
+    /// Makes a part of all whole blocks.
+    private func handOver() throws(StoreError) {
+        guard let spares else { return }
         let buffer = unwritten.buffer
         let length = buffer.count & ~(Format.blockSize - 1)
         hash.update(buffer.view.slice(hashed, length - hashed))
         hashed = 0
-        let (file, start) = (file, unwritten.start)
-        let outcome: Result<Void, StoreError> = file.writtenAhead.withLock { end in
-            end = max(end, start + UInt64(length))
-            return Result { () throws(StoreError) in
-                try fileCall { () throws(FileError) in
-                    unsafe try file.file.writeFully(buffer.view.slice(0, length).buffer, at: start)
-                }
-            }
-        }
-        try outcome.get()
-        let rest = ByteBuffer(capacity: max(1 << 16, buffer.count - length))
-        rest.append(buffer.view.dropFirst(length))
-        release()
-        unwritten = UnwrittenBytes(start: start + UInt64(length), buffer: rest)
-        file.unwritten.withLock { [unwritten] in $0.append(unwritten) }
+        let rest = UnwrittenBytes(start: unwritten.start + UInt64(length), buffer: spares.take())
+        rest.buffer.append(buffer.view.dropFirst(length))
+        file.unwritten.withLock { $0.append(rest) }
+        buffer.resize(to: length)
+        let part = unwritten
+        unwritten = rest
+        let parts = self.parts ?? CommitParts(file: file, spares: spares)
+        self.parts = parts
+        try parts.add(part)
     }
 
-    /// Fills the last block up, puts `record` at its end and returns what must be written.
+    /// Fills the last block up, puts `record` at its end and returns what must be written beside ``parts``.
     func seal(_ record: inout CommitRecord) -> UnwrittenBytes {
         let buffer = unwritten.buffer
         let total = Format.roundedUp(end + UInt64(CommitRecord.size)) - start
@@ -100,9 +87,14 @@ final class CommitBuffer {
         return unwritten
     }
 
-    /// Forgets the bytes: they were written, or the transaction was given up.
+    /// Forgets the bytes: they were written, or the transaction was given up. Afterwards none of them is written any more.
     func release() {
+        if let parts {
+            parts.abandon()
+            file.writtenAhead.withLock { $0 = min($0, start) }
+        }
         let gone = unwritten
         file.unwritten.withLock { list in list.removeAll { $0 === gone } }
+        spares?.give(gone.buffer)
     }
 }

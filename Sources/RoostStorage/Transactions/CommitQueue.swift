@@ -181,22 +181,24 @@ final class CommitQueue: Sendable {
 
     /// Writes the batch's bytes, which follow each other in the file, preparing space ahead where that pays.
     private func write(_ batch: [StagedCommit], in file: DataFile) throws(StoreError) {
+        for commit in batch { try commit.parts?.finish() }
         let outcome: Result<Void, StoreError> = medium.withLock { medium in
             Result { () throws(StoreError) in
+                let isLarge = batch.contains { $0.parts != nil }
                 if batch.count == 1, let bytes = batch.first?.bytes {
-                    return try medium.write(bytes.buffer, at: bytes.start, to: file)
+                    return try medium.write(bytes.buffer, at: bytes.start, to: file, isLarge: isLarge)
                 }
                 medium.gathered.reset(keeping: CommitQueue.largestAhead)
                 var start = batch[0].bytes.start
                 for bytes in batch.map(\.bytes) {
                     if bytes.start != start + UInt64(medium.gathered.count) {
-                        try medium.write(medium.gathered, at: start, to: file)
+                        try medium.write(medium.gathered, at: start, to: file, isLarge: isLarge)
                         medium.gathered.reset()
                         start = bytes.start
                     }
                     medium.gathered.append(bytes.buffer.view)
                 }
-                try medium.write(medium.gathered, at: start, to: file)
+                try medium.write(medium.gathered, at: start, to: file, isLarge: isLarge)
             }
         }
         try outcome.get()
@@ -233,6 +235,8 @@ final class CommitQueue: Sendable {
             shared.tip = shared.written
             let stranded = shared.waiting
             shared.waiting.removeAll()
+            // Before another transaction can begin, which writes to the same place.
+            for commit in batch + stranded { commit.parts?.abandon() }
             return (stranded, shared.written)
         }
         written.file.unwritten.withLock { list in
@@ -275,7 +279,7 @@ final class CommitQueue: Sendable {
         let base = try base()
         let (state, last) = (base.state, base.state.record)
         if last.kind != .close {
-            let output = CommitBuffer(file: state.file, start: last.end, compression: 0)
+            let output = CommitBuffer(file: state.file, start: last.end, compression: 0, spares: nil)
             // Commits in flight may share this one's write, so it must not vouch for them.
             var record = CommitRecord(.close, after: last, syncedEnd: base.syncedEnd, time: time)
             let bytes = output.seal(&record)
@@ -285,11 +289,12 @@ final class CommitQueue: Sendable {
         trim(shared.withLock { $0.tip })
     }
 
-    /// Gives space that was prepared after `state`, the newest, back.
+    /// Gives space after `state`, the newest, back: what was prepared, and what a large transaction that was rolled
+    /// back left there.
     func trim(_ state: StoreState) {
         medium.withLock { medium in
             let end = state.record.end
-            if medium.allocatedEnd > end { try? state.file.file.truncate(to: end) }
+            if let size = try? state.file.file.size(), size > end { try? state.file.file.truncate(to: end) }
             medium.allocatedEnd = end
         }
     }
@@ -311,7 +316,7 @@ extension CommitQueue.Medium {
     /// Writes `bytes` at `offset`; a small commit that reaches the end of the prepared space takes zeros for the next
     /// ones along, unless the next transaction has written there already.
     fileprivate mutating func write(
-        _ bytes: ByteBuffer, at offset: UInt64, to file: DataFile
+        _ bytes: ByteBuffer, at offset: UInt64, to file: DataFile, isLarge: Bool
     ) throws(StoreError) {
         let count = bytes.count
         let end = offset + UInt64(count)
@@ -321,7 +326,7 @@ extension CommitQueue.Medium {
         let outcome: Result<Void, StoreError> = file.writtenAhead.withLock { writtenAhead in
             if end > allocatedEnd {
                 ahead =
-                    count <= CommitQueue.smallCommit ? min(max(ahead * 4, 256), CommitQueue.largestAhead) : 0
+                    !isLarge && count <= CommitQueue.smallCommit ? min(max(ahead * 4, 256), CommitQueue.largestAhead) : 0
                 if ahead >= CommitQueue.smallestAhead, writtenAhead <= end {
                     if bytes !== gathered {
                         gathered.reset(keeping: CommitQueue.largestAhead)

@@ -3,7 +3,10 @@ import Synchronization
 
 /// A commit that is complete in memory and waits to be written and synced.
 final class StagedCommit: Sendable {
+    /// The commit's end, and the whole of a small one.
     let bytes: UnwrittenBytes
+    /// What comes before ``bytes`` and may still be on its way to the file.
+    let parts: CommitParts?
     /// What is true once it is on the medium.
     let state: StoreState
     private let arrived = DispatchSemaphore(value: 0)
@@ -20,9 +23,10 @@ final class StagedCommit: Sendable {
     /// Whether the commit is acknowledged to anybody.
     let needsSync: Bool
 
-    init(bytes: UnwrittenBytes, state: StoreState, needsSync: Bool = true) {
+    init(bytes: UnwrittenBytes, parts: CommitParts? = nil, state: StoreState, needsSync: Bool = true) {
         self.needsSync = needsSync
         self.bytes = bytes
+        self.parts = parts
         self.state = state
     }
 

@@ -23,7 +23,7 @@ public final class WriteTransaction {
         let options = store.options
         output = CommitBuffer(
             file: base.state.file, start: base.state.record.end, compression: options.compression,
-            memory: store.spareBuffers.take())
+            spares: store.spareBuffers)
         trees = TreeSet(
             base: base.state, reductions: store.reductions,
             context: TreeEditor.Context(
@@ -40,7 +40,6 @@ public final class WriteTransaction {
         hasEnded = true
         output.release()
         file.cache.removeAll(from: output.start)
-        store.spareBuffers.give(output.unwritten.buffer)
         store.passTurn()
     }
 
@@ -211,6 +210,6 @@ public final class WriteTransaction {
         let bytes = output.seal(&record)
         let state = StoreState(
             file: file, record: record, trees: versions, nextTreeID: trees.nextTreeID, logBytes: logBytes)
-        return StagedCommit(bytes: bytes, state: state)
+        return StagedCommit(bytes: bytes, parts: output.parts, state: state)
     }
 }
