@@ -1,17 +1,11 @@
-import Synchronization
-
 /// The whole store as of one commit: never changes, never waits, and nobody waits for it.
 ///
 /// Take as many as you like, use each from any thread, keep it as long as you need; what it costs is that the file it
 /// reads is not given back after a compaction until it goes.
 public final class Snapshot: Sendable {
     let state: StoreState
-    let reductions: [String: Reduction]
 
-    init(state: StoreState, reductions: [String: Reduction]) {
-        self.state = state
-        self.reductions = reductions
-    }
+    init(state: StoreState) { self.state = state }
 
     /// The commit that the snapshot shows.
     public var commit: Commit { Commit(state.record) }
@@ -30,9 +24,7 @@ public final class Snapshot: Sendable {
     public subscript(tree: Tree) -> TreeView {
         get throws(StoreError) {
             guard let version = state.trees[tree.id] else { throw tree.missing(in: state.file.path) }
-            return TreeView(
-                reader: TreeReader(
-                    file: state.file, root: version.root, reduction: reductions[version.reduction]))
+            return TreeView(reader: version.reader)
         }
     }
 

@@ -16,7 +16,7 @@ public final class Store: Sendable {
     let checkpointer: Checkpointer
     let spareBuffers = SpareBuffers()
     let compactor: Compactor
-    private let published: Mutex<StoreState>
+    let published: PublishedSnapshot
     /// `nil` in a store that was opened for reading only.
     private let writer: Mutex<Writer?>
     /// The writer's turn, which no thread owns, so that a transaction may move between threads.
@@ -40,9 +40,10 @@ public final class Store: Sendable {
         checkpointer = Checkpointer(
             pendingLimit: options.pendingLimitInRange, logLimit: options.logLimitInRange)
         compactor = Compactor(options)
-        published = Mutex(state)
+        let published = PublishedSnapshot(state)
+        self.published = published
         writer = Mutex(nil)
-        let made = makeWriter { [weak self] state in self?.published.withLock { $0 = state } }
+        let made = makeWriter(published.publish)
         writer.withLock { $0 = made }
     }
 
@@ -53,16 +54,14 @@ public final class Store: Sendable {
     }
 
     /// The newest published state.
-    var state: StoreState { published.withLock { $0 } }
-
-    func publish(_ state: StoreState) { published.withLock { $0 = state } }
+    var state: StoreState { published.snapshot.state }
 
     func nextOwner() -> UInt64 { Store.owners.add(1, ordering: .relaxed).newValue }
 
     // MARK: Reading
 
     /// The store as of the newest commit.
-    public func snapshot() -> Snapshot { Snapshot(state: state, reductions: reductions) }
+    public func snapshot() -> Snapshot { published.snapshot }
 
     /// Runs `body` with a snapshot of the newest commit.
     public func read<R>(_ body: (Snapshot) throws -> R) rethrows -> R { try body(snapshot()) }
@@ -109,14 +108,13 @@ public final class Store: Sendable {
     ///
     /// - Parameter failure: why nothing more may be written, if so.
     func adopt(_ state: StoreState, syncedEnd: UInt64, failure: StoreError?) {
-        let queue = CommitQueue(state: state, syncedEnd: syncedEnd, durability: options.durability) {
-            [weak self] state in self?.publish(state)
-        }
+        let queue = CommitQueue(
+            state: state, syncedEnd: syncedEnd, durability: options.durability, publish: published.publish)
         if let failure { queue.refuse(failure) }
         state.file.mapped?.extend(to: syncedEnd)
         checkpointer.reset()
         writer.withLock { $0 = $0.map { Writer(lock: $0.lock, queue: queue) } }
-        publish(state)
+        published.publish(state)
     }
 
     /// Ends writing and leaves the file as it is.

@@ -62,6 +62,6 @@ extension Snapshot {
         let file = DataFile(
             file: state.file.file, header: state.file.header, transform: state.file.codec.transform,
             cacheLimit: StoreCheck.cacheLimit)
-        return try StoreCheck(file, reductions: reductions, options).run(at: state.record, progress)
+        return try StoreCheck(file, reductions: state.reductions, options).run(at: state.record, progress)
     }
 }

@@ -97,7 +97,7 @@ final class Compaction {
     }
 
     private func copyTrees(to target: CopyTarget) throws(StoreError) -> [TreeVersion] {
-        var copiers: [(TreeVersion, TreeCopier)] = []
+        var copiers: [(TreeVersion, Reduction?, TreeCopier)] = []
         for version in source.trees.values.sorted(by: { $0.id < $1.id }) {
             let reduction = reductions[version.reduction]
             guard reduction != nil || version.reduction.isEmpty else {
@@ -105,14 +105,15 @@ final class Compaction {
             }
             let copier = TreeCopier(version, of: source, reduction: reduction, to: target)
             try copier.copy()
-            copiers.append((version, copier))
+            copiers.append((version, reduction, copier))
         }
         var trees: [TreeVersion] = []
-        for (version, copier) in copiers {
+        for (version, reduction, copier) in copiers {
+            let reader = TreeReader(
+                file: target.output.file, root: try copier.finish(), reduction: reduction)
             trees.append(
                 TreeVersion(
-                    id: version.id, name: version.name, reduction: version.reduction,
-                    root: try copier.finish()))
+                    id: version.id, name: version.name, reduction: version.reduction, reader: reader))
         }
         return trees
     }

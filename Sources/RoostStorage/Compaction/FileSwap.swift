@@ -37,11 +37,10 @@ struct FileSwap {
     /// does as well.
     private func reopened(_ state: StoreState, _ values: StoreOptions.ValueAccess) -> StoreState {
         guard let file = try? files.medium.open(files.path, .readWrite) else { return state }
+        let data = DataFile(state.file, reopened: file, writtenEnd: state.record.end, values: values)
         return StoreState(
-            file: DataFile(
-                state.file, reopened: file, writtenEnd: state.record.end, values: values),
-            record: state.record,
-            trees: state.trees, nextTreeID: state.nextTreeID, logBytes: state.logBytes)
+            file: data, record: state.record, trees: state.trees.mapValues { $0.reopened(data) },
+            nextTreeID: state.nextTreeID, logBytes: state.logBytes)
     }
 
     /// Makes the new name durable. If that fails a crash may bring the old file back, so that nothing more must be

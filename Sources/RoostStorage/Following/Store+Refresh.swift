@@ -17,7 +17,7 @@ extension Store {
         defer { passTurn() }
         guard let newer = try Follower(store: self).newerState() else { return false }
         newer.mapSyncedValues()
-        publish(newer)
+        published.publish(newer)
         return true
     }
 

@@ -67,7 +67,7 @@ extension Store {
     /// - Throws: ``StoreError/Code/notFound`` when the commit is not in the file any more, as after a compaction.
     public func snapshot(at commit: Commit) throws(StoreError) -> Snapshot {
         let state = state
-        if Commit(state.record) == commit { return Snapshot(state: state, reductions: reductions) }
+        if Commit(state.record) == commit { return Snapshot(state: state) }
         guard commit.offset < state.record.offset,
             let record = try LogScanner(file: state.file).record(at: commit.offset),
             record.checksum == commit.checksum
@@ -77,6 +77,6 @@ extension Store {
                 "\(path) has no commit \(commit.number) any more; a compaction keeps only the newest state.")
         }
         let opener = StoreOpener(path: path, options: options, environment: environment)
-        return Snapshot(state: try opener.state(at: record, of: state.file), reductions: reductions)
+        return Snapshot(state: try opener.state(at: record, of: state.file))
     }
 }

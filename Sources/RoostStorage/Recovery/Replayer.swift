@@ -40,7 +40,8 @@ struct Replayer {
         let names = Set(directory.trees.map(\.name))
         guard names.count == directory.trees.count else { throw file.damaged("two trees of one name", place) }
         let trees = directory.trees.map {
-            ($0.id, TreeVersion(id: $0.id, name: $0.name, reduction: $0.reduction, root: $0.root))
+            let reader = TreeReader(file: file, root: $0.root, reduction: reductions[$0.reduction])
+            return ($0.id, TreeVersion(id: $0.id, name: $0.name, reduction: $0.reduction, reader: reader))
         }
         return StoreState(
             file: file, record: checkpoint, trees: Dictionary(uniqueKeysWithValues: trees),

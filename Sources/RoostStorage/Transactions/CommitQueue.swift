@@ -326,7 +326,8 @@ extension CommitQueue.Medium {
         let outcome: Result<Void, StoreError> = file.writtenAhead.withLock { writtenAhead in
             if end > allocatedEnd {
                 ahead =
-                    !isLarge && count <= CommitQueue.smallCommit ? min(max(ahead * 4, 256), CommitQueue.largestAhead) : 0
+                    !isLarge && count <= CommitQueue.smallCommit
+                    ? min(max(ahead * 4, 256), CommitQueue.largestAhead) : 0
                 if ahead >= CommitQueue.smallestAhead, writtenAhead <= end {
                     if bytes !== gathered {
                         gathered.reset(keeping: CommitQueue.largestAhead)

@@ -18,6 +18,7 @@ final class StoreState: Sendable {
         logBytes: UInt64,
         replayed: [ReplayedNodes] = []
     ) {
+        assert(trees.values.allSatisfy { $0.reader.file === file }, "a state's trees are in its file")
         self.file = file
         self.record = record
         self.trees = trees
@@ -25,6 +26,14 @@ final class StoreState: Sendable {
         self.nextTreeID = nextTreeID
         self.logBytes = logBytes
         self.replayed = replayed
+    }
+
+    /// The reductions that the trees keep, by name, as far as they are known.
+    var reductions: [String: Reduction] {
+        let known = trees.values.compactMap { version in
+            version.reader.reduction.map { (version.reduction, $0) }
+        }
+        return Dictionary(known, uniquingKeysWith: { first, _ in first })
     }
 
     /// The same trees after a commit that changed none of them.

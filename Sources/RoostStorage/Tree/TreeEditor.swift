@@ -80,7 +80,7 @@ final class TreeEditor {
     /// The tree as it is now, to be read or published.
     var version: TreeVersion {
         TreeVersion(
-            id: id, name: name, reduction: reductionName, root: currentRoot, pendingBytes: pendingBytes)
+            id: id, name: name, reduction: reductionName, reader: reader, pendingBytes: pendingBytes)
     }
 
     var currentRoot: Root {

@@ -19,7 +19,8 @@ import Testing
 
     init() throws {
         gate = GatedMedium(disk)
-        store = try Store.open("store", options: StoreOptions(), environment: Simulation.environment(of: gate))
+        store = try Store.open(
+            "store", options: StoreOptions(), environment: Simulation.environment(of: gate))
         tree = try store.tree("tree")
         try store.write { try $0.put("before", [1], in: tree) }
     }
