@@ -25,5 +25,6 @@ enum RoostBenchmarks {
         print(MarkdownReport(results).text)
         if let file = options.jsonFile { try results.json().write(to: URL(fileURLWithPath: file)) }
         if let directory = options.results { try ResultFiles.write(results, to: directory) }
+        if let failure = results.failures.first { throw failure }
     }
 }

@@ -12,8 +12,8 @@ enum ScalingRun {
             return try Conductor(step).run()
         }
         for run in runs { print(MarkdownReport(run).text) }
-        guard let directory = options.results else { return }
-        try ResultFiles.write(scaling: runs, to: directory)
+        if let directory = options.results { try ResultFiles.write(scaling: runs, to: directory) }
+        if let failure = runs.lazy.compactMap(\.failures.first).first { throw failure }
     }
 
     /// One of each: variants of a contender would only crowd the plot.

@@ -9,6 +9,8 @@ struct Results {
     private var disturbed: Set<Cell> = []
     /// The first round's ``Outcome/progress``, by contender.
     private(set) var progress: [String: [Double]] = [:]
+    /// The samples that could not be taken.
+    var failures: [BenchmarkError] = []
 
     private struct Cell: Hashable {
         let contender: String

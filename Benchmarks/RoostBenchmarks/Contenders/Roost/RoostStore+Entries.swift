@@ -7,7 +7,7 @@ extension RoostStore {
             name: "roost", title: "Roost", kind: .roost,
             configuration:
                 "defaults (durable: one sync a commit), 64 MiB of node cache, values read by pread",
-            rows: Set(Row.allCases),
+            rows: Set(Row.allCases).subtracting([.changeFeed, .jsonImport]),
             open: { try RoostStore($0) },
             primitives: { RoostPrimitives() },
             blobs: { try RoostBlob($0, key: nil) }),
