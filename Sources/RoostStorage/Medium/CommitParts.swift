@@ -13,8 +13,9 @@ import Synchronization
 final class CommitParts: Sendable {
     /// A part is written once it has this many bytes.
     static let partLength = 1 << 17
-    /// Parts that may wait before the commit's own thread helps.
-    private static let mostWaiting = 8
+    /// Bytes that may wait before the commit's own thread helps. A part ends with a whole chunk, so with large values it
+    /// may be larger than that by itself.
+    private static let mostWaiting = 8 * partLength
 
     private let file: DataFile
     private let spares: SpareBuffers
@@ -46,20 +47,14 @@ final class CommitParts: Sendable {
     func add(_ part: UnwrittenBytes) throws(StoreError) {
         // Space that is prepared for small commits must not be zeroed where a part may be already.
         file.writtenAhead.withLock { $0 = max($0, part.end) }
-        let isCrowded: Bool
-        if file.file.allowsWritingBehind {
-            let needsHelper = shared.withLock { shared in
-                shared.waiting.append(part)
-                defer { shared.hasHelper = true }
-                return !shared.hasHelper
-            }
-            if needsHelper { DispatchQueue.global().async { [self] in help() } }
-            isCrowded = shared.withLock { $0.waiting.count > CommitParts.mostWaiting }
-        } else {
-            shared.withLock { $0.waiting.append(part) }
-            isCrowded = true
+        let allowsHelp = file.file.allowsWritingBehind
+        let needsHelper = shared.withLock { shared in
+            shared.waiting.append(part)
+            defer { shared.hasHelper = shared.hasHelper || allowsHelp }
+            return allowsHelp && !shared.hasHelper
         }
-        if isCrowded, let first = take() { write(first) }
+        if needsHelper { DispatchQueue.global().async { [self] in help() } }
+        while waitingBytes > (allowsHelp ? CommitParts.mostWaiting : 0), let part = take() { write(part) }
         try check()
     }
 
@@ -109,6 +104,10 @@ final class CommitParts: Sendable {
             shared.hasHelper = shared.isWriting
             return shared.isWriting ? shared.waiting.removeFirst() : nil
         }
+    }
+
+    private var waitingBytes: Int {
+        shared.withLock { shared in shared.waiting.reduce(0) { $0 + $1.buffer.count } }
     }
 
     private func take() -> UnwrittenBytes? {
