@@ -22,15 +22,5 @@
                 return try body(&value)
             }
         }
-
-        package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
-            _ body: (inout sending Value) throws(Failure) -> sending Result
-        ) throws(Failure) -> sending Result? {
-            try mutex.withLockIfAvailable { (value: inout sending Value) throws(Failure) -> sending Result in
-                turns.add(1, ordering: .acquiringAndReleasing)
-                defer { turns.add(1, ordering: .acquiringAndReleasing) }
-                return try body(&value)
-            }
-        }
     }
 #endif

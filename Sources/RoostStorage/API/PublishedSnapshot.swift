@@ -12,7 +12,8 @@ final class PublishedSnapshot: Sendable {
     var snapshot: Snapshot { newest.withLock { $0 } }
 
     func publish(_ state: StoreState) {
-        let snapshot = Snapshot(state: state)
-        newest.withLock { $0 = snapshot }
+        var snapshot = Snapshot(state: state)
+        // What only the old one still held is freed outside the lock, where no reader waits for it.
+        newest.withLock { swap(&$0, &snapshot) }
     }
 }

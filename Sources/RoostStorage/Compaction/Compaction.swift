@@ -97,20 +97,20 @@ final class Compaction {
     }
 
     private func copyTrees(to target: CopyTarget) throws(StoreError) -> [TreeVersion] {
-        var copiers: [(TreeVersion, Reduction?, TreeCopier)] = []
+        var copiers: [(TreeVersion, TreeCopier)] = []
         for version in source.trees.values.sorted(by: { $0.id < $1.id }) {
-            let reduction = reductions[version.reduction]
+            let reduction = version.reader.reduction
             guard reduction != nil || version.reduction.isEmpty else {
                 throw StoreError.missingReduction(of: version, in: files.path)
             }
             let copier = TreeCopier(version, of: source, reduction: reduction, to: target)
             try copier.copy()
-            copiers.append((version, reduction, copier))
+            copiers.append((version, copier))
         }
         var trees: [TreeVersion] = []
-        for (version, reduction, copier) in copiers {
+        for (version, copier) in copiers {
             let reader = TreeReader(
-                file: target.output.file, root: try copier.finish(), reduction: reduction)
+                file: target.output.file, root: try copier.finish(), reduction: version.reader.reduction)
             trees.append(
                 TreeVersion(
                     id: version.id, name: version.name, reduction: version.reduction, reader: reader))

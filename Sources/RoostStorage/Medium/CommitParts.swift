@@ -20,17 +20,14 @@ final class CommitParts: Sendable {
     private let file: DataFile
     private let spares: SpareBuffers
     private let shared = Mutex(Shared())
-    private let partEnded = DispatchSemaphore(value: 0)
+    /// Held by the thread of the pool from taking a part until that is in the file.
+    private let helping = Mutex(())
 
     private struct Shared {
         /// Parts that nobody has begun to write, first come first.
         var waiting: [UnwrittenBytes] = []
         /// Whether a thread of the pool is on its way or at work.
         var hasHelper = false
-        /// Whether that thread is writing a part.
-        var isWriting = false
-        /// Threads that wait for it to be through with the part.
-        var waiters = 0
         var failure: StoreError?
         /// Parts that could not be written, or came after one that could not.
         var failed: [UnwrittenBytes] = []
@@ -87,23 +84,16 @@ final class CommitParts: Sendable {
 
     /// The work of a thread of the pool: parts, until none waits.
     private func help() {
-        while let part = takeAsHelper() {
-            write(part)
-            let waiters = shared.withLock { shared in
-                shared.isWriting = false
-                defer { shared.waiters = 0 }
-                return shared.waiters
-            }
-            for _ in 0..<waiters { partEnded.signal() }
-        }
+        while helping.withLock({ _ in helpOnce() }) {}
     }
 
-    private func takeAsHelper() -> UnwrittenBytes? {
-        shared.withLock { shared in
-            shared.isWriting = !shared.waiting.isEmpty
-            shared.hasHelper = shared.isWriting
-            return shared.isWriting ? shared.waiting.removeFirst() : nil
+    private func helpOnce() -> Bool {
+        let part: UnwrittenBytes? = shared.withLock { shared in
+            shared.hasHelper = !shared.waiting.isEmpty
+            return shared.hasHelper ? shared.waiting.removeFirst() : nil
         }
+        if let part { write(part) }
+        return part != nil
     }
 
     private var waitingBytes: Int {
@@ -114,13 +104,8 @@ final class CommitParts: Sendable {
         shared.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
     }
 
-    private func waitForHelper() {
-        let isWriting = shared.withLock { shared in
-            if shared.isWriting { shared.waiters += 1 }
-            return shared.isWriting
-        }
-        if isWriting { partEnded.wait() }
-    }
+    /// Returns when the part that the helper has taken, if any, is in the file.
+    private func waitForHelper() { helping.withLock { _ in } }
 
     private func write(_ part: UnwrittenBytes) {
         do throws(StoreError) {

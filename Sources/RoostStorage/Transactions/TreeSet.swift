@@ -54,7 +54,7 @@ final class TreeSet {
             return editor
         }
         guard let version = trees[id] else { return nil }
-        let reduction = reductions[version.reduction]
+        let reduction = version.reader.reduction
         guard reduction != nil || version.reduction.isEmpty || !needsReductions else {
             throw StoreError.missingReduction(of: version, in: context.file.path)
         }

@@ -22,15 +22,6 @@ import Testing
 
     private func key(_ number: Int) -> Key { Key(UInt64(number)) }
 
-    private func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
-        }
-    }
-
     @Test func rangesOfEveryKindCountWhatIsInThem() throws {
         let view = try store.snapshot()[tree]
         #expect(try view.count(in: KeyRange(key(10)..<key(20))) == 5)

@@ -17,15 +17,6 @@ import Testing
         disk.faults = plan
     }
 
-    private func code(_ body: () throws -> Void) -> StoreError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? StoreError)?.code
-        }
-    }
-
     @Test func aFailedSyncEndsWritingUntilTheStoreIsOpenedAgain() throws {
         var store = try bench.open(disk)
         for number in 1...5 { try bench.commit(number, to: store) }

@@ -33,11 +33,17 @@ import Testing
         return try store.snapshot()[tree]
     }
 
-    @Test func aPartOnItsWayIsReadFromMemory() throws {
+    /// A transaction of which another thread is writing a part until the gate opens.
+    private func beginWithAPartOnItsWay() throws -> WriteTransaction {
         gate.close(before: .write)
         let transaction = try store.beginWriting()
         try transaction.put("large", Self.large, in: tree)
         gate.waitForVisitor()
+        return transaction
+    }
+
+    @Test func aPartOnItsWayIsReadFromMemory() throws {
+        let transaction = try beginWithAPartOnItsWay()
         #expect(try transaction[tree, "large"] == Self.large)
         gate.open()
         try transaction.commit()
@@ -46,10 +52,7 @@ import Testing
     }
 
     @Test func aCommitIsAcknowledgedOnlyWhenItsPartsAreThere() throws {
-        gate.close(before: .write)
-        let transaction = try store.beginWriting()
-        try transaction.put("large", Self.large, in: tree)
-        gate.waitForVisitor()
+        let transaction = try beginWithAPartOnItsWay()
         let group = DispatchGroup()
         DispatchQueue.global().async(group: group) { [handed = HandedTransaction(transaction)] in
             _ = try? handed.transaction.commit()
@@ -62,10 +65,7 @@ import Testing
 
     /// A part that came late would lie over what the next transaction wrote in its place.
     @Test func rollingBackWaitsForAPartOnItsWay() throws {
-        gate.close(before: .write)
-        let transaction = try store.beginWriting()
-        try transaction.put("large", Self.large, in: tree)
-        gate.waitForVisitor()
+        let transaction = try beginWithAPartOnItsWay()
         let group = DispatchGroup()
         DispatchQueue.global().async(group: group) { [store, tree] in
             _ = try? store.write { try $0.put("other", Self.other, in: tree) }
@@ -82,10 +82,7 @@ import Testing
     }
 
     @Test func aPartThatFailsFailsTheCommitAlone() throws {
-        gate.close(before: .write)
-        let transaction = try store.beginWriting()
-        try transaction.put("large", Self.large, in: tree)
-        gate.waitForVisitor()
+        let transaction = try beginWithAPartOnItsWay()
         gate.open(failing: FileError(.noSpace, operation: "write", path: "store"))
         #expect(throws: StoreError.self) { try transaction.commit() }
         #expect(try store.snapshot()[tree].count == 1)
