@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import RoostCampaign
 import RoostFile
 import RoostSimulation
@@ -42,6 +43,16 @@ import Testing
         return transaction
     }
 
+    /// Runs `body` on a thread of its own, because the pool's may all be waiting at gates, and signals when it is done.
+    private func onThread(_ body: @escaping @Sendable () -> Void) -> DispatchSemaphore {
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            body()
+            done.signal()
+        }
+        return done
+    }
+
     @Test func aPartOnItsWayIsReadFromMemory() throws {
         let transaction = try beginWithAPartOnItsWay()
         #expect(try transaction[tree, "large"] == Self.large)
@@ -53,29 +64,25 @@ import Testing
 
     @Test func aCommitIsAcknowledgedOnlyWhenItsPartsAreThere() throws {
         let transaction = try beginWithAPartOnItsWay()
-        let group = DispatchGroup()
-        DispatchQueue.global().async(group: group) { [handed = HandedTransaction(transaction)] in
+        let committed = onThread { [handed = HandedTransaction(transaction)] in
             _ = try? handed.transaction.commit()
         }
-        #expect(group.wait(timeout: .now() + 0.2) == .timedOut)
+        #expect(committed.wait(timeout: .now() + 0.2) == .timedOut)
         gate.open()
-        group.wait()
+        committed.wait()
         #expect(try reopened().value("large") == Self.large)
     }
 
     /// A part that came late would lie over what the next transaction wrote in its place.
     @Test func rollingBackWaitsForAPartOnItsWay() throws {
         let transaction = try beginWithAPartOnItsWay()
-        let group = DispatchGroup()
-        DispatchQueue.global().async(group: group) { [store, tree] in
+        let written = onThread { [store, tree, handed = HandedTransaction(transaction)] in
+            handed.transaction.rollback()
             _ = try? store.write { try $0.put("other", Self.other, in: tree) }
         }
-        DispatchQueue.global().async(group: group) { [handed = HandedTransaction(transaction)] in
-            handed.transaction.rollback()
-        }
-        #expect(group.wait(timeout: .now() + 0.2) == .timedOut)
+        #expect(written.wait(timeout: .now() + 0.2) == .timedOut)
         gate.open()
-        group.wait()
+        written.wait()
         let view = try reopened()
         #expect(try view.value("other") == Self.other)
         #expect(try view.value("large") == nil)
