@@ -13,7 +13,7 @@ struct DeltaPage: ~Copyable {
     static let replaces: UInt8 = 0x08
 
     /// The capacity for the cells of the first changes, in bytes.
-    private static let smallest = 192
+    private static let smallest = 64
     /// Slots hold 16-bit offsets of cells.
     static let largest = 65_535
     /// A page that takes no more has room for any change.
