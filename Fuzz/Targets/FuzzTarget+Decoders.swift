@@ -4,7 +4,7 @@ import RoostBytes
 
 /// The engine's decoders, each by itself. Checksums are made right before the decoder sees the input.
 extension FuzzTarget {
-    static let engineDecoders = [header, record, chunk, node, operations, directory]
+    static let engineDecoders = [header, record, chunk, node, packedLeaf, operations, directory]
 
     private static let header = FuzzTarget("header", largestInput: Format.blockSize) {
         [FileHeader(storeID: ids, fileID: ids, salt: 1, created: 2, generation: 3).encoded().view.array]
@@ -72,7 +72,7 @@ extension FuzzTarget {
     }
 
     private static let node = FuzzTarget("node", largestInput: 2048) {
-        try StoreSeeds.payloads(of: .node)
+        try StoreSeeds.pages()
     } run: { input in
         let buffer = ByteBuffer()
         buffer.append(input)
@@ -87,6 +87,22 @@ extension FuzzTarget {
             guard fault == nil, page.level == 0 else { continue }
             try demand(isThere && found == index, "a key of a sound node that is not found")
         }
+    }
+
+    private static let packedLeaf = FuzzTarget("packed-leaf", largestInput: 2048) {
+        try StoreSeeds.packedLeaves()
+    } run: { input in
+        let (packed, output) = (ByteBuffer(), ByteBuffer())
+        packed.append(input)
+        guard (try? PackedLeaf.unpack(packed.view, into: output)) != nil else { return }
+        try demand(output.count <= LeafBuilder.largestPage, "a page larger than any can be")
+        guard let page = PageView(output.view) else { throw FuzzFinding("an unpacked leaf that is no page") }
+        guard PageCheck(page: page, lower: nil, upper: nil).fault() == nil,
+            let again = try PackedLeaf.pack(page)
+        else { return }
+        let copy = ByteBuffer()
+        try PackedLeaf.unpack(again.view, into: copy)
+        try demand(copy.view.compare(output.view) == 0, "a leaf that packing changes")
     }
 
     private static func read(_ page: PageView, _ index: Int) throws {

@@ -39,14 +39,28 @@ enum StoreSeeds {
         ]
     }
 
-    /// The payloads of one kind of chunk in all files, decompressed.
+    /// The payloads of one kind of chunk in all files, without those that are stored in another form.
     static func payloads(of kind: ChunkKind) throws -> [[UInt8]] {
+        try payloads(withByte: kind.rawValue)
+    }
+
+    static func packedLeaves() throws -> [[UInt8]] { try payloads(withByte: ChunkKind.node.rawValue | 0x40) }
+
+    /// Nodes as pages.
+    static func pages() throws -> [[UInt8]] {
+        try payloads(of: .node)
+            + packedLeaves().map { packed in
+                let page = ByteBuffer()
+                try packed.withView { try PackedLeaf.unpack($0, into: page) }
+                return page.view.array
+            }
+    }
+
+    private static func payloads(withByte kindAndFlags: UInt8) throws -> [[UInt8]] {
         try files().flatMap { bytes in
             let layout = StoreLayout(bytes)
-            return layout.chunks.filter {
-                $0.kind == kind && layout.bytes[$0.range.lowerBound + 4] == kind.rawValue
-            }
-            .prefix(6).map { Array(layout.bytes[$0.payload]) }
+            return layout.chunks.filter { layout.bytes[$0.range.lowerBound + 4] == kindAndFlags }
+                .prefix(6).map { Array(layout.bytes[$0.payload]) }
         }
     }
 

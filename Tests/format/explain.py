@@ -12,7 +12,7 @@ import sys
 
 from roost_reader import BLOCK, DIRECTORY, NODE, OPERATIONS, Damage, Fields, Store
 
-TEXTS = {"name", "rest of the key", "inline bytes", "prefix", "value"}
+TEXTS = {"name", "rest of the key", "inline bytes", "prefix", "value", "rest of the suffix", "rest of the inline bytes"}
 SHOWN = 16  # bytes of a field
 
 

@@ -27,6 +27,7 @@ MAKE, DROP = 0x01, 0x02
 PUT, DELETE, DELETE_RANGE, APPEND_LEAF = 0x10, 0x20, 0x21, 0x30
 OPERATION_NAMES = {PUT: "put", DELETE: "delete", DELETE_RANGE: "delete a range", APPEND_LEAF: "append a leaf"}
 REFERENCE_KINDS = ["none", "owned", "shared", "borrowed"]
+COMPRESSED, TRANSFORMED, PACKED = 0x10, 0x20, 0x40
 
 
 class Damage(Exception):
@@ -140,6 +141,10 @@ class Fields:
         return self.position >= self.end
 
 
+def varint_length(value):
+    return max(1, (value.bit_length() + 6) // 7)
+
+
 class Store:
     def __init__(self, data, note=None):
         self.data, self.note = data, note
@@ -235,6 +240,10 @@ class Store:
 
     def chunk(self, place, kind, note=None):
         """The payload of a chunk as Fields."""
+        return self.flagged_chunk(place, kind, note)[0]
+
+    def flagged_chunk(self, place, kind, note=None):
+        """The payload of a chunk as Fields, and whether it is packed."""
         offset, length = place
         require(length >= 6 and offset + length <= len(self.data), "a chunk beyond the file's end", offset)
         fields = Fields(self.data, offset, offset + length, note)
@@ -243,12 +252,14 @@ class Store:
                 "a chunk with a wrong checksum", offset)
         flags = fields.number(1, "kind and flags", lambda value: f"{value:#x}, {CHUNK_KINDS.get(value & 15)}")
         require(flags & 0x0F == kind, f"a chunk of another kind than {CHUNK_KINDS[kind]}", offset)
-        require(flags & 0xC0 == 0, "a chunk with unknown flags", offset)
-        require(flags & 0x20 == 0, "a transformed chunk", offset)
+        is_packed = flags & PACKED != 0
+        require(flags & 0x80 == 0, "a chunk with unknown flags", offset)
+        require(not is_packed or kind == NODE, "a packed chunk", offset)
+        require(flags & TRANSFORMED == 0, "a transformed chunk", offset)
         stored = fields.varint("length of the payload")
         require(fields.position + stored == offset + length, "a chunk of another length", offset)
-        if flags & 0x10 == 0:
-            return fields
+        if flags & COMPRESSED == 0:
+            return fields, is_packed
         self.met["compressed " + CHUNK_KINDS[kind]] += 1
         size = fields.varint("length before compression")
         require(size <= min(1 << 30, 1032 * stored), "a wrong length before compression", offset)
@@ -258,7 +269,7 @@ class Store:
         except zlib.error as error:
             raise Damage(f"{error} at offset {offset}") from None
         require(len(payload) == size and stream.eof, "compressed bytes of another length", offset)
-        return Fields(payload)
+        return Fields(payload), is_packed
 
     def value(self, place):
         fields = self.chunk(place, VALUE)
@@ -268,7 +279,12 @@ class Store:
 
     def node(self, place, note=None):
         """Level and items of a node: (key, entry) in a leaf, (separator, child) in an inner node."""
-        fields = self.chunk(place, NODE, note)
+        fields, is_packed = self.flagged_chunk(place, NODE, note)
+        if is_packed:
+            self.met["packed leaf"] += 1
+            items = self.packed_leaf(fields)
+            self.check_order(0, items, place)
+            return 0, items
         page = fields.position
         level = fields.number(1, "level")
         require(level <= 40 and fields.number(1, None) == 0, "a malformed node", place[0])
@@ -288,6 +304,46 @@ class Store:
             items.append((key, self.leaf_cell(fields) if level == 0 else self.inner_cell(fields, place)))
         self.check_order(level, items, place)
         return level, items
+
+    # 7.4 Packed leaves
+
+    def packed_leaf(self, fields):
+        size = fields.varint("length of the page")
+        count, prefix = fields.varint("count"), bytes(fields.bytes("prefix"))
+        require(size <= 65535 and count <= size, "a packed leaf that is too long", fields.position)
+        length = 8 + len(prefix)
+        suffix, inline, chunk, items = b"", b"", (0, 0), []
+        for index in range(count):
+            control = fields.number(2, f"entry {index}: control", hex)
+            kind = control & 3
+            suffix = self.packed_bytes(fields, suffix, control >> 6 & 31, control & 4, "the suffix")
+            inline = self.packed_bytes(fields, inline, control >> 11, control & 8, "the inline bytes")
+            length += 8 + max(len(suffix) - 4, 0) + 1 + varint_length(len(inline)) + len(inline)
+            if kind:
+                chunk = self.packed_chunk(fields, control, chunk)
+                length += 6 + varint_length(chunk[1])
+            items.append((prefix + suffix, (kind, inline, chunk if kind else None)))
+        require(fields.at_end and length == size, "a packed leaf of another length", fields.position)
+        return items
+
+    @staticmethod
+    def packed_bytes(fields, before, shared, has_same_length, meaning):
+        if shared == 31:
+            shared = fields.varint(f"bytes in common at the start of {meaning}")
+        length = len(before) if has_same_length else fields.varint(f"length of {meaning}")
+        require(shared <= min(len(before), length), "more in common than there is", fields.position)
+        return before[:shared] + bytes(fields.raw(length - shared, f"rest of {meaning}"))
+
+    @staticmethod
+    def packed_chunk(fields, control, before):
+        offset, length = sum(before), before[1]
+        if control & 32 == 0:
+            zigzag = fields.varint("distance of the value, zigzag")
+            offset = (offset + ((zigzag >> 1) ^ -(zigzag & 1))) & MASK
+        if control & 16 == 0:
+            length = fields.varint("length of the value")
+        require(offset < 1 << 48 and length < 1 << 32, "a malformed reference", fields.position)
+        return offset, length
 
     @staticmethod
     def check_order(level, items, place):

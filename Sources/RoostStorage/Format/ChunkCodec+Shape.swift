@@ -3,9 +3,7 @@ import RoostBytes
 extension ChunkCodec {
     /// What the first bytes of a chunk say of it, before anything is verified; `nil` where no chunk can begin.
     static func shape(of bytes: ByteView) -> (kind: ChunkKind, length: Int)? {
-        guard bytes.count > 5, bytes[4] & 0xc0 == 0, let kind = ChunkKind(rawValue: bytes[4] & 0x0f) else {
-            return nil
-        }
+        guard bytes.count > 5, let kind = kind(bytes[4]) else { return nil }
         var reader = ByteReader(bytes.slice(5, min(bytes.count - 5, maximumHeaderLength - 5)))
         guard let length = try? reader.varint(), length <= UInt64(Format.maximumValueLength) * 2 else {
             return nil

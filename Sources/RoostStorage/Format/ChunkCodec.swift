@@ -13,6 +13,7 @@ final class ChunkCodec: Sendable {
 
     private static let compressedFlag: UInt8 = 0x10
     private static let sealedFlag: UInt8 = 0x20
+    private static let packedFlag: UInt8 = 0x40
 
     let salt: UInt64
     let transform: (any ChunkTransform)?
@@ -32,18 +33,21 @@ final class ChunkCodec: Sendable {
 
     /// Appends a chunk to `output`, which will stand at `offset` of the file, and returns where it is.
     ///
+    /// Leaves are packed (``PackedLeaf``) where that makes them shorter.
+    ///
     /// - Parameter level: zlib's compression level, 0 for none. The payload stays as it is unless an eighth is saved.
     func append(
         _ payload: ByteView, kind: ChunkKind, at offset: UInt64, level: Int32, to output: ByteBuffer
     ) -> ChunkReference {
         let base = output.count
-        if level > 0, payload.count >= ChunkCodec.minimumToCompress,
-            let packed = ChunkCodec.deflated(payload, level: level)
-        {
-            append(packed.view, ChunkCodec.compressedFlag, kind, offset, output)
-        } else {
-            append(payload, 0, kind, offset, output)
-        }
+        var (stored, flags): (ByteView, UInt8) = (payload, 0)
+        let packed = kind == .node ? ChunkCodec.packed(payload) : nil
+        if let packed { (stored, flags) = (packed.view, ChunkCodec.packedFlag) }
+        let deflated =
+            level > 0 && stored.count >= ChunkCodec.minimumToCompress
+            ? ChunkCodec.deflated(stored, level: level) : nil
+        if let deflated { (stored, flags) = (deflated.view, flags | ChunkCodec.compressedFlag) }
+        withExtendedLifetime((packed, deflated)) { append(stored, flags, kind, offset, output) }
         let chunk = output.view.slice(base, output.count - base)
         output.store(checksum(chunk, offset), at: base)
         return ChunkReference(offset: offset, length: UInt32(chunk.count))
@@ -93,7 +97,22 @@ final class ChunkCodec: Sendable {
         let memory = scratch ?? ByteBuffer()
         scratch = memory
         memory.reset()
-        return try decoded(stored, flags, kind, reference.offset, memory)
+        let plain = try decoded(stored, flags, kind, reference.offset, memory)
+        guard flags & ChunkCodec.packedFlag != 0 else { return plain }
+        let page = ByteBuffer(capacity: 8192)
+        defer { scratch = page }
+        do {
+            try PackedLeaf.unpack(plain, into: page)
+        } catch {
+            throw Refusal(reason: "a malformed packed leaf")
+        }
+        return page.view
+    }
+
+    /// The packed form of the page in `payload`, if it is a leaf's.
+    private static func packed(_ payload: ByteView) -> ByteBuffer? {
+        guard let page = PageView(payload), page.level == 0 else { return nil }
+        return try? PackedLeaf.pack(page)
     }
 
     /// Whether the payload of `chunk` is used as it is stored.
@@ -102,10 +121,22 @@ final class ChunkCodec: Sendable {
     /// Whether the payload of `chunk` is stored in another form than it is used.
     func isDecoded(_ chunk: ByteView) -> Bool { chunk[4] & 0xf0 != 0 }
 
+    /// Whether the payload of `chunk` is a packed leaf as it is stored, neither compressed nor encrypted.
+    static func isPackedOnly(_ chunk: ByteView) -> Bool { chunk[4] & 0xf0 == packedFlag }
+
+    /// The kind that a chunk's byte of kind and flags gives it; `nil` for a kind or flags that there are not.
+    @inline(__always)
+    static func kind(_ byte: UInt8) -> ChunkKind? {
+        guard let kind = ChunkKind(rawValue: byte & 0x0f), byte & 0x80 == 0,
+            byte & packedFlag == 0 || kind == .node
+        else { return nil }
+        return kind
+    }
+
     @inline(__always)
     private func header(of chunk: ByteView, _ kind: ChunkKind) throws(Refusal) -> (UInt8, Int, Int) {
         guard chunk.count >= 6 else { throw Refusal(reason: "too few bytes for a chunk") }
-        guard chunk[4] & 0x0f == kind.rawValue, chunk[4] & 0xc0 == 0 else {
+        guard ChunkCodec.kind(chunk[4]) == kind else {
             throw Refusal(reason: "a chunk of another kind than \(kind)")
         }
         var reader = ByteReader(chunk.slice(5, min(chunk.count - 5, 5)))

@@ -76,19 +76,20 @@ import Testing
 
     @Test func keysOutOfOrderAreFound() throws {
         let sample = try ExampleStore()
-        let leaf = try root("plain", of: sample).child.chunk
-        try sample.file.rewrite(leaf) { page in
-            let slots = 8 + Int(page[4])
-            for index in 0..<8 { page.swapAt(slots + index, slots + 8 + index) }
+        let leaf = try root("summed", of: sample).child.chunk
+        try sample.file.rewrite(leaf) { packed in
+            // Page length (2), count (1), prefix with its length, control (2), then the first suffix with its length.
+            let length = 4 + Int(packed[3]) + 2
+            packed[length + Int(packed[length])] = 0xff
         }
         #expect(try findings(sample).contains { $0.offset == leaf.offset && $0.what.contains("order") })
     }
 
-    @Test func leafOfAnotherLevelIsFound() throws {
+    @Test func nodeOfAnotherLevelIsFound() throws {
         let sample = try ExampleStore()
-        let leaf = try root("plain", of: sample).child.chunk
-        try sample.file.rewrite(leaf) { $0[0] = 1 }
-        #expect(try findings(sample).contains { $0.offset == leaf.offset && $0.what.contains("level") })
+        let root = try root("plain", of: sample).root
+        try sample.file.rewrite(root) { $0[0] = 2 }
+        #expect(try findings(sample).contains { $0.offset == root.offset && $0.what.contains("level") })
     }
 
     @Test func nodeThatLeadsInACircleIsFound() throws {

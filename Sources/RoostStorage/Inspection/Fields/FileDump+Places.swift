@@ -71,12 +71,14 @@ extension FileDump {
     private func chunkSection(
         _ bytes: ByteView, _ kind: ChunkKind, _ chunk: ChunkReference, _ showsContent: Bool
     ) -> FileSection {
-        let isPlain = !file.codec.isDecoded(bytes)
+        // Whether the fields of the stored payload can be shown, or only those of the decoded one.
+        let isPlain = !file.codec.isDecoded(bytes) || ChunkCodec.isPackedOnly(bytes)
         var section = FileDump.section("Chunk: \(kind)", bytes, at: chunk.offset) {
             (fields) throws(MalformedBytes) in
             try fields.number(4, "checksum of a chunk", FieldText.hexadecimal)
             try fields.number(1, "kind and flags") { FieldText.hexadecimal($0) + ", \(kind)" }
             try fields.varint("length of the payload")
+            if ChunkCodec.isPackedOnly(bytes) { return try fields.readPackedLeaf() }
             guard !isPlain else { return try fields.readPayload(kind, of: chunk) }
             try fields.raw(fields.end - fields.position, "payload as it is stored, compressed or encrypted")
         }

@@ -16,7 +16,10 @@ package struct FileField: Hashable, Sendable {
     /// The most bytes that a field keeps.
     package static let shownLength = 16
     /// Fields whose bytes are often text.
-    private static let texts: Set = ["name", "rest of the key", "inline bytes", "prefix", "value"]
+    private static let texts: Set = [
+        "name", "rest of the key", "inline bytes", "prefix", "value", "rest of the suffix",
+        "rest of the inline bytes",
+    ]
 
     /// The field in a line: offset, bytes, meaning, as in FileFormat.md's worked example.
     package var line: String {
