@@ -11,6 +11,7 @@ import Synchronization
 ///     CommitWriter backup PATH SEED        brings the backup at PATH.backup up to date after every few commits
 ///     CommitWriter fill PATH SEED BYTES    until the file may grow no further than BYTES; then writes "full"
 ///     CommitWriter follow PATH SEED        reads what another process commits, until its standard input ends
+///     CommitWriter fault PATH              reads a value from the mapping, then raises SIGBUS, for which it has a handler
 ///     CommitWriter hold PATH
 let arguments = CommandLine.arguments
 let output = Mutex(FileHandle.standardOutput)
@@ -124,6 +125,14 @@ case "fill" where arguments.count == 5:
     tell("1 \(NumberedWork.number(try Contents.read(store.snapshot())["thread-0"]))")
 case "follow" where arguments.count == 4:
     try follow(arguments[2], UInt64(arguments[3]) ?? 0)
+case "fault":
+    // A host's own handler, there before the store's.
+    signal(SIGBUS) { _ in _exit(3) }
+    let store = try Store.open(arguments[2])
+    let tree = try store.tree("values")
+    try store.write { try $0.put("key", [UInt8](repeating: 7, count: 1000), in: tree) }
+    tell("\(try store.snapshot()[tree].value("key")?.count ?? 0)")
+    raise(SIGBUS)
 case "hold":
     let store = try Store.open(arguments[2])
     tell("open")

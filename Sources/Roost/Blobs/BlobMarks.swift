@@ -23,6 +23,8 @@ struct BlobMarks {
             let value = try engine { () throws(StoreError) in try cursor.valueView() }
             unsafe mark(value.buffer)
         }
+        // A digest that was not seen would cost its blob.
+        try engine { () throws(StoreError) in try cursor.checkMapping() }
     }
 
     /// Marks the digests in `bytes`: texts in Fleece and JSON stand there as they are.

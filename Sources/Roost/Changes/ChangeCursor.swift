@@ -26,7 +26,7 @@ public final class ChangeCursor {
 
     /// The document of `change`, which must be what ``next()`` answered last. Found without a look-up by ID.
     public func document(of change: Change) throws(DatabaseError) -> Document {
-        let bytes = try engine { () throws(StoreError) in try cursor.valueView().array }
+        let bytes = try engine { () throws(StoreError) in try cursor.value() }
         var flags: StoredDocument.Flags = []
         if change.isDeleted { flags.insert(.deleted) }
         if change.isConflicted { flags.insert(.conflicted) }

@@ -25,7 +25,7 @@ public final class DocumentCursor {
     /// The next document; `nil` after the last.
     public func next() throws(DatabaseError) -> Document? {
         guard let found = try nextEntry() else { return nil }
-        let bytes = try engine { () throws(StoreError) in try cursor.valueView().array }
+        let bytes = try engine { () throws(StoreError) in try cursor.value() }
         return Document(
             id: found.id, revision: found.revision, sequence: found.sequence, flags: found.flags,
             body: try DocumentBody(stored: bytes[...]))

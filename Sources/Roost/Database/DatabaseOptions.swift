@@ -8,12 +8,11 @@ public struct DatabaseOptions: Sendable {
     public var createIfMissing = true
     /// When a write counts as done. Default: when it is on the medium.
     public var durability = StoreOptions.Durability.full
-    /// Bytes of tree nodes to keep in memory. Default: 64 MiB.
-    public var cacheSize = 64 << 20
-    /// How bodies are read. Default: by system calls, so that whatever goes wrong on the medium is an error; from a
-    /// mapping of the file they are read about twice as fast, but then it may be a signal that ends the process (see
-    /// `StoreOptions.ValueAccess`).
-    public var valueAccess = StoreOptions.ValueAccess.calls
+    /// Bytes of tree nodes to keep in memory. Default: 128 MiB. Memory use follows what is read, not the file's size.
+    public var cacheSize = 128 << 20
+    /// How bodies are read. Default: from a mapping of the file on Linux and macOS, by system calls, half as fast, on iOS
+    /// and its kin (see `StoreOptions.ValueAccess`).
+    public var valueAccess = StoreOptions.ValueAccess.standard
     /// Compresses bodies and tree nodes with zlib at this level, 1 (fast) to 9; 0, the default, for none.
     public var compression: Int32 = 0
 

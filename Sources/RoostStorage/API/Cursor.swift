@@ -1,4 +1,5 @@
 import RoostBytes
+import RoostFile
 
 /// Walks a range of keys in both directions.
 ///
@@ -14,6 +15,7 @@ public final class Cursor {
     private var current = Entry.inline(.empty)
     private let values: ValueWindow
     private let keyBuffer = ByteBuffer()
+    private let lostPages = FileMapping.lostPages
 
     private enum Position { case unset, entry, end, start }
 
@@ -160,7 +162,11 @@ public final class Cursor {
     }
 
     /// The value that the cursor is at. Values that stand beside each other in the file are read together.
-    public func value() throws(StoreError) -> [UInt8] { try valueView().array }
+    public func value() throws(StoreError) -> [UInt8] {
+        let value = try valueView().array
+        try checkMapping()
+        return value
+    }
 
     /// Calls `body` with the key and the value, valid during the call; saves the arrays.
     @inlinable
@@ -168,15 +174,22 @@ public final class Cursor {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> R
     ) throws(StoreError) -> R {
         let value = try valueView()
-        return unsafe body(keyView.buffer, value.buffer)
+        let result = unsafe body(keyView.buffer, value.buffer)
+        try checkMapping()
+        return result
     }
 
-    /// The value that the cursor is at; valid until the cursor is used again.
+    /// Refuses what was read when a page of the file was lost since the cursor was made.
+    @usableFromInline
+    package func checkMapping() throws(StoreError) { try reader.file.checkMapping(since: lostPages) }
+
+    /// The value that the cursor is at; valid until the cursor is used again. ``checkMapping()`` says afterwards whether it
+    /// was what the file holds.
     @usableFromInline
     package func valueView() throws(StoreError) -> ByteView {
         requireEntry()
         guard current.kind != .none else { return current.inline }
-        if let value = try values.mapped(current.chunk) { return value }
+        if let value = values.mapped(current.chunk) { return value }
         let (page, start) = (image.page, index)
         let stop = range.upper.map { upper in upper.bytes.withView { page.search($0).index } } ?? page.count
         return try values.read(current.chunk) { distance in

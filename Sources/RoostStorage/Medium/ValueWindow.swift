@@ -1,4 +1,5 @@
 import RoostBytes
+import RoostFile
 
 /// Reads values that follow each other in the file with one call, for scans.
 final class ValueWindow {
@@ -18,11 +19,11 @@ final class ValueWindow {
 
     init(file: DataFile) { self.file = file }
 
-    /// The value at `chunk`, valid until the next call, where the file is mapped.
+    /// The value at `chunk`, valid until the next call, where the file is mapped and can be read there.
     @inline(__always)
-    func mapped(_ chunk: ChunkReference) throws(StoreError) -> ByteView? {
+    func mapped(_ chunk: ChunkReference) -> ByteView? {
         guard let bytes = file.mapped?.find(chunk) else { return nil }
-        return try payload(of: bytes, chunk)
+        return try? payload(of: bytes, chunk)
     }
 
     @inline(__always)
@@ -79,7 +80,11 @@ extension DataFile {
     /// Not generic, so that callers in other modules get a specialized one: metadata and boxes of an unspecialized
     /// result took a fifth of the time of a random read.
     func visitValue(_ chunk: ChunkReference, _ body: (ByteView) -> Void) throws(StoreError) {
-        if let bytes = mapped?.find(chunk) { return try visit(bytes, chunk, body) }
+        if let bytes = mapped?.find(chunk) {
+            let lostPages = FileMapping.lostPages
+            // What does not verify may be a page that could not be read: the call below says what is wrong, if anything is.
+            if (try? visit(bytes, chunk, body)) != nil { return try checkMapping(since: lostPages) }
+        }
         guard chunk.length <= DataFile.onStack else {
             let buffer = try read(chunk)
             try visit(buffer.view, chunk, body)
@@ -96,6 +101,15 @@ extension DataFile {
             }
         }
         if let failure { throw failure }
+    }
+
+    /// Refuses what was read from a mapping when pages were lost meanwhile, after the checksum had been verified.
+    @inline(__always)
+    func checkMapping(since lostPages: Int) throws(StoreError) {
+        guard mapped == nil || FileMapping.lostPages == lostPages else {
+            throw StoreError(
+                .inputOutput, "\(path): a part of the file could not be read from its mapping. Try it again.")
+        }
     }
 
     @inline(__always)

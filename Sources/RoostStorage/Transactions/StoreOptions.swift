@@ -11,13 +11,20 @@ public struct StoreOptions: Sendable {
 
     /// How values outside the nodes are read.
     public enum ValueAccess: Sendable, Hashable {
-        /// By system calls, so that whatever goes wrong on the medium is an error.
-        case calls
-        /// From a mapping of the file, which saves the call: small cached values are read about twice as fast. Where
-        /// the medium cannot read what is touched, where another program has cut the file off, or where iOS has locked
-        /// a protected file, the system then ends the process with a signal instead of an error. Checksums are
-        /// verified as always, and what is not yet synced is read by calls.
+        /// From a mapping of the file, which saves the call: small cached values are read about twice as fast. Checksums
+        /// are verified as always, and what is not yet synced is read by calls. Where the medium cannot read what is
+        /// touched, or another program has cut the file off, that is an error too: the store handles the signal SIGBUS
+        /// for its own mappings and leaves others to the handler that was there before. A program that puts a handler of
+        /// its own in the place of this one later, without passing signals on, ends when that happens.
         case mapping
+        /// By system calls: no signals are handled, and no file pages count as the process's memory.
+        case calls
+
+        #if os(Linux) || os(macOS)
+            package static let standard = mapping
+        #else
+            package static let standard = calls
+        #endif
     }
 
     /// Opens without a lock and without ever writing; fails where there is no store.
@@ -26,10 +33,11 @@ public struct StoreOptions: Sendable {
     public var createIfMissing = true
     /// When commits count as done. Default: ``Durability/full``.
     public var durability = Durability.full
-    /// Bytes of nodes to keep in memory. Default: 64 MiB. Memory use follows what is read, not the file's size.
-    public var cacheSize = 64 << 20
-    /// How values outside the nodes are read. Default: ``ValueAccess/calls``.
-    public var valueAccess = ValueAccess.calls
+    /// Bytes of nodes to keep in memory. Default: 128 MiB. Memory use follows what is read, not the file's size.
+    public var cacheSize = 128 << 20
+    /// How values outside the nodes are read. Default: ``ValueAccess/mapping`` on Linux and macOS, ``ValueAccess/calls``
+    /// on iOS and its kin, which take the pages of protected files away when the device is locked.
+    public var valueAccess = ValueAccess.standard
     /// Bytes of pending changes of tree nodes to keep in memory before they are written, at least
     /// 4 KiB. Default: 32 MiB, reached only by much random writing.
     public var pendingLimit = 32 << 20

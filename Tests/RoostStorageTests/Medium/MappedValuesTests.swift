@@ -1,3 +1,4 @@
+import Foundation
 import RoostFile
 import Testing
 
@@ -81,6 +82,65 @@ import Testing
         try FileBytes(path: path).flip(place.offset + 100)
         let error = #expect(throws: StoreError.self) { try store.snapshot()[tree].value("key") }
         #expect(error?.code == .damaged)
+    }
+
+    /// What another program has cut off, or the device can't read, is an error; the process goes on, and so do other reads.
+    @Test func pagesThatCannotBeReadAreErrors() throws {
+        let store = try Store.open(path, options: options())
+        let tree = try store.tree("values")
+        let long = [UInt8](repeating: 7, count: 300_000)
+        try store.write { try $0.put("first", value(1), in: tree) }
+        try store.write { try $0.put("last", long, in: tree) }
+        let snapshot = store.snapshot()
+        #expect(try snapshot[tree].value("first") == value(1))
+        let place = try chunk("last", snapshot, tree)
+        try cutOff(Int(place.offset) + 8192)
+        let lostPages = FileMapping.lostPages
+        let error = #expect(throws: StoreError.self) { try snapshot[tree].value("last") }
+        #expect(error?.code == .damaged)
+        let cursor = try snapshot[tree].cursor()
+        #expect(try cursor.next())
+        #expect(try cursor.value() == value(1))
+        #expect(try cursor.next())
+        #expect(throws: StoreError.self) { try cursor.value() }
+        #expect(FileMapping.lostPages > lostPages)
+        #expect(try snapshot[tree].value("first") == value(1))
+    }
+
+    /// A page that goes while a value is in use is noticed when the use ends.
+    @Test func pagesLostDuringAReadAreErrors() throws {
+        let store = try Store.open(path, options: options())
+        let tree = try store.tree("values")
+        let long = [UInt8](repeating: 7, count: 300_000)
+        try store.write { try $0.put("last", long, in: tree) }
+        let cursor = try store.snapshot()[tree].cursor()
+        #expect(try cursor.next())
+        let size = Int(store.state.record.end)
+        var sum = 0
+        var failure: StoreError?
+        do throws(StoreError) {
+            unsafe try cursor.withEntry { _, value in
+                try? cutOff(size - 200_000)
+                for index in 0..<value.count { sum += unsafe Int(value[index]) }
+            }
+        } catch {
+            failure = error
+        }
+        #expect(failure?.code == .inputOutput)
+        #expect(sum > 0 && sum < 7 * long.count)
+    }
+
+    /// Signals that are not the store's go to the host program's handler.
+    @Test func otherSignalsAreLeftToTheHost() throws {
+        let child = try ChildProcess(["fault", path])
+        #expect(child.readToEnd() == "1000\n")
+        #expect(child.finish() == 3)
+    }
+
+    private func cutOff(_ length: Int) throws {
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.truncate(atOffset: UInt64(length))
+        try file.close()
     }
 
     @Test func compactionAndReadersMapToo() throws {

@@ -6,16 +6,16 @@ extension RoostStore {
         ContenderEntry(
             name: "roost", title: "Roost", kind: .roost,
             configuration:
-                "defaults (durable: one sync a commit), 64 MiB of node cache, values read by pread",
+                "defaults (durable: one sync a commit), 128 MiB of node cache, values read from a mapping",
             rows: Set(Row.allCases).subtracting([.changeFeed, .jsonImport]),
             open: { try RoostStore($0) },
             primitives: { RoostPrimitives() },
             blobs: { try RoostBlob($0, key: nil) }),
         ContenderEntry(
-            name: "roost-mapped", title: "Roost, mapped", kind: .roost,
-            configuration: "as Roost, but values read from a mapping (StoreOptions.valueAccess)",
+            name: "roost-calls", title: "Roost, by calls", kind: .roost,
+            configuration: "as Roost, but values read by pread (StoreOptions.valueAccess)",
             rows: [.randomReads, .scans, .scansAfterRandomLoad, .ranges, .readsBesideWriter],
-            open: { try RoostStore($0) { $0.valueAccess = .mapping } }),
+            open: { try RoostStore($0) { $0.valueAccess = .calls } }),
         ContenderEntry(
             name: "roost-encrypted", title: "Roost, encrypted", kind: .roost,
             configuration: "as Roost, with the AES-256-GCM of an encrypted database and a raw key",

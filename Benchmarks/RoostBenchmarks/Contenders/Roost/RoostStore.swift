@@ -93,6 +93,7 @@ final class RoostReader: ContenderReader {
             let value = try cursor.valueView()
             unsafe sink.accept(id: cursor.keyView.buffer.baseAddress!, value.buffer.baseAddress!, value.count)
         }
+        try cursor.checkMapping()
     }
 
     func scanBySequence(into sink: inout Sink) throws {
@@ -101,6 +102,7 @@ final class RoostReader: ContenderReader {
             let value = try cursor.valueView()
             unsafe sink.accept(id: cursor.inline.buffer.baseAddress!, value.buffer.baseAddress!, value.count)
         }
+        try cursor.checkMapping()
     }
 
     func scanRange(from key: DocumentKey, count: Int, into sink: inout Sink) throws {
@@ -115,5 +117,6 @@ final class RoostReader: ContenderReader {
             if left == 0 { break }
             found = try cursor.next()
         }
+        try cursor.checkMapping()
     }
 }
