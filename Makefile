@@ -31,7 +31,7 @@ fuzz: setup ## Fuzzes every decoder and whole files with libFuzzer, SECONDS long
 sanitize: setup ## Runs the tests of concurrent use under the thread sanitizer.
 	Scripts/run-thread-sanitizer
 
-golden: setup ## Writes the golden files of the present format version; only for a version that is about to be released.
+golden: setup ## Writes the golden files that are missing; those that are there are never written again.
 	ROOST_WRITE_GOLDEN=1 swift test --filter "GoldenFileTests|GoldenDatabaseTests"
 
 bench: setup ## Measures Roost beside SQLite, LMDB, RocksDB, raw appends, OpenSSL and plain copies.

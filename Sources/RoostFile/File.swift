@@ -18,14 +18,17 @@ package protocol File: AnyObject, Sendable {
     func truncate(to size: UInt64) throws(FileError)
     func identity() throws(FileError) -> FileIdentity
     /// Maps `length` bytes from `offset`, a multiple of 64 KiB, which may reach beyond the end; `nil` where the medium
-    /// has no mappings.
-    func map(_ length: Int, at offset: UInt64) throws(FileError) -> FileMapping?
+    /// has no mappings. What cannot be read there is added to `lostPages`.
+    func map(_ length: Int, at offset: UInt64, counting lostPages: LostPages) throws(FileError)
+        -> FileMapping?
 }
 
 extension File {
     package var allowsWritingBehind: Bool { true }
 
-    package func map(_ length: Int, at offset: UInt64) throws(FileError) -> FileMapping? { nil }
+    package func map(
+        _ length: Int, at offset: UInt64, counting lostPages: LostPages
+    ) throws(FileError) -> FileMapping? { nil }
 
     /// Reads until `buffer` is full or the file ends; returns how many bytes were read.
     package func readFully(

@@ -1,4 +1,5 @@
 import RoostBytes
+import Synchronization
 
 #if canImport(Darwin)
     import Darwin
@@ -11,19 +12,22 @@ import RoostBytes
 /// A part of a file as memory, read-only and shared with the system's cache; unmapped when the last reference goes.
 ///
 /// It may reach beyond the end of the file and shows what is written there later. What is not in the file when it is
-/// touched, or what the device cannot read, is zeros from then on, and counted in ``lostPages``. Any thread may use it.
+/// touched, or what the device cannot read, is zeros from then on, and counted in its ``LostPages``. Any thread may use it.
 @safe package final class FileMapping: Sendable {
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
     private let length: Int
+    /// The guard counts there as long as there is the mapping.
+    private let lostPages: LostPages
 
     /// Takes over the mapping of `length` bytes at `base`; `nil` where unreadable pages of it would end the process.
-    init?(base: UnsafeMutableRawPointer, length: Int) {
-        guard unsafe MappingGuard.protect(base, length) else {
+    init?(base: UnsafeMutableRawPointer, length: Int, counting lostPages: LostPages) {
+        guard unsafe MappingGuard.protect(base, length, lostPages.counter) else {
             unsafe munmap(base, length)
             return nil
         }
         unsafe self.base = base
         self.length = length
+        self.lostPages = lostPages
     }
 
     deinit {
@@ -31,10 +35,25 @@ import RoostBytes
         unsafe munmap(base, length)
     }
 
-    /// How many pages could not be read so far, in all mappings of the process. When it is the same before and after
-    /// bytes were used, they were those of the file.
-    package static var lostPages: Int { MappingGuard.lostPages }
-
     /// All of it.
     package var view: ByteView { unsafe ByteView(UnsafeRawPointer(base), count: length) }
+}
+
+/// Counts the pages of some mappings that could not be read. When the count is the same before and after bytes were used,
+/// they were those of the file. Any thread may use it.
+@safe package final class LostPages: Sendable {
+    /// Lives as long as this object; written by the handler of a signal.
+    nonisolated(unsafe) let counter: UnsafeMutablePointer<Atomic<Int>>
+
+    package init() {
+        unsafe counter = .allocate(capacity: 1)
+        unsafe counter.initialize(to: Atomic(0))
+    }
+
+    deinit {
+        unsafe counter.deinitialize(count: 1)
+        unsafe counter.deallocate()
+    }
+
+    package var count: Int { unsafe counter.pointee.load(ordering: .acquiring) }
 }

@@ -12,23 +12,26 @@ import Synchronization
 ///
 /// The system reports an unreadable page of a mapping by the signal SIGBUS, at the instruction that touched it. The guard's
 /// handler puts a page of zeros in its place, counts it, and lets the instruction go on (as compositors that share memory
-/// with their clients do). Whoever reads through the mapping verifies a checksum, and then looks at ``lostPages``: so zeros
+/// with their clients do). Whoever reads through the mapping verifies a checksum, and then looks at ``LostPages``: so zeros
 /// never pass for what the file holds, and a call says what is wrong with it. Signals from elsewhere go to the handler that
 /// was there before. Any thread may use it.
 @safe enum MappingGuard {
     /// How many mappings there can be at one time.
     private static let places = 4096
-    /// Start and end of each mapping, zeros where there is none. Made before the handler is, never freed.
-    private nonisolated(unsafe) static let spans: UnsafeMutablePointer<Atomic<UInt>> = {
-        let spans = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: 2 * places)
-        for index in 0..<2 * places { unsafe (spans + index).initialize(to: Atomic(0)) }
+    /// The mappings there are. Made before the handler is, never freed.
+    private nonisolated(unsafe) static let spans: UnsafeMutablePointer<Span> = {
+        let spans = UnsafeMutablePointer<Span>.allocate(capacity: places)
+        for place in 0..<places { unsafe (spans + place).initialize(to: Span()) }
         return unsafe spans
     }()
-    private nonisolated(unsafe) static let counter: UnsafeMutablePointer<Atomic<Int>> = {
-        let counter = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
-        unsafe counter.initialize(to: Atomic(0))
-        return unsafe counter
-    }()
+    /// A guarded mapping; zeros where there is none.
+    private struct Span: ~Copyable {
+        let start = Atomic<UInt>(0)
+        let end = Atomic<UInt>(0)
+        /// The address of the counter of its lost pages.
+        let counter = Atomic<UInt>(0)
+    }
+
     /// Who was asked before.
     private nonisolated(unsafe) static let previous: UnsafeMutablePointer<sigaction> = {
         let previous = UnsafeMutablePointer<sigaction>.allocate(capacity: 1)
@@ -39,7 +42,7 @@ import Synchronization
 
     /// Installs the handler, once. Everything that it uses exists by then, so that it neither allocates nor locks.
     private static let isInstalled: Bool = {
-        unsafe _ = (spans, counter, previous, pageSize)
+        unsafe _ = (spans, previous, pageSize)
         var action = sigaction()
         action.sa_flags = CInt(SA_SIGINFO | SA_ONSTACK)
         unsafe sigemptyset(&action.sa_mask)
@@ -52,18 +55,18 @@ import Synchronization
         return unsafe sigaction(SIGBUS, &action, previous) == 0
     }()
 
-    /// How many pages could not be read so far, in all mappings.
-    static var lostPages: Int { unsafe counter.pointee.load(ordering: .acquiring) }
-
-    /// Guards the `length` bytes at `base` from now on; `false` where that is not possible.
-    static func protect(_ base: UnsafeMutableRawPointer, _ length: Int) -> Bool {
+    /// Guards the `length` bytes at `base` from now on, adding to `counter`; `false` where that is not possible.
+    static func protect(
+        _ base: UnsafeMutableRawPointer, _ length: Int, _ counter: UnsafeMutablePointer<Atomic<Int>>
+    ) -> Bool {
         guard isInstalled else { return false }
         let start = UInt(bitPattern: base)
         for place in 0..<places {
-            let (isTaken, _) = unsafe spans[2 * place].compareExchange(
+            let (isTaken, _) = unsafe spans[place].start.compareExchange(
                 expected: 0, desired: start, ordering: .acquiringAndReleasing)
             if isTaken {
-                unsafe spans[2 * place + 1].store(start + UInt(length), ordering: .releasing)
+                unsafe spans[place].counter.store(UInt(bitPattern: counter), ordering: .releasing)
+                unsafe spans[place].end.store(start + UInt(length), ordering: .releasing)
                 return true
             }
         }
@@ -73,9 +76,9 @@ import Synchronization
     /// Forgets the mapping at `base`, which nobody reads any more.
     static func release(_ base: UnsafeMutableRawPointer) {
         let start = UInt(bitPattern: base)
-        for place in 0..<places where unsafe spans[2 * place].load(ordering: .acquiring) == start {
-            unsafe spans[2 * place + 1].store(0, ordering: .releasing)
-            unsafe spans[2 * place].store(0, ordering: .releasing)
+        for place in 0..<places where unsafe spans[place].start.load(ordering: .acquiring) == start {
+            unsafe spans[place].end.store(0, ordering: .releasing)
+            unsafe spans[place].start.store(0, ordering: .releasing)
             return
         }
     }
@@ -83,14 +86,16 @@ import Synchronization
     /// Puts zeros in the place of the page at `address`, if it is in a guarded mapping.
     private static func mend(_ address: UInt) -> Bool {
         for place in 0..<places {
-            let start = unsafe spans[2 * place].load(ordering: .acquiring)
+            let start = unsafe spans[place].start.load(ordering: .acquiring)
             guard start > 0, start <= address else { continue }
-            guard unsafe address < spans[2 * place + 1].load(ordering: .acquiring) else { continue }
+            guard unsafe address < spans[place].end.load(ordering: .acquiring) else { continue }
             let page = unsafe UnsafeMutableRawPointer(bitPattern: address & ~(pageSize - 1))
             let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
             let mended = unsafe mmap(page, Int(pageSize), PROT_READ, flags, -1, 0)
             guard unsafe mended != MAP_FAILED else { return false }
-            unsafe counter.pointee.add(1, ordering: .acquiringAndReleasing)
+            let counter = unsafe spans[place].counter.load(ordering: .acquiring)
+            unsafe UnsafeMutablePointer<Atomic<Int>>(bitPattern: counter)?.pointee.add(
+                1, ordering: .acquiringAndReleasing)
             return true
         }
         return false

@@ -63,12 +63,14 @@ final class PosixFile: File {
         FileIdentity(try status("identity"))
     }
 
-    func map(_ length: Int, at offset: UInt64) throws(FileError) -> FileMapping? {
+    func map(
+        _ length: Int, at offset: UInt64, counting lostPages: LostPages
+    ) throws(FileError) -> FileMapping? {
         guard let position = off_t(exactly: offset) else { return nil }
         guard let base = unsafe mmap(nil, length, PROT_READ, MAP_SHARED, descriptor, position),
             unsafe base != MAP_FAILED
         else { throw failure("map") }
-        return unsafe FileMapping(base: base, length: length)
+        return unsafe FileMapping(base: base, length: length, counting: lostPages)
     }
 
     private func status(_ operation: String) throws(FileError) -> stat {

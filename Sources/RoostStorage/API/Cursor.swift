@@ -1,5 +1,4 @@
 import RoostBytes
-import RoostFile
 
 /// Walks a range of keys in both directions.
 ///
@@ -15,7 +14,7 @@ public final class Cursor {
     private var current = Entry.inline(.empty)
     private let values: ValueWindow
     private let keyBuffer = ByteBuffer()
-    private let lostPages = FileMapping.lostPages
+    private let lostPages: Int
 
     private enum Position { case unset, entry, end, start }
 
@@ -23,6 +22,7 @@ public final class Cursor {
         self.reader = reader
         self.range = range
         values = ValueWindow(file: reader.file)
+        lostPages = reader.file.mapped?.lostPages.count ?? 0
         if range.isEmpty { position = .end }
     }
 

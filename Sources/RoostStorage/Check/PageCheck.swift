@@ -13,33 +13,32 @@ struct PageCheck {
     func fault() -> String? {
         if page.level > 0, page.count == 0 { return "an inner node without children" }
         let limit = page.level == 0 ? Format.maximumKeyLength : Format.maximumKeyLength + 1
-        let (previous, key) = (ByteBuffer(), ByteBuffer())
         for index in 0..<page.count {
             if let fault = slotFault(index) { return fault }
-            guard page.level == 0 || index > 0 else { continue }
-            key.reset()
-            page.appendKey(index, to: key)
-            guard key.count <= limit else { return "a key longer than any can be" }
-            if let fault = orderFault(index, key.view, after: previous.view) { return fault }
-            previous.reset()
-            previous.append(key.view)
+            guard index >= first else { continue }
+            guard page.keyLength(index) <= limit else { return "a key longer than any can be" }
+            guard index == first || page.isOrdered(index - 1, index) else { return "keys out of order" }
         }
-        return isBelowUpper(previous.view) ? nil : "keys at or above the end of the node's span"
+        return spanFault()
     }
 
-    private func isBelowUpper(_ last: ByteView) -> Bool {
-        guard let upper, page.count > (page.level == 0 ? 0 : 1) else { return true }
-        return upper.withView { last.compare($0) < 0 }
-    }
+    /// The first key that means something: an inner node's first child takes everything below its second.
+    private var first: Int { page.level == 0 ? 0 : 1 }
 
-    private func orderFault(_ index: Int, _ key: ByteView, after previous: ByteView) -> String? {
-        let isFirst = index == (page.level == 0 ? 0 : 1)
-        if !isFirst { return previous.compare(key) < 0 ? nil : "keys out of order" }
-        guard let lower else { return nil }
-        let order = lower.withView { key.compare($0) }
-        // An inner node's second child starts after its first, which starts where the node does.
-        let isInside = page.level == 0 ? order >= 0 : order > 0
-        return isInside ? nil : "keys below the start of the node's span"
+    private func spanFault() -> String? {
+        guard page.count > first else { return nil }
+        if let lower {
+            let order = page.key(first).withView { key in lower.withView { key.compare($0) } }
+            // An inner node's second child starts after its first, which starts where the node does.
+            guard page.level == 0 ? order >= 0 : order > 0 else {
+                return "keys below the start of the node's span"
+            }
+        }
+        if let upper {
+            let order = page.key(page.count - 1).withView { key in upper.withView { key.compare($0) } }
+            guard order < 0 else { return "keys at or above the end of the node's span" }
+        }
+        return nil
     }
 
     /// What is wrong with the slot and the cell at `index`, by themselves.

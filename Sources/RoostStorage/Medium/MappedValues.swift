@@ -13,6 +13,7 @@ import Synchronization
     private static let most = 4096
 
     private let file: any File
+    let lostPages = LostPages()
     private let stableEnd = Atomic<UInt64>(0)
     /// The windows' addresses, 0 where none is mapped; they live as long as this object.
     private nonisolated(unsafe) let addresses: UnsafeMutablePointer<Atomic<UInt>>
@@ -66,7 +67,10 @@ import Synchronization
             let known = unsafe addresses[window].load(ordering: .acquiring)
             if known != 0 || windows.isRefused { return known }
             let offset = UInt64(window) << MappedValues.windowShift
-            guard let mapping = try? file.map(1 << MappedValues.windowShift, at: offset) else {
+            guard
+                let mapping = try? file.map(
+                    1 << MappedValues.windowShift, at: offset, counting: lostPages)
+            else {
                 windows.isRefused = true
                 return 0
             }

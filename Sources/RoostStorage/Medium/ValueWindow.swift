@@ -1,5 +1,4 @@
 import RoostBytes
-import RoostFile
 
 /// Reads values that follow each other in the file with one call, for scans.
 final class ValueWindow {
@@ -80,8 +79,8 @@ extension DataFile {
     /// Not generic, so that callers in other modules get a specialized one: metadata and boxes of an unspecialized
     /// result took a fifth of the time of a random read.
     func visitValue(_ chunk: ChunkReference, _ body: (ByteView) -> Void) throws(StoreError) {
-        if let bytes = mapped?.find(chunk) {
-            let lostPages = FileMapping.lostPages
+        if let mapped, let bytes = mapped.find(chunk) {
+            let lostPages = mapped.lostPages.count
             // What does not verify may be a page that could not be read: the call below says what is wrong, if anything is.
             if (try? visit(bytes, chunk, body)) != nil { return try checkMapping(since: lostPages) }
         }
@@ -106,7 +105,7 @@ extension DataFile {
     /// Refuses what was read from a mapping when pages were lost meanwhile, after the checksum had been verified.
     @inline(__always)
     func checkMapping(since lostPages: Int) throws(StoreError) {
-        guard mapped == nil || FileMapping.lostPages == lostPages else {
+        guard mapped?.lostPages.count ?? 0 == lostPages else {
             throw StoreError(
                 .inputOutput, "\(path): a part of the file could not be read from its mapping. Try it again.")
         }

@@ -19,8 +19,7 @@ struct DeltaPage: ~Copyable {
     /// A page that takes no more has room for any change.
     static let largestOpen = largest - 8192
 
-    private(set) var count = 0
-    private let slots: ByteBuffer
+    private var slots: SlotRun
     /// This page's cells and perhaps those of copies; never moved, as readers may be in it.
     private var store: ByteBuffer
     /// This page's part of ``store``.
@@ -29,26 +28,26 @@ struct DeltaPage: ~Copyable {
     private var garbage = 0
 
     init() {
-        slots = ByteBuffer(capacity: 64)
+        slots = SlotRun()
         store = ByteBuffer(capacity: DeltaPage.smallest)
         cells = store.view
     }
 
     private init(copying other: borrowing DeltaPage) {
-        let changes = other.slots.view
-        slots = ByteBuffer(capacity: changes.count + 4 * PageView.slotLength)
-        slots.append(changes)
-        (count, store, cells, garbage) = (other.count, other.store, other.cells, other.garbage)
+        slots = other.slots.copy()
+        (store, cells, garbage) = (other.store, other.cells, other.garbage)
     }
 
     func copy() -> DeltaPage { DeltaPage(copying: self) }
+
+    var count: Int { slots.count }
 
     var view: PageView { PageView(pending: cells, slots: slots.view) }
 
     /// Bytes that slots and cells take.
     var used: Int { PageView.headerLength + count * PageView.slotLength + cells.count - garbage }
     /// Bytes of memory.
-    var capacity: Int { slots.capacity + store.capacity }
+    var capacity: Int { slots.capacity * PageView.slotLength + store.capacity }
 
     /// The bytes that a change takes at most.
     static func length(_ key: ByteView, _ entry: Entry) -> Int {
@@ -58,27 +57,14 @@ struct DeltaPage: ~Copyable {
     /// Inserts or replaces (`found`) the change at `index`.
     mutating func put(_ key: ByteView, _ entry: Entry, tag: UInt8, at index: Int, found: Bool) {
         let cell = appendCell(key, entry, tag)
-        let slot = index * PageView.slotLength
-        if found {
-            garbage += cellLength(index)
-        } else {
-            let end = slots.count
-            slots.resize(to: end + PageView.slotLength)
-            slots.move(from: slot, to: slot + PageView.slotLength, count: end - slot)
-            count += 1
-        }
-        slots.store(PageView.head(of: key), at: slot)
-        slots.store(UInt16(key.count), at: slot + 4)
-        slots.store(UInt16(cell), at: slot + 6)
+        if found { garbage += cellLength(index) } else { slots.insert(at: index) }
+        slots.set(index, head: PageView.head(of: key), length: key.count, cell: cell)
     }
 
     /// Removes the change at `index`.
     mutating func remove(at index: Int) {
         garbage += cellLength(index)
-        let next = (index + 1) * PageView.slotLength
-        slots.move(from: next, to: next - PageView.slotLength, count: slots.count - next)
-        slots.resize(to: slots.count - PageView.slotLength)
-        count -= 1
+        slots.remove(at: index)
     }
 
     /// Writes the cell and returns where it is.
@@ -130,9 +116,8 @@ struct DeltaPage: ~Copyable {
             next.append(cells)
         } else {
             for index in 0..<count {
-                let place = index * PageView.slotLength + 6
-                let cell = cells.slice(Int(slots.view.load(UInt16.self, at: place)), cellLength(index))
-                slots.store(UInt16(next.count), at: place)
+                let cell = cells.slice(slots.cell(index), cellLength(index))
+                slots.setCell(next.count, at: index)
                 next.append(cell)
             }
             garbage = 0

@@ -47,6 +47,23 @@ final class LeafBuilder {
         finish(start, run.count - start, entry)
     }
 
+    /// Adds the entry at `index` of a stored page as it stands there.
+    @inline(__always)
+    func add(_ page: PageView, _ index: Int) throws(MalformedBytes) {
+        let (bytes, ownedBytes) = try page.entryBytes(index)
+        let start = run.count
+        page.appendKey(index, to: run)
+        let keyLength = run.count - start
+        run.append(bytes)
+        append(Item(start: start, keyLength: keyLength, length: run.count - start, ownedBytes: ownedBytes))
+    }
+
+    @inline(__always)
+    private func append(_ item: Item) {
+        items.append(item)
+        size += item.size(withoutPrefix: 0)
+    }
+
     @inline(__always)
     private func finish(_ start: Int, _ keyLength: Int, _ entry: Entry) {
         run.append(entry.kind.rawValue)
@@ -57,8 +74,7 @@ final class LeafBuilder {
             run.append(varint: UInt64(entry.chunk.length))
         }
         let length = run.count - start
-        items.append(Item(start: start, keyLength: keyLength, length: length, ownedBytes: entry.ownedBytes))
-        size += items[items.count - 1].size(withoutPrefix: 0)
+        append(Item(start: start, keyLength: keyLength, length: length, ownedBytes: entry.ownedBytes))
     }
 
     /// Forgets the first `count` entries.

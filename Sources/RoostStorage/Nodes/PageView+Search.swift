@@ -44,6 +44,14 @@ extension PageView {
         order(index, suffix) < 0
     }
 
+    /// Whether the key at `first` is less than that at `second`. What follows the heads is looked at only where they tie.
+    @inline(__always) func isOrdered(_ first: Int, _ second: Int) -> Bool {
+        let (head, other) = (self.head(first), self.head(second))
+        guard head == other else { return head < other }
+        let rests = rest(first).compare(rest(second))
+        return rests != 0 ? rests < 0 : suffixLength(first) < suffixLength(second)
+    }
+
     /// Compares what follows the head, then the lengths: heads are padded with zeros, so a shorter key may tie.
     @inline(__always) private func order(_ index: Int, _ suffix: ByteView) -> Int {
         let length = suffixLength(index)

@@ -107,6 +107,20 @@ import RoostBytes
         return (entry, tag)
     }
 
+    /// What follows the key in the cell at `index` of a leaf, as it stands there, and what the entry owns.
+    @inline(__always)
+    func entryBytes(_ index: Int) throws(MalformedBytes) -> (bytes: ByteView, ownedBytes: UInt64) {
+        let start = cell(index) + max(suffixLength(index) - 4, 0)
+        guard start < bytes.count else { throw MalformedBytes(at: start) }
+        var reader = ByteReader(bytes.dropFirst(start))
+        let kind = try reader.byte() & 3
+        _ = try reader.prefixed()
+        guard kind != 0 else { return (bytes.slice(start, reader.position), 0) }
+        let length = try PageView.chunk(&reader).length
+        let isOwned = unsafe unsafeBitCast(kind, to: ReferenceKind.self) != .borrowed
+        return (bytes.slice(start, reader.position), isOwned ? UInt64(length) : 0)
+    }
+
     /// The child at `index` of an inner node.
     func child(_ index: Int) throws(MalformedBytes) -> StoredChild {
         let start = cell(index) + max(suffixLength(index) - 4, 0)

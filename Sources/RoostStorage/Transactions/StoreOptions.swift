@@ -39,11 +39,11 @@ public struct StoreOptions: Sendable {
     /// on iOS and its kin, which take the pages of protected files away when the device is locked.
     public var valueAccess = ValueAccess.standard
     /// Bytes of pending changes of tree nodes to keep in memory before they are written, at least
-    /// 4 KiB. Default: 32 MiB, reached only by much random writing.
-    public var pendingLimit = 32 << 20
+    /// 4 KiB. Default: 64 MiB, reached only by much random writing.
+    public var pendingLimit = 64 << 20
     /// Bytes of log after which a checkpoint is made; what opening after a crash has to read and replay. Values don't
-    /// count, as replaying does not touch them. At least 4 KiB. Default: 32 MiB.
-    public var logLimit: UInt64 = 32 << 20
+    /// count, as replaying does not touch them. At least 4 KiB. Default: 64 MiB.
+    public var logLimit: UInt64 = 64 << 20
     /// Values up to this many bytes stand in their leaf, longer ones in chunks of their own. 0 to 2048. Default: 128.
     public var inlineLimit = 128
     /// Compresses values and nodes with zlib at this level, 1 (fast) to 9, where it saves an eighth; 0 for none.

@@ -66,6 +66,6 @@ extension LeafBuilder {
     }
 
     private func add(_ page: PageView, _ range: Range<Int>) throws(MalformedBytes) {
-        for index in range { add(page, index, try page.entry(index)) }
+        for index in range { try add(page, index) }
     }
 }
