@@ -12,6 +12,9 @@ import Synchronization
     /// What lies beyond these 4 TiB is read by calls.
     private static let most = 4096
 
+    /// Longer values are read by a call, in one go instead of page by page.
+    private static let longest: UInt32 = 1 << 16
+
     private let file: any File
     let lostPages = LostPages()
     private let stableEnd = Atomic<UInt64>(0)
@@ -20,7 +23,7 @@ import Synchronization
     private let windows = Mutex<Windows>(Windows())
 
     private struct Windows {
-        var mapped: [FileMapping] = []
+        var mapped: [(offset: UInt64, mapping: FileMapping)] = []
         var isRefused = false
     }
 
@@ -48,7 +51,9 @@ import Synchronization
     /// The bytes of `chunk`, valid as long as this object; `nil` where they have to be read.
     @inline(__always)
     func find(_ chunk: ChunkReference) -> ByteView? {
-        guard chunk.length > 0, chunk.end <= stableEnd.load(ordering: .acquiring) else { return nil }
+        guard chunk.length > 0, chunk.length <= MappedValues.longest,
+            chunk.end <= stableEnd.load(ordering: .acquiring)
+        else { return nil }
         let window = Int(truncatingIfNeeded: chunk.offset >> MappedValues.windowShift)
         guard (chunk.end - 1) >> MappedValues.windowShift == UInt64(window), window < MappedValues.most else {
             return nil
@@ -58,6 +63,16 @@ import Synchronization
         guard let base = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
         let start = Int(truncatingIfNeeded: chunk.offset & (1 << MappedValues.windowShift - 1))
         return unsafe ByteView(base + start, count: Int(chunk.length))
+    }
+
+    /// Has the system read up to `length` bytes from `offset` on in the background.
+    func prefetch(_ offset: UInt64, _ length: Int) {
+        let end = stableEnd.load(ordering: .acquiring)
+        guard offset < end else { return }
+        let start = Int(truncatingIfNeeded: offset & (1 << MappedValues.windowShift - 1))
+        let window = offset - UInt64(start)
+        let mapping = windows.withLock { windows in windows.mapped.first { $0.offset == window }?.mapping }
+        mapping?.prefetch(start..<start + min(length, Int(clamping: end - offset)))
     }
 
     /// Maps a window; 0 when the system refuses, which is not asked again.
@@ -74,7 +89,7 @@ import Synchronization
                 windows.isRefused = true
                 return 0
             }
-            windows.mapped.append(mapping)
+            windows.mapped.append((offset, mapping))
             let address = unsafe UInt(bitPattern: mapping.view.buffer.baseAddress)
             unsafe addresses[window].store(address, ordering: .releasing)
             return address

@@ -11,6 +11,11 @@ final class ValueWindow {
     /// How far to read ahead; doubles while reads keep following each other.
     private var reach = ValueWindow.smallestReach
 
+    /// The part of a mapping that values are being read from.
+    private var stretch: (start: UInt64, length: UInt64) = (0, 0)
+    private static let smallestStretch: UInt64 = 64 << 10
+    private static let largestStretch: UInt64 = 4 << 20
+
     private static let smallestReach = 32 << 10
     private static let largestReach = 256 << 10
     /// Unwanted bytes between two values that are cheaper to read than to skip.
@@ -21,8 +26,20 @@ final class ValueWindow {
     /// The value at `chunk`, valid until the next call, where the file is mapped and can be read there.
     @inline(__always)
     func mapped(_ chunk: ChunkReference) -> ByteView? {
-        guard let bytes = file.mapped?.find(chunk) else { return nil }
+        guard let mapped = file.mapped, let bytes = mapped.find(chunk) else { return nil }
+        if chunk.offset &- stretch.start >= stretch.length { enterStretch(chunk.offset, mapped) }
         return try? payload(of: bytes, chunk)
+    }
+
+    /// Goes on to the stretch of the file that begins at `offset`: the larger ones one after another, which are read before
+    /// they are reached, where values follow each other, and a small one after a jump.
+    @inline(never)
+    private func enterStretch(_ offset: UInt64, _ mapped: MappedValues) {
+        let isNext = offset &- stretch.start &- stretch.length < UInt64(ValueWindow.largestReach)
+        let length = isNext ? stretch.length * 4 : 0
+        let clamped = min(max(length, ValueWindow.smallestStretch), ValueWindow.largestStretch)
+        stretch = (offset, clamped)
+        if isNext { mapped.prefetch(offset, Int(clamped) * 2) }
     }
 
     @inline(__always)

@@ -107,94 +107,141 @@ enum PackedLeaf {
         let length = try reader.length(limit: LeafBuilder.largestPage)
         let count = try reader.length(limit: length / PageView.slotLength)
         let prefix = try reader.prefixed()
-        var slot = PageView.headerLength + prefix.count
-        var cell = slot + count * PageView.slotLength
-        guard cell <= length else { throw MalformedBytes(at: 0) }
+        let slots = PageView.headerLength + prefix.count
+        let cells = slots + count * PageView.slotLength
+        guard cells <= length else { throw MalformedBytes(at: 0) }
         output.resize(to: length)
         output.store(UInt32(count) << 16, at: 0)
         output.store(UInt32(prefix.count), at: 4)
         output.store(prefix, at: PageView.headerLength)
-        var last = Last()
-        for _ in 0..<count {
-            cell = try unpackEntry(&reader, slot, cell, &last, output)
-            slot += PageView.slotLength
-        }
-        guard reader.isAtEnd, cell == length else { throw MalformedBytes(at: reader.position) }
+        var page = unsafe Page(bytes: output.mutableBytes, slot: slots, cell: cells)
+        for _ in 0..<count { try page.add(&reader) }
+        guard reader.isAtEnd, page.cell == length else { throw MalformedBytes(at: reader.position) }
     }
 
-    /// What the next entry may have in common with the one before.
-    private struct Last {
-        let suffix = ByteBuffer(capacity: 64)
+    /// A page that is being filled. It is written through pointers, because the checks of a `ByteBuffer`'s methods took half
+    /// of the time; ``add(_:)`` makes sure that the entry has room before it writes.
+    @safe private struct Page {
+        private let base: UnsafeMutableRawPointer
+        private let length: Int
+        /// Where the next entry's slot and cell go.
+        var slot: Int
+        var cell: Int
+        /// What the next entry may have in common with the one before.
+        private let suffix = ByteBuffer(capacity: Format.maximumKeyLength + 8)
+        private var suffixLength = 0
         /// Where in the page its inline bytes are.
-        var inline = 0
-        var inlineLength = 0
-        var chunkEnd: UInt64 = 0
-        var chunkLength: UInt64 = 0
-    }
+        private var inline = 0
+        private var inlineLength = 0
+        private var chunkEnd: UInt64 = 0
+        private var chunkLength: UInt64 = 0
 
-    /// Puts the next entry into the page at `slot` and `cell`; returns where the cell ends.
-    @inline(__always)
-    private static func unpackEntry(
-        _ reader: inout ByteReader, _ slot: Int, _ cell: Int, _ last: inout Last, _ output: ByteBuffer
-    ) throws(MalformedBytes) -> Int {
-        let control = try reader.integer(UInt16.self)
-        let limit = output.count
-        // The suffix.
-        var shared = Int(control >> Control.sharedSuffixShift) & Control.manyShared
-        if shared == Control.manyShared { shared = try reader.length(limit: limit) }
-        let suffix = last.suffix
-        let suffixLength =
-            control & Control.sameSuffixLength != 0
-            ? suffix.count : try reader.length(limit: Format.maximumKeyLength)
-        guard shared <= min(suffix.count, suffixLength) else { throw MalformedBytes(at: reader.position) }
-        suffix.resize(to: shared)
-        suffix.append(try reader.view(suffixLength - shared))
-        let rest = suffix.view.dropFirst(min(suffixLength, 4))
-        // The inline bytes.
-        var sharedInline = Int(control >> Control.sharedInlineShift)
-        if sharedInline == Control.manyShared { sharedInline = try reader.length(limit: limit) }
-        let inlineLength =
-            control & Control.sameInlineLength != 0
-            ? last.inlineLength : try reader.length(limit: Format.maximumInlineLength)
-        guard sharedInline <= min(last.inlineLength, inlineLength) else {
-            throw MalformedBytes(at: reader.position)
+        init(bytes: UnsafeMutableRawBufferPointer, slot: Int, cell: Int) {
+            unsafe base = bytes.baseAddress!
+            length = bytes.count
+            self.slot = slot
+            self.cell = cell
+            suffix.append(zeros: Format.maximumKeyLength + 8)
         }
-        let inline = try reader.view(inlineLength - sharedInline)
-        // The chunk.
-        let kind = UInt8(control & Control.kind)
-        if kind != 0 {
-            var offset = last.chunkEnd
+
+        /// Adds the next entry.
+        @inline(__always)
+        mutating func add(_ reader: inout ByteReader) throws(MalformedBytes) {
+            let control = try reader.integer(UInt16.self)
+            let lastInline = inline
+            try readSuffix(&reader, control)
+            let (sharedInline, inlineRest) = try readInline(&reader, control)
+            let kind = UInt8(control & Control.kind)
+            if kind != 0 { try readChunk(&reader, control) }
+
+            let restLength = max(suffixLength &- 4, 0)
+            let inlineStart = cell + restLength + 1 + varintLength(UInt64(inlineLength))
+            let inlineEnd = inlineStart + inlineLength
+            let end = kind == 0 ? inlineEnd : inlineEnd + 6 + varintLength(chunkLength)
+            guard end <= length else { throw MalformedBytes(at: reader.position) }
+            let suffixBytes = unsafe suffix.view.buffer
+            unsafe writeSlot(base + slot, suffixBytes)
+            unsafe (base + cell).copyMemory(from: suffixBytes.baseAddress! + 4, byteCount: restLength)
+            unsafe base.storeBytes(of: kind, toByteOffset: cell + restLength, as: UInt8.self)
+            unsafe Page.store(varint: UInt64(inlineLength), at: base + cell + restLength + 1)
+            unsafe (base + inlineStart).copyMemory(from: base + lastInline, byteCount: sharedInline)
+            unsafe (base + inlineStart + sharedInline).copyMemory(
+                from: inlineRest.buffer.baseAddress!, byteCount: inlineRest.count)
+            inline = inlineStart
+            if kind != 0 {
+                let offset = chunkEnd - chunkLength
+                unsafe (base + inlineEnd).storeBytes(
+                    of: UInt32(truncatingIfNeeded: offset).littleEndian, as: UInt32.self)
+                unsafe (base + inlineEnd + 4).storeBytes(
+                    of: UInt16(truncatingIfNeeded: offset >> 32).littleEndian, as: UInt16.self)
+                unsafe Page.store(varint: chunkLength, at: base + inlineEnd + 6)
+            }
+            slot += PageView.slotLength
+            cell = end
+        }
+
+        @inline(__always)
+        private mutating func readSuffix(_ reader: inout ByteReader, _ control: UInt16) throws(MalformedBytes)
+        {
+            var shared = Int(control >> Control.sharedSuffixShift) & Control.manyShared
+            if shared == Control.manyShared { shared = try reader.length(limit: self.length) }
+            let length =
+                control & Control.sameSuffixLength != 0
+                ? suffixLength : try reader.length(limit: Format.maximumKeyLength)
+            guard shared <= min(suffixLength, length) else { throw MalformedBytes(at: reader.position) }
+            suffix.store(try reader.view(length - shared), at: shared)
+            suffixLength = length
+        }
+
+        @inline(__always)
+        private mutating func readInline(
+            _ reader: inout ByteReader, _ control: UInt16
+        ) throws(MalformedBytes) -> (shared: Int, rest: ByteView) {
+            var shared = Int(control >> Control.sharedInlineShift)
+            if shared == Control.manyShared { shared = try reader.length(limit: self.length) }
+            let length =
+                control & Control.sameInlineLength != 0
+                ? inlineLength : try reader.length(limit: Format.maximumInlineLength)
+            guard shared <= min(inlineLength, length) else { throw MalformedBytes(at: reader.position) }
+            inlineLength = length
+            return (shared, try reader.view(length - shared))
+        }
+
+        @inline(__always)
+        private mutating func readChunk(_ reader: inout ByteReader, _ control: UInt16) throws(MalformedBytes)
+        {
+            var offset = chunkEnd
             if control & Control.nextChunk == 0 {
                 let zigzag = try reader.varint()
                 offset &+= UInt64(bitPattern: Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1))
             }
-            if control & Control.sameChunkLength == 0 { last.chunkLength = try reader.varint() }
-            guard offset <= ChunkReference.maximumOffset, last.chunkLength <= UInt64(UInt32.max) else {
+            if control & Control.sameChunkLength == 0 { chunkLength = try reader.varint() }
+            guard offset <= ChunkReference.maximumOffset, chunkLength <= UInt64(UInt32.max) else {
                 throw MalformedBytes(at: reader.position)
             }
-            last.chunkEnd = offset + last.chunkLength
+            chunkEnd = offset + chunkLength
         }
 
-        var end = cell + rest.count + 1 + varintLength(UInt64(inlineLength)) + inlineLength
-        if kind != 0 { end += 6 + varintLength(last.chunkLength) }
-        guard end <= limit else { throw MalformedBytes(at: reader.position) }
-        output.store(PageView.head(of: suffix.view), at: slot)
-        output.store(UInt32(suffixLength) | UInt32(cell) << 16, at: slot + 4)
-        output.store(rest, at: cell)
-        var position = cell + rest.count
-        output.store(kind, at: position)
-        output.store(varint: UInt64(inlineLength), at: position + 1)
-        position += 1 + varintLength(UInt64(inlineLength))
-        output.move(from: last.inline, to: position, count: sharedInline)
-        output.store(inline, at: position + sharedInline)
-        (last.inline, last.inlineLength) = (position, inlineLength)
-        if kind != 0 {
-            position += inlineLength
-            let offset = last.chunkEnd - last.chunkLength
-            output.store(UInt32(truncatingIfNeeded: offset), at: position)
-            output.store(UInt16(truncatingIfNeeded: offset >> 32), at: position + 4)
-            output.store(varint: last.chunkLength, at: position + 6)
+        /// The head has zeros in the place of bytes that a short suffix hasn't got.
+        @inline(__always)
+        private func writeSlot(_ target: UnsafeMutableRawPointer, _ suffix: UnsafeRawBufferPointer) {
+            var head = unsafe UInt32(bigEndian: suffix.loadUnaligned(as: UInt32.self))
+            if suffixLength < 4 { head &= ~(UInt32.max >> UInt32(8 * suffixLength)) }
+            let place = UInt64(UInt16(suffixLength)) << 32 | UInt64(UInt16(cell)) << 48
+            unsafe target.storeBytes(of: (UInt64(head) | place).littleEndian, as: UInt64.self)
         }
-        return end
+
+        @inline(__always)
+        private static func store(varint value: UInt64, at target: UnsafeMutableRawPointer) {
+            var (rest, position) = (value, 0)
+            while rest >= 0x80 {
+                unsafe target.storeBytes(
+                    of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: position, as: UInt8.self)
+                rest >>= 7
+                position += 1
+            }
+            unsafe target.storeBytes(
+                of: UInt8(truncatingIfNeeded: rest), toByteOffset: position, as: UInt8.self)
+        }
     }
 }

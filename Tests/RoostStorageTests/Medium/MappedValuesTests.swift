@@ -88,7 +88,7 @@ import Testing
     @Test func pagesThatCannotBeReadAreErrors() throws {
         let store = try Store.open(path, options: options())
         let tree = try store.tree("values")
-        let long = [UInt8](repeating: 7, count: 300_000)
+        let long = [UInt8](repeating: 7, count: 60_000)
         try store.write { try $0.put("first", value(1), in: tree) }
         try store.write { try $0.put("last", long, in: tree) }
         let snapshot = store.snapshot()
@@ -111,16 +111,16 @@ import Testing
     @Test func pagesLostDuringAReadAreErrors() throws {
         let store = try Store.open(path, options: options())
         let tree = try store.tree("values")
-        let long = [UInt8](repeating: 7, count: 300_000)
+        let long = [UInt8](repeating: 7, count: 60_000)
         try store.write { try $0.put("last", long, in: tree) }
         let cursor = try store.snapshot()[tree].cursor()
         #expect(try cursor.next())
-        let size = Int(store.state.record.end)
+        let place = try chunk("last", store.snapshot(), tree)
         var sum = 0
         var failure: StoreError?
         do throws(StoreError) {
             unsafe try cursor.withEntry { _, value in
-                try? cutOff(size - 200_000)
+                try? cutOff(Int(place.offset) + 8192)
                 for index in 0..<value.count { sum += unsafe Int(value[index]) }
             }
         } catch {
@@ -141,6 +141,34 @@ import Testing
         let file = try #require(FileHandle(forUpdatingAtPath: path))
         try file.truncate(atOffset: UInt64(length))
         try file.close()
+    }
+
+    /// Longer values would be read page by page.
+    @Test func longValuesAreReadByCalls() throws {
+        let store = try Store.open(path, options: options())
+        let tree = try store.tree("values")
+        let long = [UInt8](repeating: 7, count: 100_000)
+        try store.write { try $0.put("long", long, in: tree) }
+        let snapshot = store.snapshot()
+        #expect(snapshot.state.file.mapped?.find(try chunk("long", snapshot, tree)) == nil)
+        #expect(try snapshot[tree].value("long") == long)
+    }
+
+    /// Scans have the file read ahead of them, however long they are.
+    @Test func scansGoThroughManyStretches() throws {
+        let store = try Store.open(path, options: options())
+        let tree = try store.tree("values")
+        let body = [UInt8](repeating: 9, count: 10_000)
+        try store.write { for number in 0..<2000 { try $0.put(Key(UInt64(number)), body, in: tree) } }
+        for _ in 0..<2 {
+            let cursor = try store.snapshot()[tree].cursor()
+            var count = 0
+            while try cursor.next() {
+                #expect(try cursor.value() == body)
+                count += 1
+            }
+            #expect(count == 2000)
+        }
     }
 
     @Test func compactionAndReadersMapToo() throws {
