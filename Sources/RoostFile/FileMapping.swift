@@ -33,26 +33,25 @@ import Synchronization
     }
 
     /// Has the system read `range`, counted from the mapping's start, in the background, unless both its ends are in memory:
-    /// asking for what is there costs a twentieth of a scan.
+    /// asking for what is there made a scan take 1.08 times as long.
     package func prefetch(_ range: Range<Int>) {
-        let start = range.lowerBound / FileMapping.unit * FileMapping.unit
+        let start = FileMapping.pageStart(range.lowerBound)
         let end = min(range.upperBound, length)
         guard start < end, !(isResident(start) && isResident(end - 1)) else { return }
         unsafe madvise(base + start, end - start, MADV_WILLNEED)
     }
 
-    /// A multiple of every system's page size.
-    private static let unit = 1 << 16
+    /// Where the page at `offset` begins.
+    private static func pageStart(_ offset: Int) -> Int { offset & ~(MappingGuard.pageSize - 1) }
 
     /// Whether the page at `offset` is in memory, as far as the system tells.
     private func isResident(_ offset: Int) -> Bool {
-        let page = Int(sysconf(CInt(_SC_PAGESIZE)))
         #if canImport(Darwin)
             var state: CChar = 0
         #else
             var state: UInt8 = 0
         #endif
-        let answer = unsafe mincore(base + offset / page * page, page, &state)
+        let answer = unsafe mincore(base + FileMapping.pageStart(offset), MappingGuard.pageSize, &state)
         return answer == 0 && state & 1 == 1
     }
 

@@ -141,6 +141,11 @@ class Fields:
         return self.position >= self.end
 
 
+def at_distance(zigzag, end):
+    """The offset that lies as far from `end` as a number with its sign in the lowest bit says."""
+    return (end + ((zigzag >> 1) ^ -(zigzag & 1))) & MASK
+
+
 def varint_length(value):
     return max(1, (value.bit_length() + 6) // 7)
 
@@ -339,7 +344,7 @@ class Store:
         offset, length = sum(before), before[1]
         if control & 32 == 0:
             zigzag = fields.varint("distance of the value, zigzag")
-            offset = (offset + ((zigzag >> 1) ^ -(zigzag & 1))) & MASK
+            offset = at_distance(zigzag, offset)
         if control & 16 == 0:
             length = fields.varint("length of the value")
         require(offset < 1 << 48 and length < 1 << 32, "a malformed reference", fields.position)
@@ -470,7 +475,7 @@ class Store:
                 inline = bytes(fields.bytes("inline bytes"))
             if code == APPEND_LEAF or full & 3 and code == PUT:
                 zigzag = fields.varint("distance of the chunk, zigzag")
-                offset = (last_end + ((zigzag >> 1) ^ -(zigzag & 1))) & MASK
+                offset = at_distance(zigzag, last_end)
                 place = (offset, fields.varint("length of the chunk"))
                 last_end = sum(place)
             if code == APPEND_LEAF:

@@ -24,6 +24,7 @@ import Synchronization
         for place in 0..<places { unsafe (spans + place).initialize(to: Span()) }
         return unsafe spans
     }()
+
     /// A guarded mapping; zeros where there is none.
     private struct Span: ~Copyable {
         let start = Atomic<UInt>(0)
@@ -38,7 +39,7 @@ import Synchronization
         unsafe previous.initialize(to: sigaction())
         return unsafe previous
     }()
-    private static let pageSize = UInt(sysconf(CInt(_SC_PAGESIZE)))
+    static let pageSize = Int(sysconf(CInt(_SC_PAGESIZE)))
 
     /// Installs the handler, once. Everything that it uses exists by then, so that it neither allocates nor locks.
     private static let isInstalled: Bool = {
@@ -89,9 +90,9 @@ import Synchronization
             let start = unsafe spans[place].start.load(ordering: .acquiring)
             guard start > 0, start <= address else { continue }
             guard unsafe address < spans[place].end.load(ordering: .acquiring) else { continue }
-            let page = unsafe UnsafeMutableRawPointer(bitPattern: address & ~(pageSize - 1))
+            let page = unsafe UnsafeMutableRawPointer(bitPattern: address & ~UInt(pageSize - 1))
             let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
-            let mended = unsafe mmap(page, Int(pageSize), PROT_READ, flags, -1, 0)
+            let mended = unsafe mmap(page, pageSize, PROT_READ, flags, -1, 0)
             guard unsafe mended != MAP_FAILED else { return false }
             let counter = unsafe spans[place].counter.load(ordering: .acquiring)
             unsafe UnsafeMutablePointer<Atomic<Int>>(bitPattern: counter)?.pointee.add(

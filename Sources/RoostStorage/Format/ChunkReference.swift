@@ -7,6 +7,18 @@ struct ChunkReference: Hashable, Sendable {
     static let maximumOffset: UInt64 = (1 << 48) - 1
 
     var end: UInt64 { offset + UInt64(length) }
+
+    /// How far from `end`, where another chunk ends, this one begins; the sign in the lowest bit (zigzag), as logs and packed
+    /// leaves have it.
+    @inline(__always) func distance(from end: UInt64) -> UInt64 {
+        let distance = Int64(bitPattern: offset &- end)
+        return UInt64(bitPattern: distance &<< 1 ^ distance &>> 63)
+    }
+
+    /// The offset of the chunk that begins `distance` from `end`.
+    @inline(__always) static func offset(_ distance: UInt64, from end: UInt64) -> UInt64 {
+        end &+ UInt64(bitPattern: Int64(bitPattern: distance &>> 1) ^ -Int64(bitPattern: distance & 1))
+    }
 }
 
 /// What a chunk holds.

@@ -70,10 +70,8 @@ struct OperationDecoder {
     }
 
     private mutating func chunk() throws(MalformedBytes) -> ChunkReference {
-        let zigzag = try reader.varint()
-        let distance = UInt64(bitPattern: Int64(bitPattern: zigzag &>> 1) ^ -Int64(bitPattern: zigzag & 1))
+        let offset = ChunkReference.offset(try reader.varint(), from: lastEnd)
         let length = try reader.varint()
-        let offset = lastEnd &+ distance
         guard offset <= ChunkReference.maximumOffset, length <= UInt64(UInt32.max) else {
             throw MalformedBytes(at: reader.position)
         }

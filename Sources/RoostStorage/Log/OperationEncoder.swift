@@ -50,8 +50,7 @@ final class OperationEncoder {
 
     /// The distance from the end of the chunk named before, as a zigzag varint, then the length.
     private func append(_ chunk: ChunkReference) {
-        let distance = Int64(bitPattern: chunk.offset &- lastEnd)
-        buffer.append(varint: UInt64(bitPattern: distance &<< 1 ^ distance &>> 63))
+        buffer.append(varint: chunk.distance(from: lastEnd))
         buffer.append(varint: UInt64(chunk.length))
         lastEnd = chunk.end
     }

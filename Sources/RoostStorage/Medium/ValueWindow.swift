@@ -36,10 +36,10 @@ final class ValueWindow {
     @inline(never)
     private func enterStretch(_ offset: UInt64, _ mapped: MappedValues) {
         let isNext = offset &- stretch.start &- stretch.length < UInt64(ValueWindow.largestReach)
-        let length = isNext ? stretch.length * 4 : 0
-        let clamped = min(max(length, ValueWindow.smallestStretch), ValueWindow.largestStretch)
-        stretch = (offset, clamped)
-        if isNext { mapped.prefetch(offset, Int(clamped) * 2) }
+        let grown = isNext ? min(stretch.length * 4, ValueWindow.largestStretch) : 0
+        let length = max(grown, ValueWindow.smallestStretch)
+        stretch = (offset, length)
+        if isNext { mapped.prefetch(offset, Int(length) * 2) }
     }
 
     @inline(__always)

@@ -50,12 +50,13 @@ final class LeafBuilder {
     /// Adds the entry at `index` of a stored page as it stands there.
     @inline(__always)
     func add(_ page: PageView, _ index: Int) throws(MalformedBytes) {
-        let (bytes, ownedBytes) = try page.entryBytes(index)
+        let (entry, bytes) = try page.entryBytes(index)
         let start = run.count
         page.appendKey(index, to: run)
         let keyLength = run.count - start
         run.append(bytes)
-        append(Item(start: start, keyLength: keyLength, length: run.count - start, ownedBytes: ownedBytes))
+        let length = run.count - start
+        append(Item(start: start, keyLength: keyLength, length: length, ownedBytes: entry.ownedBytes))
     }
 
     @inline(__always)

@@ -8,7 +8,7 @@ import RoostBytes
 /// ```
 /// A page is made for searching; of its 34 bytes for a key of 16 and a reference, two thirds can be told from the entries
 /// around it. Packing makes a file of 300-byte values a tenth smaller, and what is read of it is unpacked once for the
-/// cache, in about 5 us a leaf. Prefix compression in leaves goes back to Bayer and Unterauer's prefix B-trees (1977).
+/// cache. Prefix compression in leaves goes back to Bayer and Unterauer's prefix B-trees (1977).
 enum PackedLeaf {
     /// What the bits of an entry's control word say.
     enum Control {
@@ -72,8 +72,7 @@ enum PackedLeaf {
         output.append(entry.inline.dropFirst(sharedInline))
         guard entry.kind != .none else { return }
         if control & Control.nextChunk == 0 {
-            let distance = Int64(bitPattern: entry.chunk.offset &- last.chunk.end)
-            output.append(varint: UInt64(bitPattern: distance &<< 1 ^ distance &>> 63))
+            output.append(varint: entry.chunk.distance(from: last.chunk.end))
         }
         if control & Control.sameChunkLength == 0 { output.append(varint: UInt64(entry.chunk.length)) }
     }
@@ -119,8 +118,8 @@ enum PackedLeaf {
         guard reader.isAtEnd, page.cell == length else { throw MalformedBytes(at: reader.position) }
     }
 
-    /// A page that is being filled. It is written through pointers, because the checks of a `ByteBuffer`'s methods took half
-    /// of the time; ``add(_:)`` makes sure that the entry has room before it writes.
+    /// A page that is being filled, through pointers: ``add(_:)`` makes sure once that the whole entry has room, and then
+    /// writes its parts without asking for each.
     @safe private struct Page {
         private let base: UnsafeMutableRawPointer
         private let length: Int
@@ -212,8 +211,7 @@ enum PackedLeaf {
         {
             var offset = chunkEnd
             if control & Control.nextChunk == 0 {
-                let zigzag = try reader.varint()
-                offset &+= UInt64(bitPattern: Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1))
+                offset = ChunkReference.offset(try reader.varint(), from: chunkEnd)
             }
             if control & Control.sameChunkLength == 0 { chunkLength = try reader.varint() }
             guard offset <= ChunkReference.maximumOffset, chunkLength <= UInt64(UInt32.max) else {

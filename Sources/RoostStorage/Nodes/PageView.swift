@@ -94,6 +94,13 @@ import RoostBytes
     /// The entry at `index` and its tag byte, in which pending changes keep flags.
     @inline(__always)
     func taggedEntry(_ index: Int) throws(MalformedBytes) -> (entry: Entry, tag: UInt8) {
+        let (entry, bytes) = try entryBytes(index)
+        return (entry, bytes[0])
+    }
+
+    /// The entry at `index` and its bytes from the tag on, as they stand in the cell.
+    @inline(__always)
+    func entryBytes(_ index: Int) throws(MalformedBytes) -> (entry: Entry, bytes: ByteView) {
         let start = cell(index) + max(suffixLength(index) - 4, 0)
         guard start < bytes.count else { throw MalformedBytes(at: start) }
         let tag = bytes[start]
@@ -104,21 +111,7 @@ import RoostBytes
             entry.kind = unsafe unsafeBitCast(kind, to: ReferenceKind.self)
             entry.chunk = try PageView.chunk(&reader)
         }
-        return (entry, tag)
-    }
-
-    /// What follows the key in the cell at `index` of a leaf, as it stands there, and what the entry owns.
-    @inline(__always)
-    func entryBytes(_ index: Int) throws(MalformedBytes) -> (bytes: ByteView, ownedBytes: UInt64) {
-        let start = cell(index) + max(suffixLength(index) - 4, 0)
-        guard start < bytes.count else { throw MalformedBytes(at: start) }
-        var reader = ByteReader(bytes.dropFirst(start))
-        let kind = try reader.byte() & 3
-        _ = try reader.prefixed()
-        guard kind != 0 else { return (bytes.slice(start, reader.position), 0) }
-        let length = try PageView.chunk(&reader).length
-        let isOwned = unsafe unsafeBitCast(kind, to: ReferenceKind.self) != .borrowed
-        return (bytes.slice(start, reader.position), isOwned ? UInt64(length) : 0)
+        return (entry, bytes.slice(start, 1 + reader.position))
     }
 
     /// The child at `index` of an inner node.

@@ -142,9 +142,8 @@ private struct OperationFields {
     }
 
     private mutating func readChunk(_ fields: FieldReader) throws(MalformedBytes) {
-        let zigzag = try fields.varint("distance of the chunk, zigzag")
-        let offset =
-            lastEnd &+ UInt64(bitPattern: Int64(bitPattern: zigzag &>> 1) ^ -Int64(bitPattern: zigzag & 1))
+        let distance = try fields.varint("distance of the chunk, zigzag")
+        let offset = ChunkReference.offset(distance, from: lastEnd)
         lastEnd = offset &+ (try fields.varint("length of the chunk"))
         fields.remark("at offset \(offset)")
     }
