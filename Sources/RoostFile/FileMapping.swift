@@ -80,5 +80,14 @@ import Synchronization
         unsafe counter.deallocate()
     }
 
-    package var count: Int { unsafe counter.pointee.load(ordering: .acquiring) }
+    package var count: Count { unsafe Count(counter) }
+
+    /// Reads the count, as long as the object is kept, without counting a reference to it.
+    @safe package struct Count: Sendable {
+        private nonisolated(unsafe) let counter: UnsafeMutablePointer<Atomic<Int>>
+
+        fileprivate init(_ counter: UnsafeMutablePointer<Atomic<Int>>) { unsafe self.counter = counter }
+
+        package var value: Int { unsafe counter.pointee.load(ordering: .acquiring) }
+    }
 }

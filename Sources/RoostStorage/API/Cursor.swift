@@ -22,7 +22,7 @@ public final class Cursor {
         self.reader = reader
         self.range = range
         values = ValueWindow(file: reader.file)
-        lostPages = reader.file.mapped?.lostPages.count ?? 0
+        lostPages = reader.file.mappedPlaces?.lostPages.value ?? 0
         if range.isEmpty { position = .end }
     }
 

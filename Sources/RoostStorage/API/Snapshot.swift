@@ -4,6 +4,8 @@
 /// reads is not given back after a compaction until it goes.
 public final class Snapshot: Sendable {
     let state: StoreState
+    /// Keeps the counted references of two snapshots, made one after another, out of one cache line.
+    private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
 
     init(state: StoreState) { self.state = state }
 
@@ -24,7 +26,7 @@ public final class Snapshot: Sendable {
     public subscript(tree: Tree) -> TreeView {
         get throws(StoreError) {
             guard let version = state.trees[tree.id] else { throw tree.missing(in: state.file.path) }
-            return TreeView(reader: version.reader)
+            return TreeView(version.reader, of: self)
         }
     }
 

@@ -3,8 +3,27 @@ import RoostBytes
 /// A tree at one point in time, to be read.
 ///
 /// From a ``Snapshot`` it can be used from any thread; every call is one walk down the tree.
-public struct TreeView: Sendable {
-    let reader: TreeReader
+@safe public struct TreeView: Sendable {
+    /// Reads the tree; kept by ``owner``.
+    private let unownedReader: Unmanaged<TreeReader>
+    /// The snapshot to which the tree belongs, so that reading counts references to what one thread has to itself rather
+    /// than to what all share; or the reader itself.
+    private let owner: any AnyObject & Sendable
+
+    init(_ reader: TreeReader, of owner: any AnyObject & Sendable) {
+        unsafe unownedReader = .passUnretained(reader)
+        self.owner = owner
+    }
+
+    var reader: TreeReader { unsafe unownedReader.takeUnretainedValue() }
+
+    /// Runs `body` with the reader without counting a reference to it.
+    @inline(__always)
+    private func withReader<R>(_ body: (TreeReader) throws(StoreError) -> R) throws(StoreError) -> R {
+        // A view keeps its owner, and whoever calls a view keeps the view.
+        defer { extendLifetime(owner) }
+        return unsafe try unownedReader.borrowing(body)
+    }
 
     /// How many keys there are. O(1).
     public var count: UInt64 { reader.count }
@@ -49,12 +68,14 @@ public struct TreeView: Sendable {
     /// Calls `body` with the value under `key`, valid during the call; returns whether there is one.
     @usableFromInline
     package func visitValue(_ key: ByteView, _ body: (ByteView) -> Void) throws(StoreError) -> Bool {
-        var chunk: ChunkReference?
-        let isFound = try reader.find(key) { (entry) throws(StoreError) in
-            if entry.kind == .none { body(entry.inline) } else { chunk = entry.chunk }
+        try withReader { (reader) throws(StoreError) in
+            var chunk: ChunkReference?
+            let isFound = try reader.find(key) { (entry) throws(StoreError) in
+                if entry.kind == .none { body(entry.inline) } else { chunk = entry.chunk }
+            }
+            if let chunk { try reader.file.visitValue(chunk, body) }
+            return isFound
         }
-        if let chunk { try reader.file.visitValue(chunk, body) }
-        return isFound
     }
 
     /// Calls `body` with the inline bytes of the entry under `key`, valid during the call, and the value that it leads
@@ -63,15 +84,17 @@ public struct TreeView: Sendable {
     package func visitEntry(
         _ key: ByteView, _ body: (ByteView, ValueReference?) -> Void
     ) throws(StoreError) -> Bool {
-        try reader.find(key) { (entry) throws(StoreError) in
-            body(entry.inline, entry.kind == .none ? nil : ValueReference(chunk: entry.chunk))
+        try withReader { (reader) throws(StoreError) in
+            try reader.find(key) { (entry) throws(StoreError) in
+                body(entry.inline, entry.kind == .none ? nil : ValueReference(chunk: entry.chunk))
+            }
         }
     }
 
     /// Calls `body` with a value, valid during the call.
     @usableFromInline
     package func visitValue(at reference: ValueReference, _ body: (ByteView) -> Void) throws(StoreError) {
-        try reader.file.visitValue(reference.chunk, body)
+        try withReader { (reader) throws(StoreError) in try reader.file.visitValue(reference.chunk, body) }
     }
 
     /// Calls `body` with the inline bytes of the entry under `key` and the value that it leads to, if any.

@@ -11,7 +11,7 @@ extension WriteTransaction {
         get throws(StoreError) {
             try checkOpen()
             guard let reader = trees.reader(tree.id) else { throw tree.missing(in: file.path) }
-            return TreeView(reader: reader)
+            return TreeView(reader, of: reader)
         }
     }
 

@@ -22,9 +22,7 @@ import Synchronization
     /// How many unlinked blocks may wait before freeing is tried.
     private static let batch = 32
 
-    private let epoch = Atomic<UInt64>(1)
-    /// The epoch of the reader in each place, 0 where there is none. Lives as long as this object.
-    private nonisolated(unsafe) let announced: UnsafeMutablePointer<Atomic<UInt64>>
+    let readers = Readers()
     private let waiting = Mutex<[Retired]>([])
 
     /// Memory that belongs to nobody any more, and the epoch in which it was unlinked.
@@ -33,18 +31,52 @@ import Synchronization
         let epoch: UInt64
     }
 
-    init() {
-        let count = EpochReclaimer.places * EpochReclaimer.spacing
-        unsafe announced = .allocate(capacity: count)
-        for index in 0..<count { unsafe (announced + index).initialize(to: Atomic(0)) }
-    }
-
     deinit {
         waiting.withLock { list in
             for retired in list { unsafe free(retired.memory) }
         }
-        unsafe announced.deinitialize(count: EpochReclaimer.places * EpochReclaimer.spacing)
-        unsafe announced.deallocate()
+        readers.release()
+    }
+
+    /// The present epoch, and behind it the epoch of the reader in each place, 0 where there is none. Pointers, so that
+    /// readers count no references to what they all share.
+    @safe struct Readers: Sendable {
+        fileprivate nonisolated(unsafe) let epoch: UnsafeMutablePointer<Atomic<UInt64>>
+        private let threadNumber = ThreadNumber()
+        private static let count = (EpochReclaimer.places + 1) * EpochReclaimer.spacing
+
+        fileprivate init() {
+            unsafe epoch = .allocate(capacity: Readers.count)
+            unsafe epoch.initialize(to: Atomic(1))
+            for index in 1..<Readers.count { unsafe (epoch + index).initialize(to: Atomic(0)) }
+        }
+
+        fileprivate func release() {
+            unsafe epoch.deinitialize(count: Readers.count)
+            unsafe epoch.deallocate()
+        }
+
+        /// The place of the readers whose number is `index` or differs from it by a multiple of the number of places.
+        @inline(__always)
+        fileprivate func place(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+            unsafe epoch + (1 + index & (EpochReclaimer.places - 1)) * EpochReclaimer.spacing
+        }
+
+        /// Announces a reader. Lock-free; a few nanoseconds where threads keep to different places.
+        @inline(__always)
+        func pin() -> Pin {
+            var index = threadNumber.current
+            while true {
+                let place = unsafe place(index)
+                if unsafe place.pointee.load(ordering: .relaxed) == 0 {
+                    let now = unsafe epoch.pointee.load(ordering: .acquiring)
+                    let (taken, _) = unsafe place.pointee.compareExchange(
+                        expected: 0, desired: now, ordering: .sequentiallyConsistent)
+                    if taken { return unsafe Pin(place: place) }
+                }
+                index &+= 1
+            }
+        }
     }
 
     /// While it exists, nothing is freed that its holder could have found.
@@ -54,47 +86,20 @@ import Synchronization
         deinit { unsafe place.pointee.store(0, ordering: .releasing) }
     }
 
-    /// Announces a reader. Lock-free; a few nanoseconds where threads keep to different places.
-    @inline(__always)
-    func pin() -> Pin {
-        var index = EpochReclaimer.hint()
-        while true {
-            let place = unsafe announced + (index & (EpochReclaimer.places - 1)) * EpochReclaimer.spacing
-            if unsafe place.pointee.load(ordering: .relaxed) == 0 {
-                let now = epoch.load(ordering: .acquiring)
-                let (taken, _) = unsafe place.pointee.compareExchange(
-                    expected: 0, desired: now, ordering: .sequentiallyConsistent)
-                if taken { return unsafe Pin(place: place) }
-            }
-            index &+= 1
-        }
-    }
-
-    /// A number that differs between threads: where their stacks are.
-    @inline(__always)
-    private static func hint() -> Int {
-        #if canImport(Darwin)
-            let thread = unsafe UInt(bitPattern: pthread_self())
-        #else
-            let thread = UInt(pthread_self())
-        #endif
-        return Int(truncatingIfNeeded: (thread >> 12) &* 0x9E37_79B1 >> 16)
-    }
-
     /// Hands over memory from malloc that has just been made unreachable for new readers.
     func retire(_ memory: UnsafeMutableRawPointer) {
         waiting.withLock { list in
-            unsafe list.append(Retired(memory: memory, epoch: epoch.load(ordering: .sequentiallyConsistent)))
+            unsafe list.append(
+                Retired(memory: memory, epoch: readers.epoch.pointee.load(ordering: .sequentiallyConsistent)))
             if list.count >= EpochReclaimer.batch { reclaim(&list) }
         }
     }
 
     private func reclaim(_ list: inout [Retired]) {
-        epoch.add(1, ordering: .sequentiallyConsistent)
+        unsafe readers.epoch.pointee.add(1, ordering: .sequentiallyConsistent)
         var oldest = UInt64.max
         for index in 0..<EpochReclaimer.places {
-            let place = unsafe announced + index * EpochReclaimer.spacing
-            let value = unsafe place.pointee.load(ordering: .sequentiallyConsistent)
+            let value = unsafe readers.place(index).pointee.load(ordering: .sequentiallyConsistent)
             if value != 0 { oldest = min(oldest, value) }
         }
         list.removeAll { retired in

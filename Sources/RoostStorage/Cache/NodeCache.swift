@@ -133,7 +133,7 @@ import Synchronization
     /// Drops every node at or after `offset`: bytes that a failed transaction wrote there and the next will replace.
     func removeAll(from offset: UInt64) {
         guard bytes.load(ordering: .relaxed) > 0 else { return }
-        let pin = reclaimer.pin()
+        let pin = reclaimer.readers.pin()
         for index in 0..<(mask + 1) * NodeCache.ways {
             let address = unsafe places[index].node.load(ordering: .sequentiallyConsistent)
             if let node = CachedNode(address: address), node.offset >= offset { replace(index, by: nil) }

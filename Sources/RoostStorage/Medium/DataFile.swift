@@ -12,6 +12,8 @@ final class DataFile: Sendable {
     let cache: NodeCache
     /// Where values are read from memory that the system shares; `nil` where they are read by calls.
     let mapped: MappedValues?
+    /// Where they are found there.
+    let mappedPlaces: MappedPlaces?
     /// Chunks at or after this offset are still in memory, in ``unwritten``.
     let writtenEnd = Atomic<UInt64>(.max)
     let unwritten = Mutex<[UnwrittenBytes]>([])
@@ -29,6 +31,7 @@ final class DataFile: Sendable {
         codec = ChunkCodec(salt: header.salt, transform: transform)
         cache = NodeCache(limit: cacheLimit)
         mapped = values == .mapping ? MappedValues(file) : nil
+        mappedPlaces = mapped?.places
     }
 
     /// The same file, all of it written, through another handle.
@@ -40,6 +43,7 @@ final class DataFile: Sendable {
         codec = other.codec
         cache = other.cache
         mapped = values == .mapping ? MappedValues(file) : nil
+        mappedPlaces = mapped?.places
         writtenEnd.store(end, ordering: .releasing)
     }
 

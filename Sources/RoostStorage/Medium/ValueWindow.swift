@@ -26,20 +26,20 @@ final class ValueWindow {
     /// The value at `chunk`, valid until the next call, where the file is mapped and can be read there.
     @inline(__always)
     func mapped(_ chunk: ChunkReference) -> ByteView? {
-        guard let mapped = file.mapped, let bytes = mapped.find(chunk) else { return nil }
-        if chunk.offset &- stretch.start >= stretch.length { enterStretch(chunk.offset, mapped) }
+        guard let places = file.mappedPlaces, let bytes = places.find(chunk) else { return nil }
+        if chunk.offset &- stretch.start >= stretch.length { enterStretch(chunk.offset) }
         return try? payload(of: bytes, chunk)
     }
 
     /// Goes on to the stretch of the file that begins at `offset`: the larger ones one after another, which are read before
     /// they are reached, where values follow each other, and a small one after a jump.
     @inline(never)
-    private func enterStretch(_ offset: UInt64, _ mapped: MappedValues) {
+    private func enterStretch(_ offset: UInt64) {
         let isNext = offset &- stretch.start &- stretch.length < UInt64(ValueWindow.largestReach)
         let grown = isNext ? min(stretch.length * 4, ValueWindow.largestStretch) : 0
         let length = max(grown, ValueWindow.smallestStretch)
         stretch = (offset, length)
-        if isNext { mapped.prefetch(offset, Int(length) * 2) }
+        if isNext { file.mapped?.prefetch(offset, Int(length) * 2) }
     }
 
     @inline(__always)
@@ -96,11 +96,7 @@ extension DataFile {
     /// Not generic, so that callers in other modules get a specialized one: metadata and boxes of an unspecialized
     /// result took a fifth of the time of a random read.
     func visitValue(_ chunk: ChunkReference, _ body: (ByteView) -> Void) throws(StoreError) {
-        if let mapped, let bytes = mapped.find(chunk) {
-            let lostPages = mapped.lostPages.count
-            // What does not verify may be a page that could not be read: the call below says what is wrong, if anything is.
-            if (try? visit(bytes, chunk, body)) != nil { return try checkMapping(since: lostPages) }
-        }
+        if try visitMapped(chunk, body) { return }
         guard chunk.length <= DataFile.onStack else {
             let buffer = try read(chunk)
             try visit(buffer.view, chunk, body)
@@ -119,10 +115,21 @@ extension DataFile {
         if let failure { throw failure }
     }
 
+    /// Calls `body` with the value at `chunk` where it can be read from the mapping.
+    @inline(__always)
+    private func visitMapped(_ chunk: ChunkReference, _ body: (ByteView) -> Void) throws(StoreError) -> Bool {
+        guard let mappedPlaces, let bytes = mappedPlaces.find(chunk) else { return false }
+        let lostPages = mappedPlaces.lostPages.value
+        // What does not verify may be a page that could not be read: a call says what is wrong, if anything is.
+        guard (try? visit(bytes, chunk, body)) != nil else { return false }
+        try checkMapping(since: lostPages)
+        return true
+    }
+
     /// Refuses what was read from a mapping when pages were lost meanwhile, after the checksum had been verified.
     @inline(__always)
     func checkMapping(since lostPages: Int) throws(StoreError) {
-        guard mapped?.lostPages.count ?? 0 == lostPages else {
+        guard mappedPlaces?.lostPages.value ?? 0 == lostPages else {
             throw StoreError(
                 .inputOutput, "\(path): a part of the file could not be read from its mapping. Try it again.")
         }

@@ -143,7 +143,7 @@ extension TreeEditor {
 
     /// Puts the stored leaf at `chunk` at the tree's end, in the place of all keys from its first one on.
     private func attach(_ chunk: ChunkReference) throws(StoreError) {
-        let pin = context.file.cache.reclaimer.pin()
+        let pin = context.file.cache.reclaimer.readers.pin()
         let page = try context.file.page(chunk, pin)
         guard page.level == 0, page.count > 0 else { throw context.file.damaged("an empty leaf", chunk) }
         let first = page.key(0)

@@ -81,7 +81,7 @@ extension TreeEditor {
                 ownedBytes: isPresent ? entry.ownedBytes : 0)
         }
         guard let base = leaf.base else { return Known() }
-        let pin = context.file.cache.reclaimer.pin()
+        let pin = context.file.cache.reclaimer.readers.pin()
         let page = try context.file.page(base.chunk, pin)
         guard page.level == 0 else { throw context.file.damaged("a node of another level", base.chunk) }
         leaf.noteMerging(key, with: page)

@@ -64,7 +64,7 @@ extension TreeEditor {
 
     /// Adds the entries of `leaf` as they are now to the builder.
     private func gather(_ leaf: LeafNode) throws(StoreError) {
-        let pin = context.file.cache.reclaimer.pin()
+        let pin = context.file.cache.reclaimer.readers.pin()
         let base = try leaf.base.map { (child) throws(StoreError) in
             try context.file.page(child.chunk, pin)
         }

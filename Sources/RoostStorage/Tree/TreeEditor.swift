@@ -97,7 +97,7 @@ final class TreeEditor {
         for child: StoredChild, level: UInt8, _ context: Context
     ) throws(StoreError) -> MemoryNode {
         guard level > 0 else { return LeafNode(owner: context.owner, base: child) }
-        let pin = context.file.cache.reclaimer.pin()
+        let pin = context.file.cache.reclaimer.readers.pin()
         let page = try context.file.page(child.chunk, pin)
         guard page.level == level, page.count > 0 else {
             throw context.file.damaged("a node of another level", child.chunk)

@@ -32,7 +32,7 @@ extension TreeReader {
             image.clear()
             return place
         }
-        let pin = file.cache.reclaimer.pin()
+        let pin = file.cache.reclaimer.readers.pin()
         while let branch = try file.branch(node, pin) {
             let index = try choose(target, in: branch, counting, &place.before)
             if index > 0 { place.lower = branch.separator(index) }

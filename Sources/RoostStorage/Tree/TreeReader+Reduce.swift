@@ -9,7 +9,7 @@ extension TreeReader {
                 .missingReduction, "The tree was made without a reduction, so there is none to read.")
         }
         guard let handle = root.handle else { return reduction.identity }
-        let pin = file.cache.reclaimer.pin()
+        let pin = file.cache.reclaimer.readers.pin()
         return try reduce(handle, reduction, lower, upper, Format.maximumLevel, pin)
     }
 

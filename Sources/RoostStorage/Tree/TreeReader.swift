@@ -21,7 +21,7 @@ final class TreeReader: Sendable {
     @inline(__always)
     func find(_ key: ByteView, _ body: (Entry) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         guard var node = handle else { return false }
-        let pin = file.cache.reclaimer.pin()
+        let pin = file.cache.reclaimer.readers.pin()
         while let memory = unsafe node.memory {
             switch unsafe memory._withUnsafeGuaranteedRef({ TreeReader.step($0, key) }) {
             case .down(let next): node = next

@@ -27,7 +27,7 @@ import Testing
                 if generator.chance(0.001) {
                     cache.removeAll(from: UInt64(generator.next(below: Self.offsets)))
                 }
-                let pin = cache.reclaimer.pin()
+                let pin = cache.reclaimer.readers.pin()
                 guard let found = cache.find(offset, pin) else { continue }
                 if found.bytes.array != Self.page(offset) {
                     Issue.record("another node than that of \(offset)")
@@ -35,7 +35,7 @@ import Testing
             }
         }
         cache.removeAll(from: 100)
-        let pin = cache.reclaimer.pin()
+        let pin = cache.reclaimer.readers.pin()
         for offset in 100...UInt64(Self.offsets) { #expect(cache.find(offset, pin) == nil) }
     }
 
@@ -43,7 +43,7 @@ import Testing
         let cache = NodeCache(limit: 1 << 20)
         for offset in 1...20 as ClosedRange<UInt64> { Self.insert(offset, cache) }
         cache.removeAll(from: 11)
-        let pin = cache.reclaimer.pin()
+        let pin = cache.reclaimer.readers.pin()
         for offset in 1...20 as ClosedRange<UInt64> {
             #expect((cache.find(offset, pin) != nil) == (offset < 11))
         }

@@ -43,9 +43,9 @@ import Testing
         failNext(.write)
         #expect(code { try bench.commit(2, to: store) } == .inputOutput)
         [UInt8](repeating: 0, count: 8).withView { cache.insert(copyOf: $0, at: end) }
-        #expect(cache.find(end, cache.reclaimer.pin()) != nil)
+        #expect(cache.find(end, cache.reclaimer.readers.pin()) != nil)
         let transaction = try store.beginWriting()
-        #expect(cache.find(end, cache.reclaimer.pin()) == nil)
+        #expect(cache.find(end, cache.reclaimer.readers.pin()) == nil)
         transaction.rollback()
     }
 

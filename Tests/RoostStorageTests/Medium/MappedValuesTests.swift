@@ -103,7 +103,7 @@ import Testing
         #expect(try cursor.value() == value(1))
         #expect(try cursor.next())
         #expect(throws: StoreError.self) { try cursor.value() }
-        #expect(lostPages.count > 0)
+        #expect(lostPages.count.value > 0)
         #expect(try snapshot[tree].value("first") == value(1))
     }
 
