@@ -97,10 +97,10 @@ extension FuzzTarget {
         guard (try? PackedLeaf.unpack(packed.view, into: output)) != nil else { return }
         try demand(output.count <= LeafBuilder.largestPage, "a page larger than any can be")
         guard let page = PageView(output.view) else { throw FuzzFinding("an unpacked leaf that is no page") }
+        let (again, copy) = (ByteBuffer(), ByteBuffer())
         guard PageCheck(page: page, lower: nil, upper: nil).fault() == nil,
-            let again = try PackedLeaf.pack(page)
+            try PackedLeaf.pack(page, length: page.bytes.count, to: again)
         else { return }
-        let copy = ByteBuffer()
         try PackedLeaf.unpack(again.view, into: copy)
         try demand(copy.view.compare(output.view) == 0, "a leaf that packing changes")
     }

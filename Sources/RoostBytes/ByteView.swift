@@ -73,10 +73,15 @@
     }
 
     /// How many leading bytes both have in common.
-    @inlinable package func commonPrefix(_ other: ByteView) -> Int {
+    @inlinable @inline(__always) package func commonPrefix(_ other: ByteView) -> Int {
         let limit = min(count, other.count)
         var index = 0
-        while index < limit, self[index] == other[index] { index += 1 }
+        while index <= limit &- 8 {
+            let difference = load(UInt64.self, at: index) ^ other.load(UInt64.self, at: index)
+            if difference != 0 { return index &+ difference.trailingZeroBitCount / 8 }
+            index &+= 8
+        }
+        while index < limit, self[index] == other[index] { index &+= 1 }
         return index
     }
 

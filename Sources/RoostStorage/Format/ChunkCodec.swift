@@ -17,37 +17,41 @@ final class ChunkCodec: Sendable {
 
     let salt: UInt64
     let transform: (any ChunkTransform)?
-    /// Asked for every chunk, where comparing the existential with `nil` would copy it.
+    /// Asked for every chunk, where asking the existential would copy it.
     private let isTransformed: Bool
+    private let overhead: Int
 
     init(salt: UInt64, transform: (any ChunkTransform)?) {
         self.salt = salt
         self.transform = transform
         isTransformed = transform != nil
+        overhead = transform?.overhead ?? 0
     }
 
     /// The upper bound of a chunk's length for a payload of `count` bytes.
     func maximumLength(_ count: Int) -> Int {
-        ChunkCodec.maximumHeaderLength + count + (transform?.overhead ?? 0)
+        ChunkCodec.maximumHeaderLength + count + overhead
     }
 
     /// Appends a chunk to `output`, which will stand at `offset` of the file, and returns where it is.
     ///
-    /// Leaves are packed (``PackedLeaf``) where that makes them shorter.
-    ///
-    /// - Parameter level: zlib's compression level, 0 for none. The payload stays as it is unless an eighth is saved.
+    /// - Parameters:
+    ///   - payload: the bytes; of a leaf perhaps its packed form (``PackedLeaf``).
+    ///   - level: zlib's compression level, 0 for none. The payload stays as it is unless an eighth is saved.
     func append(
-        _ payload: ByteView, kind: ChunkKind, at offset: UInt64, level: Int32, to output: ByteBuffer
+        _ payload: ByteView, kind: ChunkKind, isPacked: Bool = false, at offset: UInt64, level: Int32,
+        to output: ByteBuffer
     ) -> ChunkReference {
         let base = output.count
-        var (stored, flags): (ByteView, UInt8) = (payload, 0)
-        let packed = kind == .node ? ChunkCodec.packed(payload) : nil
-        if let packed { (stored, flags) = (packed.view, ChunkCodec.packedFlag) }
-        let deflated =
-            level > 0 && stored.count >= ChunkCodec.minimumToCompress
-            ? ChunkCodec.deflated(stored, level: level) : nil
-        if let deflated { (stored, flags) = (deflated.view, flags | ChunkCodec.compressedFlag) }
-        withExtendedLifetime((packed, deflated)) { append(stored, flags, kind, offset, output) }
+        let flags = isPacked ? ChunkCodec.packedFlag : 0
+        if level > 0, payload.count >= ChunkCodec.minimumToCompress,
+            let deflated = ChunkCodec.deflated(payload, level: level)
+        {
+            append(deflated.view, flags | ChunkCodec.compressedFlag, kind, offset, output)
+            withExtendedLifetime(deflated) {}
+        } else {
+            append(payload, flags, kind, offset, output)
+        }
         let chunk = output.view.slice(base, output.count - base)
         output.store(checksum(chunk, offset), at: base)
         return ChunkReference(offset: offset, length: UInt32(chunk.count))
@@ -59,13 +63,20 @@ final class ChunkCodec: Sendable {
     ) {
         output.reserve(maximumLength(payload.count))
         output.append(integer: UInt32(0))
-        guard let transform else {
+        guard isTransformed else {
             output.append(kind.rawValue | flags)
-            output.append(prefixed: payload)
-            return
+            return output.append(prefixed: payload)
         }
+        appendSealed(payload, flags, kind, offset, output)
+    }
+
+    @inline(never)
+    private func appendSealed(
+        _ payload: ByteView, _ flags: UInt8, _ kind: ChunkKind, _ offset: UInt64, _ output: ByteBuffer
+    ) {
+        guard let transform else { return }
         output.append(kind.rawValue | flags | ChunkCodec.sealedFlag)
-        output.append(varint: UInt64(payload.count + transform.overhead))
+        output.append(varint: UInt64(payload.count + overhead))
         transform.seal(payload, kind: kind.rawValue | flags, offset: offset, into: output)
     }
 
@@ -109,12 +120,6 @@ final class ChunkCodec: Sendable {
         return page.view
     }
 
-    /// The packed form of the page in `payload`, if it is a leaf's.
-    private static func packed(_ payload: ByteView) -> ByteBuffer? {
-        guard let page = PageView(payload), page.level == 0 else { return nil }
-        return try? PackedLeaf.pack(page)
-    }
-
     /// Whether the payload of `chunk` is used as it is stored.
     func isPlain(_ chunk: ByteView) -> Bool { !isTransformed && chunk.count > 4 && chunk[4] & 0xf0 == 0 }
 
@@ -149,8 +154,8 @@ final class ChunkCodec: Sendable {
     private func decoded(
         _ stored: ByteView, _ flags: UInt8, _ kind: ChunkKind, _ offset: UInt64, _ scratch: ByteBuffer
     ) throws(Refusal) -> ByteView {
-        guard (flags & ChunkCodec.sealedFlag != 0) == (transform != nil) else {
-            throw Refusal(reason: "a chunk that is \(transform == nil ? "" : "not ")encrypted")
+        guard (flags & ChunkCodec.sealedFlag != 0) == isTransformed else {
+            throw Refusal(reason: "a chunk that is \(!isTransformed ? "" : "not ")encrypted")
         }
         var plain = stored
         if let transform {

@@ -13,6 +13,8 @@ final class CommitBuffer {
     private(set) var parts: CommitParts?
     /// Memory for parts; `nil` while replaying for a reader, who writes nothing, so that all stays in ``unwritten``.
     private let spares: SpareBuffers?
+    /// Where leaves are packed.
+    private lazy var packed = ByteBuffer(capacity: 8192)
     private var hash: XXHash64
     private var hashed = 0
     /// Bytes of the commit that replaying it reads.
@@ -36,14 +38,39 @@ final class CommitBuffer {
     /// Counts bytes that replaying the commit reads.
     func countLogged(_ count: Int) { loggedBytes += UInt64(count) }
 
-    /// Appends a chunk.
+    /// Appends a chunk. Leaves are packed (``PackedLeaf``) where that makes them shorter.
     func append(_ kind: ChunkKind, _ payload: ByteView) throws(StoreError) -> ChunkReference {
+        if kind == .node, let page = PageView(payload), page.level == 0,
+            let chunk = try append(packing: page, length: payload.count)
+        {
+            return chunk
+        }
+        return try append(kind, payload, isPacked: false)
+    }
+
+    /// Appends a leaf that takes `length` bytes as a page, packed; `nil` when that would not make it shorter.
+    ///
+    /// - Parameter dropped: how many bytes all keys have in common after the page's prefix.
+    func append(
+        packing page: PageView, length: Int, dropping dropped: Int = 0
+    ) throws(StoreError) -> ChunkReference? {
+        packed.reset()
+        let isShorter = try? PackedLeaf.pack(page, length: length, dropping: dropped, to: packed)
+        return isShorter == true ? try append(.node, packed.view, isPacked: true) : nil
+    }
+
+    @inline(__always)
+    private func append(
+        _ kind: ChunkKind, _ payload: ByteView, isPacked: Bool
+    ) throws(StoreError) -> ChunkReference {
         let buffer = unwritten.buffer
-        let length = file.codec.maximumLength(payload.count)
-        guard end + UInt64(length) < ChunkReference.maximumOffset else {
+        let codec = file.codec
+        let end = end
+        guard end + UInt64(codec.maximumLength(payload.count)) < ChunkReference.maximumOffset else {
             throw StoreError(.limitExceeded, "\(file.path) has reached the format's largest size of 256 TiB.")
         }
-        let chunk = file.codec.append(payload, kind: kind, at: end, level: compression, to: buffer)
+        let chunk = codec.append(
+            payload, kind: kind, isPacked: isPacked, at: end, level: compression, to: buffer)
         if buffer.count >= CommitParts.partLength { try handOver() }
         return chunk
     }

@@ -46,6 +46,17 @@ struct DeltaPage: ~Copyable {
 
     /// Bytes that slots and cells take.
     var used: Int { PageView.headerLength + count * PageView.slotLength + cells.count - garbage }
+    /// Bytes of a page that holds the changes, of whose keys the first `shared` bytes are all the same.
+    func pageLength(sharing shared: Int) -> Int {
+        let page = view
+        var length = used + shared
+        for index in 0..<count {
+            let keyLength = page.suffixLength(index)
+            length -= max(keyLength - 4, 0) - max(keyLength - shared - 4, 0)
+        }
+        return length
+    }
+
     /// Bytes of memory.
     var capacity: Int { slots.capacity * PageView.slotLength + store.capacity }
 
@@ -68,29 +79,26 @@ struct DeltaPage: ~Copyable {
     }
 
     /// Writes the cell and returns where it is.
+    @inline(__always)
     private mutating func appendCell(_ key: ByteView, _ entry: Entry, _ tag: UInt8) -> Int {
+        let inline = entry.inline
         let rest = max(key.count - 4, 0)
-        let inlineLength = varintLength(UInt64(entry.inline.count))
-        var length = rest + 1 + inlineLength + entry.inline.count
+        var length = rest + 1 + varintLength(UInt64(inline.count)) + inline.count
         if entry.kind != .none { length += 6 + varintLength(UInt64(entry.chunk.length)) }
         makeRoom(length)
         let start = cells.count
         store.resize(to: start + length)
         cells = store.view
-        var position = start
-        if rest > 0 {
-            store.store(key.dropFirst(4), at: position)
-            position += rest
-        }
-        store.store(tag | entry.kind.rawValue, at: position)
-        store.store(varint: UInt64(entry.inline.count), at: position + 1)
-        position += 1 + inlineLength
-        store.store(entry.inline, at: position)
+        // There is room for all of it, so the parts are written without asking for each.
+        var writer = unsafe ByteWriter(store.mutableBytes.baseAddress! + start)
+        if rest > 0 { unsafe writer.put(key.dropFirst(4)) }
+        unsafe writer.put(tag | entry.kind.rawValue)
+        unsafe writer.put(varint: UInt64(inline.count))
+        unsafe writer.put(inline)
         if entry.kind != .none {
-            position += entry.inline.count
-            store.store(UInt32(truncatingIfNeeded: entry.chunk.offset), at: position)
-            store.store(UInt16(truncatingIfNeeded: entry.chunk.offset >> 32), at: position + 4)
-            store.store(varint: UInt64(entry.chunk.length), at: position + 6)
+            unsafe writer.put(UInt32(truncatingIfNeeded: entry.chunk.offset))
+            unsafe writer.put(UInt16(truncatingIfNeeded: entry.chunk.offset >> 32))
+            unsafe writer.put(varint: UInt64(entry.chunk.length))
         }
         return start
     }

@@ -6,7 +6,13 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
 
     /// The leaf in the file below the changes.
     let base: StoredChild?
-    var delta: DeltaPage
+    /// The changes. Only the node's transaction changes them, one change after another: checking at run time that no two
+    /// overlap took a tenth of the time of a bulk load.
+    var delta: DeltaPage {
+        @inline(__always) _read { yield unsafe uncheckedDelta }
+        @inline(__always) _modify { yield unsafe &uncheckedDelta }
+    }
+    @exclusivity(unchecked) private var uncheckedDelta: DeltaPage
     /// Bytes that the stored leaf's entries take at most once the changes are merged in: a key that lacks what the others
     /// start with makes them all longer.
     private(set) var mergedBaseSize = 0
@@ -14,20 +20,20 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
     /// An empty leaf.
     init(owner: UInt64) {
         base = nil
-        delta = DeltaPage()
+        unsafe uncheckedDelta = DeltaPage()
         super.init(owner: owner, level: 0, summary: Summary())
     }
 
     /// A leaf as it is stored, without changes yet.
     init(owner: UInt64, base: StoredChild) {
         self.base = base
-        delta = DeltaPage()
+        unsafe uncheckedDelta = DeltaPage()
         super.init(owner: owner, level: 0, summary: base.summary)
     }
 
     private init(owner: UInt64, copying other: LeafNode) {
         base = other.base
-        delta = other.delta.copy()
+        unsafe uncheckedDelta = other.delta.copy()
         mergedBaseSize = other.mergedBaseSize
         super.init(owner: owner, level: 0, summary: other.summary)
     }
@@ -43,13 +49,16 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
     /// Whether changes and stored leaf together may be more than a page holds.
     var exceedsPage: Bool { mergedBaseSize + delta.used > LeafBuilder.largestPage }
 
-    /// Bytes that the changes don't take in a page of their own, where what keys up to `last` start with stands once.
-    func sharedBytes(upTo last: ByteView) -> Int {
+    /// How many bytes all keys of the changes and `last`, which is not less than any, start with.
+    func sharedPrefix(upTo last: ByteView) -> Int {
         guard delta.count > 0 else { return 0 }
         let first = ByteBuffer()
         delta.view.appendKey(0, to: first)
-        return first.view.commonPrefix(last) * delta.count
+        return first.view.commonPrefix(last)
     }
+
+    /// Bytes that the changes don't take in a page of their own, where what keys up to `last` start with stands once.
+    func sharedBytes(upTo last: ByteView) -> Int { sharedPrefix(upTo: last) * delta.count }
 
     /// Bytes of memory and of later writing that the changes stand for.
     var pendingBytes: Int { delta.capacity }

@@ -13,12 +13,17 @@ class MemoryNode: @unchecked Sendable {
     /// 0 for a leaf.
     let level: UInt8
     /// What the subtree holds now.
-    final var summary: Summary
+    final var summary: Summary {
+        @inline(__always) get { unsafe uncheckedSummary }
+        @inline(__always) set { unsafe uncheckedSummary = newValue }
+    }
+    // Spared the run-time check for overlapping accesses, as every change of a leaf changes all summaries above it.
+    @exclusivity(unchecked) private final var uncheckedSummary: Summary
 
     init(owner: UInt64, level: UInt8, summary: Summary) {
         self.owner = owner
         self.level = level
-        self.summary = summary
+        unsafe uncheckedSummary = summary
     }
 
     /// A copy that `owner` may change.

@@ -28,32 +28,49 @@ enum PackedLeaf {
 
     // MARK: Packing
 
-    /// `page`, a leaf, packed; `nil` where that would not make it shorter.
-    static func pack(_ page: PageView) throws(MalformedBytes) -> ByteBuffer? {
-        let output = ByteBuffer(capacity: page.bytes.count)
-        output.append(varint: UInt64(page.bytes.count))
+    /// Appends `page`, a leaf, packed to `output`, which is empty.
+    ///
+    /// - Parameters:
+    ///   - length: how many bytes the page takes as it is unpacked.
+    ///   - dropped: how many bytes all keys have in common after the page's own prefix: pending changes have none, and
+    ///     become a page that has.
+    /// - Returns: `false` where that would not be shorter than the page; `output` is of no use then.
+    static func pack(
+        _ page: PageView, length: Int, dropping dropped: Int = 0, to output: ByteBuffer
+    ) throws(MalformedBytes) -> Bool {
+        output.append(varint: UInt64(length))
         output.append(varint: UInt64(page.count))
-        output.append(prefixed: page.prefix)
+        output.append(varint: UInt64(page.prefixLength + dropped))
+        output.append(page.prefix)
+        if page.count > 0 { page.appendSuffix(0, 0..<dropped, to: output) }
         var last = Entry.inline(.empty)
         for index in 0..<page.count {
-            let entry = try page.entry(index)
-            pack(page, index, entry, after: last, to: output)
+            let entry = try page.entryBytes(index).entry
+            output.reserve(page.suffixLength(index) + entry.inline.count + largestOverhead)
+            var writer = unsafe ByteWriter(output.mutableBytes.baseAddress! + output.count)
+            unsafe pack(page, index, dropping: dropped, entry, after: last, to: &writer)
+            unsafe output.resize(to: writer.position - output.mutableBytes.baseAddress!)
             let chunk = entry.kind == .none ? last.chunk : entry.chunk
             last = Entry(kind: entry.kind, inline: entry.inline, chunk: chunk)
-            if output.count >= page.bytes.count { return nil }
+            if output.count >= length { return false }
         }
-        return output
+        return true
     }
 
-    @inline(__always)
+    /// What an entry takes at most beside suffix and inline bytes: its control word and six varints.
+    private static let largestOverhead = 2 + 6 * 10
+
+    @inline(__always) @unsafe
     private static func pack(
-        _ page: PageView, _ index: Int, _ entry: Entry, after last: Entry, to output: ByteBuffer
+        _ page: PageView, _ index: Int, dropping dropped: Int, _ entry: Entry, after last: Entry,
+        to writer: inout ByteWriter
     ) {
         let suffixLength = page.suffixLength(index)
-        let sharedSuffix = index == 0 ? 0 : sharedSuffix(page, index)
+        let sharedKey = index == 0 ? dropped : sharedSuffix(page, index)
+        let sharedSuffix = sharedKey - dropped
         let sharedInline = last.inline.commonPrefix(entry.inline)
         var control = UInt16(entry.kind.rawValue)
-        if suffixLength == (index == 0 ? 0 : page.suffixLength(index - 1)) {
+        if suffixLength == (index == 0 ? dropped : page.suffixLength(index - 1)) {
             control |= Control.sameSuffixLength
         }
         if entry.inline.count == last.inline.count { control |= Control.sameInlineLength }
@@ -63,18 +80,20 @@ enum PackedLeaf {
         }
         control |= UInt16(min(sharedSuffix, Control.manyShared)) << Control.sharedSuffixShift
         control |= UInt16(min(sharedInline, Control.manyShared)) << Control.sharedInlineShift
-        output.append(integer: control)
-        if sharedSuffix >= Control.manyShared { output.append(varint: UInt64(sharedSuffix)) }
-        if control & Control.sameSuffixLength == 0 { output.append(varint: UInt64(suffixLength)) }
-        appendSuffix(page, index, from: sharedSuffix, to: output)
-        if sharedInline >= Control.manyShared { output.append(varint: UInt64(sharedInline)) }
-        if control & Control.sameInlineLength == 0 { output.append(varint: UInt64(entry.inline.count)) }
-        output.append(entry.inline.dropFirst(sharedInline))
+        unsafe writer.put(control)
+        if sharedSuffix >= Control.manyShared { unsafe writer.put(varint: UInt64(sharedSuffix)) }
+        if control & Control.sameSuffixLength == 0 {
+            unsafe writer.put(varint: UInt64(suffixLength - dropped))
+        }
+        unsafe putSuffix(page, index, from: sharedKey, to: &writer)
+        if sharedInline >= Control.manyShared { unsafe writer.put(varint: UInt64(sharedInline)) }
+        if control & Control.sameInlineLength == 0 { unsafe writer.put(varint: UInt64(entry.inline.count)) }
+        unsafe writer.put(entry.inline.dropFirst(sharedInline))
         guard entry.kind != .none else { return }
         if control & Control.nextChunk == 0 {
-            output.append(varint: entry.chunk.distance(from: last.chunk.end))
+            unsafe writer.put(varint: entry.chunk.distance(from: last.chunk.end))
         }
-        if control & Control.sameChunkLength == 0 { output.append(varint: UInt64(entry.chunk.length)) }
+        if control & Control.sameChunkLength == 0 { unsafe writer.put(varint: UInt64(entry.chunk.length)) }
     }
 
     /// How many bytes the suffix at `index` has in common with the one before.
@@ -86,16 +105,18 @@ enum PackedLeaf {
         return limit <= 4 ? limit : 4 + page.rest(index - 1).commonPrefix(page.rest(index))
     }
 
-    @inline(__always)
-    private static func appendSuffix(_ page: PageView, _ index: Int, from start: Int, to output: ByteBuffer) {
+    @inline(__always) @unsafe
+    private static func putSuffix(
+        _ page: PageView, _ index: Int, from start: Int, to writer: inout ByteWriter
+    ) {
         let inHead = min(page.suffixLength(index), 4)
         if start < inHead {
             let head = page.head(index)
             for position in start..<inHead {
-                output.append(UInt8(truncatingIfNeeded: head >> UInt32(24 - 8 * position)))
+                unsafe writer.put(UInt8(truncatingIfNeeded: head >> UInt32(24 - 8 * position)))
             }
         }
-        output.append(page.rest(index).dropFirst(max(start - 4, 0)))
+        unsafe writer.put(page.rest(index).dropFirst(max(start - 4, 0)))
     }
 
     // MARK: Unpacking

@@ -1,12 +1,14 @@
 /// The trees of a state while they are being changed: an editor for each that was touched.
-final class TreeSet {
+@safe final class TreeSet {
     let base: StoreState
     let context: TreeEditor.Context
     private let reductions: [String: Reduction]
     private let needsReductions: Bool
     private(set) var editors: [UInt64: TreeEditor] = [:]
-    /// The editor that was asked for last, as looking it up by its number took a twentieth of a bulk load's time.
-    private var recent: TreeEditor?
+    /// Editors that were asked for lately, kept by ``editors``, as looking them up there took a twelfth of a bulk load's
+    /// time. Each has the place that the last bits of its number say.
+    private let recent: UnsafeMutablePointer<Unmanaged<TreeEditor>?>
+    private static let recentCount = 8
     /// Trees as they are apart from what their editors did.
     private var trees: [UInt64: TreeVersion]
     private(set) var identifiers: [String: UInt64]
@@ -23,7 +25,11 @@ final class TreeSet {
         trees = base.trees
         identifiers = base.identifiers
         nextTreeID = base.nextTreeID
+        unsafe recent = .allocate(capacity: TreeSet.recentCount)
+        unsafe recent.initialize(repeating: nil, count: TreeSet.recentCount)
     }
+
+    deinit { unsafe recent.deallocate() }
 
     /// The trees as they are now.
     var versions: [UInt64: TreeVersion] {
@@ -48,9 +54,10 @@ final class TreeSet {
 
     /// The editor of a tree, made when it is first asked for; `nil` for a tree that does not exist.
     func editor(_ id: UInt64) throws(StoreError) -> TreeEditor? {
-        if let recent, recent.id == id { return recent }
+        let place = Int(truncatingIfNeeded: id) & (TreeSet.recentCount - 1)
+        if let known = unsafe recent[place]?.takeUnretainedValue(), known.id == id { return known }
         if let editor = editors[id] {
-            recent = editor
+            unsafe recent[place] = .passUnretained(editor)
             return editor
         }
         guard let version = trees[id] else { return nil }
@@ -91,8 +98,8 @@ final class TreeSet {
         case .drop(let id):
             if let name = trees[id]?.name { identifiers[name] = nil }
             trees[id] = nil
+            unsafe recent.update(repeating: nil, count: TreeSet.recentCount)
             editors[id] = nil
-            if recent?.id == id { recent = nil }
         }
     }
 }

@@ -45,11 +45,7 @@ extension TreeEditor {
     private func sealTail() throws(StoreError) {
         guard let old = tail else { return }
         tail = nil
-        builder.reset()
-        try context.file.reading(ChunkReference(offset: 0, length: 0)) { () throws(MalformedBytes) in
-            try builder.merge(nil, old.leaf.delta.view)
-        }
-        let child = try write(0..<builder.count, keepInCache: false)
+        let child = try write(old)
         if old.unlogged > 0 {
             log.appendLeaf(child.chunk)
             context.output.countLogged(Int(child.chunk.length))
@@ -64,6 +60,29 @@ extension TreeEditor {
         path = rightEdge()
         tail = Tail(leaf: next, path: path)
         tail?.lastKey.append(old.lastKey.view)
+    }
+
+    /// Writes the leaf as it stands in memory, in the form that the file has it in.
+    private func write(_ tail: Tail) throws(StoreError) -> StoredChild {
+        if reduction == nil, let child = try writePacked(tail) { return child }
+        builder.reset()
+        try context.file.reading(ChunkReference(offset: 0, length: 0)) { () throws(MalformedBytes) in
+            try builder.merge(nil, tail.leaf.delta.view)
+        }
+        return try write(0..<builder.count, keepInCache: false)
+    }
+
+    /// Packs the leaf without making a page of it first; `nil` where packing does not make it shorter.
+    private func writePacked(_ tail: Tail) throws(StoreError) -> StoredChild? {
+        let leaf = tail.leaf
+        let shared = leaf.sharedPrefix(upTo: tail.lastKey.view)
+        let length = leaf.delta.pageLength(sharing: shared)
+        guard
+            let chunk = try context.output.append(packing: leaf.delta.view, length: length, dropping: shared)
+        else { return nil }
+        var child = StoredChild(chunk: chunk, summary: leaf.summary)
+        child.summary.bytes += UInt64(chunk.length)
+        return child
     }
 
     /// The way to the last leaf; all its nodes are this transaction's own.

@@ -166,7 +166,12 @@ final class TreeEditor {
     /// Adds `change` to the summaries of the nodes along `path`.
     @inline(__always)
     func adjust(_ path: [Step], by change: Summary) {
-        for step in path { step.node.summary += change }
+        unsafe path.withUnsafeBufferPointer { steps in
+            for unsafe step in unsafe steps {
+                // The path keeps its nodes.
+                unsafe Unmanaged.passUnretained(step.node)._withUnsafeGuaranteedRef { $0.summary += change }
+            }
+        }
     }
 
     func noteChange() { changes &+= 1 }

@@ -38,9 +38,11 @@ import Testing
     }
 
     private func packed(_ page: [UInt8]) throws -> [UInt8]? {
-        try page.withView { bytes in
-            try PackedLeaf.pack(try #require(PageView(bytes)))?.view.array
+        let output = ByteBuffer()
+        let isShorter = try page.withView { bytes in
+            try PackedLeaf.pack(try #require(PageView(bytes)), length: bytes.count, to: output)
         }
+        return isShorter ? output.view.array : nil
     }
 
     private func unpacked(_ packed: [UInt8]) throws -> [UInt8] {
@@ -56,6 +58,29 @@ import Testing
             guard let packed = try packed(page) else { continue }
             #expect(packed.count < page.count)
             #expect(try unpacked(packed) == page)
+        }
+    }
+
+    /// Pending changes are packed as the leaf that would be made of them.
+    @Test(arguments: [0, 3, 10, 60, 300])
+    mutating func pendingChangesPackAsTheirLeaf(longest: Int) throws {
+        for round in 0..<200 {
+            let page = leaf(round % 40, longest: longest)
+            var pending = DeltaPage()
+            let (dropped, count) = try page.withView { bytes in
+                let view = try #require(PageView(bytes))
+                for index in 0..<view.count {
+                    let entry = try view.entry(index)
+                    view.key(index).withView { pending.put($0, entry, tag: 0, at: index, found: false) }
+                }
+                return (view.prefixLength, bytes.count)
+            }
+            #expect(pending.pageLength(sharing: dropped) == count)
+            let output = ByteBuffer()
+            let isShorter = try PackedLeaf.pack(pending.view, length: count, dropping: dropped, to: output)
+            let expected = try packed(page)
+            #expect(isShorter == (expected != nil))
+            if let expected { #expect(output.view.array == expected) }
         }
     }
 

@@ -1,0 +1,60 @@
+/// Writes to memory of which the caller knows that everything it puts there has room.
+///
+/// For the innermost loops only: ``ByteBuffer`` asks for each part, which took a third of the time of packing a leaf.
+/// Integers are little-endian.
+@unsafe @usableFromInline package struct ByteWriter {
+    /// Where the next byte goes.
+    @usableFromInline package internal(set) var position: UnsafeMutableRawPointer
+
+    @inlinable @inline(__always)
+    package init(_ start: UnsafeMutableRawPointer) { unsafe position = start }
+
+    @inlinable @inline(__always)
+    package mutating func put(_ byte: UInt8) {
+        unsafe position.storeBytes(of: byte, as: UInt8.self)
+        unsafe position += 1
+    }
+
+    @inlinable @inline(__always)
+    package mutating func put(_ integer: UInt16) {
+        unsafe position.storeBytes(of: integer.littleEndian, as: UInt16.self)
+        unsafe position += 2
+    }
+
+    @inlinable @inline(__always)
+    package mutating func put(_ integer: UInt32) {
+        unsafe position.storeBytes(of: integer.littleEndian, as: UInt32.self)
+        unsafe position += 4
+    }
+
+    /// An unsigned LEB128 number.
+    @inlinable @inline(__always)
+    package mutating func put(varint value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            unsafe put(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        unsafe put(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// Keys and what stands beside them are short: most take two moves of eight bytes, which may overlap, and no call.
+    @inlinable @inline(__always)
+    package mutating func put(_ bytes: ByteView) {
+        let count = bytes.count
+        let source = unsafe bytes.base
+        if count >= 8, count <= 16 {
+            let last = unsafe source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+            unsafe position.storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
+            unsafe position.storeBytes(of: last, toByteOffset: count &- 8, as: UInt64.self)
+        } else if count > 16 {
+            unsafe position.copyMemory(from: source, byteCount: count)
+        } else {
+            for index in 0..<count {
+                unsafe position.storeBytes(
+                    of: source.load(fromByteOffset: index, as: UInt8.self), toByteOffset: index, as: UInt8.self)
+            }
+        }
+        unsafe position += count
+    }
+}
