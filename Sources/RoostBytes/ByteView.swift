@@ -77,7 +77,10 @@
         let limit = min(count, other.count)
         var index = 0
         while index <= limit &- 8 {
-            let difference = load(UInt64.self, at: index) ^ other.load(UInt64.self, at: index)
+            // Both have these bytes, so their bounds are not checked again.
+            let bytes = unsafe base.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let others = unsafe other.base.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let difference = (bytes ^ others).littleEndian
             if difference != 0 { return index &+ difference.trailingZeroBitCount / 8 }
             index &+= 8
         }

@@ -38,17 +38,21 @@
         unsafe put(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Keys and what stands beside them are short: most take two moves of eight bytes, which may overlap, and no call.
+    /// Keys and what stands beside them are short: most take two moves, which may overlap, and no call.
     @inlinable @inline(__always)
     package mutating func put(_ bytes: ByteView) {
         let count = bytes.count
         let source = unsafe bytes.base
-        if count >= 8, count <= 16 {
+        if count > 16 {
+            unsafe position.copyMemory(from: source, byteCount: count)
+        } else if count >= 8 {
             let last = unsafe source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
             unsafe position.storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
             unsafe position.storeBytes(of: last, toByteOffset: count &- 8, as: UInt64.self)
-        } else if count > 16 {
-            unsafe position.copyMemory(from: source, byteCount: count)
+        } else if count >= 4 {
+            let last = unsafe source.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+            unsafe position.storeBytes(of: source.loadUnaligned(as: UInt32.self), as: UInt32.self)
+            unsafe position.storeBytes(of: last, toByteOffset: count &- 4, as: UInt32.self)
         } else {
             for index in 0..<count {
                 unsafe position.storeBytes(

@@ -8,57 +8,72 @@ import RoostBytes
     import Musl
 #endif
 
-/// A node in memory of its own: a small header, then the bytes. Freed through the cache's reclaimer.
+/// A node in memory of a cache, or in memory of its own where the cache has none to give.
 ///
 /// ```
-/// offset in the file (8) | size of this block (8) | where the page starts (8) | its length (8) | bytes
+/// offset in the file (8) | length of the page (4) | state (4) | the page
 /// ```
-@safe struct CachedNode {
-    static let headerLength = 32
+@safe struct CachedNode: Sendable {
+    static let headerLength = 16
 
-    let memory: UnsafeMutableRawPointer
-
-    /// Room for `length` bytes read at `offset`; the page is set by ``setPage(start:length:)``.
-    init(offset: UInt64, length: Int) {
-        let size = CachedNode.headerLength + length
-        guard let memory = unsafe malloc(size) else { fatalError("out of memory") }
-        unsafe self.memory = memory
-        unsafe memory.storeBytes(of: offset, as: UInt64.self)
-        unsafe memory.storeBytes(of: size, toByteOffset: 8, as: Int.self)
-        setPage(start: 0, length: length)
+    /// Who looks after the memory.
+    enum State: UInt32 {
+        /// A segment of the arena, which holds the node as long as readers may find it.
+        case inArena = 0
+        /// The same, but the segment was given up before the node went into the cache.
+        case givenUp = 1
+        /// The node alone: memory from malloc.
+        case standalone = 2
     }
 
+    nonisolated(unsafe) let memory: UnsafeMutableRawPointer
+
+    /// A node at `memory`, with room for a page of `length` bytes.
+    init(at memory: UnsafeMutableRawPointer, offset: UInt64, length: Int, state: State) {
+        unsafe self.memory = memory
+        unsafe memory.storeBytes(of: offset, as: UInt64.self)
+        unsafe memory.storeBytes(of: UInt32(length), toByteOffset: 8, as: UInt32.self)
+        self.state = state
+    }
+
+    /// A node in memory of its own.
+    init(offset: UInt64, length: Int) {
+        guard let memory = unsafe malloc(CachedNode.headerLength + length) else { fatalError("out of memory") }
+        unsafe self.init(at: memory, offset: offset, length: length, state: .standalone)
+    }
+
+    /// The node at `address`, if there is one.
+    @inline(__always)
     init?(address: UInt) {
         guard let memory = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return nil }
         unsafe self.memory = memory
     }
 
+    /// The bytes that a node with a page of `length` bytes takes in an arena, where each begins at a multiple of 16.
+    static func stride(_ length: Int) -> Int { (headerLength + length + 15) & ~15 }
+
     var address: UInt { unsafe UInt(bitPattern: memory) }
+
+    @inline(__always)
     var offset: UInt64 { unsafe memory.load(as: UInt64.self) }
-    var size: Int { unsafe memory.load(fromByteOffset: 8, as: Int.self) }
 
-    /// How many bytes follow the header.
-    var byteCount: Int { size - CachedNode.headerLength }
+    @inline(__always)
+    var length: Int { unsafe Int(memory.load(fromByteOffset: 8, as: UInt32.self)) }
 
-    /// All bytes after the header.
+    /// Changed under the arena's lock only.
+    var state: State {
+        get { unsafe State(rawValue: memory.load(fromByteOffset: 12, as: UInt32.self)) ?? .standalone }
+        nonmutating set { unsafe memory.storeBytes(of: newValue.rawValue, toByteOffset: 12, as: UInt32.self) }
+    }
+
+    /// The page's bytes, to be written before the node goes into a cache.
     var bytes: UnsafeMutableRawBufferPointer {
-        unsafe UnsafeMutableRawBufferPointer(
-            start: memory + CachedNode.headerLength, count: byteCount)
+        unsafe UnsafeMutableRawBufferPointer(start: memory + CachedNode.headerLength, count: length)
     }
 
     /// The node's page.
+    @inline(__always)
     var page: ByteView {
-        let start = unsafe memory.load(fromByteOffset: 16, as: Int.self)
-        let length = unsafe memory.load(fromByteOffset: 24, as: Int.self)
-        return unsafe ByteView(UnsafeRawPointer(memory) + CachedNode.headerLength + start, count: length)
+        unsafe ByteView(UnsafeRawPointer(memory) + CachedNode.headerLength, count: length)
     }
-
-    /// Says which of the bytes are the page.
-    func setPage(start: Int, length: Int) {
-        unsafe memory.storeBytes(of: start, toByteOffset: 16, as: Int.self)
-        unsafe memory.storeBytes(of: length, toByteOffset: 24, as: Int.self)
-    }
-
-    /// Gives the memory back; only for a node that was never in a cache.
-    func discard() { unsafe free(memory) }
 }

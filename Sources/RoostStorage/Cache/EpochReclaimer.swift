@@ -95,13 +95,27 @@ import Synchronization
         }
     }
 
-    private func reclaim(_ list: inout [Retired]) {
-        unsafe readers.epoch.pointee.add(1, ordering: .sequentiallyConsistent)
+    /// Begins a new epoch and returns the one that ended: readers who are announced in it, or earlier, may know what was
+    /// unlinked until now.
+    func advance() -> UInt64 {
+        unsafe readers.epoch.pointee.add(1, ordering: .sequentiallyConsistent).oldValue
+    }
+
+    /// Whether no reader is left who was announced in `epoch` or earlier.
+    func hasPassed(_ epoch: UInt64) -> Bool { epoch < oldestReader() }
+
+    private func oldestReader() -> UInt64 {
         var oldest = UInt64.max
         for index in 0..<EpochReclaimer.places {
             let value = unsafe readers.place(index).pointee.load(ordering: .sequentiallyConsistent)
             if value != 0 { oldest = min(oldest, value) }
         }
+        return oldest
+    }
+
+    private func reclaim(_ list: inout [Retired]) {
+        _ = advance()
+        let oldest = oldestReader()
         list.removeAll { retired in
             guard retired.epoch < oldest else { return false }
             unsafe free(retired.memory)

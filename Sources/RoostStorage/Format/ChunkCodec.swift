@@ -91,11 +91,50 @@ final class ChunkCodec: Sendable {
     }
 
     /// The payload of `chunk`, which was read from `reference`: a part of `chunk`, or of `scratch` when it had to be
-    /// decrypted or decompressed. The caller keeps `scratch`, which is made when it is needed, as long as the payload.
+    /// decrypted, decompressed or unpacked. The caller keeps `scratch`, which is made when it is needed, as long as the
+    /// payload.
     func payload(
         of chunk: ByteView, _ kind: ChunkKind, at reference: ChunkReference,
         scratch: inout ByteBuffer?
     ) throws(Refusal) -> ByteView {
+        let (stored, flags) = try stored(in: chunk, kind, at: reference, scratch: &scratch)
+        guard flags & ChunkCodec.packedFlag != 0 else { return stored }
+        let page = ByteBuffer(capacity: 8192)
+        defer { scratch = page }
+        do {
+            try PackedLeaf.unpack(stored, into: page)
+        } catch {
+            throw ChunkCodec.malformedLeaf
+        }
+        return page.view
+    }
+
+    /// Puts the node in `chunk`, which was read from `reference`, into the memory that `makeRoom` gives for a number of
+    /// bytes; of no use where an error is thrown.
+    func decode(
+        nodeIn chunk: ByteView, at reference: ChunkReference,
+        _ makeRoom: (Int) -> UnsafeMutableRawBufferPointer
+    ) throws(Refusal) {
+        var scratch: ByteBuffer?
+        let (stored, flags) = try stored(in: chunk, .node, at: reference, scratch: &scratch)
+        defer { extendLifetime(scratch) }
+        guard flags & ChunkCodec.packedFlag != 0 else {
+            return unsafe makeRoom(stored.count).copyMemory(from: stored.buffer)
+        }
+        do {
+            unsafe try PackedLeaf.unpack(stored, makeRoom)
+        } catch {
+            throw ChunkCodec.malformedLeaf
+        }
+    }
+
+    private static let malformedLeaf = Refusal(reason: "a malformed packed leaf")
+
+    /// What was handed to ``append(_:kind:isPacked:at:level:to:)`` as the payload of `chunk`, and the chunk's flags.
+    @inline(__always)
+    private func stored(
+        in chunk: ByteView, _ kind: ChunkKind, at reference: ChunkReference, scratch: inout ByteBuffer?
+    ) throws(Refusal) -> (payload: ByteView, flags: UInt8) {
         let (flags, length, start) = try header(of: chunk, kind)
         guard start + length == chunk.count, chunk.count == Int(reference.length) else {
             throw Refusal(reason: "a chunk of another length")
@@ -104,20 +143,11 @@ final class ChunkCodec: Sendable {
             throw Refusal(reason: "a wrong checksum")
         }
         let stored = chunk.slice(start, length)
-        guard flags != 0 || isTransformed else { return stored }
+        guard flags & ~ChunkCodec.packedFlag != 0 || isTransformed else { return (stored, flags) }
         let memory = scratch ?? ByteBuffer()
         scratch = memory
         memory.reset()
-        let plain = try decoded(stored, flags, kind, reference.offset, memory)
-        guard flags & ChunkCodec.packedFlag != 0 else { return plain }
-        let page = ByteBuffer(capacity: 8192)
-        defer { scratch = page }
-        do {
-            try PackedLeaf.unpack(plain, into: page)
-        } catch {
-            throw Refusal(reason: "a malformed packed leaf")
-        }
-        return page.view
+        return (try decoded(stored, flags, kind, reference.offset, memory), flags)
     }
 
     /// Whether the payload of `chunk` is used as it is stored.

@@ -126,37 +126,44 @@ final class DataFile: Sendable {
     /// The largest chunk that a node may be: 64 KiB of page and what a transform adds.
     static let maximumNodeLength = 128 * 1024
 
+    @inline(never)
     private func load(_ chunk: ChunkReference) throws(StoreError) -> PageView {
         guard chunk.length <= DataFile.maximumNodeLength else {
             throw damaged("a node larger than any can be", chunk)
         }
-        let node = CachedNode(offset: chunk.offset, length: Int(chunk.length))
-        do throws(StoreError) {
-            unsafe try read(node.bytes, at: chunk.offset)
-            var scratch: ByteBuffer?
-            let bytes = unsafe ByteView(UnsafeRawBufferPointer(node.bytes))
-            let page = try payload(of: bytes, .node, chunk, scratch: &scratch)
-            guard PageView(page) != nil else { throw damaged("a malformed node", chunk) }
-            return withExtendedLifetime(scratch) { keep(node, page, decoded: codec.isDecoded(bytes)) }
+        let buffer = try read(chunk)
+        do throws(ChunkCodec.Refusal) {
+            let node = try node(in: buffer.view, chunk)
+            extendLifetime(buffer)
+            return keep(node)
         } catch {
-            node.discard()
+            throw damaged(error.reason, chunk)
+        }
+    }
+
+    /// The node in `bytes`, which were read from `chunk`, as the cache has it.
+    private func node(in bytes: ByteView, _ chunk: ChunkReference) throws(ChunkCodec.Refusal) -> CachedNode {
+        var made: CachedNode?
+        do throws(ChunkCodec.Refusal) {
+            unsafe try codec.decode(nodeIn: bytes, at: chunk) { length in
+                let node = cache.makeNode(offset: chunk.offset, length: length)
+                made = node
+                return unsafe node.bytes
+            }
+            guard let made, PageView(made.page) != nil else {
+                throw ChunkCodec.Refusal(reason: "a malformed node")
+            }
+            return made
+        } catch {
+            if let made { cache.discard(made) }
             throw error
         }
     }
 
-    /// Puts a verified node into the cache: as it was read, or as the page that was decoded from it.
-    private func keep(_ node: CachedNode, _ page: ByteView, decoded: Bool) -> PageView {
-        var kept = node
-        if decoded {
-            kept = CachedNode(offset: node.offset, length: page.count)
-            unsafe kept.bytes.copyMemory(from: page.buffer)
-            node.discard()
-        } else {
-            node.setPage(start: node.byteCount - page.count, length: page.count)
-        }
-        guard let view = PageView(kept.page) else { fatalError("the page was valid before it was kept") }
-        cache.insert(kept)
-        return view
+    private func keep(_ node: CachedNode) -> PageView {
+        guard let page = PageView(node.page) else { fatalError("a node's page was looked at before") }
+        cache.insert(node)
+        return page
     }
 
     /// The payload of the chunk at `chunk`, in memory of its own.

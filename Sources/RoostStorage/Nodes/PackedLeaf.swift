@@ -121,22 +121,30 @@ enum PackedLeaf {
 
     // MARK: Unpacking
 
-    /// Appends the page that `packed` stands for to `output`, which is empty.
-    static func unpack(_ packed: ByteView, into output: ByteBuffer) throws(MalformedBytes) {
+    /// Unpacks a leaf into the memory that `makeRoom` gives for a number of bytes.
+    ///
+    /// The memory's content is of no use where an error is thrown.
+    static func unpack(
+        _ packed: ByteView, _ makeRoom: (Int) -> UnsafeMutableRawBufferPointer
+    ) throws(MalformedBytes) {
         var reader = ByteReader(packed)
         let length = try reader.length(limit: LeafBuilder.largestPage)
         let count = try reader.length(limit: length / PageView.slotLength)
         let prefix = try reader.prefixed()
-        let slots = PageView.headerLength + prefix.count
-        let cells = slots + count * PageView.slotLength
+        let cells = PageView.headerLength + prefix.count + count * PageView.slotLength
         guard cells <= length else { throw MalformedBytes(at: 0) }
-        output.resize(to: length)
-        output.store(UInt32(count) << 16, at: 0)
-        output.store(UInt32(prefix.count), at: 4)
-        output.store(prefix, at: PageView.headerLength)
-        var page = unsafe Page(bytes: output.mutableBytes, slot: slots, cell: cells)
+        let memory = unsafe makeRoom(length)
+        var page = unsafe Page(memory, count: count, prefix: prefix)
         for _ in 0..<count { try page.add(&reader) }
-        guard reader.isAtEnd, page.cell == length else { throw MalformedBytes(at: reader.position) }
+        guard reader.isAtEnd, page.isFull else { throw MalformedBytes(at: reader.position) }
+    }
+
+    /// Unpacks a leaf into `output`, which is empty.
+    static func unpack(_ packed: ByteView, into output: ByteBuffer) throws(MalformedBytes) {
+        unsafe try unpack(packed) { length in
+            output.resize(to: length)
+            return unsafe output.mutableBytes
+        }
     }
 
     /// A page that is being filled, through pointers: ``add(_:)`` makes sure once that the whole entry has room, and then
@@ -145,72 +153,73 @@ enum PackedLeaf {
         private let base: UnsafeMutableRawPointer
         private let length: Int
         /// Where the next entry's slot and cell go.
-        var slot: Int
-        var cell: Int
-        /// What the next entry may have in common with the one before.
-        private let suffix = ByteBuffer(capacity: Format.maximumKeyLength + 8)
+        private var slot: Int
+        private var cell: Int
+        /// What the next entry may have in common with the one before: the suffix of its key, of which the first four
+        /// bytes are the head and the others stand in the cell, its inline bytes, its chunk.
+        private var head: UInt32 = 0
         private var suffixLength = 0
-        /// Where in the page its inline bytes are.
+        private var rest = 0
         private var inline = 0
         private var inlineLength = 0
         private var chunkEnd: UInt64 = 0
         private var chunkLength: UInt64 = 0
 
-        init(bytes: UnsafeMutableRawBufferPointer, slot: Int, cell: Int) {
-            unsafe base = bytes.baseAddress!
-            length = bytes.count
-            self.slot = slot
-            self.cell = cell
-            suffix.append(zeros: Format.maximumKeyLength + 8)
+        init(_ memory: UnsafeMutableRawBufferPointer, count: Int, prefix: ByteView) {
+            unsafe base = memory.baseAddress!
+            length = memory.count
+            slot = PageView.headerLength + prefix.count
+            cell = slot + count * PageView.slotLength
+            var writer = unsafe ByteWriter(base)
+            unsafe writer.put(UInt32(count) << 16)
+            unsafe writer.put(UInt32(prefix.count))
+            unsafe writer.put(prefix)
         }
+
+        var isFull: Bool { cell == length }
 
         /// Adds the next entry.
         @inline(__always)
         mutating func add(_ reader: inout ByteReader) throws(MalformedBytes) {
             let control = try reader.integer(UInt16.self)
-            let lastInline = inline
-            try readSuffix(&reader, control)
+            let (sharedSuffix, suffix) = try readSuffix(&reader, control)
             let (sharedInline, inlineRest) = try readInline(&reader, control)
             let kind = UInt8(control & Control.kind)
             if kind != 0 { try readChunk(&reader, control) }
 
-            let restLength = max(suffixLength &- 4, 0)
-            let inlineStart = cell + restLength + 1 + varintLength(UInt64(inlineLength))
+            let inlineStart = cell + max(suffixLength &- 4, 0) + 1 + varintLength(UInt64(inlineLength))
             let inlineEnd = inlineStart + inlineLength
             let end = kind == 0 ? inlineEnd : inlineEnd + 6 + varintLength(chunkLength)
             guard end <= length else { throw MalformedBytes(at: reader.position) }
-            let suffixBytes = unsafe suffix.view.buffer
-            unsafe writeSlot(base + slot, suffixBytes)
-            unsafe (base + cell).copyMemory(from: suffixBytes.baseAddress! + 4, byteCount: restLength)
-            unsafe base.storeBytes(of: kind, toByteOffset: cell + restLength, as: UInt8.self)
-            unsafe Page.store(varint: UInt64(inlineLength), at: base + cell + restLength + 1)
-            unsafe (base + inlineStart).copyMemory(from: base + lastInline, byteCount: sharedInline)
-            unsafe (base + inlineStart + sharedInline).copyMemory(
-                from: inlineRest.buffer.baseAddress!, byteCount: inlineRest.count)
-            inline = inlineStart
+            var writer = unsafe ByteWriter(base + cell)
+            unsafe putSuffix(sharedSuffix, suffix, to: &writer)
+            unsafe writer.put(kind)
+            unsafe writer.put(varint: UInt64(inlineLength))
+            unsafe writer.put(ByteView(base + inline, count: sharedInline))
+            unsafe writer.put(inlineRest)
             if kind != 0 {
                 let offset = chunkEnd - chunkLength
-                unsafe (base + inlineEnd).storeBytes(
-                    of: UInt32(truncatingIfNeeded: offset).littleEndian, as: UInt32.self)
-                unsafe (base + inlineEnd + 4).storeBytes(
-                    of: UInt16(truncatingIfNeeded: offset >> 32).littleEndian, as: UInt16.self)
-                unsafe Page.store(varint: chunkLength, at: base + inlineEnd + 6)
+                unsafe writer.put(UInt32(truncatingIfNeeded: offset))
+                unsafe writer.put(UInt16(truncatingIfNeeded: offset >> 32))
+                unsafe writer.put(varint: chunkLength)
             }
+            inline = inlineStart
             slot += PageView.slotLength
             cell = end
         }
 
         @inline(__always)
-        private mutating func readSuffix(_ reader: inout ByteReader, _ control: UInt16) throws(MalformedBytes)
-        {
+        private mutating func readSuffix(
+            _ reader: inout ByteReader, _ control: UInt16
+        ) throws(MalformedBytes) -> (shared: Int, suffix: ByteView) {
             var shared = Int(control >> Control.sharedSuffixShift) & Control.manyShared
             if shared == Control.manyShared { shared = try reader.length(limit: self.length) }
             let length =
                 control & Control.sameSuffixLength != 0
                 ? suffixLength : try reader.length(limit: Format.maximumKeyLength)
             guard shared <= min(suffixLength, length) else { throw MalformedBytes(at: reader.position) }
-            suffix.store(try reader.view(length - shared), at: shared)
             suffixLength = length
+            return (shared, try reader.view(length - shared))
         }
 
         @inline(__always)
@@ -241,26 +250,21 @@ enum PackedLeaf {
             chunkEnd = offset + chunkLength
         }
 
-        /// The head has zeros in the place of bytes that a short suffix hasn't got.
-        @inline(__always)
-        private func writeSlot(_ target: UnsafeMutableRawPointer, _ suffix: UnsafeRawBufferPointer) {
-            var head = unsafe UInt32(bigEndian: suffix.loadUnaligned(as: UInt32.self))
-            if suffixLength < 4 { head &= ~(UInt32.max >> UInt32(8 * suffixLength)) }
-            let place = UInt64(UInt16(suffixLength)) << 32 | UInt64(UInt16(cell)) << 48
-            unsafe target.storeBytes(of: (UInt64(head) | place).littleEndian, as: UInt64.self)
-        }
-
-        @inline(__always)
-        private static func store(varint value: UInt64, at target: UnsafeMutableRawPointer) {
-            var (rest, position) = (value, 0)
-            while rest >= 0x80 {
-                unsafe target.storeBytes(
-                    of: UInt8(truncatingIfNeeded: rest) | 0x80, toByteOffset: position, as: UInt8.self)
-                rest >>= 7
-                position += 1
+        /// Writes the slot and the part of the key that stands in the cell: `shared` bytes of the suffix before, then
+        /// `suffix`. The head has zeros in the place of bytes that a short suffix hasn't got.
+        @inline(__always) @unsafe
+        private mutating func putSuffix(_ shared: Int, _ suffix: ByteView, to writer: inout ByteWriter) {
+            var inHead = 0
+            if shared < 4 {
+                inHead = min(4 &- shared, suffix.count)
+                head &= ~(UInt32.max >> UInt32(8 &* shared))
+                for index in 0..<inHead { head |= UInt32(suffix[index]) << UInt32(24 &- 8 &* (shared &+ index)) }
             }
-            unsafe target.storeBytes(
-                of: UInt8(truncatingIfNeeded: rest), toByteOffset: position, as: UInt8.self)
+            let place = UInt64(UInt16(suffixLength)) << 32 | UInt64(UInt16(cell)) << 48
+            unsafe (base + slot).storeBytes(of: (UInt64(head) | place).littleEndian, as: UInt64.self)
+            if shared > 4 { unsafe writer.put(ByteView(base + rest, count: shared &- 4)) }
+            unsafe writer.put(suffix.dropFirst(inHead))
+            rest = cell
         }
     }
 }

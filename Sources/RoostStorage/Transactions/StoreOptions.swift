@@ -33,7 +33,8 @@ public struct StoreOptions: Sendable {
     public var createIfMissing = true
     /// When commits count as done. Default: ``Durability/full``.
     public var durability = Durability.full
-    /// Bytes of nodes to keep in memory. Default: 128 MiB. Memory use follows what is read, not the file's size.
+    /// Bytes of memory for nodes. Default: 128 MiB; 0 keeps none, anything else counts as 512 KiB at least. Memory use
+    /// follows what is read, not the file's size.
     public var cacheSize = 128 << 20
     /// How values outside the nodes are read. Default: ``ValueAccess/mapping`` on Linux and macOS, ``ValueAccess/calls``
     /// on iOS and its kin, which take the pages of protected files away when the device is locked.

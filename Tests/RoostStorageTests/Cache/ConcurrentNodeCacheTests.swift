@@ -17,8 +17,8 @@ import Testing
     }
 
     @Test func whatIsFoundIsWhatWasAskedFor() {
-        // Room for a few sets only, so that places change hands all the time.
-        let cache = NodeCache(limit: 2_000)
+        // Room for a few nodes only, so that places and memory change hands all the time.
+        let cache = NodeCache(limit: 2_000, segmentSize: 256)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             var generator = SeededGenerator(seed: UInt64(thread))
             for _ in 0..<20_000 {
