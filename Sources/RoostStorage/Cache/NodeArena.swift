@@ -19,7 +19,7 @@
     private let mapping: UnsafeMutableRawPointer
     private let mappedLength: Int
     /// The first segment, at a multiple of the segments' size.
-    private let base: UnsafeMutableRawPointer
+    let base: UnsafeMutableRawPointer
     let segmentSize: Int
     private var segments: [Segment]
     private var current = 0
@@ -46,17 +46,18 @@
     }
 
     /// - Parameter limit: how many bytes to take at most, but for small caches four segments. Address space is taken at
-    ///   once, memory as it is first used.
-    init(limit: Int, segmentSize: Int) {
-        self.segmentSize = segmentSize
+    ///   once, memory as it is first used. `nil` where the system has not so much address space.
+    init?(limit: Int, segmentSize: Int) {
         let count = max(limit / segmentSize, NodeArena.fewest)
-        segments = Array(repeating: Segment(), count: count)
-        mappedLength = (count + 1) * segmentSize
+        let length = (count + 1) * segmentSize
         guard
             let memory = unsafe mmap(
-                nil, mappedLength, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0),
+                nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0),
             unsafe memory != MAP_FAILED
-        else { fatalError("no address space for the cache") }
+        else { return nil }
+        self.segmentSize = segmentSize
+        segments = Array(repeating: Segment(), count: count)
+        mappedLength = length
         unsafe mapping = memory
         let address = UInt(bitPattern: memory)
         let aligned = (address + UInt(segmentSize) - 1) / UInt(segmentSize) * UInt(segmentSize)
@@ -101,8 +102,7 @@
         let oldest = following
         var position = 0
         while position < segments[oldest].used {
-            let address = unsafe UInt(bitPattern: base + oldest * segmentSize + position)
-            guard let node = CachedNode(address: address) else { return }
+            let node = unsafe CachedNode(at: base + oldest * segmentSize + position)
             position += CachedNode.stride(node.length)
             unlink(&self, node)
             node.state = .givenUp

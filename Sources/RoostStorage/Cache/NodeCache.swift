@@ -18,57 +18,93 @@ import Synchronization
     private static let ways = 8
     /// What a node takes on average, for choosing the number of places.
     private static let typicalNode = 4096
+    private static let lineLength = 64
+    /// Half of what a place's 32 bits can tell apart.
+    private static let largestLimit = 32 << 30
 
     let reclaimer = EpochReclaimer()
     private let mask: Int
     private let hand = Atomic<Int>(0)
     /// Nodes go in and out while this is held; finding one takes no lock. `nil` for a cache that holds nothing.
     private let arena: Mutex<NodeArena?>
-    private nonisolated(unsafe) let places: UnsafeMutablePointer<Place>
-
-    /// Offset and node are written apart, so a reader may see one of them as it was before. The offset only saves looking
-    /// at the node, which knows its own.
-    private struct Place: ~Copyable {
-        let offset = Atomic<UInt64>(0)
-        /// The address of a `CachedNode`, 0 for none.
-        let node = Atomic<UInt>(0)
-        let used = Atomic<Bool>(false)
-    }
+    /// Where the arena begins.
+    private nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    private nonisolated(unsafe) let table: UnsafeMutableRawPointer
+    /// The eight places of a set are one cache line. Each holds a node's distance from ``base`` in units of 16 bytes, plus
+    /// one, and above it half of the hash of its offset; 0 for none. Changed under the arena's lock.
+    private nonisolated(unsafe) let places: UnsafeMutablePointer<Atomic<UInt64>>
 
     /// - Parameters:
-    ///   - limit: bytes of memory, apart from the table itself (0.6 % of it); 0 for a cache that holds nothing.
+    ///   - limit: bytes of memory, apart from the table itself (0.2 % of it); 0 for a cache that holds nothing.
     ///   - segmentSize: see ``NodeArena``.
     init(limit: Int, segmentSize: Int? = nil) {
+        let limit = min(limit, NodeCache.largestLimit)
         let sets = max(4, limit / NodeCache.typicalNode / NodeCache.ways)
         let count = (1 << (Int.bitWidth - (sets - 1).leadingZeroBitCount)) * NodeCache.ways
         mask = count / NodeCache.ways - 1
-        let size = segmentSize ?? NodeArena.segmentSize(limit)
-        arena = Mutex(limit > 0 ? NodeArena(limit: limit, segmentSize: size) : nil)
         // A place of zero bytes is an empty one, so the system's zeroed pages serve, and only those that are used.
-        guard let memory = unsafe calloc(count, MemoryLayout<Place>.stride) else {
-            fatalError("out of memory")
+        let length = count * MemoryLayout<Atomic<UInt64>>.stride
+        guard let memory = unsafe calloc(1, length + NodeCache.lineLength) else { fatalError("out of memory") }
+        unsafe table = memory
+        unsafe places = memory.alignedUp(toMultipleOf: NodeCache.lineLength)
+            .bindMemory(to: Atomic<UInt64>.self, capacity: count)
+        if let made = NodeCache.makeArena(limit, segmentSize) {
+            unsafe base = made.base
+            arena = Mutex(made)
+        } else {
+            unsafe base = memory
+            arena = Mutex(nil)
         }
-        unsafe places = memory.bindMemory(to: Place.self, capacity: count)
     }
 
-    deinit { unsafe free(places) }
+    /// An arena of `limit` bytes, or of as many as the system has address space for.
+    private static func makeArena(_ limit: Int, _ segmentSize: Int?) -> NodeArena? {
+        var limit = limit
+        while limit > 0 {
+            let size = segmentSize ?? NodeArena.segmentSize(limit)
+            if let arena = NodeArena(limit: limit, segmentSize: size) { return arena }
+            limit /= 2
+        }
+        return nil
+    }
 
-    private func firstPlace(_ offset: UInt64) -> Int {
-        let hash = (offset ^ offset >> 21) &* 0x9E37_79B9_7F4A_7C15
-        return (Int(truncatingIfNeeded: hash >> 32) & mask) * NodeCache.ways
+    deinit { unsafe free(table) }
+
+    @inline(__always)
+    private func hash(_ offset: UInt64) -> UInt64 { (offset ^ offset >> 21) &* 0x9E37_79B9_7F4A_7C15 }
+
+    @inline(__always)
+    private func firstPlace(_ hash: UInt64) -> Int {
+        (Int(truncatingIfNeeded: hash >> 20) & mask) &* NodeCache.ways
+    }
+
+    /// The node that `place` leads to, if it is one of an offset with this hash.
+    @inline(__always)
+    private func node(_ place: UInt64, _ hash: UInt64) -> CachedNode? {
+        guard (place ^ hash) >> 32 == 0, place != 0 else { return nil }
+        return node(place)
+    }
+
+    @inline(__always)
+    private func node(_ place: UInt64) -> CachedNode? {
+        let distance = Int(UInt32(truncatingIfNeeded: place)) &- 1
+        return distance < 0 ? nil : unsafe CachedNode(at: base + distance &* 16)
+    }
+
+    private func place(_ node: CachedNode) -> UInt64 {
+        let distance = unsafe node.memory - base
+        return hash(node.offset) & (.max << 32) | UInt64(distance / 16 + 1)
     }
 
     /// The node at `offset`, if it is here; valid while `pin` exists.
     @inline(__always)
     func find(_ offset: UInt64, _ pin: borrowing EpochReclaimer.Pin) -> PageView? {
-        let first = firstPlace(offset)
+        let hash = hash(offset)
+        let first = firstPlace(hash)
         for index in first..<first &+ NodeCache.ways {
-            guard unsafe places[index].offset.load(ordering: .relaxed) == offset else { continue }
-            let address = unsafe places[index].node.load(ordering: .sequentiallyConsistent)
-            guard let node = CachedNode(address: address), node.offset == offset else { continue }
-            if unsafe !places[index].used.load(ordering: .relaxed) {
-                unsafe places[index].used.store(true, ordering: .relaxed)
-            }
+            let place = unsafe places[index].load(ordering: .sequentiallyConsistent)
+            guard let node = node(place, hash), node.offset == offset else { continue }
+            node.markUsed()
             return PageView(node.page)
         }
         return nil
@@ -125,41 +161,42 @@ import Synchronization
 
     /// Removes `node`, or moves it on if it was used and `room` is left for such nodes.
     private func unlink(_ node: CachedNode, _ arena: inout NodeArena, _ room: inout Int) {
-        let first = firstPlace(node.offset)
+        let place = place(node)
+        let first = firstPlace(hash(node.offset))
         for index in first..<first + NodeCache.ways
-        where unsafe places[index].node.load(ordering: .relaxed) == node.address {
-            let wasUsed = unsafe places[index].used.exchange(false, ordering: .relaxed)
+        where unsafe places[index].load(ordering: .relaxed) == place {
             let stride = CachedNode.stride(node.length)
-            guard wasUsed, stride <= room, let copy = arena.take(offset: node.offset, length: node.length)
-            else { return unsafe places[index].node.store(0, ordering: .sequentiallyConsistent) }
+            guard node.takeUsed(), stride <= room,
+                let copy = arena.take(offset: node.offset, length: node.length)
+            else { return unsafe places[index].store(0, ordering: .sequentiallyConsistent) }
             room -= stride
             unsafe copy.bytes.copyMemory(from: node.page.buffer)
-            return unsafe places[index].node.store(copy.address, ordering: .sequentiallyConsistent)
+            return unsafe places[index].store(self.place(copy), ordering: .sequentiallyConsistent)
         }
     }
 
     /// Puts `node` into a place. Called under the lock.
     private func link(_ node: CachedNode) {
-        let index = victim(firstPlace(node.offset), node.offset)
-        unsafe places[index].offset.store(node.offset, ordering: .relaxed)
-        unsafe places[index].node.store(node.address, ordering: .sequentiallyConsistent)
-        unsafe places[index].used.store(false, ordering: .relaxed)
+        let index = victim(node.offset)
+        unsafe places[index].store(place(node), ordering: .sequentiallyConsistent)
     }
 
     /// The place for a node: that of another copy of it, an empty one, or one that was not used lately.
-    private func victim(_ first: Int, _ offset: UInt64) -> Int {
-        for index in first..<first + NodeCache.ways
-        where unsafe places[index].offset.load(ordering: .relaxed) == offset {
-            return index
+    private func victim(_ offset: UInt64) -> Int {
+        let first = firstPlace(hash(offset))
+        var empty: Int?
+        for index in first..<first + NodeCache.ways {
+            guard let node = unsafe node(places[index].load(ordering: .relaxed)) else {
+                empty = index
+                continue
+            }
+            if node.offset == offset { return index }
         }
-        for index in first..<first + NodeCache.ways
-        where unsafe places[index].node.load(ordering: .relaxed) == 0 {
-            return index
-        }
+        if let empty { return empty }
         let start = hand.add(1, ordering: .relaxed).newValue
         for step in 0..<NodeCache.ways {
             let index = first + (start + step) & (NodeCache.ways - 1)
-            if unsafe !places[index].used.exchange(false, ordering: .relaxed) { return index }
+            if let node = unsafe node(places[index].load(ordering: .relaxed)), !node.takeUsed() { return index }
         }
         return first + start & (NodeCache.ways - 1)
     }
@@ -169,11 +206,10 @@ import Synchronization
         arena.withLock { arena in
             // A place that was never used is not touched, which would take memory.
             guard arena?.isUntouched == false else { return }
-            for index in 0..<(mask + 1) * NodeCache.ways
-            where unsafe places[index].node.load(ordering: .relaxed) != 0
-                && places[index].offset.load(ordering: .relaxed) >= offset
-            {
-                unsafe places[index].node.store(0, ordering: .sequentiallyConsistent)
+            for index in 0..<(mask + 1) * NodeCache.ways {
+                guard let node = unsafe node(places[index].load(ordering: .relaxed)), node.offset >= offset
+                else { continue }
+                unsafe places[index].store(0, ordering: .sequentiallyConsistent)
             }
         }
     }
