@@ -1,4 +1,5 @@
 import RoostBlobs
+import RoostBytes
 import RoostFile
 import RoostSimulation
 import Testing

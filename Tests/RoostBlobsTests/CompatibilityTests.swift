@@ -1,5 +1,6 @@
 import Foundation
 import RoostBlobs
+import RoostBytes
 import RoostCrypto
 import RoostFile
 import RoostSimulation

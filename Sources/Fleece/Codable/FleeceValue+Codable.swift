@@ -1,3 +1,5 @@
+import RoostBytes
+
 extension FleeceValue: Codable {
     /// Encodes the value with any encoder. ``FleeceEncoder`` does not come here, it copies the value.
     public func encode(to encoder: any Encoder) throws {

@@ -1,3 +1,5 @@
+import RoostBytes
+
 // The one file that knows Foundation's types.
 #if canImport(FoundationEssentials)
     import FoundationEssentials

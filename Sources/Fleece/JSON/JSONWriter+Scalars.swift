@@ -1,3 +1,5 @@
+import RoostBytes
+
 extension JSONWriter {
     mutating func writeNull() { output.append(text: "null") }
 
@@ -115,7 +117,7 @@ extension JSONWriter {
     /// Writes data as a string in Base64 with padding (RFC 4648, section 4).
     mutating func write(base64 data: UnsafeRawBufferPointer) {
         output.append(UInt8(ascii: "\""))
-        unsafe Base64.append(data, to: &output)
+        unsafe output.append(Base64.length(of: data.count)) { unsafe Base64.write(data, to: $0) }
         output.append(UInt8(ascii: "\""))
     }
 }

@@ -1,4 +1,5 @@
 import RoostBlobs
+import RoostBytes
 
 /// What is said of an attachment where a revision is to be saved.
 struct AttachmentClaim: Sendable {

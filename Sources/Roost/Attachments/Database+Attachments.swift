@@ -1,5 +1,6 @@
 import Fleece
 import RoostBlobs
+import RoostBytes
 
 extension Database {
     /// Opens the content of an attachment; `nil` when it is not in the store.

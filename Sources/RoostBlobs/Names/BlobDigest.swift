@@ -1,3 +1,4 @@
+import RoostBytes
 import RoostCrypto
 
 /// What a blob is called: the digest of its content.

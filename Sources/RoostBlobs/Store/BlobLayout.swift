@@ -1,3 +1,4 @@
+import RoostBytes
 import RoostCrypto
 
 /// In which form a store keeps its blobs.

@@ -33,7 +33,7 @@ import Testing
         for number in 0..<50 {
             #expect(try snapshot[tree].value(Key("\(number)")) == value(number))
             let place = try chunk(Key("\(number)"), snapshot, tree)
-            #expect(snapshot.state.file.mapped?.find(place) != nil)
+            #expect(snapshot.state.file.mappedPlaces?.find(place) != nil)
         }
         var scanned = 0
         try snapshot[tree].forEach { key, found in
@@ -49,10 +49,10 @@ import Testing
         try store.write { try $0.put("key", value(1), in: tree) }
         let snapshot = store.snapshot()
         let place = try chunk("key", snapshot, tree)
-        #expect(snapshot.state.file.mapped?.find(place) == nil)
+        #expect(snapshot.state.file.mappedPlaces?.find(place) == nil)
         #expect(try snapshot[tree].value("key") == value(1))
         try store.sync()
-        #expect(snapshot.state.file.mapped?.find(place) != nil)
+        #expect(snapshot.state.file.mappedPlaces?.find(place) != nil)
         #expect(try snapshot[tree].value("key") == value(1))
     }
 
@@ -64,9 +64,9 @@ import Testing
         let file = store.state.file
         let end = store.state.record.end
         for offset in [end, end - 10, end + 1 << 30, 1 << 41, ChunkReference.maximumOffset - 100] {
-            #expect(file.mapped?.find(ChunkReference(offset: offset, length: 100)) == nil)
+            #expect(file.mappedPlaces?.find(ChunkReference(offset: offset, length: 100)) == nil)
         }
-        #expect(file.mapped?.find(ChunkReference(offset: 0, length: 0)) == nil)
+        #expect(file.mappedPlaces?.find(ChunkReference(offset: 0, length: 0)) == nil)
     }
 
     @Test func flippedBytesAreFound() throws {
@@ -150,7 +150,7 @@ import Testing
         let long = [UInt8](repeating: 7, count: 100_000)
         try store.write { try $0.put("long", long, in: tree) }
         let snapshot = store.snapshot()
-        #expect(snapshot.state.file.mapped?.find(try chunk("long", snapshot, tree)) == nil)
+        #expect(snapshot.state.file.mappedPlaces?.find(try chunk("long", snapshot, tree)) == nil)
         #expect(try snapshot[tree].value("long") == long)
     }
 
@@ -177,7 +177,7 @@ import Testing
         try store.write { for number in 0..<50 { try $0.put(Key("\(number)"), value(number), in: tree) } }
         let before = store.snapshot()
         try store.compact()
-        #expect(store.state.file.mapped?.find(try chunk("7", store.snapshot(), tree)) != nil)
+        #expect(store.state.file.mappedPlaces?.find(try chunk("7", store.snapshot(), tree)) != nil)
         #expect(try store.snapshot()[tree].value("7") == value(7))
         #expect(try before[tree].value("7") == value(7))
         var reading = options()
@@ -187,7 +187,7 @@ import Testing
         try store.write { try $0.put("other", value(9), in: tree) }
         try reader.refresh()
         let snapshot = reader.snapshot()
-        #expect(snapshot.state.file.mapped?.find(try chunk("7", snapshot, tree)) != nil)
+        #expect(snapshot.state.file.mappedPlaces?.find(try chunk("7", snapshot, tree)) != nil)
         #expect(try snapshot[tree].value("7") == value(8))
         #expect(try snapshot[tree].value("other") == value(9))
     }
