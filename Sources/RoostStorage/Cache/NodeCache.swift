@@ -16,8 +16,8 @@ import Synchronization
 /// nodes leave, but those that were used since they came move on, as with a clock's hand.
 @safe final class NodeCache: Sendable {
     private static let ways = 8
-    /// What a node takes on average, for choosing the number of places.
-    private static let typicalNode = 4096
+    /// There is a place for so many bytes: for about twice as many nodes as there will be, so that sets seldom overflow.
+    private static let bytesForPlace = 2048
     private static let lineLength = 64
     /// Half of what a place's 32 bits can tell apart.
     private static let largestLimit = 32 << 30
@@ -35,11 +35,11 @@ import Synchronization
     private nonisolated(unsafe) let places: UnsafeMutablePointer<Atomic<UInt64>>
 
     /// - Parameters:
-    ///   - limit: bytes of memory, apart from the table itself (0.2 % of it); 0 for a cache that holds nothing.
+    ///   - limit: bytes of memory, apart from the table itself (0.4 % of it); 0 for a cache that holds nothing.
     ///   - segmentSize: see ``NodeArena``.
     init(limit: Int, segmentSize: Int? = nil) {
         let limit = min(limit, NodeCache.largestLimit)
-        let sets = max(4, limit / NodeCache.typicalNode / NodeCache.ways)
+        let sets = max(4, limit / NodeCache.bytesForPlace / NodeCache.ways)
         let count = (1 << (Int.bitWidth - (sets - 1).leadingZeroBitCount)) * NodeCache.ways
         mask = count / NodeCache.ways - 1
         // A place of zero bytes is an empty one, so the system's zeroed pages serve, and only those that are used.
