@@ -1,4 +1,7 @@
 /// Reads a run of bytes from front to back, for input that may be damaged: every read says so instead of trapping.
+///
+/// Each read asks once whether the bytes are there, and then takes them without the view's own checks: what is read this
+/// way is read entry by entry, and asking twice took a fifth of the time of unpacking a leaf.
 @usableFromInline package struct ByteReader {
     @usableFromInline let bytes: ByteView
     /// How many bytes have been read.
@@ -6,13 +9,13 @@
 
     @inlinable package init(_ bytes: ByteView) { self.bytes = bytes }
 
-    @inlinable package var remaining: Int { bytes.count - position }
+    @inlinable @inline(__always) package var remaining: Int { bytes.count &- position }
     @inlinable package var isAtEnd: Bool { remaining == 0 }
 
     @inlinable @inline(__always) package mutating func byte() throws(MalformedBytes) -> UInt8 {
         guard remaining >= 1 else { throw MalformedBytes(at: position) }
-        defer { position += 1 }
-        return bytes[position]
+        defer { position &+= 1 }
+        return unsafe bytes.base.load(fromByteOffset: position, as: UInt8.self)
     }
 
     @inlinable @inline(__always) package mutating func integer(_ type: UInt16.Type = UInt16.self)
@@ -20,8 +23,9 @@
         -> UInt16
     {
         guard remaining >= 2 else { throw MalformedBytes(at: position) }
-        defer { position += 2 }
-        return bytes.load(UInt16.self, at: position)
+        defer { position &+= 2 }
+        return unsafe UInt16(
+            littleEndian: bytes.base.loadUnaligned(fromByteOffset: position, as: UInt16.self))
     }
 
     @inlinable @inline(__always) package mutating func integer(_ type: UInt32.Type = UInt32.self)
@@ -29,8 +33,9 @@
         -> UInt32
     {
         guard remaining >= 4 else { throw MalformedBytes(at: position) }
-        defer { position += 4 }
-        return bytes.load(UInt32.self, at: position)
+        defer { position &+= 4 }
+        return unsafe UInt32(
+            littleEndian: bytes.base.loadUnaligned(fromByteOffset: position, as: UInt32.self))
     }
 
     @inlinable @inline(__always) package mutating func integer(_ type: UInt64.Type = UInt64.self)
@@ -38,14 +43,15 @@
         -> UInt64
     {
         guard remaining >= 8 else { throw MalformedBytes(at: position) }
-        defer { position += 8 }
-        return bytes.load(UInt64.self, at: position)
+        defer { position &+= 8 }
+        return unsafe UInt64(
+            littleEndian: bytes.base.loadUnaligned(fromByteOffset: position, as: UInt64.self))
     }
 
     @inlinable @inline(__always) package mutating func view(_ count: Int) throws(MalformedBytes) -> ByteView {
         guard count >= 0, remaining >= count else { throw MalformedBytes(at: position) }
-        defer { position += count }
-        return bytes.slice(position, count)
+        defer { position &+= count }
+        return unsafe ByteView(bytes.base + position, count: count)
     }
 
     /// An unsigned LEB128 number of at most 64 bits. Overlong forms are refused, so every number has one encoding.
@@ -53,11 +59,14 @@
         // Most numbers take one byte or two.
         let first = try byte()
         if first < 0x80 { return UInt64(first) }
-        if remaining > 0, 1..<0x80 ~= bytes[position] {
-            defer { position += 1 }
-            return UInt64(bytes[position]) << 7 | UInt64(first & 0x7f)
+        if remaining > 0 {
+            let second = unsafe bytes.base.load(fromByteOffset: position, as: UInt8.self)
+            if 1..<0x80 ~= second {
+                position &+= 1
+                return UInt64(second) << 7 | UInt64(first & 0x7f)
+            }
         }
-        position -= 1
+        position &-= 1
         return try longVarint()
     }
 
