@@ -88,6 +88,20 @@
         return index
     }
 
+    /// Whether no byte has its high bit set.
+    package var isASCII: Bool {
+        var index = 0
+        while index <= count &- 8 {
+            if load(UInt64.self, at: index) & 0x8080_8080_8080_8080 != 0 { return false }
+            index &+= 8
+        }
+        while index < count {
+            if self[index] >= 0x80 { return false }
+            index &+= 1
+        }
+        return true
+    }
+
     /// A copy of the bytes.
     @inlinable package var array: [UInt8] {
         unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: count))

@@ -16,6 +16,18 @@ import Testing
         }
     }
 
+    @Test func anyHighBitIsNoASCII() {
+        for length in 0...20 {
+            var bytes = [UInt8](repeating: 0x7F, count: length)
+            #expect(bytes.withView { $0.isASCII })
+            for place in 0..<length {
+                bytes[place] = 0x80
+                #expect(!bytes.withView { $0.isASCII })
+                bytes[place] = 0
+            }
+        }
+    }
+
     @Test func aWriterPutsRunsOfAnyLength() {
         for length in 0...40 {
             let bytes = (0..<length).map { UInt8($0 + 1) }

@@ -49,7 +49,16 @@ extension Change: CustomStringConvertible {
 
 extension String {
     /// A document ID that was stored.
+    ///
+    /// Nearly all IDs are ASCII, which needs no validation; the standard library's took a sixth of a scan's time.
     init(documentID bytes: ByteView) throws(DatabaseError) {
+        if bytes.isASCII {
+            self = unsafe String(unsafeUninitializedCapacity: bytes.count) { target in
+                unsafe UnsafeMutableRawBufferPointer(target).copyMemory(from: bytes.buffer)
+                return bytes.count
+            }
+            return
+        }
         let text = unsafe String(validating: bytes.buffer, as: UTF8.self)
         guard let text else { throw DatabaseError.damaged("The ID of a document") }
         self = text
