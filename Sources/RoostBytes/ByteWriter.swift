@@ -56,7 +56,8 @@
         } else {
             for index in 0..<count {
                 unsafe position.storeBytes(
-                    of: source.load(fromByteOffset: index, as: UInt8.self), toByteOffset: index, as: UInt8.self)
+                    of: source.load(fromByteOffset: index, as: UInt8.self), toByteOffset: index,
+                    as: UInt8.self)
             }
         }
         unsafe position += count

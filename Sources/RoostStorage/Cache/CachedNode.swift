@@ -40,7 +40,9 @@ import Synchronization
 
     /// A node in memory of its own.
     init(offset: UInt64, length: Int) {
-        guard let memory = unsafe malloc(CachedNode.headerLength + length) else { fatalError("out of memory") }
+        guard let memory = unsafe malloc(CachedNode.headerLength + length) else {
+            fatalError("out of memory")
+        }
         unsafe self.init(at: memory, offset: offset, length: length, state: .standalone)
     }
 
@@ -70,7 +72,9 @@ import Synchronization
     /// Notes that somebody found the node. Writes only what changes, so that readers share the cache line.
     @inline(__always)
     func markUsed() {
-        if unsafe !used.pointee.load(ordering: .relaxed) { unsafe used.pointee.store(true, ordering: .relaxed) }
+        if unsafe !used.pointee.load(ordering: .relaxed) {
+            unsafe used.pointee.store(true, ordering: .relaxed)
+        }
     }
 
     /// Whether somebody found the node since this was asked last.

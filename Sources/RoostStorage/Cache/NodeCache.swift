@@ -44,7 +44,9 @@ import Synchronization
         mask = count / NodeCache.ways - 1
         // A place of zero bytes is an empty one, so the system's zeroed pages serve, and only those that are used.
         let length = count * MemoryLayout<Atomic<UInt64>>.stride
-        guard let memory = unsafe calloc(1, length + NodeCache.lineLength) else { fatalError("out of memory") }
+        guard let memory = unsafe calloc(1, length + NodeCache.lineLength) else {
+            fatalError("out of memory")
+        }
         unsafe table = memory
         unsafe places = memory.alignedUp(toMultipleOf: NodeCache.lineLength)
             .bindMemory(to: Atomic<UInt64>.self, capacity: count)
@@ -196,7 +198,9 @@ import Synchronization
         let start = hand.add(1, ordering: .relaxed).newValue
         for step in 0..<NodeCache.ways {
             let index = first + (start + step) & (NodeCache.ways - 1)
-            if let node = unsafe node(places[index].load(ordering: .relaxed)), !node.takeUsed() { return index }
+            if let node = unsafe node(places[index].load(ordering: .relaxed)), !node.takeUsed() {
+                return index
+            }
         }
         return first + start & (NodeCache.ways - 1)
     }

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -5,7 +7,6 @@
 #else
     import Glibc
 #endif
-import Synchronization
 
 /// Numbers threads as they come, so that each can be given memory of its own out of a few places: the first threads of a
 /// process all get different ones.

@@ -82,7 +82,9 @@ enum PackedLeaf {
             }
             unsafe writer.put(rest.dropFirst(max(shared &- 4, 0)))
             if sharedInline >= Control.manyShared { unsafe writer.put(varint: UInt64(sharedInline)) }
-            if control & Control.sameInlineLength == 0 { unsafe writer.put(varint: UInt64(entry.inline.count)) }
+            if control & Control.sameInlineLength == 0 {
+                unsafe writer.put(varint: UInt64(entry.inline.count))
+            }
             unsafe writer.put(entry.inline.dropFirst(sharedInline))
             if entry.kind != .none {
                 if control & Control.nextChunk == 0 {
@@ -202,7 +204,8 @@ enum PackedLeaf {
                     head |= UInt32(suffix[index]) << UInt32(24 &- 8 &* (sharedSuffix &+ index))
                 }
             }
-            let place = UInt64(truncatingIfNeeded: suffixLength) << 32 | UInt64(truncatingIfNeeded: cell) << 48
+            let place =
+                UInt64(truncatingIfNeeded: suffixLength) << 32 | UInt64(truncatingIfNeeded: cell) << 48
             unsafe slot.storeBytes(of: (UInt64(head) | place).littleEndian, as: UInt64.self)
             unsafe slot += PageView.slotLength
             unsafe writer = ByteWriter(base + cell)

@@ -167,7 +167,7 @@ final class TreeEditor {
     @inline(__always)
     func adjust(_ path: [Step], by change: Summary) {
         unsafe path.withUnsafeBufferPointer { steps in
-            for unsafe step in unsafe steps {
+            for unsafestep in unsafe steps {
                 // The path keeps its nodes.
                 unsafe Unmanaged.passUnretained(step.node)._withUnsafeGuaranteedRef { $0.summary += change }
             }

@@ -14,7 +14,8 @@ import Testing
 
     /// An empty leaf that says in its prefix where it belongs.
     private func page(_ offset: UInt64) -> [UInt8] {
-        [0, 0, 0, 0, 8, 0, 0, 0] + Key(offset).bytes + [UInt8](repeating: UInt8(truncatingIfNeeded: offset), count: 2000)
+        [0, 0, 0, 0, 8, 0, 0, 0] + Key(offset).bytes
+            + [UInt8](repeating: UInt8(truncatingIfNeeded: offset), count: 2000)
     }
 
     private func insert(_ offsets: ClosedRange<UInt64>) {
