@@ -8,7 +8,8 @@ public struct DatabaseOptions: Sendable {
     public var createIfMissing = true
     /// When a write counts as done. Default: when it is on the medium.
     public var durability = StoreOptions.Durability.full
-    /// Bytes of tree nodes to keep in memory. Default: 128 MiB. Memory use follows what is read, not the file's size.
+    /// Bytes of memory for tree nodes. Default: 128 MiB; 0 keeps none, anything else counts as 512 KiB at least. Memory use
+    /// follows what is read, not the file's size.
     public var cacheSize = 128 << 20
     /// How bodies are read. Default: from a mapping of the file on Linux and macOS, by system calls, half as fast, on iOS
     /// and its kin (see `StoreOptions.ValueAccess`).

@@ -167,9 +167,11 @@ final class TreeEditor {
     @inline(__always)
     func adjust(_ path: [Step], by change: Summary) {
         unsafe path.withUnsafeBufferPointer { steps in
-            for unsafestep in unsafe steps {
+            for index in steps.indices {
                 // The path keeps its nodes.
-                unsafe Unmanaged.passUnretained(step.node)._withUnsafeGuaranteedRef { $0.summary += change }
+                unsafe Unmanaged.passUnretained(steps[index].node)._withUnsafeGuaranteedRef {
+                    $0.summary += change
+                }
             }
         }
     }
