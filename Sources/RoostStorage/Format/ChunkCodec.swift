@@ -99,8 +99,13 @@ final class ChunkCodec: Sendable {
     ) throws(Refusal) -> ByteView {
         let (stored, flags) = try stored(in: chunk, kind, at: reference, scratch: &scratch)
         guard flags & ChunkCodec.packedFlag != 0 else { return stored }
+        // What was decrypted or decompressed is still being read while the page is made.
+        let source = scratch
         let page = ByteBuffer(capacity: 8192)
-        defer { scratch = page }
+        defer {
+            extendLifetime(source)
+            scratch = page
+        }
         do {
             try PackedLeaf.unpack(stored, into: page)
         } catch {
