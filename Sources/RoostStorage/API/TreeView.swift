@@ -22,7 +22,14 @@ import RoostBytes
     private func withReader<R>(_ body: (TreeReader) throws(StoreError) -> R) throws(StoreError) -> R {
         // A view keeps its owner, and whoever calls a view keeps the view.
         defer { extendLifetime(owner) }
-        return unsafe try unownedReader.borrowing(body)
+        let result: Result<R, StoreError> = unsafe unownedReader._withUnsafeGuaranteedRef { reader in
+            do throws(StoreError) {
+                return .success(try body(reader))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
     }
 
     /// How many keys there are. O(1).

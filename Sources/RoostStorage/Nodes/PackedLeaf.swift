@@ -41,8 +41,9 @@ enum PackedLeaf {
         output.append(varint: UInt64(pageLength))
         output.append(varint: UInt64(page.count))
         output.append(varint: UInt64(page.prefixLength + dropped))
-        output.append(page.prefix)
-        if page.count > 0 { page.appendSuffix(0, 0..<dropped, to: output) }
+        let prefixEnd = output.count + page.prefixLength + dropped
+        if page.count > 0 { page.appendKey(0, to: output) } else { output.append(page.prefix) }
+        output.resize(to: prefixEnd)
         var (lastHead, lastLength, lastRest) = (0 as UInt32, dropped, ByteView.empty)
         var lastInline = ByteView.empty
         var lastChunk = ChunkReference(offset: 0, length: 0)
@@ -131,6 +132,22 @@ enum PackedLeaf {
         }
     }
 
+    /// Reads how many bytes a key's suffix, or inline bytes, have in common with those before, and the rest of them.
+    ///
+    /// - Parameter length: that of those before; afterwards that of these.
+    @inline(__always)
+    private static func readRun(
+        _ reader: inout ByteReader, _ control: UInt16, _ sharedShift: UInt16, _ sameLength: UInt16,
+        _ length: inout Int, limit: Int
+    ) throws(MalformedBytes) -> (shared: Int, rest: ByteView) {
+        let last = length
+        var shared = Int(control >> sharedShift) & Control.manyShared
+        if shared == Control.manyShared { shared = try reader.length(limit: last) }
+        if control & sameLength == 0 { length = try reader.length(limit: limit) }
+        guard shared <= min(last, length) else { throw MalformedBytes(at: reader.position) }
+        return (shared, try reader.view(length &- shared))
+    }
+
     /// Fills a page with `count` entries.
     ///
     /// One function with its variables in registers, because nearly all of the time of loading a leaf is spent here. That
@@ -155,28 +172,12 @@ enum PackedLeaf {
         for _ in 0..<count {
             let control = try reader.integer(UInt16.self)
 
-            var sharedSuffix = Int(control >> Control.sharedSuffixShift) & Control.manyShared
-            if sharedSuffix == Control.manyShared { sharedSuffix = try reader.length(limit: suffixLength) }
-            let lastSuffixLength = suffixLength
-            if control & Control.sameSuffixLength == 0 {
-                suffixLength = try reader.length(limit: Format.maximumKeyLength)
-            }
-            guard sharedSuffix <= min(lastSuffixLength, suffixLength) else {
-                throw MalformedBytes(at: reader.position)
-            }
-            let suffix = try reader.view(suffixLength &- sharedSuffix)
-
-            var sharedInline = Int(control >> Control.sharedInlineShift)
-            if sharedInline == Control.manyShared { sharedInline = try reader.length(limit: inlineLength) }
-            let lastInlineLength = inlineLength
-            if control & Control.sameInlineLength == 0 {
-                inlineLength = try reader.length(limit: Format.maximumInlineLength)
-            }
-            guard sharedInline <= min(lastInlineLength, inlineLength) else {
-                throw MalformedBytes(at: reader.position)
-            }
-            let inlineRest = try reader.view(inlineLength &- sharedInline)
-
+            let (sharedSuffix, suffix) = try readRun(
+                &reader, control, Control.sharedSuffixShift, Control.sameSuffixLength, &suffixLength,
+                limit: Format.maximumKeyLength)
+            let (sharedInline, inlineRest) = try readRun(
+                &reader, control, Control.sharedInlineShift, Control.sameInlineLength, &inlineLength,
+                limit: Format.maximumInlineLength)
             let kind = UInt8(truncatingIfNeeded: control & Control.kind)
             if kind != 0 {
                 var offset = chunkEnd

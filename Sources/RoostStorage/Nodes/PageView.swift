@@ -80,18 +80,6 @@ import RoostBytes
         buffer.append(rest(index))
     }
 
-    /// Appends the bytes in `range` of the key at `index`, counted after the prefix; fewer where the key is shorter.
-    func appendSuffix(_ index: Int, _ range: Range<Int>, to buffer: ByteBuffer) {
-        let head = head(index)
-        for position in range.clamped(to: 0..<min(suffixLength(index), 4)) {
-            buffer.append(UInt8(truncatingIfNeeded: head >> UInt32(24 - 8 * position)))
-        }
-        let rest = rest(index)
-        let inRest = max(range.lowerBound - 4, 0)..<max(range.upperBound - 4, 0)
-        let part = inRest.clamped(to: 0..<rest.count)
-        buffer.append(rest.slice(part.lowerBound, part.count))
-    }
-
     func key(_ index: Int) -> [UInt8] {
         let buffer = ByteBuffer(capacity: keyLength(index))
         appendKey(index, to: buffer)
