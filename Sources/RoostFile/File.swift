@@ -4,8 +4,8 @@
 /// The engine uses ``readFully(into:at:)`` and ``writeFully(_:at:)``, which go on until all is done.
 package protocol File: AnyObject, Sendable {
     var path: String { get }
-    /// Whether parts of a large commit may be written by another thread while the rest of it is being made. Not where one
-    /// seed is to decide the order of all calls.
+    /// Whether another thread may write parts of a large commit while the rest of it is being made, and sync. Not where
+    /// one seed is to decide the order of all calls.
     var allowsWritingBehind: Bool { get }
     /// Reads up to `buffer.count` bytes at `offset`; 0 only at or after the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int
@@ -29,6 +29,17 @@ extension File {
     package func map(
         _ length: Int, at offset: UInt64, counting lostPages: LostPages
     ) throws(FileError) -> FileMapping? { nil }
+
+    /// Syncs, and does `work` meanwhile, which may come to nothing: where the sync fails, it may not have been done.
+    package func sync(while work: () -> Void) throws(FileError) {
+        guard allowsWritingBehind else {
+            try sync()
+            return work()
+        }
+        let sync = BackgroundSync(of: self)
+        work()
+        try sync.finish()
+    }
 
     /// Reads until `buffer` is full or the file ends; returns how many bytes were read.
     package func readFully(

@@ -50,7 +50,7 @@ extension CollectionWriter {
     private func remove(_ id: ByteView, _ loaded: LoadedDocument) throws(DatabaseError) {
         beginChange()
         try engine { () throws(StoreError) in
-            _ = try transaction.delete(id, in: trees.documents)
+            try transaction.delete(id, in: trees.documents)
             try transaction.delete(Key(Sequences.key(loaded.sequence)), in: trees.changes)
         }
         if loaded.flags.contains(.elsewhere) || loaded.tree.hasSeveralLeaves {

@@ -146,7 +146,7 @@ final class CollectionWriter {
 
     /// Deletes an entry of the extras.
     func removeExtra(_ key: [UInt8]) throws(DatabaseError) {
-        try engine { () throws(StoreError) in _ = try transaction.delete(Key(key), in: trees.extras) }
+        try engine { () throws(StoreError) in try transaction.delete(Key(key), in: trees.extras) }
     }
 }
 

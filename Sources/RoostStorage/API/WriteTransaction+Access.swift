@@ -10,7 +10,7 @@ extension WriteTransaction {
     public subscript(tree: Tree) -> TreeView {
         get throws(StoreError) {
             try checkOpen()
-            guard let reader = trees.reader(tree.id) else { throw tree.missing(in: file.path) }
+            guard let reader = try trees.reader(tree.id) else { throw tree.missing(in: file.path) }
             return TreeView(reader, of: reader)
         }
     }
@@ -35,10 +35,10 @@ extension WriteTransaction {
         let editor = try editor(tree)
         try check(key, value)
         if value.count <= store.options.inlineLimitInRange {
-            try editor.put(key, .inline(value))
+            try editor.putLater(key, .inline(value))
         } else {
             let chunk = try append(value: value).chunk
-            try editor.put(key, Entry(kind: .owned, inline: .empty, chunk: chunk))
+            try editor.putLater(key, Entry(kind: .owned, inline: .empty, chunk: chunk))
         }
         try relieve(editor)
     }
@@ -58,29 +58,24 @@ extension WriteTransaction {
                 "An entry holds up to \(Format.maximumInlineLength) bytes in its leaf; this one has \(inline.count)."
             )
         }
-        try editor.put(key, Entry(kind: owns ? .shared : .borrowed, inline: inline, chunk: value.chunk))
+        try editor.putLater(key, Entry(kind: owns ? .shared : .borrowed, inline: inline, chunk: value.chunk))
         try relieve(editor)
     }
 
-    /// Deletes `key`; `false` when it is not there. O(log n).
-    @discardableResult
-    public func delete(_ key: Key, in tree: Tree) throws(StoreError) -> Bool {
+    /// Deletes `key`, if it is there. O(log n).
+    public func delete(_ key: Key, in tree: Tree) throws(StoreError) {
         try key.bytes.withView { (key) throws(StoreError) in try delete(key, in: tree) }
     }
 
     /// Deletes `key`; as ``delete(_:in:)-(Key,_)``, without an array for it.
-    @discardableResult
-    public func delete(_ key: UnsafeRawBufferPointer, in tree: Tree) throws(StoreError) -> Bool {
+    public func delete(_ key: UnsafeRawBufferPointer, in tree: Tree) throws(StoreError) {
         unsafe try delete(ByteView(key), in: tree)
     }
 
-    @discardableResult
-    package func delete(_ key: ByteView, in tree: Tree) throws(StoreError) -> Bool {
+    package func delete(_ key: ByteView, in tree: Tree) throws(StoreError) {
         let editor = try editor(tree)
-        defer { _ = consume key }
-        let deleted = try editor.delete(key)
+        try editor.deleteLater(key)
         try relieve(editor)
-        return deleted
     }
 
     /// Deletes all keys in `range`. O(log n): what lies within is dropped without being read.

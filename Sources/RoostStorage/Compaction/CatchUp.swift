@@ -69,11 +69,9 @@ final class CatchUp {
     ) throws(StoreError) {
         switch operation {
         case .put(let key, let entry):
-            try key.withView { (key) throws(StoreError) in
-                try editor.put(key, try relocated(entry, key, editor.id, in: transaction))
-            }
+            try editor.put(key, try relocated(entry, key, editor.id, in: transaction))
         case .delete(let key):
-            _ = try key.withView { (key) throws(StoreError) in try editor.delete(key) }
+            try editor.delete(key)
         case .deleteRange(let lower, let upper):
             try editor.deleteRange(lower, upper)
         case .appendLeaf(let leaf):

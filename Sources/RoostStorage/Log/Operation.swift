@@ -2,9 +2,11 @@ import RoostBytes
 
 /// One change as the commit log holds it. Operations say what the result is, never how to get there, so that
 /// replaying them onto a tree that contains some of them already ends in the same tree.
+///
+/// Views are valid while the operation is being handled.
 enum Operation {
-    case put(key: [UInt8], Entry)
-    case delete(key: [UInt8])
+    case put(key: ByteView, Entry)
+    case delete(key: ByteView)
     /// Deletes the keys from `lower` up to, not including, `upper`; `nil` is open.
     case deleteRange(lower: [UInt8]?, upper: [UInt8]?)
     /// Puts a stored leaf at the end of the tree, in the place of everything at or after its first key.

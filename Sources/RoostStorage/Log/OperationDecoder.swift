@@ -8,6 +8,13 @@ struct OperationDecoder {
 
     init(_ bytes: ByteView) { reader = ByteReader(bytes) }
 
+    /// Decodes what an encoder wrote from `mark` on.
+    init(_ bytes: ByteView, after mark: OperationEncoder.Mark) {
+        reader = ByteReader(bytes.dropFirst(mark.offset))
+        mark.lastKey.withView { lastKey.append($0) }
+        lastEnd = mark.lastEnd
+    }
+
     /// Calls `body` with the next operation; `false` at the end. Views are valid during the call.
     mutating func next<E: Error>(
         _ body: (Operation) throws(E) -> Void
@@ -15,6 +22,7 @@ struct OperationDecoder {
         guard !reader.isAtEnd else { return false }
         let operation: Operation
         do { operation = try decode() } catch { throw .malformed(error) }
+        defer { extendLifetime(lastKey) }
         do { try body(operation) } catch { throw .body(error) }
         return true
     }
@@ -52,7 +60,7 @@ struct OperationDecoder {
         }
     }
 
-    private mutating func key() throws(MalformedBytes) -> [UInt8] {
+    private mutating func key() throws(MalformedBytes) -> ByteView {
         let shared = try reader.length(limit: lastKey.count)
         let rest = try reader.prefixed()
         guard shared + rest.count <= Format.maximumKeyLength else {
@@ -60,7 +68,7 @@ struct OperationDecoder {
         }
         lastKey.resize(to: shared)
         lastKey.append(rest)
-        return lastKey.view.array
+        return lastKey.view
     }
 
     private mutating func bound() throws(MalformedBytes) -> [UInt8] {

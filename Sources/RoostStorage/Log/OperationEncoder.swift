@@ -15,6 +15,16 @@ final class OperationEncoder {
         lastEnd = 0
     }
 
+    /// A place between two operations, from which on they can be decoded.
+    struct Mark {
+        let offset: Int
+        let lastKey: [UInt8]
+        let lastEnd: UInt64
+    }
+
+    /// The place where the next operation goes.
+    var mark: Mark { Mark(offset: buffer.count, lastKey: lastKey.view.array, lastEnd: lastEnd) }
+
     func put(_ key: ByteView, _ entry: Entry) {
         buffer.append(Operation.Code.put | entry.kind.rawValue)
         append(key)

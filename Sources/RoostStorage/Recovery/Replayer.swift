@@ -127,9 +127,9 @@ extension TreeEditor {
     func replay(_ operation: Operation, from chunk: ChunkReference) throws(StoreError) {
         switch operation {
         case .put(let key, let entry):
-            try key.withView { (key) throws(StoreError) in try put(key, entry) }
+            try put(key, entry)
         case .delete(let key):
-            _ = try key.withView { (key) throws(StoreError) in try deleteUnlogged(key) }
+            try deleteUnlogged(key)
         case .deleteRange(let lower, let upper):
             try deleteRange(lower, upper)
         case .appendLeaf(let leaf):

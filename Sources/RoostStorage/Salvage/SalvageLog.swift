@@ -86,11 +86,11 @@ struct SalvageLog {
     private func apply(_ operation: Operation, to tree: UInt64, at commit: UInt64) throws(StoreError) {
         switch operation {
         case .put(let key, let entry):
-            guard isNew(key, tree, commit) else { return }
-            let isThere = try key.withView { (key) throws(StoreError) in try target.put(tree, key, entry) }
-            if !isThere { salvage.noteValue(key, entry.chunk, tree) }
+            guard isNew(key.array, tree, commit) else { return }
+            let isThere = try target.put(tree, key, entry)
+            if !isThere { salvage.noteValue(key.array, entry.chunk, tree) }
         case .delete(let key):
-            if isNew(key, tree, commit) { try target.delete(tree, key) }
+            if isNew(key.array, tree, commit) { try target.delete(tree, key.array) }
         case .deleteRange(let lower, let upper):
             try delete(KeySpan(lower: lower ?? [], upper: upper), tree, commit)
         case .appendLeaf(let leaf):

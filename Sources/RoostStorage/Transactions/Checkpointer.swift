@@ -80,9 +80,12 @@ final class Checkpointer: Sendable {
             self.sweep.withLock { $0 = sweep }
             return .none
         }
+        // The trees hold the whole commit only if no change was made after their leaves were written.
+        let isWhole = sweep.isFirstCommit && trees.deferredCount == 0
+        try trees.settle()
         reset()
         return .complete(
-            try directory(trees), replayAfter: sweep.isFirstCommit ? nil : sweep.replayAfter,
+            try directory(trees), replayAfter: isWhole ? nil : sweep.replayAfter,
             logBefore: sweep.logBefore)
     }
 

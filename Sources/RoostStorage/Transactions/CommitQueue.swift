@@ -87,9 +87,10 @@ final class CommitQueue: Sendable {
         return base
     }
 
-    /// Adds a commit, which becomes the new tip, to those that wait. Only the holder of the writer's turn may do so;
-    /// the turn may be passed on before ``finish(_:)``.
+    /// Adds a commit to those that wait. It becomes the new tip once its changes are made. Only the holder of the writer's
+    /// turn may do so; the turn may be passed on after that, before ``finish(_:while:)``.
     func enqueue(_ commit: StagedCommit, on base: Base) throws(StoreError) -> Ticket {
+        let state = try commit.stateIfMade
         let ticket: Result<Ticket, StoreError> = shared.withLock { shared in
             if let failure = shared.failure { return .failure(failure) }
             guard shared.setbacks == base.setbacks else {
@@ -98,7 +99,7 @@ final class CommitQueue: Sendable {
                         .inputOutput, "The transaction follows one that could not be written. Try it again."))
             }
             shared.waiting.append(commit)
-            shared.tip = commit.state
+            if let state { shared.tip = state }
             let leads = !shared.isLed
             shared.isLed = true
             return .success(Ticket(commit: commit, leads: leads))
@@ -111,16 +112,28 @@ final class CommitQueue: Sendable {
         fileprivate let leads: Bool
     }
 
+    /// Says that the changes of an enqueued commit were made, or why they could not be.
+    func complete(_ commit: StagedCommit, with outcome: Result<StoreState, StoreError>, on base: Base) {
+        if case .success(let state) = outcome {
+            shared.withLock { if $0.setbacks == base.setbacks { $0.tip = state } }
+        }
+        commit.complete(with: outcome)
+    }
+
     /// Returns when the commit is durable, or as durable as the options ask for.
-    func finish(_ ticket: Ticket) throws(StoreError) {
+    ///
+    /// - Parameter work: done while the medium is busy; it makes the commit's changes where they are not made yet. It is
+    ///   done whatever happens, and may be done again.
+    func finish(_ ticket: Ticket, while work: () -> Void = {}) throws(StoreError) {
         if !ticket.leads {
+            work()
             switch ticket.commit.wait() {
             case .done: return
             case .failed(let error): throw error
             case .lead: break
             }
         }
-        try lead()
+        try lead(while: work)
     }
 
     /// Returns when everything enqueued is written. Only the holder of the writer's turn may ask.
@@ -135,16 +148,18 @@ final class CommitQueue: Sendable {
     func refuse(_ failure: StoreError) { shared.withLock { $0.failure = failure } }
 
     /// Writes all that waits; the leader's own commit is the first of it.
-    private func lead() throws(StoreError) {
+    private func lead(while work: () -> Void) throws(StoreError) {
         let batch = shared.withLock { shared in
             let batch = shared.waiting
             shared.waiting.removeAll(keepingCapacity: true)
             return batch
         }
-        let failure = write(batch)
-        for commit in batch.dropFirst() { commit.resolve(failure.map { .failed($0) } ?? .done) }
+        let failures = put(batch, while: work)
+        for (commit, failure) in zip(batch, failures).dropFirst() {
+            commit.resolve(failure.map { .failed($0) } ?? .done)
+        }
         passLead()
-        if let failure { throw failure }
+        if let failure = failures.first, let failure { throw failure }
     }
 
     private func passLead() {
@@ -155,28 +170,43 @@ final class CommitQueue: Sendable {
         next?.resolve(.lead)
     }
 
-    private func write(_ batch: [StagedCommit]) -> StoreError? {
-        guard let last = batch.last else { return nil }
+    /// Puts the batch on the medium and publishes it; returns for each of its commits why that failed, if it did.
+    private func put(_ batch: [StagedCommit], while work: () -> Void) -> [StoreError?] {
+        guard let last = batch.last else { return [] }
         do throws(StoreError) {
-            try write(batch, in: last.state.file)
-            if durability == .full, batch.contains(where: \.needsSync) { try sync(last.state) }
+            try write(batch, in: last.file)
+            if durability == .full, batch.contains(where: \.needsSync) {
+                try sync(last.file, while: work)
+            }
         } catch {
             fail(batch, error)
-            return error
+            work()
+            return batch.map { _ in error }
         }
-        release(batch, through: last.state)
-        shared.withLock { $0.written = last.state }
-        publish(last.state)
-        if durability != .full { scheduleSync() }
-        return nil
+        work()
+        // Only the changes of the last one, whose transaction still has the turn, may have had to wait.
+        do throws(StoreError) {
+            settle(batch, through: try last.state)
+            return batch.map { _ in nil }
+        } catch {
+            let sound = batch.dropLast()
+            if let state = try? sound.last?.state { settle(sound, through: state) }
+            fail([last], error)
+            return sound.map { _ in nil } + [error]
+        }
     }
 
-    private func release(_ batch: [StagedCommit], through state: StoreState) {
+    /// Publishes what is on the medium.
+    private func settle(_ batch: some Collection<StagedCommit>, through state: StoreState) {
+        if durability == .full, batch.contains(where: \.needsSync) { noteSync(through: state) }
         let file = state.file
         file.writtenEnd.store(state.record.end, ordering: .releasing)
         file.unwritten.withLock { list in
             list.removeAll { bytes in batch.contains { $0.bytes === bytes } }
         }
+        shared.withLock { $0.written = state }
+        publish(state)
+        if durability != .full { scheduleSync() }
     }
 
     /// Writes the batch's bytes, which follow each other in the file, preparing space ahead where that pays.
@@ -204,15 +234,15 @@ final class CommitQueue: Sendable {
         try outcome.get()
     }
 
-    /// Makes everything up to `state` durable. A failed sync is never repeated: what the medium then holds is unknown.
-    private func sync(_ state: StoreState) throws(StoreError) {
+    /// Makes everything that was written durable. A failed sync is never repeated: what the medium then holds is unknown.
+    private func sync(_ file: DataFile, while work: () -> Void = {}) throws(StoreError) {
         if let failure = shared.withLock({ $0.failure }) { throw failure }
         do throws(FileError) {
             if let nameSync = shared.withLock({ $0.nameSync }) {
                 try nameSync()
                 shared.withLock { $0.nameSync = nil }
             }
-            if !Canary.skippedSync.isPlanted { try state.file.file.sync() }
+            if !Canary.skippedSync.isPlanted { try file.file.sync(while: work) }
         } catch {
             let failure = StoreError(
                 .writerFailed,
@@ -222,6 +252,10 @@ final class CommitQueue: Sendable {
             shared.withLock { $0.failure = failure }
             throw failure
         }
+    }
+
+    /// Notes that everything up to `state` is on the medium.
+    private func noteSync(through state: StoreState) {
         state.file.mapped?.extend(to: state.record.end)
         shared.withLock { $0.syncedEnd = max($0.syncedEnd, state.record.end) }
     }
@@ -265,7 +299,8 @@ final class CommitQueue: Sendable {
             return shared.written
         }
         do throws(StoreError) {
-            try sync(state)
+            try sync(state.file)
+            noteSync(through: state)
         } catch {
             cutFailed(after: state)
             throw error

@@ -1,14 +1,17 @@
 import Dispatch
 import Synchronization
 
-/// A commit that is complete in memory and waits to be written and synced.
+/// A commit whose bytes are complete in memory and wait to be written and synced.
 final class StagedCommit: Sendable {
     /// The commit's end, and the whole of a small one.
     let bytes: UnwrittenBytes
     /// What comes before ``bytes`` and may still be on its way to the file.
     let parts: CommitParts?
-    /// What is true once it is on the medium.
-    let state: StoreState
+    let file: DataFile
+    let record: CommitRecord
+    /// What is true once the commit is on the medium, or why it can't be; `nil` while its changes are still being made.
+    private let made: Mutex<Result<StoreState, StoreError>?>
+    private let isMade = DispatchSemaphore(value: 0)
     private let arrived = DispatchSemaphore(value: 0)
     private let outcome = Mutex<Outcome?>(nil)
 
@@ -23,11 +26,38 @@ final class StagedCommit: Sendable {
     /// Whether the commit is acknowledged to anybody.
     let needsSync: Bool
 
+    /// A commit whose changes are still to be made.
+    init(bytes: UnwrittenBytes, parts: CommitParts?, file: DataFile, record: CommitRecord) {
+        (self.bytes, self.parts, self.file, self.record) = (bytes, parts, file, record)
+        needsSync = true
+        made = Mutex(nil)
+    }
+
     init(bytes: UnwrittenBytes, parts: CommitParts? = nil, state: StoreState, needsSync: Bool = true) {
+        (self.bytes, self.parts, self.file, self.record) = (bytes, parts, state.file, state.record)
         self.needsSync = needsSync
-        self.bytes = bytes
-        self.parts = parts
-        self.state = state
+        made = Mutex(.success(state))
+    }
+
+    /// Says that the commit's changes were made, or why they could not be.
+    func complete(with outcome: Result<StoreState, StoreError>) {
+        made.withLock { $0 = outcome }
+        isMade.signal()
+    }
+
+    /// The state after the commit; `nil` while its changes are still to be made.
+    var stateIfMade: StoreState? {
+        get throws(StoreError) { try made.withLock { $0 }?.get() }
+    }
+
+    /// The state after the commit, once its changes are made. For one thread at a time.
+    var state: StoreState {
+        get throws(StoreError) {
+            if let made = made.withLock({ $0 }) { return try made.get() }
+            isMade.wait()
+            guard let made = made.withLock({ $0 }) else { preconditionFailure("signalled when it is there") }
+            return try made.get()
+        }
     }
 
     func wait() -> Outcome {

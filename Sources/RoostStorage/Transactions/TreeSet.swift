@@ -38,6 +38,11 @@
         return result
     }
 
+    /// Bytes of chunks that the trees lead to, without what changes that wait will do.
+    var liveBytes: UInt64 {
+        trees.values.reduce(0) { $0 &+ (editors[$1.id]?.currentRoot ?? $1.root).summary.bytes }
+    }
+
     var pendingBytes: Int {
         trees.values.reduce(0) { $0 + (editors[$1.id]?.pendingBytes ?? $1.pendingBytes) }
     }
@@ -48,8 +53,24 @@
     /// Identifiers of all trees, in their order.
     var sortedIdentifiers: [UInt64] { trees.keys.sorted() }
 
-    func reader(_ id: UInt64) -> TreeReader? {
-        editors[id]?.reader ?? trees[id]?.reader
+    /// Reads the tree with all changes made so far.
+    func reader(_ id: UInt64) throws(StoreError) -> TreeReader? {
+        guard let editor = editors[id] else { return trees[id]?.reader }
+        try editor.settleForReading()
+        return editor.reader
+    }
+
+    /// How many changes are still to be made.
+    var deferredCount: Int { editors.values.reduce(0) { $0 + $1.deferredCount } }
+
+    /// Makes all changes that wait.
+    func settle() throws(StoreError) {
+        for editor in editors.values { try editor.settle() }
+    }
+
+    /// Makes all changes that wait after the transaction's bytes are complete.
+    func settleSealed() throws(StoreError) {
+        for editor in editors.values { try editor.settleSealed() }
     }
 
     /// The editor of a tree, made when it is first asked for; `nil` for a tree that does not exist.

@@ -12,6 +12,8 @@ public final class WriteTransaction {
     private let output: CommitBuffer
     private var treeOperations = ByteBuffer()
     private var lastOperations: ChunkReference?
+    /// Bytes of log since the checkpoint, this transaction's included, once it is complete.
+    private var logBytes: UInt64 = 0
     private var hasEnded = false
     /// The commit of another file that this one repeats: it gets the same number and time.
     var repeated: CommitRecord?
@@ -108,7 +110,10 @@ public final class WriteTransaction {
 
     /// Called after each change: keeps what waits in memory within bounds, however large the transaction gets.
     func relieve(_ editor: TreeEditor) throws(StoreError) {
-        if editor.log.buffer.count > WriteTransaction.largestLog { try writeOperations() }
+        if editor.log.buffer.count > WriteTransaction.largestLog {
+            try trees.settle()
+            try writeOperations()
+        }
         guard editor.pendingBytes > store.options.pendingLimitInRange else { return }
         for id in trees.sortedIdentifiers where (trees.version(id)?.pendingBytes ?? 0) > 0 {
             guard let editor = try trees.editor(id) else { continue }
@@ -131,7 +136,8 @@ public final class WriteTransaction {
         }
         for (id, editor) in trees.editors.sorted(by: { $0.key < $1.key }) where !editor.log.isEmpty {
             OperationChunk.append(section: id, editor.log.buffer.view, to: payload)
-            editor.log.reset()
+            // What is still to be made is read there.
+            if editor.deferral == nil { editor.log.reset() }
         }
         guard payload.count > empty else { return }
         let chunk = try output.append(.operations, payload.view)
@@ -143,26 +149,47 @@ public final class WriteTransaction {
 
     /// Makes the changes durable and visible; returns when they are on the medium (see ``StoreOptions/durability``).
     ///
-    /// - Throws: ``StoreError`` when nothing of the transaction was committed: the medium is full or failed. After
-    ///   ``StoreError/Code/writerFailed`` the store must be opened again.
+    /// - Throws: ``StoreError`` when nothing of the transaction was committed: the medium is full or failed, or a part of
+    ///   the file that a change needs to read is damaged. After ``StoreError/Code/writerFailed`` the store must be opened
+    ///   again.
     /// - Returns: the number of the commit; the present one when nothing was changed.
     @discardableResult
     public func commit() throws(StoreError) -> UInt64 {
-        guard let ticket = try stage(.ifNeeded) else { return base.state.record.number }
-        try queue.finish(ticket)
+        guard let ticket = try stage(.ifNeeded, leavingDeferred: true) else {
+            return base.state.record.number
+        }
+        try queue.finish(ticket, while: { makeDeferred(of: ticket.commit) })
         store.spareBuffers.give(ticket.commit.bytes.buffer)
-        store.compactor.consider(ticket.commit.state, of: store)
-        return ticket.commit.state.record.number
+        store.compactor.consider(try ticket.commit.state, of: store)
+        return ticket.commit.record.number
     }
 
     /// When a commit writes a checkpoint.
     enum CheckpointPolicy { case ifNeeded, always }
 
+    /// Handing a sync to another thread costs about as much as making so few changes.
+    private static let fewChanges = 16
+
+    /// Whether enough changes wait to make them while the commit is being synced.
+    private var defers: Bool {
+        store.options.durability == .full
+            && trees.deferredCount > (file.file.allowsWritingBehind ? WriteTransaction.fewChanges : 0)
+    }
+
     /// Completes the commit in memory and passes the turn on; `nil` when there is nothing to commit.
-    func stage(_ policy: CheckpointPolicy) throws(StoreError) -> CommitQueue.Ticket? {
+    ///
+    /// - Parameter leavesDeferred: whether changes that wait may be left to be made while the commit is synced. Then the
+    ///   turn is still the transaction's afterwards.
+    func stage(
+        _ policy: CheckpointPolicy, leavingDeferred leavesDeferred: Bool = false
+    ) throws(StoreError) -> CommitQueue.Ticket? {
         try checkOpen()
         do throws(StoreError) {
-            for editor in trees.editors.values { try editor.logTail() }
+            if !(leavesDeferred && defers) { try trees.settle() }
+            for editor in trees.editors.values {
+                try editor.rewriteFullLeaves()
+                try editor.logTail()
+            }
             let hasChanges =
                 lastOperations != nil || treeOperations.count > 0 || output.count > 0
                 || trees.editors.values.contains { !$0.log.isEmpty }
@@ -176,14 +203,38 @@ public final class WriteTransaction {
             try writeOperations()
             let commit = try seal(checkpoint)
             let ticket = try queue.enqueue(commit, on: base)
-            hasEnded = true
-            store.passTurn()
+            if trees.deferredCount == 0 { end() }
             return ticket
         } catch {
             store.checkpointer.reset()
             rollback()
             throw error
         }
+    }
+
+    private func end() {
+        hasEnded = true
+        store.passTurn()
+    }
+
+    /// Makes the changes that wait, once the commit's bytes are on their way.
+    private func makeDeferred(of commit: StagedCommit) {
+        guard !hasEnded else { return }
+        var outcome: Result<StoreState, StoreError>
+        do throws(StoreError) {
+            try trees.settleSealed()
+            outcome = .success(state(after: commit.record))
+        } catch {
+            outcome = .failure(error)
+        }
+        queue.complete(commit, with: outcome, on: base)
+        end()
+    }
+
+    private func state(after record: CommitRecord) -> StoreState {
+        StoreState(
+            file: file, record: record, trees: trees.versions, nextTreeID: trees.nextTreeID,
+            logBytes: logBytes)
     }
 
     private func seal(_ checkpoint: Checkpointer.Outcome) throws(StoreError) -> StagedCommit {
@@ -195,7 +246,7 @@ public final class WriteTransaction {
         }
         record.operations = lastOperations
         output.countLogged(CommitRecord.size)
-        var logBytes = base.state.logBytes + output.loggedBytes
+        logBytes = base.state.logBytes + output.loggedBytes
         if case .complete(let directory, let replayAfter, let logBefore) = checkpoint {
             record.kind = .checkpoint
             let encoded = directory.encoded()
@@ -205,11 +256,10 @@ public final class WriteTransaction {
             record.replayAfter = replayAfter ?? offset
             logBytes = replayAfter == nil ? 0 : logBytes - logBefore
         }
-        let versions = trees.versions
-        record.liveBytes = versions.values.reduce(0) { $0 &+ $1.root.summary.bytes }
+        record.liveBytes = trees.liveBytes
         let bytes = output.seal(&record)
-        let state = StoreState(
-            file: file, record: record, trees: versions, nextTreeID: trees.nextTreeID, logBytes: logBytes)
-        return StagedCommit(bytes: bytes, parts: output.parts, state: state)
+        return trees.deferredCount == 0
+            ? StagedCommit(bytes: bytes, parts: output.parts, state: state(after: record))
+            : StagedCommit(bytes: bytes, parts: output.parts, file: file, record: record)
     }
 }

@@ -3,35 +3,40 @@ import RoostBytes
 extension TreeEditor {
     /// Sets the entry under `key`. O(log n).
     func put(_ key: ByteView, _ entry: Entry) throws(StoreError) {
-        noteChange()
+        try settle()
+        hasPut = true
         if try append(key, entry) { return }
         let leaf = try descend(key)
         try logTail(before: leaf)
         log.put(key, entry)
-        let last = try put(key, entry, in: leaf)
-        if last { startTail(leaf, key) }
-        try rewriteIfFull(leaf)
+        try put(key, entry, in: leaf)
+        try rewriteIfFull(leaf, with: key)
     }
 
-    /// Deletes `key`; `false` when there is no such key. O(log n).
-    func delete(_ key: ByteView) throws(StoreError) -> Bool {
-        guard try deleteUnlogged(key) else { return false }
-        log.delete(key)
-        return true
+    /// Sets the entry under `key` where an operation in the log says so already.
+    func putUnlogged(_ key: ByteView, _ entry: Entry) throws(StoreError) {
+        let leaf = try descend(key)
+        try put(key, entry, in: leaf)
+        try rewriteIfFull(leaf, with: key)
     }
 
-    /// Deletes `key` where another operation in the log says so already.
+    /// Deletes `key`, if it is there. O(log n).
+    func delete(_ key: ByteView) throws(StoreError) {
+        try settle()
+        if try deleteUnlogged(key) { log.delete(key) }
+    }
+
+    /// Deletes `key` where an operation in the log says so already; `false` when it is not there.
+    @discardableResult
     func deleteUnlogged(_ key: ByteView) throws(StoreError) -> Bool {
         let leaf = try descend(key)
         try logTail(before: leaf)
         guard try delete(key, in: leaf) else { return false }
-        noteChange()
-        try rewriteIfFull(leaf)
+        try rewriteIfFull(leaf, with: key)
         return true
     }
 
-    /// Changes the leaf; `true` when `key` is now the last of its pending changes.
-    private func put(_ key: ByteView, _ entry: Entry, in leaf: LeafNode) throws(StoreError) -> Bool {
+    private func put(_ key: ByteView, _ entry: Entry, in leaf: LeafNode) throws(StoreError) {
         let (index, found) = leaf.delta.view.search(key)
         let known = try existing(key, in: leaf, index, found)
         let capacity = leaf.pendingBytes
@@ -41,7 +46,7 @@ extension TreeEditor {
         let change = Summary(count: known.isPresent ? 0 : 1, bytes: entry.ownedBytes &- known.ownedBytes)
         leaf.summary += change
         adjust(path, by: change)
-        return index == leaf.delta.count - 1
+        if index == leaf.delta.count - 1 { startTail(leaf, key) }
     }
 
     private func delete(_ key: ByteView, in leaf: LeafNode) throws(StoreError) -> Bool {
@@ -93,10 +98,16 @@ extension TreeEditor {
         return Known(isPresent: true, isStored: true, ownedBytes: entry.ownedBytes)
     }
 
-    /// Writes the leaf once its changes take more than a node, or can't be shown in one page with what is stored.
-    func rewriteIfFull(_ leaf: LeafNode) throws(StoreError) {
-        if leaf.exceedsPage || leaf.delta.used > context.nodeSize && !isOpen(leaf) {
+    /// Writes the leaf, to which ``path`` and `key` lead, once its changes take more than a node, or can't be shown in one
+    /// page with what is stored.
+    func rewriteIfFull(_ leaf: LeafNode, with key: ByteView) throws(StoreError) {
+        guard leaf.exceedsPage || leaf.delta.used > context.nodeSize && !isOpen(leaf) else { return }
+        if !isSealed {
             try rewrite(leaf, path, keepingTail: true)
+        } else if leaf.exceedsPage || leaf.delta.used > DeltaPage.largestOpen {
+            try divide(leaf)
+        } else {
+            fullLeaves.append(key.array)
         }
     }
 

@@ -4,7 +4,7 @@ extension TreeEditor {
     /// Deletes the keys from `lower` up to, not including, `upper`; `nil` is open. Subtrees that lie within the range
     /// are dropped whole, so it is O(log n) plus the entries of two leaves.
     func deleteRange(_ lower: [UInt8]?, _ upper: [UInt8]?) throws(StoreError) {
-        noteChange()
+        try settle()
         try logTail()
         tail = nil
         log.deleteRange(lower, upper)

@@ -47,7 +47,7 @@ extension TreeEditor {
     }
 
     /// The gathered entries in `range` as a leaf in memory.
-    private func openLeaf(_ range: Range<Int>) throws(StoreError) -> LeafNode {
+    func openLeaf(_ range: Range<Int>) throws(StoreError) -> LeafNode {
         let leaf = LeafNode(owner: context.owner)
         let (bytes, summary) = builder.build(range)
         guard let page = PageView(bytes) else { preconditionFailure("a built page is well-formed") }
@@ -63,7 +63,7 @@ extension TreeEditor {
     }
 
     /// Adds the entries of `leaf` as they are now to the builder.
-    private func gather(_ leaf: LeafNode) throws(StoreError) {
+    func gather(_ leaf: LeafNode) throws(StoreError) {
         let pin = context.file.cache.reclaimer.readers.pin()
         let base = try leaf.base.map { (child) throws(StoreError) in
             try context.file.page(child.chunk, pin)
@@ -100,7 +100,7 @@ extension TreeEditor {
     }
 
     /// The shortest key that parts the entry at `index` from the one before.
-    private func separator(before index: Int) -> [UInt8] {
+    func separator(before index: Int) -> [UInt8] {
         guard index > 0 else { return [] }
         let key = builder.key(index)
         return key.slice(0, min(builder.key(index - 1).commonPrefix(key) + 1, key.count)).array

@@ -28,8 +28,16 @@ final class TreeEditor {
     var path: [Step] = []
     /// Bytes that pending changes take in memory.
     var pendingBytes: Int
-    /// Grows with each change, so that cursors notice.
-    private(set) var changes = 0
+    /// Changes that stand in the log and are still to be made.
+    var deferral: Deferral?
+    /// Whether an entry was set.
+    var hasPut = false
+    /// Whether the transaction reads the tree, so that its changes are made at once.
+    var isReadBack = false
+    /// Whether the transaction's bytes are complete, so that no leaf can be written any more.
+    var isSealed = false
+    /// Keys in the spans of leaves that were found full when they could not be written any more.
+    var fullLeaves: [[UInt8]]
     /// The last leaf, while keys are being appended to it.
     var tail: Tail?
     let builder = LeafBuilder()
@@ -65,6 +73,7 @@ final class TreeEditor {
         reductionName = version.reduction
         self.reduction = reduction
         pendingBytes = version.pendingBytes
+        fullLeaves = version.fullLeaves
         switch version.root {
         case .empty:
             root = Child(LeafNode(owner: context.owner))
@@ -80,7 +89,8 @@ final class TreeEditor {
     /// The tree as it is now, to be read or published.
     var version: TreeVersion {
         TreeVersion(
-            id: id, name: name, reduction: reductionName, reader: reader, pendingBytes: pendingBytes)
+            id: id, name: name, reduction: reductionName, reader: reader, pendingBytes: pendingBytes,
+            fullLeaves: fullLeaves)
     }
 
     var currentRoot: Root {
@@ -175,6 +185,4 @@ final class TreeEditor {
             }
         }
     }
-
-    func noteChange() { changes &+= 1 }
 }

@@ -9,13 +9,19 @@ final class TreeVersion: Sendable {
     let reader: TreeReader
     /// Bytes that pending changes take in memory.
     let pendingBytes: Int
+    /// Keys in the spans of leaves that the next transaction is to write, as they are full.
+    let fullLeaves: [[UInt8]]
 
-    init(id: UInt64, name: String, reduction: String, reader: TreeReader, pendingBytes: Int = 0) {
+    init(
+        id: UInt64, name: String, reduction: String, reader: TreeReader, pendingBytes: Int = 0,
+        fullLeaves: [[UInt8]] = []
+    ) {
         self.id = id
         self.name = name
         self.reduction = reduction
         self.reader = reader
         self.pendingBytes = pendingBytes
+        self.fullLeaves = fullLeaves
     }
 
     var root: Root { reader.root }
@@ -25,7 +31,7 @@ final class TreeVersion: Sendable {
         TreeVersion(
             id: id, name: name, reduction: reduction,
             reader: TreeReader(file: file, root: root, reduction: reader.reduction),
-            pendingBytes: pendingBytes)
+            pendingBytes: pendingBytes, fullLeaves: fullLeaves)
     }
 }
 

@@ -10,7 +10,7 @@ struct Model: Equatable {
 
     mutating func put(_ key: Key, _ value: [UInt8]) { entries[key] = value }
 
-    mutating func delete(_ key: Key) -> Bool { entries.removeValue(forKey: key) != nil }
+    mutating func delete(_ key: Key) { entries[key] = nil }
 
     mutating func delete(_ range: KeyRange) {
         entries = entries.filter { !range.contains($0.key) }

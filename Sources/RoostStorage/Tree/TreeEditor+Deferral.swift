@@ -1,0 +1,131 @@
+import RoostBytes
+
+/// Changes that are logged at once and made later: what a transaction does not read back is applied to its trees while the
+/// medium syncs the log, when a processor would otherwise have nothing to do.
+///
+/// The log is the queue. An operation may wait only where making it late ends in the same tree, which needs no more than
+/// that operations on the same key keep their order. So it waits behind others that do, and never where its key might be
+/// one of those being appended, which are logged after it.
+extension TreeEditor {
+    /// The operations that are still to be made.
+    struct Deferral {
+        let start: OperationEncoder.Mark
+        /// Where in the log the last of them ends.
+        var end: Int
+        var count: Int
+    }
+
+    /// How many changes are still to be made.
+    var deferredCount: Int { deferral?.count ?? 0 }
+
+    /// Sets the entry under `key`, at the latest when the transaction commits.
+    func putLater(_ key: ByteView, _ entry: Entry) throws(StoreError) {
+        if try append(key, entry) { return }
+        // The first one shows whether keys are being appended.
+        guard hasPut, mayWait(key) else { return try put(key, entry) }
+        beginDeferral()
+        log.put(key, entry)
+        endDeferral()
+    }
+
+    /// Deletes `key`, if it is there, at the latest when the transaction commits.
+    func deleteLater(_ key: ByteView) throws(StoreError) {
+        guard mayWait(key) else { return try delete(key) }
+        beginDeferral()
+        log.delete(key)
+        endDeferral()
+    }
+
+    private func mayWait(_ key: ByteView) -> Bool {
+        guard !isReadBack else { return false }
+        guard let tail else { return true }
+        if tail.leaf.delta.count == 0 { return tail.lastKey.view.compare(key) >= 0 }
+        let (index, found) = tail.leaf.delta.view.search(key)
+        return index == 0 && !found
+    }
+
+    private func beginDeferral() {
+        if deferral == nil { deferral = Deferral(start: log.mark, end: 0, count: 0) }
+    }
+
+    private func endDeferral() {
+        deferral?.end = log.buffer.count
+        deferral?.count += 1
+    }
+
+    /// Makes the changes that wait.
+    @inline(__always)
+    func settle() throws(StoreError) {
+        if deferral != nil { try makeDeferred() }
+    }
+
+    /// Makes the changes that wait, and from now on each at once: who reads a tree does so again.
+    func settleForReading() throws(StoreError) {
+        isReadBack = true
+        try settle()
+    }
+
+    /// Makes the changes that wait after the transaction's bytes are complete: no leaf is written any more.
+    func settleSealed() throws(StoreError) {
+        isSealed = true
+        try settle()
+    }
+
+    @inline(never)
+    private func makeDeferred() throws(StoreError) {
+        // Nothing is logged below, so the log's bytes stay where they are.
+        try logTail()
+        guard let deferral else { return }
+        self.deferral = nil
+        var decoder = OperationDecoder(log.buffer.view.slice(0, deferral.end), after: deferral.start)
+        do throws(OperationDecoder.Failure<StoreError>) {
+            while try decoder.next({ (operation) throws(StoreError) in try make(operation) }) {}
+        } catch {
+            switch error {
+            case .malformed: preconditionFailure("what was just encoded can be decoded")
+            case .body(let cause): throw cause
+            }
+        }
+    }
+
+    private func make(_ operation: Operation) throws(StoreError) {
+        switch operation {
+        case .put(let key, let entry): try putUnlogged(key, entry)
+        case .delete(let key): try deleteUnlogged(key)
+        // Made when it was logged, in between.
+        case .appendLeaf: break
+        case .deleteRange: preconditionFailure("ranges are deleted at once")
+        }
+    }
+
+    /// Writes the leaves that earlier transactions found full when they could not write any more.
+    func rewriteFullLeaves() throws(StoreError) {
+        for key in fullLeaves {
+            try key.withView { (key) throws(StoreError) in try rewriteIfFull(try descend(key), with: key) }
+        }
+        fullLeaves = []
+    }
+
+    /// Divides a leaf that has no room for another change into leaves that are in memory only, because nothing can be
+    /// written any more.
+    func divide(_ leaf: LeafNode) throws(StoreError) {
+        builder.reset()
+        try gather(leaf)
+        pendingBytes -= leaf.pendingBytes
+        var children: [Child] = []
+        var separators: [[UInt8]] = []
+        var rest = [0..<builder.count]
+        while let range = rest.popLast() {
+            // In memory each key stands whole, so what would fit one stored leaf may be far too much.
+            if builder.pendingSize(range) > context.nodeSize, range.count > 1 {
+                let middle = range.lowerBound + range.count / 2
+                rest += [middle..<range.upperBound, range.lowerBound..<middle]
+                continue
+            }
+            children.append(Child(try openLeaf(range)))
+            separators.append(separator(before: range.lowerBound))
+        }
+        let index = path.last?.index ?? 0
+        try replace(index..<index + 1, path, with: children, separators: separators)
+    }
+}
