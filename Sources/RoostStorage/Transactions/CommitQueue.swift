@@ -21,6 +21,8 @@ final class CommitQueue: Sendable {
         var tip: StoreState
         /// The newest commit that is written, and synced where that is asked for.
         var written: StoreState
+        /// The one before, kept so that what nobody else refers to is released while the medium is busy.
+        var replaced: StoreState?
         /// All bytes of the file before this are known to be on the medium.
         var syncedEnd: UInt64
         /// Makes the file's name durable; done with the first sync.
@@ -176,7 +178,10 @@ final class CommitQueue: Sendable {
         do throws(StoreError) {
             try write(batch, in: last.file)
             if durability == .full, batch.contains(where: \.needsSync) {
-                try sync(last.file, while: work)
+                try sync(last.file) {
+                    work()
+                    releaseReplaced()
+                }
             }
         } catch {
             fail(batch, error)
@@ -196,6 +201,12 @@ final class CommitQueue: Sendable {
         }
     }
 
+    /// Lets go of the state before the newest, with the versions of nodes that it alone has.
+    private func releaseReplaced() {
+        let gone = shared.withLock { $0.replaced.take() }
+        withExtendedLifetime(gone) {}
+    }
+
     /// Publishes what is on the medium.
     private func settle(_ batch: some Collection<StagedCommit>, through state: StoreState) {
         if durability == .full, batch.contains(where: \.needsSync) { noteSync(through: state) }
@@ -204,7 +215,10 @@ final class CommitQueue: Sendable {
         file.unwritten.withLock { list in
             list.removeAll { bytes in batch.contains { $0.bytes === bytes } }
         }
-        shared.withLock { $0.written = state }
+        shared.withLock { shared in
+            shared.replaced = shared.written
+            shared.written = state
+        }
         publish(state)
         if durability != .full { scheduleSync() }
     }
