@@ -11,6 +11,8 @@ package protocol File: AnyObject, Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int
     /// Writes up to `bytes.count` bytes at `offset`, at least one unless `bytes` is empty.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int
+    /// Lets the medium begin with bytes that were written and that a sync is going to follow, where the system can.
+    func startWriteback(of length: Int, at offset: UInt64)
     /// Returns once all bytes written before, and the file's size, are on the medium (fdatasync; F_FULLFSYNC on
     /// Apple systems).
     func sync() throws(FileError)
@@ -26,20 +28,11 @@ package protocol File: AnyObject, Sendable {
 extension File {
     package var allowsWritingBehind: Bool { true }
 
+    package func startWriteback(of length: Int, at offset: UInt64) {}
+
     package func map(
         _ length: Int, at offset: UInt64, counting lostPages: LostPages
     ) throws(FileError) -> FileMapping? { nil }
-
-    /// Syncs, and does `work` meanwhile, which may come to nothing: where the sync fails, it may not have been done.
-    package func sync(while work: () -> Void) throws(FileError) {
-        guard allowsWritingBehind else {
-            try sync()
-            return work()
-        }
-        let sync = BackgroundSync(of: self)
-        work()
-        try sync.finish()
-    }
 
     /// Reads until `buffer` is full or the file ends; returns how many bytes were read.
     package func readFully(

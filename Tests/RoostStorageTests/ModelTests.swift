@@ -137,6 +137,8 @@ struct RandomHistory {
 
     private mutating func change(_ transaction: WriteTransaction, _ tree: Tree, _ model: inout Model) throws {
         let count = [1, 10, 300].randomElement(using: &generator)!
+        let looksUp = Bool.random(using: &generator)
+        var looked: [Key] = []
         switch Int.random(in: 0..<8, using: &generator) {
         case 0:
             let range = range()
@@ -160,6 +162,11 @@ struct RandomHistory {
         default:
             for _ in 0..<count {
                 let (key, value) = (key(), value())
+                if looksUp {
+                    let known = looked.randomElement(using: &generator) ?? key
+                    #expect(try transaction[tree, known] == model.entries[known])
+                    looked.append(key)
+                }
                 try transaction.put(key, value, in: tree)
                 model.put(key, value)
             }

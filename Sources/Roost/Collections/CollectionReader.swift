@@ -4,10 +4,32 @@ import RoostStorage
 /// Where trees are read: a snapshot, or a transaction with the changes made so far.
 protocol TreeSource {
     subscript(tree: Tree) -> TreeView { get throws(StoreError) }
+    subscript(tree: Tree, key: Key) -> [UInt8]? { get throws(StoreError) }
+    /// Calls `body` with the inline bytes of the entry under `key` and the value that it leads to, if any.
+    func withEntry<R>(
+        _ key: ByteView, in tree: Tree, _ body: (ByteView, ValueReference?) -> R
+    ) throws(StoreError) -> R?
+    /// Calls `body` with a value that an entry of `tree` leads to.
+    func withValue<R>(
+        at reference: ValueReference, in tree: Tree, _ body: (ByteView) -> R
+    ) throws(StoreError) -> R
 }
 
-extension Snapshot: TreeSource {}
 extension WriteTransaction: TreeSource {}
+
+extension Snapshot: TreeSource {
+    func withEntry<R>(
+        _ key: ByteView, in tree: Tree, _ body: (ByteView, ValueReference?) -> R
+    ) throws(StoreError) -> R? {
+        try self[tree].withEntry(key, body)
+    }
+
+    func withValue<R>(
+        at reference: ValueReference, in tree: Tree, _ body: (ByteView) -> R
+    ) throws(StoreError) -> R {
+        try self[tree].withValue(at: reference, body)
+    }
+}
 
 /// Reads the documents of one collection from its trees.
 struct CollectionReader<Source: TreeSource> {
@@ -29,9 +51,8 @@ struct CollectionReader<Source: TreeSource> {
     func withEntry<R>(
         _ id: ByteView, _ body: (StoredDocument, ValueReference) throws(DatabaseError) -> R
     ) throws(DatabaseError) -> R? {
-        let documents = try documents
         let result: Result<R, DatabaseError>? = try engine { () throws(StoreError) in
-            try documents.withEntry(id) { (inline, value) in
+            try source.withEntry(id, in: trees.documents) { (inline, value) in
                 Result { () throws(DatabaseError) in
                     guard let value else { throw DatabaseError.damaged("The entry of a document") }
                     return try body(try StoredDocument(inline), value)
@@ -43,8 +64,9 @@ struct CollectionReader<Source: TreeSource> {
 
     /// The body at `place`.
     func body(at place: ValueReference) throws(DatabaseError) -> DocumentBody {
-        let documents = try documents
-        let bytes = try engine { () throws(StoreError) in try documents.withValue(at: place) { $0.array } }
+        let bytes = try engine { () throws(StoreError) in
+            try source.withValue(at: place, in: trees.documents) { $0.array }
+        }
         return try DocumentBody(stored: bytes[...])
     }
 

@@ -105,10 +105,9 @@ extension CollectionReader {
         of leaf: RevisionID, _ key: ByteView, _ loaded: LoadedDocument
     ) throws(DatabaseError) -> ValueReference {
         if leaf == loaded.winner { return loaded.body }
-        let extras = try extras
         let place = try engine { () throws(StoreError) in
             try ExtrasKey.body(of: leaf, key).withView { (key) throws(StoreError) in
-                try extras.withEntry(key) { $1 }
+                try source.withEntry(key, in: trees.extras) { $1 }
             }
         }
         guard let place = place ?? nil else { throw DatabaseError.damaged("The list of a document's bodies") }

@@ -115,8 +115,9 @@ extension WriteBatch {
 
 extension CollectionReader {
     func local(_ name: String) throws(DatabaseError) -> LocalDocument? {
-        let extras = try extras
-        let bytes = try engine { () throws(StoreError) in try extras.value(Key(ExtrasKey.local(name))) }
+        let bytes = try engine { () throws(StoreError) in
+            try source[trees.extras, Key(ExtrasKey.local(name))]
+        }
         guard let bytes else { return nil }
         return try LocalDocument(name: name, stored: bytes)
     }

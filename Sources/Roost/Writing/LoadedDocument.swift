@@ -24,8 +24,9 @@ extension CollectionReader {
                 body: place, tree: try RevisionTree(in: entry))
         }
         guard var loaded, loaded.flags.contains(.elsewhere) else { return loaded }
-        let extras = try extras
-        let bytes = try engine { () throws(StoreError) in try extras.value(Key(ExtrasKey.revisions(of: id))) }
+        let bytes = try engine { () throws(StoreError) in
+            try source[trees.extras, Key(ExtrasKey.revisions(of: id))]
+        }
         guard let bytes else { throw DatabaseError.damaged("The list of a document's revisions") }
         loaded.tree = try RevisionTree(bytes.span)
         return loaded

@@ -44,6 +44,11 @@ final class PosixFile: File {
         return count
     }
 
+    func startWriteback(of length: Int, at offset: UInt64) {
+        guard let position = off_t(exactly: offset) else { return }
+        RoostFile.startWriteback(descriptor, position, length)
+    }
+
     func sync() throws(FileError) {
         if synchronize(descriptor) != 0 { throw failure("sync") }
     }

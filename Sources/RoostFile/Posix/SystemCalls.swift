@@ -42,6 +42,23 @@ func synchronize(_ descriptor: Int32) -> Int32 {
     #endif
 }
 
+/// Asks the system to begin writing these bytes to the medium, and doesn't wait. It promises nothing: a sync must follow.
+func startWriteback(_ descriptor: Int32, _ offset: off_t, _ length: Int) {
+    #if canImport(Glibc)
+        // SYNC_FILE_RANGE_WRITE
+        _ = synchronizeRange?(descriptor, offset, off_t(length), 2)
+    #endif
+}
+
+#if canImport(Glibc)
+    private typealias SynchronizeRange = @convention(c) (Int32, off_t, off_t, UInt32) -> Int32
+
+    /// sync_file_range, which the module of the C library leaves out as an extension of Linux.
+    private let synchronizeRange: SynchronizeRange? = unsafe dlsym(nil, "sync_file_range").map {
+        unsafe unsafeBitCast($0, to: SynchronizeRange.self)
+    }
+#endif
+
 /// Synchronizes a directory's entries; fdatasync is not promised to cover them, so fsync it is.
 func synchronizeDirectory(_ descriptor: Int32) -> Int32 {
     #if canImport(Darwin)

@@ -1,9 +1,22 @@
 import RoostBytes
 
 extension WriteTransaction {
-    /// The value under `key`, with the changes made so far; `nil` when there is none.
+    /// The value under `key`, with the changes made so far; `nil` when there is none. O(log n).
+    ///
+    /// Where a transaction reads single keys of a tree that it changes, this is faster than ``subscript(_:)``: changes of
+    /// other keys needn't be made before.
     public subscript(tree: Tree, key: Key) -> [UInt8]? {
-        get throws(StoreError) { try self[tree].value(key) }
+        get throws(StoreError) {
+            var chunk: ChunkReference?
+            var value: [UInt8]?
+            try key.bytes.withView { (key) throws(StoreError) in
+                try find(key, in: tree) { entry in
+                    if entry.kind == .none { value = entry.inline.array } else { chunk = entry.chunk }
+                }
+            }
+            if let chunk { try file.visitValue(chunk) { value = $0.array } }
+            return value
+        }
     }
 
     /// The tree as it is with the changes made so far; good until the next change.
@@ -13,6 +26,34 @@ extension WriteTransaction {
             guard let reader = try trees.reader(tree.id) else { throw tree.missing(in: file.path) }
             return TreeView(reader, of: reader)
         }
+    }
+
+    /// Calls `body` with the inline bytes of the entry under `key` and the value that it leads to, if any, as they are with
+    /// the changes made so far; `nil` when there is no such entry. O(log n).
+    package func withEntry<R>(
+        _ key: ByteView, in tree: Tree, _ body: (ByteView, ValueReference?) -> R
+    ) throws(StoreError) -> R? {
+        var result: R?
+        try find(key, in: tree) { entry in
+            result = body(entry.inline, entry.kind == .none ? nil : ValueReference(chunk: entry.chunk))
+        }
+        return result
+    }
+
+    /// Calls `body` with a value that an entry of `tree` leads to, valid during the call.
+    package func withValue<R>(
+        at reference: ValueReference, in tree: Tree, _ body: (ByteView) -> R
+    ) throws(StoreError) -> R {
+        try checkOpen()
+        var result: R?
+        try file.visitValue(reference.chunk) { result = body($0) }
+        guard let result else { preconditionFailure("a visited value was handed over") }
+        return result
+    }
+
+    private func find(_ key: ByteView, in tree: Tree, _ body: (Entry) -> Void) throws(StoreError) {
+        try checkOpen()
+        guard try trees.find(key, in: tree.id, body) else { throw tree.missing(in: file.path) }
     }
 
     /// Sets the value under `key`, replacing what is there. O(log n).

@@ -9,7 +9,8 @@ import Synchronization
 /// order before that. They wait for whoever comes first: a thread of the system's pool, or the one that makes the
 /// commit, which helps when many wait and at the end. So nobody ever waits for a thread that the pool hasn't got. The
 /// kernel's copying of bytes into its page cache takes from a third to two thirds of the time of a bulk load, which a
-/// second core spends beside the first this way.
+/// second core spends beside the first this way; and the medium writes beside both, for it is asked to begin with each part
+/// at once, which makes a bulk load 1.1 times as fast (ten interleaved pairs).
 final class CommitParts: Sendable {
     /// A part is written once it has this many bytes.
     static let partLength = 1 << 17
@@ -113,6 +114,7 @@ final class CommitParts: Sendable {
             try fileCall { () throws(FileError) in
                 unsafe try file.file.writeFully(part.buffer.view.buffer, at: part.start)
             }
+            file.file.startWriteback(of: part.buffer.count, at: part.start)
             release(part)
         } catch {
             // It stays in memory, for the transaction may read it until it learns of the failure.

@@ -66,7 +66,7 @@ final class SalvageTarget {
         if isShared { sharesValues = true }
         let key = Key(entry.chunk.offset).bytes
         if isShared,
-            let known = try key.withView({ (key) throws(StoreError) in try transaction[values].value(key) })
+            let known = try transaction[values, Key(key)]
         {
             return known.withView {
                 ChunkReference(offset: $0.load(at: 0), length: $0.load(at: 8))

@@ -59,7 +59,7 @@ struct SharingRepair {
         _ key: [UInt8], _ entry: Entry, _ tree: Tree, _ owners: Tree, _ transaction: WriteTransaction
     ) throws(StoreError) {
         let place = Key(entry.chunk.offset)
-        let known = try transaction[owners].value(place)
+        let known = try transaction[owners, place]
         guard entry.kind == .shared else {
             if known == nil {
                 try transaction.put(place, [Known.borrowed] + Key(tree.id).bytes + key, in: owners)
@@ -87,7 +87,7 @@ struct SharingRepair {
             else { continue }
             let tree = Tree(id: id, name: version.name)
             let inline = try known[9...].map { $0 }.withView { (key) throws(StoreError) in
-                try transaction[tree].withEntry(key) { inline, value in (inline.array, value) }
+                try transaction.withEntry(key, in: tree) { inline, value in (inline.array, value) }
             }
             guard let (bytes, value) = inline, let value else { continue }
             try Array(known[9...]).withView { (key) throws(StoreError) in

@@ -7,12 +7,16 @@ import Synchronization
 ///
 /// The first to arrive leads: it writes all that waits in one contiguous write, syncs once, publishes, and hands the
 /// lead to the next that waits. Nobody else runs in between, so there is no thread to manage.
+///
+/// A commit's bytes need the operations alone, so while they are synced the leader makes the changes that its transaction left
+/// for then, and lets go of the state before. Both together made random updates 1.6 times as fast and random loads 1.2
+/// times (medians of three to five interleaved pairs each).
 final class CommitQueue: Sendable {
     private let durability: StoreOptions.Durability
     private let publish: @Sendable (StoreState) -> Void
     private let shared: Mutex<Shared>
-    /// Held while writing or syncing.
-    private let medium = Mutex<Medium>(Medium())
+    /// Held while writing.
+    private let space: Mutex<SpaceAhead>
 
     private struct Shared {
         var waiting: [StagedCommit] = []
@@ -37,22 +41,6 @@ final class CommitQueue: Sendable {
         var isSyncScheduled = false
     }
 
-    fileprivate struct Medium {
-        /// Up to here the file has blocks, which may hold zeros.
-        var allocatedEnd: UInt64 = 0
-        /// How much to prepare at the next extension, in bytes.
-        var ahead = 0
-        let gathered = ByteBuffer()
-    }
-
-    /// Small commits write into blocks that were zeroed before: that saves the file system's own journal commit,
-    /// measured here at 1.4 times the rate of appending. It grows with use, up to this.
-    static let largestAhead = 1 << 20
-    /// A few small commits in a row come before the first extension, so that a single one appends one block.
-    fileprivate static let smallestAhead = 1 << 14
-    /// Commits larger than this take about as long to be written twice as they save.
-    fileprivate static let smallCommit = 1 << 14
-
     typealias NameSync = @Sendable () throws(FileError) -> Void
 
     /// - Parameter nameSync: makes the file's name durable where that is not known. It takes part in the first sync
@@ -64,7 +52,7 @@ final class CommitQueue: Sendable {
         self.durability = durability
         self.publish = publish
         shared = Mutex(Shared(tip: state, written: state, syncedEnd: syncedEnd, nameSync: nameSync))
-        medium.withLock { $0.allocatedEnd = state.record.end }
+        space = Mutex(SpaceAhead(from: state.record.end))
     }
 
     /// What a transaction builds on.
@@ -226,23 +214,23 @@ final class CommitQueue: Sendable {
     /// Writes the batch's bytes, which follow each other in the file, preparing space ahead where that pays.
     private func write(_ batch: [StagedCommit], in file: DataFile) throws(StoreError) {
         for commit in batch { try commit.parts?.finish() }
-        let outcome: Result<Void, StoreError> = medium.withLock { medium in
+        let outcome: Result<Void, StoreError> = space.withLock { space in
             Result { () throws(StoreError) in
                 let isLarge = batch.contains { $0.parts != nil }
                 if batch.count == 1, let bytes = batch.first?.bytes {
-                    return try medium.write(bytes.buffer, at: bytes.start, to: file, isLarge: isLarge)
+                    return try space.write(bytes.buffer, at: bytes.start, to: file, isLarge: isLarge)
                 }
-                medium.gathered.reset(keeping: CommitQueue.largestAhead)
+                space.gathered.reset(keeping: SpaceAhead.largest)
                 var start = batch[0].bytes.start
                 for bytes in batch.map(\.bytes) {
-                    if bytes.start != start + UInt64(medium.gathered.count) {
-                        try medium.write(medium.gathered, at: start, to: file, isLarge: isLarge)
-                        medium.gathered.reset()
+                    if bytes.start != start + UInt64(space.gathered.count) {
+                        try space.write(space.gathered, at: start, to: file, isLarge: isLarge)
+                        space.gathered.reset()
                         start = bytes.start
                     }
-                    medium.gathered.append(bytes.buffer.view)
+                    space.gathered.append(bytes.buffer.view)
                 }
-                try medium.write(medium.gathered, at: start, to: file, isLarge: isLarge)
+                try space.write(space.gathered, at: start, to: file, isLarge: isLarge)
             }
         }
         try outcome.get()
@@ -300,9 +288,9 @@ final class CommitQueue: Sendable {
     /// medium, so that nothing may be built on them.
     private func cutFailed(after written: StoreState) {
         let end = shared.withLock { $0.failure == nil ? written.record.end : $0.syncedEnd }
-        medium.withLock { medium in
+        space.withLock { space in
             try? written.file.file.truncate(to: end)
-            medium.allocatedEnd = end
+            space.allocatedEnd = end
         }
     }
 
@@ -341,10 +329,10 @@ final class CommitQueue: Sendable {
     /// Gives space after `state`, the newest, back: what was prepared, and what a large transaction that was rolled
     /// back left there.
     func trim(_ state: StoreState) {
-        medium.withLock { medium in
+        space.withLock { space in
             let end = state.record.end
             if let size = try? state.file.file.size(), size > end { try? state.file.file.truncate(to: end) }
-            medium.allocatedEnd = end
+            space.allocatedEnd = end
         }
     }
 
@@ -357,53 +345,6 @@ final class CommitQueue: Sendable {
         guard isFirst else { return }
         DispatchQueue.global().asyncAfter(deadline: .now() + interval) { [weak self] in
             try? self?.syncNow()
-        }
-    }
-}
-
-extension CommitQueue.Medium {
-    /// Writes `bytes` at `offset`; a small commit that reaches the end of the prepared space takes zeros for the next
-    /// ones along, unless the next transaction has written there already.
-    fileprivate mutating func write(
-        _ bytes: ByteBuffer, at offset: UInt64, to file: DataFile, isLarge: Bool
-    ) throws(StoreError) {
-        let count = bytes.count
-        let end = offset + UInt64(count)
-        // The commit's own buffer stays as it is: who builds on the commit reads it meanwhile.
-        var output = bytes
-        defer { if output === gathered { output.resize(to: count) } }
-        let outcome: Result<Void, StoreError> = file.writtenAhead.withLock { writtenAhead in
-            if end > allocatedEnd {
-                ahead =
-                    !isLarge && count <= CommitQueue.smallCommit
-                    ? min(max(ahead * 4, 256), CommitQueue.largestAhead) : 0
-                if ahead >= CommitQueue.smallestAhead, writtenAhead <= end {
-                    if bytes !== gathered {
-                        gathered.reset(keeping: CommitQueue.largestAhead)
-                        gathered.append(bytes.view)
-                        output = gathered
-                    }
-                    output.append(zeros: ahead)
-                }
-            }
-            return Result { () throws(StoreError) in
-                try fileCall { () throws(FileError) in try write(output, count, at: offset, to: file.file) }
-            }
-        }
-        try outcome.get()
-        allocatedEnd = max(allocatedEnd, offset + UInt64(output.count))
-    }
-
-    /// Writes `bytes`, or only the first `count` of them, the commit itself, where the space ahead does not fit.
-    private mutating func write(
-        _ bytes: ByteBuffer, _ count: Int, at offset: UInt64, to file: any File
-    ) throws(FileError) {
-        do throws(FileError) {
-            unsafe try file.writeFully(bytes.view.buffer, at: offset)
-        } catch  where error.code == .noSpace && bytes.count > count {
-            bytes.resize(to: count)
-            ahead = 0
-            unsafe try file.writeFully(bytes.view.buffer, at: offset)
         }
     }
 }

@@ -1,3 +1,5 @@
+import RoostBytes
+
 /// The trees of a state while they are being changed: an editor for each that was touched.
 @safe final class TreeSet {
     let base: StoreState
@@ -73,14 +75,30 @@
         for editor in editors.values { try editor.settleSealed() }
     }
 
-    /// The editor of a tree, made when it is first asked for; `nil` for a tree that does not exist.
-    func editor(_ id: UInt64) throws(StoreError) -> TreeEditor? {
+    /// Calls `body` with the entry under `key` as it is with all changes made so far, if there is one; `false` for a tree
+    /// that does not exist.
+    func find(_ key: ByteView, in id: UInt64, _ body: (Entry) -> Void) throws(StoreError) -> Bool {
+        if let editor = knownEditor(id) {
+            try editor.find(key, body)
+            return true
+        }
+        guard let reader = trees[id]?.reader else { return false }
+        _ = try reader.find(key) { (entry) throws(StoreError) in body(entry) }
+        return true
+    }
+
+    /// The editor of a tree that was changed already.
+    private func knownEditor(_ id: UInt64) -> TreeEditor? {
         let place = Int(truncatingIfNeeded: id) & (TreeSet.recentCount - 1)
         if let known = unsafe recent[place]?.takeUnretainedValue(), known.id == id { return known }
-        if let editor = editors[id] {
-            unsafe recent[place] = .passUnretained(editor)
-            return editor
-        }
+        guard let editor = editors[id] else { return nil }
+        unsafe recent[place] = .passUnretained(editor)
+        return editor
+    }
+
+    /// The editor of a tree, made when it is first asked for; `nil` for a tree that does not exist.
+    func editor(_ id: UInt64) throws(StoreError) -> TreeEditor? {
+        if let editor = knownEditor(id) { return editor }
         guard let version = trees[id] else { return nil }
         let reduction = version.reader.reduction
         guard reduction != nil || version.reduction.isEmpty || !needsReductions else {

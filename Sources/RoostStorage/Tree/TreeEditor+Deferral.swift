@@ -11,8 +11,8 @@ extension TreeEditor {
     struct Deferral {
         let start: OperationEncoder.Mark
         /// Where in the log the last of them ends.
-        var end: Int
-        var count: Int
+        var end = 0
+        var count = 0
     }
 
     /// How many changes are still to be made.
@@ -23,17 +23,13 @@ extension TreeEditor {
         if try append(key, entry) { return }
         // The first one shows whether keys are being appended.
         guard hasPut, mayWait(key) else { return try put(key, entry) }
-        beginDeferral()
-        log.put(key, entry)
-        endDeferral()
+        deferring(key) { log.put(key, entry) }
     }
 
     /// Deletes `key`, if it is there, at the latest when the transaction commits.
     func deleteLater(_ key: ByteView) throws(StoreError) {
         guard mayWait(key) else { return try delete(key) }
-        beginDeferral()
-        log.delete(key)
-        endDeferral()
+        deferring(key) { log.delete(key) }
     }
 
     private func mayWait(_ key: ByteView) -> Bool {
@@ -44,13 +40,34 @@ extension TreeEditor {
         return index == 0 && !found
     }
 
-    private func beginDeferral() {
-        if deferral == nil { deferral = Deferral(start: log.mark, end: 0, count: 0) }
-    }
-
-    private func endDeferral() {
+    @inline(__always)
+    private func deferring(_ key: ByteView, _ append: () -> Void) {
+        if deferral == nil { deferral = Deferral(start: log.mark) }
+        append()
         deferral?.end = log.buffer.count
         deferral?.count += 1
+        deferredKeys?.add(key)
+    }
+
+    /// Calls `body` with the entry under `key` as it is with the changes made so far, if there is one; its views are valid
+    /// during the call. Changes of other keys go on waiting.
+    func find(_ key: ByteView, _ body: (Entry) -> Void) throws(StoreError) {
+        if let deferredKeys {
+            if deferral != nil, deferredKeys.mayContain(key) { try settle() }
+        } else {
+            try settle()
+            deferredKeys = KeyFilter()
+        }
+        _ = try lookup().find(key) { (entry) throws(StoreError) in body(entry) }
+    }
+
+    /// Reads the tree as it stands, while its root is the same node.
+    private func lookup() -> TreeReader {
+        guard let node = root.memory else { preconditionFailure("an edited tree's root is in memory") }
+        if let lastLookup, case .memory(let known) = lastLookup.root, known === node { return lastLookup }
+        let reader = TreeReader(file: context.file, root: .memory(node), reduction: nil)
+        lastLookup = reader
+        return reader
     }
 
     /// Makes the changes that wait.
@@ -73,10 +90,13 @@ extension TreeEditor {
 
     @inline(never)
     private func makeDeferred() throws(StoreError) {
-        // Nothing is logged below, so the log's bytes stay where they are.
-        try logTail()
         guard let deferral else { return }
         self.deferral = nil
+        // Nothing is logged below, so the log's bytes stay where they are; and what is put may come behind the tail.
+        try logTail()
+        tail = nil
+        hasPut = false
+        if deferredKeys != nil { deferredKeys = KeyFilter() }
         var decoder = OperationDecoder(log.buffer.view.slice(0, deferral.end), after: deferral.start)
         do throws(OperationDecoder.Failure<StoreError>) {
             while try decoder.next({ (operation) throws(StoreError) in try make(operation) }) {}

@@ -9,14 +9,15 @@ extension TreeEditor {
         let leaf = try descend(key)
         try logTail(before: leaf)
         log.put(key, entry)
-        try put(key, entry, in: leaf)
+        let last = try put(key, entry, in: leaf)
+        if last { startTail(leaf, key) }
         try rewriteIfFull(leaf, with: key)
     }
 
     /// Sets the entry under `key` where an operation in the log says so already.
     func putUnlogged(_ key: ByteView, _ entry: Entry) throws(StoreError) {
         let leaf = try descend(key)
-        try put(key, entry, in: leaf)
+        _ = try put(key, entry, in: leaf)
         try rewriteIfFull(leaf, with: key)
     }
 
@@ -36,7 +37,8 @@ extension TreeEditor {
         return true
     }
 
-    private func put(_ key: ByteView, _ entry: Entry, in leaf: LeafNode) throws(StoreError) {
+    /// Changes the leaf; `true` when `key` is now the last of its pending changes.
+    private func put(_ key: ByteView, _ entry: Entry, in leaf: LeafNode) throws(StoreError) -> Bool {
         let (index, found) = leaf.delta.view.search(key)
         let known = try existing(key, in: leaf, index, found)
         let capacity = leaf.pendingBytes
@@ -46,7 +48,7 @@ extension TreeEditor {
         let change = Summary(count: known.isPresent ? 0 : 1, bytes: entry.ownedBytes &- known.ownedBytes)
         leaf.summary += change
         adjust(path, by: change)
-        if index == leaf.delta.count - 1 { startTail(leaf, key) }
+        return index == leaf.delta.count - 1
     }
 
     private func delete(_ key: ByteView, in leaf: LeafNode) throws(StoreError) -> Bool {

@@ -30,7 +30,11 @@ final class TreeEditor {
     var pendingBytes: Int
     /// Changes that stand in the log and are still to be made.
     var deferral: Deferral?
-    /// Whether an entry was set.
+    /// Their keys, once entries of the tree are looked up.
+    var deferredKeys: KeyFilter?
+    /// What looked an entry up last.
+    var lastLookup: TreeReader?
+    /// Whether an entry was set since changes waited last.
     var hasPut = false
     /// Whether the transaction reads the tree, so that its changes are made at once.
     var isReadBack = false

@@ -161,7 +161,7 @@ struct DocumentHistory {
                 content.plain[name]?.put(key, body)
             } else {
                 try transaction.delete(key, in: tree)
-                _ = content.plain[name]?.delete(key)
+                content.plain[name]?.delete(key)
             }
         }
     }

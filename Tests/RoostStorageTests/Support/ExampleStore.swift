@@ -50,8 +50,8 @@ struct ExampleStore {
             models["summed", default: Model()].put(place, Array(value.prefix(3)))
         }
         let gone = Key("document-\(Int.random(in: 0..<500, using: &generator))")
-        _ = try transaction.delete(gone, in: plain)
-        _ = models["plain"]?.delete(gone)
+        try transaction.delete(gone, in: plain)
+        models["plain"]?.delete(gone)
         try transaction.commit()
     }
 

@@ -60,7 +60,7 @@ final class RoostWriter: ContenderWriter {
     }
 
     private func removeOldSequence(_ id: ByteView, _ transaction: WriteTransaction) throws {
-        let found: Void? = try transaction[store.byID].withEntry(id) { inline, _ in
+        let found: Void? = try transaction.withEntry(id, in: store.byID) { inline, _ in
             old.reset()
             old.append(inline)
         }

@@ -1,4 +1,5 @@
 import Dispatch
+import RoostFile
 import Synchronization
 
 /// A sync that a thread of the system's pool waits for while this one works.
@@ -36,5 +37,18 @@ final class BackgroundSync: Sendable {
         } catch {
             failure.withLock { $0 = error }
         }
+    }
+}
+
+extension File {
+    /// Syncs, and does `work` meanwhile; where the sync fails, the work may be left undone.
+    func sync(while work: () -> Void) throws(FileError) {
+        guard allowsWritingBehind else {
+            try sync()
+            return work()
+        }
+        let sync = BackgroundSync(of: self)
+        work()
+        try sync.finish()
     }
 }
