@@ -112,11 +112,11 @@ final class CommitQueue: Sendable {
 
     /// Returns when the commit is durable, or as durable as the options ask for.
     ///
-    /// - Parameter work: done while the medium is busy; it makes the commit's changes where they are not made yet. It is
-    ///   done whatever happens, and may be done again.
-    func finish(_ ticket: Ticket, while work: () -> Void = {}) throws(StoreError) {
+    /// - Parameter work: makes the commit's changes where they are not made yet, while the medium is busy. It is done
+    ///   whatever happens, and may be done again.
+    func finish(_ ticket: Ticket, while work: (() -> Void)? = nil) throws(StoreError) {
         if !ticket.leads {
-            work()
+            work?()
             switch ticket.commit.wait() {
             case .done: return
             case .failed(let error): throw error
@@ -138,7 +138,7 @@ final class CommitQueue: Sendable {
     func refuse(_ failure: StoreError) { shared.withLock { $0.failure = failure } }
 
     /// Writes all that waits; the leader's own commit is the first of it.
-    private func lead(while work: () -> Void) throws(StoreError) {
+    private func lead(while work: (() -> Void)?) throws(StoreError) {
         let batch = shared.withLock { shared in
             let batch = shared.waiting
             shared.waiting.removeAll(keepingCapacity: true)
@@ -161,22 +161,19 @@ final class CommitQueue: Sendable {
     }
 
     /// Puts the batch on the medium and publishes it; returns for each of its commits why that failed, if it did.
-    private func put(_ batch: [StagedCommit], while work: () -> Void) -> [StoreError?] {
+    private func put(_ batch: [StagedCommit], while work: (() -> Void)?) -> [StoreError?] {
         guard let last = batch.last else { return [] }
         do throws(StoreError) {
             try write(batch, in: last.file)
             if durability == .full, batch.contains(where: \.needsSync) {
-                try sync(last.file) {
-                    work()
-                    releaseReplaced()
-                }
+                try sync(last.file, while: work)
             }
         } catch {
             fail(batch, error)
-            work()
+            work?()
             return batch.map { _ in error }
         }
-        work()
+        work?()
         // Only the changes of the last one, whose transaction still has the turn, may have had to wait.
         do throws(StoreError) {
             settle(batch, through: try last.state)
@@ -203,11 +200,12 @@ final class CommitQueue: Sendable {
         file.unwritten.withLock { list in
             list.removeAll { bytes in batch.contains { $0.bytes === bytes } }
         }
-        shared.withLock { shared in
-            shared.replaced = shared.written
-            shared.written = state
+        let released = shared.withLock { shared in
+            defer { (shared.replaced, shared.written) = (shared.written, state) }
+            return shared.replaced
         }
         publish(state)
+        withExtendedLifetime(released) {}
         if durability != .full { scheduleSync() }
     }
 
@@ -237,14 +235,19 @@ final class CommitQueue: Sendable {
     }
 
     /// Makes everything that was written durable. A failed sync is never repeated: what the medium then holds is unknown.
-    private func sync(_ file: DataFile, while work: () -> Void = {}) throws(StoreError) {
+    private func sync(_ file: DataFile, while work: (() -> Void)? = nil) throws(StoreError) {
         if let failure = shared.withLock({ $0.failure }) { throw failure }
         do throws(FileError) {
             if let nameSync = shared.withLock({ $0.nameSync }) {
                 try nameSync()
                 shared.withLock { $0.nameSync = nil }
             }
-            if !Canary.skippedSync.isPlanted { try file.file.sync(while: work) }
+            guard !Canary.skippedSync.isPlanted else { return }
+            guard let work else { return try file.file.sync() }
+            try file.file.sync {
+                work()
+                releaseReplaced()
+            }
         } catch {
             let failure = StoreError(
                 .writerFailed,

@@ -158,7 +158,7 @@ public final class WriteTransaction {
         guard let ticket = try stage(.ifNeeded, leavingDeferred: true) else {
             return base.state.record.number
         }
-        try queue.finish(ticket, while: { makeDeferred(of: ticket.commit) })
+        try queue.finish(ticket, while: hasEnded ? nil : { self.makeDeferred(of: ticket.commit) })
         store.spareBuffers.give(ticket.commit.bytes.buffer)
         store.compactor.consider(try ticket.commit.state, of: store)
         return ticket.commit.record.number
