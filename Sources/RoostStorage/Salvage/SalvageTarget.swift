@@ -64,10 +64,8 @@ final class SalvageTarget {
     private func value(_ entry: Entry) throws(StoreError) -> ChunkReference? {
         let isShared = entry.kind != .owned
         if isShared { sharesValues = true }
-        let key = Key(entry.chunk.offset).bytes
-        if isShared,
-            let known = try transaction[values, Key(key)]
-        {
+        let key = Key(entry.chunk.offset)
+        if isShared, let known = try transaction[values, key] {
             return known.withView {
                 ChunkReference(offset: $0.load(at: 0), length: $0.load(at: 8))
             }
@@ -81,7 +79,7 @@ final class SalvageTarget {
             place.append(integer: chunk.offset)
             place.append(integer: chunk.length)
             let copy = place.view.array
-            try transaction.put(Key(key), copy, in: values)
+            try transaction.put(key, copy, in: values)
         }
         try count(payload.count)
         return chunk

@@ -112,8 +112,8 @@ final class CommitQueue: Sendable {
 
     /// Returns when the commit is durable, or as durable as the options ask for.
     ///
-    /// - Parameter work: makes the commit's changes where they are not made yet, while the medium is busy. It is done
-    ///   whatever happens, and may be done again.
+    /// - Parameter work: makes the commit's changes where they are not made yet, while the medium is busy; a second time it
+    ///   does nothing. Where the commit fails it may not be done.
     func finish(_ ticket: Ticket, while work: (() -> Void)? = nil) throws(StoreError) {
         if !ticket.leads {
             work?()
@@ -170,7 +170,6 @@ final class CommitQueue: Sendable {
             }
         } catch {
             fail(batch, error)
-            work?()
             return batch.map { _ in error }
         }
         work?()

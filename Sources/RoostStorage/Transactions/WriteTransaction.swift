@@ -14,6 +14,7 @@ public final class WriteTransaction {
     private var lastOperations: ChunkReference?
     /// Bytes of log since the checkpoint, this transaction's included, once it is complete.
     private var logBytes: UInt64 = 0
+    private var hasMadeDeferred = false
     private var hasEnded = false
     /// The commit of another file that this one repeats: it gets the same number and time.
     var repeated: CommitRecord?
@@ -158,7 +159,13 @@ public final class WriteTransaction {
         guard let ticket = try stage(.ifNeeded, leavingDeferred: true) else {
             return base.state.record.number
         }
-        try queue.finish(ticket, while: hasEnded ? nil : { self.makeDeferred(of: ticket.commit) })
+        do throws(StoreError) {
+            try queue.finish(ticket, while: hasEnded ? nil : { self.makeDeferred(of: ticket.commit) })
+        } catch {
+            // Only now that the commit is out of the file may another one be made in its place.
+            if !hasEnded { end() }
+            throw error
+        }
         store.spareBuffers.give(ticket.commit.bytes.buffer)
         store.compactor.consider(try ticket.commit.state, of: store)
         return ticket.commit.record.number
@@ -219,16 +226,15 @@ public final class WriteTransaction {
 
     /// Makes the changes that wait, once the commit's bytes are on their way.
     private func makeDeferred(of commit: StagedCommit) {
-        guard !hasEnded else { return }
-        var outcome: Result<StoreState, StoreError>
+        guard !hasMadeDeferred else { return }
+        hasMadeDeferred = true
         do throws(StoreError) {
             try trees.settleSealed()
-            outcome = .success(state(after: commit.record))
+            queue.complete(commit, with: .success(state(after: commit.record)), on: base)
+            end()
         } catch {
-            outcome = .failure(error)
+            queue.complete(commit, with: .failure(error), on: base)
         }
-        queue.complete(commit, with: outcome, on: base)
-        end()
     }
 
     private func state(after record: CommitRecord) -> StoreState {

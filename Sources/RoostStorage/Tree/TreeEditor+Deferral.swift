@@ -92,10 +92,9 @@ extension TreeEditor {
     private func makeDeferred() throws(StoreError) {
         guard let deferral else { return }
         self.deferral = nil
-        // Nothing is logged below, so the log's bytes stay where they are; and what is put may come behind the tail.
-        try logTail()
-        tail = nil
         hasPut = false
+        // Nothing is logged below, so the log's bytes stay where they are.
+        try logTail()
         if deferredKeys != nil { deferredKeys = KeyFilter() }
         var decoder = OperationDecoder(log.buffer.view.slice(0, deferral.end), after: deferral.start)
         do throws(OperationDecoder.Failure<StoreError>) {

@@ -1,3 +1,5 @@
+import Dispatch
+import Synchronization
 import Testing
 
 @testable import RoostStorage
@@ -158,6 +160,52 @@ import Testing
         #expect(try store.check().isClean)
     }
 
+    /// Commits that share syncs, each of which makes its changes beside the others' syncs.
+    @Test func manyThreadsMakeTheirChangesBesideSyncs() throws {
+        let store = try Store.open(path, options: options)
+        let trees = try (0..<4).map { try store.tree("tree \($0)") }
+        let failures = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 5) { thread in
+            do {
+                guard thread < 4 else { return try Self.follow(store, trees) }
+                for round in 0..<30 as Range<UInt64> {
+                    try store.write { transaction in
+                        for number in 0..<60 as Range<UInt64> {
+                            let key = Key(number &* 7919 % 97)
+                            try transaction.put(key, Key(round).bytes, in: trees[thread])
+                        }
+                    }
+                }
+            } catch {
+                failures.add(1, ordering: .relaxed)
+            }
+        }
+        #expect(failures.load(ordering: .relaxed) == 0)
+        for tree in trees {
+            #expect(try store.snapshot()[tree].count == 60)
+            try store.snapshot()[tree].forEach { _, value in
+                #expect(value == Key(UInt64(29)).bytes)
+                return true
+            }
+        }
+        #expect(try store.check().isClean)
+    }
+
+    /// Each snapshot shows whole commits.
+    private static func follow(_ store: Store, _ trees: [Tree]) throws {
+        for _ in 0..<200 {
+            let snapshot = store.snapshot()
+            for tree in trees {
+                var values: Set<[UInt8]> = []
+                try snapshot[tree].forEach { _, value in
+                    values.insert(value)
+                    return true
+                }
+                #expect(values.count <= 1)
+            }
+        }
+    }
+
     /// The leaf turns out to be damaged when the commit's bytes are already on their way.
     @Test func aChangeThatCannotBeMadeTakesItsCommitBack() throws {
         var options = options
@@ -181,16 +229,14 @@ import Testing
         }
         #expect(outcome == .damaged)
         #expect(store.state.record.number == commit)
+        #expect(try mended(leaf, as: sound).state.record.number == commit)
         #expect(try store.snapshot()[tree].value(Key(UInt64(7))) == value(7))
         // Others can still be made, and take the refused one's place.
         try store.write { transaction in
             for number in 0..<100 as Range<UInt64> { try transaction.put(Key(number * 5), [2], in: tree) }
         }
         try store.close()
-        var bytes = try file.read()
-        bytes.replaceSubrange(Int(leaf.offset)..<Int(leaf.end), with: sound[Int(leaf.offset)..<Int(leaf.end)])
-        try file.write(bytes)
-        store = try Store.open(path, options: options)
+        store = try mended(leaf, as: sound)
         #expect(store.state.record.number > commit)
         let view = try store.snapshot()[tree]
         for number in 0..<2000 as Range<UInt64> {
@@ -198,6 +244,15 @@ import Testing
             #expect(try view.value(Key(number)) == (isChanged ? [2] : value(number)))
         }
         #expect(try store.check().isClean)
+    }
+
+    /// A copy of the store as it is now, with `leaf` as it was in `sound`.
+    private func mended(_ leaf: ChunkReference, as sound: [UInt8]) throws -> Store {
+        var bytes = try FileBytes(path: path).read()
+        bytes.replaceSubrange(Int(leaf.offset)..<Int(leaf.end), with: sound[Int(leaf.offset)..<Int(leaf.end)])
+        let copy = FileBytes(path: directory.file("copy"))
+        try copy.write(bytes)
+        return try Store.open(copy.path, options: options)
     }
 
     /// The stored leaf with `number`.
