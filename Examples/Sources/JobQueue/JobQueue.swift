@@ -57,7 +57,12 @@ struct JobQueue: Sendable {
     /// Forgets a job that is done; returns whether it was still this worker's.
     @discardableResult
     func finish(_ job: Job, takenUntil deadline: UInt64) throws -> Bool {
-        try store.write { try $0.delete(Key(Key(deadline).bytes + Key(job.number).bytes), in: taken) }
+        try store.write { transaction in
+            let key = Key(Key(deadline).bytes + Key(job.number).bytes)
+            let isOurs = try transaction[taken, key] != nil
+            try transaction.delete(key, in: taken)
+            return isOurs
+        }
     }
 
     /// How many jobs wait and how many are taken, at one moment.

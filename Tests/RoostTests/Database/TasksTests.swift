@@ -56,13 +56,15 @@ import Testing
 
     /// A task that waits behind a long write is answered as soon as it is cancelled.
     @Test func aWaitingTaskIsCancelledAtOnce() async throws {
-        let turn = DispatchSemaphore(value: 0)
+        let (begun, turn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let blocker = Task { [database, notes] in
             try await database.write { batch in
+                begun.signal()
                 try batch.save(json: "{}", id: "blocker", in: notes)
                 turn.wait()
             }
         }
+        await Task.detached { begun.wait() }.value
         let waiting = (0..<40).map { number in
             Task { [notes] in try await notes.save(json: "{}", id: "n\(number)") }
         }
