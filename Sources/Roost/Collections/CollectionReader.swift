@@ -9,10 +9,8 @@ protocol TreeSource {
     func withEntry<R>(
         _ key: ByteView, in tree: Tree, _ body: (ByteView, ValueReference?) -> R
     ) throws(StoreError) -> R?
-    /// Calls `body` with a value that an entry of `tree` leads to.
-    func withValue<R>(
-        at reference: ValueReference, in tree: Tree, _ body: (ByteView) -> R
-    ) throws(StoreError) -> R
+    /// A value that an entry of `tree` leads to.
+    func value(at reference: ValueReference, in tree: Tree) throws(StoreError) -> [UInt8]
 }
 
 extension WriteTransaction: TreeSource {}
@@ -24,10 +22,8 @@ extension Snapshot: TreeSource {
         try self[tree].withEntry(key, body)
     }
 
-    func withValue<R>(
-        at reference: ValueReference, in tree: Tree, _ body: (ByteView) -> R
-    ) throws(StoreError) -> R {
-        try self[tree].withValue(at: reference, body)
+    func value(at reference: ValueReference, in tree: Tree) throws(StoreError) -> [UInt8] {
+        try self[tree].withValue(at: reference) { $0.array }
     }
 }
 
@@ -65,7 +61,7 @@ struct CollectionReader<Source: TreeSource> {
     /// The body at `place`.
     func body(at place: ValueReference) throws(DatabaseError) -> DocumentBody {
         let bytes = try engine { () throws(StoreError) in
-            try source.withValue(at: place, in: trees.documents) { $0.array }
+            try source.value(at: place, in: trees.documents)
         }
         return try DocumentBody(stored: bytes[...])
     }

@@ -46,7 +46,7 @@ final class PosixFile: File {
 
     func startWriteback(of length: Int, at offset: UInt64) {
         guard let position = off_t(exactly: offset) else { return }
-        RoostFile.startWriteback(descriptor, position, length)
+        requestWriteback(descriptor, position, length)
     }
 
     func sync() throws(FileError) {

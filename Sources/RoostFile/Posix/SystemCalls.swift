@@ -43,7 +43,7 @@ func synchronize(_ descriptor: Int32) -> Int32 {
 }
 
 /// Asks the system to begin writing these bytes to the medium, and doesn't wait. It promises nothing: a sync must follow.
-func startWriteback(_ descriptor: Int32, _ offset: off_t, _ length: Int) {
+func requestWriteback(_ descriptor: Int32, _ offset: off_t, _ length: Int) {
     #if canImport(Glibc)
         // SYNC_FILE_RANGE_WRITE
         _ = synchronizeRange?(descriptor, offset, off_t(length), 2)

@@ -158,7 +158,7 @@ public final class Cursor {
     /// The value elsewhere that the entry leads to.
     package var reference: ValueReference? {
         requireEntry()
-        return current.kind == .none ? nil : ValueReference(chunk: current.chunk)
+        return current.value
     }
 
     /// The value that the cursor is at. Values that stand beside each other in the file are read together.

@@ -93,7 +93,7 @@ import RoostBytes
     ) throws(StoreError) -> Bool {
         try withReader { (reader) throws(StoreError) in
             try reader.find(key) { (entry) throws(StoreError) in
-                body(entry.inline, entry.kind == .none ? nil : ValueReference(chunk: entry.chunk))
+                body(entry.inline, entry.value)
             }
         }
     }

@@ -14,8 +14,7 @@ extension WriteTransaction {
                     if entry.kind == .none { value = entry.inline.array } else { chunk = entry.chunk }
                 }
             }
-            if let chunk { try file.visitValue(chunk) { value = $0.array } }
-            return value
+            return try chunk.map { (chunk) throws(StoreError) in try self.value(at: chunk) } ?? value
         }
     }
 
@@ -35,20 +34,21 @@ extension WriteTransaction {
     ) throws(StoreError) -> R? {
         var result: R?
         try find(key, in: tree) { entry in
-            result = body(entry.inline, entry.kind == .none ? nil : ValueReference(chunk: entry.chunk))
+            result = body(entry.inline, entry.value)
         }
         return result
     }
 
-    /// Calls `body` with a value that an entry of `tree` leads to, valid during the call.
-    package func withValue<R>(
-        at reference: ValueReference, in tree: Tree, _ body: (ByteView) -> R
-    ) throws(StoreError) -> R {
+    /// A value that an entry of `tree` leads to.
+    package func value(at reference: ValueReference, in tree: Tree) throws(StoreError) -> [UInt8] {
         try checkOpen()
-        var result: R?
-        try file.visitValue(reference.chunk) { result = body($0) }
-        guard let result else { preconditionFailure("a visited value was handed over") }
-        return result
+        return try value(at: reference.chunk)
+    }
+
+    private func value(at chunk: ChunkReference) throws(StoreError) -> [UInt8] {
+        var value: [UInt8] = []
+        try file.visitValue(chunk) { value = $0.array }
+        return value
     }
 
     private func find(_ key: ByteView, in tree: Tree, _ body: (Entry) -> Void) throws(StoreError) {

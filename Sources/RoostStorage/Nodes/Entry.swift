@@ -21,6 +21,9 @@ struct Entry {
     var inline: ByteView
     var chunk: ChunkReference
 
+    /// The value that the entry leads to, outside its leaf.
+    @inline(__always) var value: ValueReference? { kind == .none ? nil : ValueReference(chunk: chunk) }
+
     /// Bytes outside the node that live through this entry.
     var ownedBytes: UInt64 {
         kind == .owned || kind == .shared ? UInt64(chunk.length) : 0

@@ -9,8 +9,8 @@ import Synchronization
 /// lead to the next that waits. Nobody else runs in between, so there is no thread to manage.
 ///
 /// A commit's bytes need the operations alone, so while they are synced the leader makes the changes that its transaction left
-/// for then, and lets go of the state before. Both together made random updates 1.6 times as fast and random loads 1.2
-/// times (medians of three to five interleaved pairs each).
+/// for then, and lets go of the state before. The one made random updates and random loads 1.2 times as fast, the other random
+/// updates 1.2 times again (medians of three to five interleaved pairs each).
 final class CommitQueue: Sendable {
     private let durability: StoreOptions.Durability
     private let publish: @Sendable (StoreState) -> Void

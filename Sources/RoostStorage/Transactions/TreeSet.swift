@@ -57,7 +57,7 @@ import RoostBytes
 
     /// Reads the tree with all changes made so far.
     func reader(_ id: UInt64) throws(StoreError) -> TreeReader? {
-        guard let editor = editors[id] else { return trees[id]?.reader }
+        guard let editor = knownEditor(id) else { return trees[id]?.reader }
         try editor.settleForReading()
         return editor.reader
     }

@@ -52,9 +52,7 @@ extension TreeEditor {
     /// Calls `body` with the entry under `key` as it is with the changes made so far, if there is one; its views are valid
     /// during the call. Changes of other keys go on waiting.
     func find(_ key: ByteView, _ body: (Entry) -> Void) throws(StoreError) {
-        if let deferredKeys {
-            if deferral != nil, deferredKeys.mayContain(key) { try settle() }
-        } else {
+        if deferredKeys?.mayContain(key) != false {
             try settle()
             deferredKeys = KeyFilter()
         }
@@ -95,7 +93,6 @@ extension TreeEditor {
         hasPut = false
         // Nothing is logged below, so the log's bytes stay where they are.
         try logTail()
-        if deferredKeys != nil { deferredKeys = KeyFilter() }
         var decoder = OperationDecoder(log.buffer.view.slice(0, deferral.end), after: deferral.start)
         do throws(OperationDecoder.Failure<StoreError>) {
             while try decoder.next({ (operation) throws(StoreError) in try make(operation) }) {}

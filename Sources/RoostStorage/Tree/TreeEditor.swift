@@ -30,7 +30,7 @@ final class TreeEditor {
     var pendingBytes: Int
     /// Changes that stand in the log and are still to be made.
     var deferral: Deferral?
-    /// Their keys, once entries of the tree are looked up.
+    /// Their keys, and perhaps others, once entries of the tree are looked up.
     var deferredKeys: KeyFilter?
     /// What looked an entry up last.
     var lastLookup: TreeReader?

@@ -43,7 +43,8 @@ import Testing
         }
         #expect(try pending(transaction, tree) > 600)
         try transaction.commit()
-        for _ in 0..<2 {
+        for isClosed in [false, true] {
+            if isClosed { try store.close() }
             let view = try Store.open(path, options: reading).snapshot()[tree]
             for snapshot in [try store.snapshot()[tree], view] {
                 #expect(snapshot.count == 667)
@@ -52,7 +53,6 @@ import Testing
                     #expect(try snapshot.value(Key(number)) == expected)
                 }
             }
-            try store.close()
         }
     }
 
