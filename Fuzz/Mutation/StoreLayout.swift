@@ -104,7 +104,7 @@ struct StoreLayout {
 
     private func hash(_ range: Range<Int>, seed: UInt64) -> UInt64 {
         unsafe bytes.withUnsafeBytes {
-            XXHash64.hash(unsafe ByteView(UnsafeRawBufferPointer(rebasing: $0[range])), seed: seed)
+            Checksum.of(unsafe ByteView(UnsafeRawBufferPointer(rebasing: $0[range])), seed: seed)
         }
     }
 }

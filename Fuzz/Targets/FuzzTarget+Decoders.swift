@@ -12,7 +12,7 @@ extension FuzzTarget {
         let buffer = ByteBuffer()
         buffer.append(Array(input.prefix(Format.blockSize - 8)))
         buffer.append(zeros: Format.blockSize - 8 - buffer.count)
-        buffer.append(integer: XXHash64.hash(buffer.view, seed: 0))
+        buffer.append(integer: Checksum.of(buffer.view, seed: 0))
         guard let header = try? FileHeader(decoding: buffer.view, features: .max) else { return }
         let copy = header.encoded()
         let again = try FileHeader(decoding: copy.view, features: .max)
@@ -33,7 +33,7 @@ extension FuzzTarget {
         buffer.append(Array(input.dropFirst(8).prefix(CommitRecord.size - 16)))
         buffer.append(zeros: CommitRecord.size - 8 - buffer.count)
         let offset = buffer.view.load(UInt64.self, at: 24)
-        buffer.append(integer: XXHash64.hash(buffer.view, seed: 5 &+ offset))
+        buffer.append(integer: Checksum.of(buffer.view, seed: 5 &+ offset))
         guard let record = CommitRecord(decoding: buffer.view, at: offset, salt: 5) else { return }
         try demand(record.start < record.offset, "a commit that ends before it starts")
         try demand(record.end % UInt64(Format.blockSize) == 0, "a commit that ends within a block")
@@ -67,7 +67,7 @@ extension FuzzTarget {
                 continue
             }
             try demand(payload.count <= input.count * 1100, "a payload out of proportion")
-            _ = withExtendedLifetime(scratch) { XXHash64.hash(payload, seed: 0) }
+            _ = withExtendedLifetime(scratch) { XXH3.hash(payload) }
         }
     }
 
@@ -107,7 +107,7 @@ extension FuzzTarget {
 
     private static func read(_ page: PageView, _ index: Int) throws {
         if page.level == 0, let entry = try? page.entry(index) {
-            _ = XXHash64.hash(entry.inline, seed: entry.chunk.offset)
+            _ = XXH3.hash(entry.inline)
         } else if let child = try? page.child(index) {
             try demand(try page.childChunk(index) == child.chunk, "a child in two places")
         }
@@ -129,7 +129,7 @@ extension FuzzTarget {
                 while try decoder.next({ (operation: Operation) throws(FuzzFinding) in
                     guard case .put(let key, let entry) = operation else { return }
                     if key.count > Format.maximumKeyLength { throw FuzzFinding("a key that is too long") }
-                    total &+= XXHash64.hash(entry.inline, seed: 0)
+                    total &+= XXH3.hash(entry.inline)
                 }) {}
             } catch {
                 if case .body(let finding) = error { throw finding }

@@ -41,51 +41,101 @@ def require(condition, what, offset=None):
 
 # 2.1 Checksums
 
+SECRET = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f"
+    "cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
+    "3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364"
+    "eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e"
+    "2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e")
 P1, P2, P3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
-P4, P5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+P4, P5, M = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5, 0x9FB21C651E98DF25
+SMALL_P1, SMALL_P2, SMALL_P3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+LOW_HALF = (1 << 32) - 1
+
+
+def word(data, offset, size=8):
+    return int.from_bytes(data[offset:offset + size], "little")
 
 
 def rotl(value, count):
     return ((value << count) | (value >> (64 - count))) & MASK
 
 
-def xxh_round(lane, x):
-    return (rotl((lane + x * P2) & MASK, 31) * P1) & MASK
+def fold(a, b):
+    return (a * b & MASK) ^ (a * b >> 64)
 
 
-def xxh64(data, seed):
-    seed &= MASK
-    position, whole = 0, len(data) & ~31
-    if whole:
-        lanes = [(seed + P1 + P2) & MASK, (seed + P2) & MASK, seed, (seed - P1) & MASK]
-        words = memoryview(data)[:whole].cast("Q") if sys.byteorder == "little" else [
-            int.from_bytes(data[i:i + 8], "little") for i in range(0, whole, 8)]
-        for lane in range(4):
-            value = lanes[lane]
-            for word in words[lane::4]:
-                value = (value + word * P2) & MASK
-                value = (((value << 31) | (value >> 33)) * P1) & MASK
-            lanes[lane] = value
-        position = whole
-        hash = sum(rotl(lane, count) for lane, count in zip(lanes, (1, 7, 12, 18))) & MASK
-        for lane in lanes:
-            hash = ((hash ^ xxh_round(0, lane)) * P1 + P4) & MASK
-    else:
-        hash = (seed + P5) & MASK
-    hash = (hash + len(data)) & MASK
-    while position + 8 <= len(data):
-        word = int.from_bytes(data[position:position + 8], "little")
-        hash = (rotl(hash ^ xxh_round(0, word), 27) * P1 + P4) & MASK
-        position += 8
-    if position + 4 <= len(data):
-        word = int.from_bytes(data[position:position + 4], "little")
-        hash = (rotl(hash ^ (word * P1 & MASK), 23) * P2 + P3) & MASK
-        position += 4
-    for byte in data[position:]:
-        hash = (rotl(hash ^ (byte * P5 & MASK), 11) * P1) & MASK
-    hash = ((hash ^ (hash >> 33)) * P2) & MASK
-    hash = ((hash ^ (hash >> 29)) * P3) & MASK
-    return hash ^ (hash >> 32)
+def avalanche(h):
+    h = (h ^ (h >> 37)) * 0x165667919E3779F9 & MASK
+    return h ^ (h >> 32)
+
+
+def final(h):
+    h = (h ^ (h >> 33)) * P2 & MASK
+    h = (h ^ (h >> 29)) * P3 & MASK
+    return h ^ (h >> 32)
+
+
+def xxh3(d):
+    n = len(d)
+    if n > 240:
+        return xxh3_long(d)
+
+    def mix(i, k):
+        return fold(word(d, i) ^ word(SECRET, k), word(d, i + 8) ^ word(SECRET, k + 8))
+
+    if n > 128:
+        h = avalanche((n * P1 + sum(mix(16 * i, 16 * i) for i in range(8))) & MASK)
+        rest = sum(mix(16 * i, 16 * i - 125) for i in range(8, n // 16))
+        return avalanche((h + mix(n - 16, 119) + rest) & MASK)
+    if n > 16:
+        pairs = range((n - 1) // 32 + 1)
+        parts = sum(mix(16 * i, 32 * i) + mix(n - 16 * i - 16, 32 * i + 16) for i in pairs)
+        return avalanche((n * P1 + parts) & MASK)
+    if n > 8:
+        a = word(d, 0) ^ word(SECRET, 24) ^ word(SECRET, 32)
+        b = word(d, n - 8) ^ word(SECRET, 40) ^ word(SECRET, 48)
+        return avalanche((n + int.from_bytes(a.to_bytes(8, "little"), "big") + b + fold(a, b)) & MASK)
+    if n > 3:
+        h = (word(d, n - 4, 4) + (word(d, 0, 4) << 32)) ^ word(SECRET, 8) ^ word(SECRET, 16)
+        h = (h ^ rotl(h, 49) ^ rotl(h, 24)) * M & MASK
+        h = (h ^ ((h >> 35) + n)) * M & MASK
+        return h ^ (h >> 28)
+    if n > 0:
+        x = d[n - 1] + (n << 8) + (d[0] << 16) + (d[n // 2] << 24)
+        return final(x ^ word(SECRET, 0, 4) ^ word(SECRET, 4, 4))
+    return final(word(SECRET, 56) ^ word(SECRET, 64))
+
+
+def xxh3_long(d):
+    n = len(d)
+    lanes = [SMALL_P3, P1, P2, P3, P4, SMALL_P2, P5, SMALL_P1]
+    secret = [word(SECRET, i) for i in range(0, 192, 8)]
+
+    def add(i, secret):
+        words = [word(d, k) for k in range(i, i + 64, 8)]
+        for j in range(8):
+            x = words[j] ^ secret[j]
+            lanes[j] = (lanes[j] + (x & LOW_HALF) * (x >> 32) + words[j ^ 1]) & MASK
+
+    blocks = (n - 1) // 1024
+    for o in range(0, blocks * 1024, 1024):
+        for i in range(16):
+            add(o + 64 * i, secret[i:])
+        for j in range(8):
+            lanes[j] = (lanes[j] ^ (lanes[j] >> 47) ^ secret[16 + j]) * SMALL_P1 & MASK
+    o = blocks * 1024
+    for i in range((n - 1 - o) // 64):
+        add(o + 64 * i, secret[i:])
+    add(n - 64, [word(SECRET, 121 + 8 * j) for j in range(8)])
+    pairs = [fold(lanes[2 * i] ^ word(SECRET, 11 + 16 * i), lanes[2 * i + 1] ^ word(SECRET, 19 + 16 * i))
+             for i in range(4)]
+    return avalanche((n * P1 + sum(pairs)) & MASK)
+
+
+def checksum_of(data, seed):
+    return avalanche(xxh3(data) ^ (seed & MASK))
 
 
 # 2 Conventions
@@ -174,7 +224,7 @@ class Store:
         block = self.data[start:start + BLOCK]
         require(len(block) == BLOCK, "a file header that ends too early", start)
         checksum = int.from_bytes(block[4088:], "little")
-        require(xxh64(block[:4088], 0) == checksum, "a damaged file header", start)
+        require(checksum_of(block[:4088], 0) == checksum, "a damaged file header", start)
         version = fields.number(4, "format version")
         require(version == 1, f"an unknown format version ({version})", start)
         fields.raw(4)
@@ -202,7 +252,7 @@ class Store:
         data = self.data[offset:offset + RECORD_SIZE]
         if offset < FIRST_COMMIT or len(data) < RECORD_SIZE or data[:8] != b"RsCommit":
             return None
-        if xxh64(data[:184], self.salt + offset) != int.from_bytes(data[184:], "little"):
+        if checksum_of(data[:184], self.salt + offset) != int.from_bytes(data[184:], "little"):
             return None
         fields = Fields(self.data, offset, offset + RECORD_SIZE, note)
         fields.raw(8, "magic of a commit record")
@@ -253,7 +303,7 @@ class Store:
         require(length >= 6 and offset + length <= len(self.data), "a chunk beyond the file's end", offset)
         fields = Fields(self.data, offset, offset + length, note)
         checksum = fields.number(4, "checksum of a chunk", hex)
-        require(xxh64(self.data[offset + 4:offset + length], self.salt + offset) & 0xFFFFFFFF == checksum,
+        require(checksum_of(self.data[offset + 4:offset + length], self.salt + offset) & 0xFFFFFFFF == checksum,
                 "a chunk with a wrong checksum", offset)
         flags = fields.number(1, "kind and flags", lambda value: f"{value:#x}, {CHUNK_KINDS.get(value & 15)}")
         require(flags & 0x0F == kind, f"a chunk of another kind than {CHUNK_KINDS[kind]}", offset)
@@ -503,7 +553,7 @@ class Store:
         current = record
         while True:
             content = self.data[current["start"]:current["offset"]]
-            if xxh64(content, self.salt) != current["content checksum"]:
+            if checksum_of(content, self.salt) != current["content checksum"]:
                 return False
             if current["previous"] == 0:
                 return True

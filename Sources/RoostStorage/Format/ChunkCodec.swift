@@ -3,7 +3,7 @@ import RoostBytes
 
 /// Writes and reads chunks: `checksum (4) | kind and flags (1) | payload length (varint) | payload`.
 ///
-/// The checksum is the low half of XXH64 over everything after it, seeded with the file's salt plus the chunk's
+/// The checksum is the low half of that of everything after it, seeded with the file's salt plus the chunk's
 /// offset, so that a chunk read from a wrong place does not verify.
 final class ChunkCodec: Sendable {
     /// The longest header: checksum, kind, and a length of up to 2^30 and a little.
@@ -82,7 +82,7 @@ final class ChunkCodec: Sendable {
 
     @inline(__always)
     func checksum(_ chunk: ByteView, _ offset: UInt64) -> UInt32 {
-        UInt32(truncatingIfNeeded: XXHash64.hash(chunk.dropFirst(4), seed: salt &+ offset))
+        UInt32(truncatingIfNeeded: Checksum.of(chunk.dropFirst(4), seed: salt &+ offset))
     }
 
     /// Why bytes are not the chunk that was asked for.

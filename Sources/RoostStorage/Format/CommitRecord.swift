@@ -108,7 +108,7 @@ struct CommitRecord: Sendable, Equatable {
     static func authenticated(_ bytes: ByteView) -> ByteView { bytes.slice(0, 128) }
 
     private static func checksum(_ bytes: ByteView, _ salt: UInt64, _ offset: UInt64) -> UInt64 {
-        XXHash64.hash(bytes, seed: salt &+ offset)
+        Checksum.of(bytes, seed: salt &+ offset)
     }
 
     /// The record in `bytes`, read at `offset`; `nil` when they are none or not whole.

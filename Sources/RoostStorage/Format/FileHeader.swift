@@ -46,7 +46,7 @@ struct FileHeader: Sendable, Equatable {
         block.append(integer: UInt32(transformParameters.count))
         block.append(transformParameters)
         block.append(zeros: Format.blockSize - 8 - block.count)
-        block.append(integer: XXHash64.hash(block.view, seed: 0))
+        block.append(integer: Checksum.of(block.view, seed: 0))
         return block
     }
 
@@ -66,7 +66,7 @@ struct FileHeader: Sendable, Equatable {
             FileHeader.magic.withView({ block.slice(0, 8).compare($0) }) == 0
         else { throw .notAHeader }
         let checksum: UInt64 = block.load(at: Format.blockSize - 8)
-        guard XXHash64.hash(block.slice(0, Format.blockSize - 8), seed: 0) == checksum else { throw .damaged }
+        guard Checksum.of(block.slice(0, Format.blockSize - 8), seed: 0) == checksum else { throw .damaged }
         let version: UInt32 = block.load(at: 8)
         guard version == Format.version else { throw .newerVersion(version) }
         ignorableFeatures = block.load(at: 16)

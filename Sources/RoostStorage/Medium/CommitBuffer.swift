@@ -15,8 +15,8 @@ final class CommitBuffer {
     private let spares: SpareBuffers?
     /// Where leaves are packed.
     private lazy var packed = ByteBuffer(capacity: 8192)
-    private var hash: XXHash64
-    private var hashed = 0
+    /// Of the parts.
+    private var checksum: Checksum
     /// Bytes of the commit that replaying it reads.
     private(set) var loggedBytes: UInt64 = 0
 
@@ -26,7 +26,7 @@ final class CommitBuffer {
         self.compression = compression
         self.spares = spares
         unwritten = UnwrittenBytes(start: start, buffer: spares?.take() ?? ByteBuffer())
-        hash = XXHash64(seed: file.codec.salt)
+        checksum = Checksum(seed: file.codec.salt)
         file.unwritten.withLock { [unwritten] in $0.append(unwritten) }
     }
 
@@ -86,8 +86,7 @@ final class CommitBuffer {
         guard let spares else { return }
         let buffer = unwritten.buffer
         let length = buffer.count & ~(Format.blockSize - 1)
-        hash.update(buffer.view.slice(hashed, length - hashed))
-        hashed = 0
+        checksum.update(buffer.view.slice(0, length))
         let rest = UnwrittenBytes(start: unwritten.start + UInt64(length), buffer: spares.take())
         rest.buffer.append(buffer.view.dropFirst(length))
         file.unwritten.withLock { $0.append(rest) }
@@ -107,8 +106,7 @@ final class CommitBuffer {
         buffer.append(zeros: recordStart - count)
         record.start = start
         record.offset = end
-        hash.update(buffer.view.dropFirst(hashed))
-        record.contentChecksum = hash.finalize()
+        record.contentChecksum = checksum.finalize(buffer.view)
         let transform = file.codec.transform
         record.encode(to: buffer, salt: file.codec.salt) { transform?.authenticate($0) }
         return unwritten

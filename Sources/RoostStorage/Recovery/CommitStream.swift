@@ -25,7 +25,7 @@ struct CommitStream {
     ) throws(StoreError) -> CommitRecord? {
         let start = last?.end ?? Format.firstCommit
         var position = start
-        var hash = XXHash64(seed: file.header.salt)
+        var hash = Checksum(seed: file.header.salt)
         while true {
             guard try fill(at: position, isFirst: position == start) else { return nil }
             let bytes = window.view
@@ -42,8 +42,8 @@ struct CommitStream {
                     hash.update(part)
                     continue
                 }
-                hash.update(part.slice(0, block - CommitRecord.size))
-                guard hash.finalize() == record.contentChecksum else { return nil }
+                let rest = part.slice(0, block - CommitRecord.size)
+                guard hash.finalize(rest) == record.contentChecksum else { return nil }
                 try visit(bytes.slice(0, offset + block), position)
                 last = record
                 return record

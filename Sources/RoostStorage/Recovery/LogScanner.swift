@@ -106,7 +106,7 @@ struct LogScanner {
         _ progress: (UInt64) throws(StoreError) -> Void = { (_) throws(StoreError) in }
     ) throws(StoreError) -> Bool {
         if Canary.unverifiedContent.isPlanted { return true }
-        var hash = XXHash64(seed: salt)
+        var hash = Checksum(seed: salt)
         let buffer = ByteBuffer(capacity: Format.blockSize)
         var position = record.start
         while position < record.offset {
@@ -115,10 +115,10 @@ struct LogScanner {
                 unsafe try file.file.readFully(into: buffer.mutableBytes, at: position)
             }
             guard count == buffer.count else { return false }
-            hash.update(buffer.view)
             position += UInt64(count)
             try progress(UInt64(count))
+            if position < record.offset { hash.update(buffer.view) }
         }
-        return hash.finalize() == record.contentChecksum
+        return hash.finalize(buffer.view) == record.contentChecksum
     }
 }

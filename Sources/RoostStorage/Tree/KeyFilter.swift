@@ -19,7 +19,7 @@ struct KeyFilter {
     }
 
     private static func bits(_ key: ByteView) -> (UInt64, UInt64) {
-        let hash = XXHash64.hash(key, seed: 0)
+        let hash = XXH3.hash(key)
         return (hash % bitCount, (hash >> 32) % bitCount)
     }
 }
