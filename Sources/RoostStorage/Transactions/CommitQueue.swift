@@ -164,9 +164,19 @@ final class CommitQueue: Sendable {
     private func put(_ batch: [StagedCommit], while work: (() -> Void)?) -> [StoreError?] {
         guard let last = batch.last else { return [] }
         do throws(StoreError) {
-            try write(batch, in: last.file)
-            if durability == .full, batch.contains(where: \.needsSync) {
-                try sync(last.file, while: work)
+            let file = last.file
+            let syncs = durability == .full && batch.contains { $0.needsSync }
+            if syncs, let work, file.file.allowsWritingBehind {
+                try BackgroundWork.run { [self] () throws(StoreError) in
+                    try write(batch, in: file)
+                    try sync(file)
+                } beside: {
+                    work()
+                    releaseReplaced()
+                }
+            } else {
+                try write(batch, in: file)
+                if syncs { try sync(file) }
             }
         } catch {
             fail(batch, error)
@@ -234,19 +244,14 @@ final class CommitQueue: Sendable {
     }
 
     /// Makes everything that was written durable. A failed sync is never repeated: what the medium then holds is unknown.
-    private func sync(_ file: DataFile, while work: (() -> Void)? = nil) throws(StoreError) {
+    private func sync(_ file: DataFile) throws(StoreError) {
         if let failure = shared.withLock({ $0.failure }) { throw failure }
         do throws(FileError) {
             if let nameSync = shared.withLock({ $0.nameSync }) {
                 try nameSync()
                 shared.withLock { $0.nameSync = nil }
             }
-            guard !Canary.skippedSync.isPlanted else { return }
-            guard let work else { return try file.file.sync() }
-            try file.file.sync {
-                work()
-                releaseReplaced()
-            }
+            if !Canary.skippedSync.isPlanted { try file.file.sync() }
         } catch {
             let failure = StoreError(
                 .writerFailed,
