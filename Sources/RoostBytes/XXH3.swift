@@ -14,7 +14,7 @@ package struct XXH3: Sendable {
     /// The hash of `bytes` in one go.
     package static func hash(_ bytes: ByteView) -> UInt64 {
         unsafe withSecret { secret in
-            if bytes.count > 240 { return unsafe hash(long: bytes, secret) }
+            if bytes.count > 240 { return unsafe finish(start, 0, bytes, secret) }
             if bytes.count > 128 { return unsafe hash(upTo240: bytes, secret) }
             if bytes.count > 16 { return unsafe hash(upTo128: bytes, secret) }
             return unsafe hash(upTo16: bytes, secret)
@@ -51,11 +51,7 @@ extension XXH3 {
         Lanes(0xC2B2_AE3D, prime1, prime2, prime3, prime4, 0x85EB_CA77, 0x27D4_EB2F_1656_67C5, 0x9E37_79B1)
     }
 
-    @inline(never) private static func hash(long bytes: ByteView, _ secret: UnsafeRawPointer) -> UInt64 {
-        unsafe finish(start, 0, bytes, secret)
-    }
-
-    @inline(__always) private static func finish(
+    @inline(never) private static func finish(
         _ start: Lanes, _ total: Int, _ rest: ByteView, _ secret: UnsafeRawPointer
     ) -> UInt64 {
         var lanes = start

@@ -44,7 +44,7 @@ package struct SimulatedCipher: ChunkTransformFactory {
         }
 
         private func tag(_ bytes: ByteView, _ kind: UInt8, _ offset: UInt64) -> UInt64 {
-            XXH3.avalanche(XXH3.hash(bytes) ^ (offset &* 256 &+ UInt64(kind) &+ seed << 40))
+            Checksum.of(bytes, seed: offset &* 256 &+ UInt64(kind) &+ seed << 40)
         }
     }
 }

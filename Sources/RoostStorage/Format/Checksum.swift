@@ -2,7 +2,7 @@ import RoostBytes
 
 /// The format's checksum (FileFormat.md, section 2.1): XXH3 of the bytes, mixed with a seed that differs from file to file and
 /// in most cases from place to place. The seed comes last, so that no secret need be derived from it for each checksum.
-struct Checksum {
+package struct Checksum {
     private var hash = XXH3()
     private let seed: UInt64
 
@@ -15,7 +15,7 @@ struct Checksum {
     /// The checksum of everything added and then `rest`, a commit's last bytes before its record.
     func finalize(_ rest: ByteView) -> UInt64 { Checksum.mix(hash.finalize(rest), seed) }
 
-    static func of(_ bytes: ByteView, seed: UInt64) -> UInt64 { mix(XXH3.hash(bytes), seed) }
+    package static func of(_ bytes: ByteView, seed: UInt64) -> UInt64 { mix(XXH3.hash(bytes), seed) }
 
     @inline(__always) private static func mix(_ hash: UInt64, _ seed: UInt64) -> UInt64 {
         XXH3.avalanche(hash ^ seed)

@@ -108,6 +108,8 @@ struct LogScanner {
         if Canary.unverifiedContent.isPlanted { return true }
         var hash = Checksum(seed: salt)
         let buffer = ByteBuffer(capacity: Format.blockSize)
+        // Its last view does not keep it.
+        defer { extendLifetime(buffer) }
         var position = record.start
         while position < record.offset {
             buffer.resize(to: Int(min(record.offset - position, UInt64(LogScanner.largestWindow))))

@@ -174,7 +174,7 @@ public final class WriteTransaction {
     /// When a commit writes a checkpoint.
     enum CheckpointPolicy { case ifNeeded, always }
 
-    /// Handing a sync to another thread costs about as much as making so few changes. Where there is no other thread it costs
+    /// Handing write and sync to another thread costs about as much as making so few changes. Where there is no other thread it costs
     /// nothing, so that the simulated medium sees any number of changes made late.
     private static let fewChanges = 16
 

@@ -80,6 +80,6 @@ private struct Mask: ChunkTransform {
     func authenticate(_ record: ByteView) -> [UInt8] { Key(tag(record, 0, 0)).bytes }
 
     private func tag(_ bytes: ByteView, _ kind: UInt8, _ offset: UInt64) -> UInt64 {
-        XXH3.avalanche(XXH3.hash(bytes) ^ (offset &* 256 &+ UInt64(kind) &+ UInt64(mask) << 40))
+        Checksum.of(bytes, seed: offset &* 256 &+ UInt64(kind) &+ UInt64(mask) << 40)
     }
 }

@@ -27,6 +27,7 @@ import Testing
             key.withView { builder.add(key: $0, .inline(.empty)) }
         }
         let page = try #require(PageView(builder.build(0..<builder.count).page))
+        defer { extendLifetime(builder) }
         let others = (0..<300).map { _ in
             key(Int.random(in: 0...shape.length + 1, using: &random), digits: shape.digits)
         }
