@@ -123,6 +123,7 @@ let package = Package(
         layer("RoostStorage", ["RoostBytes", "RoostFile", "CZlib"]),
         layer("RoostBlobs", ["RoostBytes", "RoostCrypto", "RoostFile", "CZlib"]),
         layer("Fleece", ["RoostBytes"]),
+        layer("RoostOrder", ["RoostBytes", "Fleece", "CZlib"]),
         layer("Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
         layer("RoostSimulation", ["RoostFile"]),
         layer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
@@ -142,6 +143,7 @@ let package = Package(
             "RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"],
             exclude: ["Vectors"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
+        tests("RoostOrderTests", ["RoostOrder", "RoostBytes", "Fleece"], exclude: ["Vectors"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
         tests(
             "RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign"],

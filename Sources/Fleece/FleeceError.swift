@@ -37,7 +37,7 @@ public struct FleeceError: Error, Equatable, Sendable {
     /// The column of ``offset`` in its line, counted in bytes from 1; `nil` where the input is not a text.
     public let column: Int?
 
-    init(_ code: Code, _ message: String, offset: Int? = nil, line: Int? = nil, column: Int? = nil) {
+    package init(_ code: Code, _ message: String, offset: Int? = nil, line: Int? = nil, column: Int? = nil) {
         self.code = code
         self.message = message
         self.offset = offset

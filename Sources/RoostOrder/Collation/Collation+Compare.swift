@@ -1,0 +1,113 @@
+import Fleece
+import RoostBytes
+
+extension Collation {
+    /// How `a` compares with `b`: negative, zero or positive. What is nested deeper than a body may be counts as equal.
+    package func compare(_ a: FleeceValue, _ b: FleeceValue) -> Int { compare(a, b, depth: 0) }
+
+    /// How the text `a` compares with `b`, both UTF-8.
+    package func compare(texts a: ByteView, _ b: ByteView) -> Int {
+        switch texts {
+        case .bytes: return a.compare(b)
+        case .caselessASCII: return Self.compareCaseless(a, b)
+        case .unicode(let order): return Self.compare(a, b, by: order)
+        }
+    }
+
+    /// How the text `a` compares with `b`.
+    package func compare(_ a: String, _ b: String) -> Int {
+        var (a, b) = (a, b)
+        return a.withUTF8 { a in
+            b.withUTF8 { b in
+                unsafe compare(
+                    texts: ByteView(UnsafeRawBufferPointer(a)), ByteView(UnsafeRawBufferPointer(b)))
+            }
+        }
+    }
+
+    private func compare(_ a: FleeceValue, _ b: FleeceValue, depth: Int) -> Int {
+        let (kindA, kindB) = (rank(a), rank(b))
+        guard kindA == kindB else { return kindA < kindB ? -1 : 1 }
+        switch a.kind {
+        case .undefined, .null, .bool: return 0
+        case .integer, .double: return Self.compareNumbers(a, b)
+        case .string:
+            return unsafe a.withUTF8 { a in
+                unsafe b.withUTF8 { b in unsafe compare(texts: ByteView(a), ByteView(b)) } ?? 0
+            } ?? 0
+        case .data: return Self.compareData(a, b)
+        case .array, .dictionary:
+            guard depth < FleeceLimits.maximumDepth else { return 0 }
+            return a.kind == .array
+                ? compare(a.array ?? .empty, b.array ?? .empty, depth: depth + 1)
+                : compare(a.dictionary ?? .empty, b.dictionary ?? .empty, depth: depth + 1)
+        }
+    }
+
+    /// The place of a value's kind, as the tags of keys have it; the same for all numbers.
+    private func rank(_ value: FleeceValue) -> UInt8 {
+        switch value.kind {
+        case .undefined: KeyTags.missing
+        case .null: tags.null
+        case .bool: value.bool == true ? tags.true : tags.false
+        case .integer, .double: tags.positive
+        case .string: tags.text
+        case .data: KeyTags.data
+        case .array: tags.array
+        case .dictionary: tags.object
+        }
+    }
+
+    private static func compareNumbers(_ a: FleeceValue, _ b: FleeceValue) -> Int {
+        if let a = a.int64, let b = b.int64 { return a < b ? -1 : a == b ? 0 : 1 }
+        let (a, b) = (number(a), number(b))
+        return a < b ? -1 : a == b ? 0 : 1
+    }
+
+    private static func number(_ value: FleeceValue) -> OrderedNumber {
+        if let number = value.int64 { return OrderedNumber(number) }
+        if let number = value.uint64 { return OrderedNumber(number) }
+        return OrderedNumber(value.double ?? 0) ?? OrderedNumber(UInt64(0))
+    }
+
+    private static func compareData(_ a: FleeceValue, _ b: FleeceValue) -> Int {
+        (a.data ?? []).withView { a in (b.data ?? []).withView { b in a.compare(b) } }
+    }
+
+    private func compare(_ a: FleeceArray, _ b: FleeceArray, depth: Int) -> Int {
+        for (a, b) in zip(a, b) {
+            let order = compare(a, b, depth: depth)
+            if order != 0 { return order }
+        }
+        return a.count - b.count
+    }
+
+    private func compare(_ a: FleeceDictionary, _ b: FleeceDictionary, depth: Int) -> Int {
+        for (a, b) in zip(a.sortedByName, b.sortedByName) {
+            let names = compare(a.key, b.key)
+            if names != 0 { return names }
+            let order = compare(a.value, b.value, depth: depth)
+            if order != 0 { return order }
+        }
+        return a.count - b.count
+    }
+
+    private static func compareCaseless(_ a: ByteView, _ b: ByteView) -> Int {
+        for index in 0..<min(a.count, b.count) {
+            let (x, y) = (lowercased(a[index]), lowercased(b[index]))
+            if x != y { return x < y ? -1 : 1 }
+        }
+        return a.count - b.count
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 { 0x41...0x5A ~= byte ? byte | 0x20 : byte }
+
+    private static func compare(_ a: ByteView, _ b: ByteView, by order: UnicodeOrder) -> Int {
+        if a.compare(b) == 0 { return 0 }
+        let (keyA, keyB) = (ByteBuffer(), ByteBuffer())
+        var maker = SortKeyMaker(order)
+        maker.append(a, to: keyA)
+        maker.append(b, to: keyB)
+        return keyA.view.compare(keyB.view)
+    }
+}

@@ -1,0 +1,80 @@
+/// Where each character stands in CLDR's root collation, and how it decomposes.
+///
+/// Made once, from ``CollationData``, when text beyond ASCII or any key in Unicode's order is first asked for; takes some
+/// 700 KB. Immutable, so any thread may read it.
+final class CollationTable: Sendable {
+    /// A run of elements that belong together.
+    struct Run: Sendable {
+        let start: Int
+        let count: Int
+    }
+
+    /// Several characters that count as one.
+    struct Contraction: Sendable {
+        /// The characters after the first.
+        let rest: [UInt32]
+        let elements: Run
+    }
+
+    let elements: [CollationElement]
+    /// By scalar: the place of its elements in ``elements``, 24 bits, and above them their number; bit 31 where
+    /// contractions begin.
+    let places: PagedTable
+    /// By first scalar, the longest first.
+    let contractions: [UInt32: [Contraction]]
+    let normalization: Normalization
+    private let ideographs: [ClosedRange<UInt32>]
+
+    /// CLDR's root collation, the order of all languages that have no rules of their own.
+    static let root = CollationTable()
+
+    private init() {
+        var reader = CollationDataReader()
+        let weights = reader.readWeights()
+        let scalars = reader.readAscending()
+        let singles = reader.readRuns(scalars.count, weights)
+        var elements = singles.elements
+        var places = PagedTable()
+        for (scalar, run) in zip(scalars, singles.runs) {
+            places[scalar] = UInt32(run.start) | UInt32(run.count) << 24
+        }
+        let keys = reader.readSequences()
+        let several = reader.readRuns(keys.count, weights, after: elements.count)
+        elements += several.elements
+        var contractions: [UInt32: [Contraction]] = [:]
+        for (key, run) in zip(keys, several.runs) {
+            contractions[key[0], default: []].append(Contraction(rest: Array(key[1...]), elements: run))
+            places[key[0]] |= 1 << 31
+        }
+        self.elements = elements
+        self.places = places
+        self.contractions = contractions.mapValues { $0.sorted { $0.rest.count > $1.rest.count } }
+        ideographs = reader.readRanges()
+        normalization = Normalization(&reader)
+    }
+
+    /// The run that `place` of ``places`` stands for; `nil` for a scalar that has none there.
+    func run(_ place: UInt32) -> Run? {
+        let count = Int(place >> 24 & 0x7F)
+        return count == 0 ? nil : Run(start: Int(place & 0xFF_FFFF), count: count)
+    }
+
+    /// The element of a scalar without a place: of an ideograph, or one that Unicode 14 has not assigned.
+    func implicitElement(_ scalar: UInt32) -> CollationElement {
+        var index: UInt32 = 0
+        for range in ideographs {
+            if range.contains(scalar) {
+                return CollationElement(primary: Self.weight(0x81, index + scalar - range.lowerBound) << 8)
+            }
+            index += UInt32(range.count)
+        }
+        return CollationElement(primary: 0xE0 << 24 | Self.weight(0x02, scalar))
+    }
+
+    /// Three bytes, the first of them `lead` or a little more, that grow with `number`; the others are 02 to FF.
+    private static func weight(_ lead: UInt32, _ number: UInt32) -> UInt32 {
+        let digits: UInt32 = 254
+        return (lead + number / (digits * digits)) << 16 | (2 + number / digits % digits) << 8
+            | (2 + number % digits)
+    }
+}
