@@ -120,14 +120,6 @@ final class BlobVault: Sendable {
     private func convert() throws(DatabaseError) -> Bool {
         try blobCall { () throws(BlobError) in try blobs.convert() }.isEmpty
     }
-
-    // MARK: Copies
-
-    /// Makes the blobs of the database in `directory` the same as these.
-    func mirror(to directory: String, _ environment: Environment) throws(DatabaseError) {
-        let target = BlobStore(Self.path(directory), .plain, environment: environment)
-        _ = try blobCall { () throws(BlobError) in try blobs.mirror(to: target) }
-    }
 }
 
 /// Runs a call to the blob store and gives its failure the database's face.

@@ -30,9 +30,11 @@ struct DatabaseOpener {
     func makeDirectory() throws(DatabaseError) {
         let status = try mediumCall { () throws(FileError) in try environment.medium.status(of: path) }
         if let status {
-            if status.isDirectory { return }
-            throw DatabaseError(
-                .notADatabase, "\(path) is a file. A database is a directory; give another path.")
+            guard status.isDirectory else {
+                throw DatabaseError(
+                    .notADatabase, "\(path) is a file. A database is a directory; give another path.")
+            }
+            return try syncUnusedDirectory()
         }
         guard options.createIfMissing, !options.readOnly else {
             throw DatabaseError(.notFound, "There is no database at \(path).")
@@ -44,6 +46,15 @@ struct DatabaseOpener {
                 // Somebody else may have made it just now.
                 guard error.code == .alreadyExists else { throw error }
             }
+            try environment.medium.syncDirectory(of: path)
+        }
+    }
+
+    /// Makes the name of a directory durable that holds no documents yet: whoever made it may have ended before it was.
+    private func syncUnusedDirectory() throws(DatabaseError) {
+        guard !options.readOnly else { return }
+        try mediumCall { () throws(FileError) in
+            guard try environment.medium.status(of: Self.dataPath(path)) == nil else { return }
             try environment.medium.syncDirectory(of: path)
         }
     }

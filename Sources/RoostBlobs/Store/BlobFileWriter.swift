@@ -152,7 +152,8 @@ extension BlobStore {
         return (try RoostBlobs.medium { () throws(FileError) in try medium.open(path, .createNew) }, path)
     }
 
-    private func makeDirectories() throws(BlobError) {
+    /// Makes the store's directories where they are missing, durably.
+    func makeDirectories() throws(BlobError) {
         guard !state.withLock({ $0.hasDirectory }) else { return }
         try RoostBlobs.medium { () throws(FileError) in
             for path in [directory, incoming] {

@@ -5,6 +5,11 @@ public struct WorkProgress: Hashable, Sendable {
     /// Bytes that there are to do, as far as is known yet.
     public let total: UInt64
 
+    package init(completed: UInt64, total: UInt64) {
+        self.completed = completed
+        self.total = total
+    }
+
     /// The part that is done, 0 to 1.
     public var fraction: Double { total == 0 ? 1 : min(1, Double(completed) / Double(total)) }
 }

@@ -8,4 +8,11 @@ public struct BackupReport: Hashable, Sendable {
     public let copiedBytes: UInt64
     /// Whether an earlier backup was continued.
     public let isIncremental: Bool
+
+    package init(commit: Commit, size: UInt64, copiedBytes: UInt64, isIncremental: Bool) {
+        self.commit = commit
+        self.size = size
+        self.copiedBytes = copiedBytes
+        self.isIncremental = isIncremental
+    }
 }

@@ -17,12 +17,50 @@ extension Store {
     ///   file is.
     @discardableResult
     public func backup(to path: String, progress: ProgressHandler? = nil) throws(StoreError) -> BackupReport {
+        try beginBackup(to: path).run(progress)
+    }
+
+    /// The first half of ``backup(to:progress:)``, for whoever has to copy something else before the store: settles which
+    /// commit is going to be copied, and takes the backup's place without writing to it.
+    ///
+    /// - Throws: as ``backup(to:progress:)``.
+    package func beginBackup(to path: String) throws(StoreError) -> PendingBackup {
         let state = state
         let target = try BackupTarget(path, of: state.file, medium: environment.medium)
-        let copy = BackupCopy(source: state.file, newest: state.record, environment: environment)
-        if let (file, last) = try target.continuation(upTo: state.record) {
-            return try copy.append(to: file, after: last, progress)
+        return PendingBackup(
+            path: path, target: target, earlier: try target.continuation(upTo: state.record),
+            copy: BackupCopy(source: state.file, newest: state.record, environment: environment),
+            isFollowing: options.readOnly)
+    }
+}
+
+/// A backup that nothing was copied of yet. Its place is locked for as long as this lives.
+package struct PendingBackup {
+    fileprivate let path: String
+    fileprivate let target: BackupTarget
+    fileprivate let earlier: (file: DataFile, last: CommitRecord)?
+    fileprivate let copy: BackupCopy
+    /// Whether the store is one that another process may be writing.
+    fileprivate let isFollowing: Bool
+
+    /// The number of bytes to be copied.
+    package var missingBytes: UInt64 { copy.newest.end - (earlier?.last.end ?? 0) }
+
+    /// Whether no other process has compacted the store since, which puts another file in the place of the one to be copied.
+    ///
+    /// - Throws: ``StoreError/Code/inputOutput``.
+    package func isCurrent() throws(StoreError) -> Bool {
+        guard isFollowing else { return true }
+        return try fileCall { () throws(FileError) in
+            try copy.environment.medium.status(of: copy.source.path)?.identity == copy.source.file.identity()
         }
-        return try copy.make(at: path, progress)
+    }
+
+    /// Copies the store; what is at the path is the earlier backup, or this one, at every moment.
+    ///
+    /// - Throws: as ``Store/backup(to:progress:)``.
+    package func run(_ progress: ProgressHandler?) throws(StoreError) -> BackupReport {
+        guard let earlier else { return try copy.make(at: path, progress) }
+        return try copy.append(to: earlier.file, after: earlier.last, progress)
     }
 }

@@ -20,16 +20,6 @@ extension Store {
         published.publish(newer)
         return true
     }
-
-    /// In a store that was opened for reading only: verifies that the file which now has its name, another one if a
-    /// compaction has put it there, opens with the key that this store was opened with. Does not move the store on.
-    ///
-    /// - Throws: ``StoreError/Code/wrongKey`` when another process has given the store another key, or none;
-    ///   ``StoreError/Code/inputOutput``.
-    package func verifyKey() throws(StoreError) {
-        guard options.readOnly else { return }
-        _ = try StoreOpener(path: path, options: options, environment: environment).openFile(.readOnly)
-    }
 }
 
 /// Finds what another process has written since a reader last looked.

@@ -2,8 +2,9 @@ import Roost
 import RoostSimulation
 import Testing
 
-/// Another process changes the key while a read-only handle makes a backup: the backup is refused, or it is whole.
-@Suite struct BlobBackupTests {
+/// Another process changes the key, or removes blobs, while a read-only handle makes a backup: the backup is refused, or
+/// it is whole.
+@Suite struct BackupDuringChangesTests {
     private let contents: [[UInt8]] = (1...3).map {
         Array(String(repeating: "gable \($0) ", count: 900).utf8)
     }
@@ -27,6 +28,37 @@ import Testing
             }
         }
         #expect(refused >= 3)
+    }
+
+    /// Between the look at the documents and that at the blobs, the documents are deleted, and their blobs removed.
+    @Test(arguments: 1...4)
+    func aBackupWhileBlobsAreRemovedIsWhole(look: Int) throws {
+        let simulation = Simulation(seed: UInt64(look))
+        var writer = try open(simulation, "db", nil)
+        for (number, content) in contents.enumerated() {
+            var draft = MutableDocument(id: "d\(number)")
+            draft.attachments["photo"] = Attachment(try writer.saveBlob(content))
+            try writer.defaultCollection.save(&draft)
+        }
+        try writer.close()
+        writer = try open(simulation, "db", nil)
+        let reader = try open(simulation, "db", nil, readOnly: true)
+        var looks = 0
+        try reader.backup(to: "copy") { _ in
+            looks += 1
+            if looks == look {
+                _ = try? writer.defaultCollection.delete("d1")
+                _ = try? writer.compact()
+            }
+            return true
+        }
+        #expect(try looks >= look && writer.blobs().count == 2)
+        let copy = try open(simulation, "copy", nil, readOnly: true)
+        for document in try copy.defaultCollection.snapshot().documents() {
+            let attachment = try #require(document.attachments["photo"])
+            #expect(try copy.blobReader(attachment)?.readAll() != nil, "\(document.id)")
+        }
+        try copy.close()
     }
 
     /// Makes a backup, changing the key when its progress is told for the `look`-th time. Whether it succeeded; it must

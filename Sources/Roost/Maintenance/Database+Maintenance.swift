@@ -94,39 +94,6 @@ extension Database {
 }
 
 extension Database {
-    /// Copies the database as it is now into the directory at `path`, while others read and write. Where an earlier
-    /// backup of this database is there, only what came since is copied, unless a compaction lies between.
-    ///
-    /// The copy is a database of its own; open it, or move it back, to restore. A crash leaves the old backup or the
-    /// new one.
-    ///
-    /// - Parameters:
-    ///   - path: the backup's directory; made if it is missing.
-    ///   - progress: called on this thread; returns `false` to stop.
-    /// - Throws: `noSpace`, `inputOutput`, `notADatabase` when something else is at `path`, `cancelled`; from a database
-    ///   that was opened for reading only `wrongKey` or `notFound` when another process gave it another key meanwhile:
-    ///   the copy may lack blobs then, so open the database anew and back it up again.
-    @discardableResult
-    public func backup(to path: String, progress: ProgressHandler? = nil) throws(DatabaseError)
-        -> BackupReport
-    {
-        try checkOpen()
-        try DatabaseOpener(path: path, options: DatabaseOptions(), environment: core.environment)
-            .makeDirectory()
-        let file = DatabaseOpener.dataPath(path)
-        return try core.vault.exclusively { () throws(DatabaseError) in
-            // The documents first: blobs are there before a document names them.
-            let report = try engine { () throws(StoreError) in
-                try core.store.backup(to: file, progress: progress)
-            }
-            try core.vault.mirror(to: path, core.environment)
-            // Another process changes the key of the documents' file first, then the form of the blobs: if the file
-            // still has this one's key, so had all the blobs that were copied.
-            try engine { () throws(StoreError) in try core.store.verifyKey() }
-            return report
-        }
-    }
-
     /// Rescues what can be read of the damaged database at `path` into a new one at `destination`, and counts its
     /// documents anew. Writes nothing to the damaged one, which nobody should have open.
     ///
@@ -158,7 +125,9 @@ extension Database {
             try database.core.recount()
             let blobs = BlobStore(BlobVault.path(path), .plain, environment: .system)
             blobs.setLayouts(database.core.vault.blobs.layouts)
-            _ = try blobCall { () throws(BlobError) in try blobs.mirror(to: database.core.vault.blobs) }
+            try blobCall { () throws(BlobError) in
+                try BlobMirror(of: blobs, in: database.core.vault.blobs).copyMissing { _ in }
+            }
             try database.close()
         } catch {
             // Without its catalog it is no database any more, but what was rescued is there for the engine.

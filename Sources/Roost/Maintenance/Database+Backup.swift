@@ -1,0 +1,99 @@
+import RoostBlobs
+import RoostFile
+import RoostStorage
+
+extension Database {
+    /// Copies the database as it is now into the directory at `path`, while others read and write. Where an earlier
+    /// backup of this database is there, only what came since is copied, unless a compaction lies between.
+    ///
+    /// The copy is a database of its own, with its blobs; open it, or move it back, to restore. Whatever ends the work, a
+    /// kill, a power failure or a full disk, the directory holds the old backup or the new one, each complete; where there was
+    /// no backup before, it holds none until the new one is complete. Backing up again goes on with what was copied.
+    ///
+    /// - Parameters:
+    ///   - path: the backup's directory; made if it is missing.
+    ///   - progress: called on this thread; returns `false` to stop.
+    /// - Throws: `noSpace`, `inputOutput`, `notADatabase` when something else is at `path`, `locked` when somebody writes to
+    ///   the backup, `cancelled`; from a database that was opened for reading only `wrongKey` when another process gave
+    ///   it another key meanwhile: open the database anew then and back it up again.
+    @discardableResult
+    public func backup(to path: String, progress: ProgressHandler? = nil) throws(DatabaseError)
+        -> BackupReport
+    {
+        try checkOpen()
+        try DatabaseOpener(path: path, options: DatabaseOptions(), environment: core.environment)
+            .makeDirectory()
+        return try core.vault.exclusively { () throws(DatabaseError) in
+            try DatabaseBackup(core: core, path: path, progress: progress).run()
+        }
+    }
+}
+
+/// A backup under way, in an order in which every moment may be the last:
+///
+/// 1. Blobs are copied beside those that the earlier backup's documents name, and made durable.
+/// 2. The documents become those of a commit that was settled on before, so that all blobs that they name are there.
+/// 3. Blobs that only the earlier backup's documents named are removed.
+///
+/// Nothing in this process removes blobs meanwhile. Another one may, after it has compacted the documents' file: then that
+/// is another file by now, and the work begins anew with it.
+private struct DatabaseBackup {
+    let core: DatabaseCore
+    let path: String
+    let progress: ProgressHandler?
+
+    func run() throws(DatabaseError) -> BackupReport {
+        while true {
+            if let report = try attempt() { return report }
+            _ = try engine { () throws(StoreError) in try core.store.refresh() }
+        }
+    }
+
+    /// - Returns: `nil` when another process has put another file in the documents' file's place.
+    private func attempt() throws(DatabaseError) -> BackupReport? {
+        let pending = try engine { () throws(StoreError) in
+            try core.store.beginBackup(to: DatabaseOpener.dataPath(path))
+        }
+        let blobs = try mirror()
+        let total = blobs.missingBytes + pending.missingBytes
+        do throws(BlobError) {
+            var done: UInt64 = 0
+            try blobs.copyMissing { (bytes) throws(BlobError) in
+                done += bytes
+                guard progress?(WorkProgress(completed: done, total: total)) != false else {
+                    throw BlobError(.cancelled, "The backup was stopped before its end, as asked.")
+                }
+            }
+        } catch {
+            if error.code == .notFound, try !isCurrent(pending) { return nil }
+            throw DatabaseError(error)
+        }
+        guard try isCurrent(pending) else { return nil }
+        let report = try engine { () throws(StoreError) in
+            try pending.run { documents in
+                progress?(
+                    WorkProgress(completed: blobs.missingBytes + documents.completed, total: total)) ?? true
+            }
+        }
+        try blobCall { () throws(BlobError) in try blobs.removeOthers() }
+        return report.adding(blobs)
+    }
+
+    private func isCurrent(_ pending: PendingBackup) throws(DatabaseError) -> Bool {
+        try engine { () throws(StoreError) in try pending.isCurrent() }
+    }
+
+    private func mirror() throws(DatabaseError) -> BlobMirror {
+        let copies = BlobStore(BlobVault.path(path), .plain, environment: core.environment)
+        return try blobCall { () throws(BlobError) in try BlobMirror(of: core.vault.blobs, in: copies) }
+    }
+}
+
+extension BackupReport {
+    /// The report of the documents and of the blobs.
+    fileprivate func adding(_ blobs: BlobMirror) -> BackupReport {
+        BackupReport(
+            commit: commit, size: size + blobs.bytes, copiedBytes: copiedBytes + blobs.missingBytes,
+            isIncremental: isIncremental)
+    }
+}

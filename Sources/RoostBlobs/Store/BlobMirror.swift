@@ -1,0 +1,117 @@
+import RoostBytes
+import RoostFile
+
+/// Makes another directory hold the same blobs as a store, in two halves, so that what names the blobs can be copied
+/// between them: after ``copyMissing(_:)`` the other directory holds the blobs of before and those of now, and after
+/// ``removeOthers()`` only those of now.
+///
+/// Files are copied byte by byte. One that both have under a name and with a size is not looked into, since files of one
+/// name have one content. A crash leaves whole files; doing it again ends the work. Nobody else may write to the other
+/// directory meanwhile, nor may blobs be converted here.
+package struct BlobMirror {
+    private let source: BlobStore
+    private let target: BlobStore
+    private let wanted: Set<String>
+    private let missing: [String]
+    /// The size of all blobs' files, in bytes.
+    package let bytes: UInt64
+    /// The size of those that are to be copied, in bytes.
+    package let missingBytes: UInt64
+
+    /// Looks at what is here and there. O(number of blobs).
+    ///
+    /// - Throws: `inputOutput`, `permissionDenied`.
+    package init(of source: BlobStore, in target: BlobStore) throws(BlobError) {
+        self.source = source
+        self.target = target
+        target.setLayouts(source.layouts)
+        var wanted: Set<String> = []
+        var missing: [String] = []
+        var (bytes, missingBytes): (UInt64, UInt64) = (0, 0)
+        for file in try source.files() {
+            // One that has gone meanwhile was removed by whoever may do that.
+            guard let size = try source.size(of: file.name) else { continue }
+            wanted.insert(file.name)
+            bytes += size
+            guard try target.size(of: file.name) != size else { continue }
+            missing.append(file.name)
+            missingBytes += size
+        }
+        self.wanted = wanted
+        self.missing = missing.sorted()
+        self.bytes = bytes
+        self.missingBytes = missingBytes
+    }
+
+    /// Copies what the other directory lacks; all of it is durable when this returns.
+    ///
+    /// - Parameter advance: called with the bytes of each piece that was copied; an error from it ends the work.
+    /// - Throws: `notFound` when a blob went away; `noSpace`, `inputOutput`, `permissionDenied`.
+    package func copyMissing(_ advance: (UInt64) throws(BlobError) -> Void) throws(BlobError) {
+        guard !wanted.isEmpty else { return }
+        try target.makeDirectories()
+        // What a copy left behind that was killed.
+        try target.sweep()
+        for name in missing { try copy(name, advance) }
+        do throws(BlobError) {
+            // Also where nothing was missing: whoever copied it may have ended before the names were durable.
+            try syncNames()
+        } catch {
+            // Another sync would not tell of names that this one has lost.
+            for name in missing { try? target.medium.remove(target.path(name)) }
+            throw error
+        }
+    }
+
+    /// Removes the blobs that only the other directory has.
+    ///
+    /// - Throws: `inputOutput`, `permissionDenied`.
+    package func removeOthers() throws(BlobError) {
+        let others = try target.files().filter { !wanted.contains($0.name) }
+        guard !others.isEmpty else { return }
+        try medium { () throws(FileError) in
+            for file in others { try target.medium.remove(target.path(file.name)) }
+        }
+        try syncNames()
+    }
+
+    private func syncNames() throws(BlobError) {
+        try medium { () throws(FileError) in try target.medium.syncDirectory(of: target.incoming) }
+    }
+
+    private func copy(_ name: String, _ advance: (UInt64) throws(BlobError) -> Void) throws(BlobError) {
+        let (file, temporary) = try target.makeTemporary()
+        do throws(BlobError) {
+            let original = try medium { () throws(FileError) in
+                try source.medium.open(source.path(name), .readOnly)
+            }
+            let buffer = ByteBuffer(capacity: 256 << 10)
+            var offset: UInt64 = 0
+            while true {
+                let count = try medium { () throws(FileError) in
+                    buffer.resize(to: 256 << 10)
+                    let count = unsafe try original.readFully(into: buffer.mutableBytes, at: offset)
+                    unsafe try file.writeFully(buffer.view.slice(0, count).buffer, at: offset)
+                    return count
+                }
+                guard count > 0 else { break }
+                offset += UInt64(count)
+                try advance(UInt64(count))
+            }
+            try medium { () throws(FileError) in
+                try file.sync()
+                try target.medium.rename(temporary, to: target.path(name))
+            }
+        } catch {
+            try? target.medium.remove(temporary)
+            throw error
+        }
+    }
+}
+
+extension BlobStore {
+    /// The size of a file; `nil` when there is none.
+    fileprivate func size(of name: String) throws(BlobError) -> UInt64? {
+        try RoostBlobs.medium { () throws(FileError) in try medium.status(of: path(name)) }?.size
+    }
+}
