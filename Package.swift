@@ -74,7 +74,7 @@ func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
         "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
-        "RoostSimulation", "RoostCampaign",
+        "RoostWire", "RoostSimulation", "RoostCampaign",
     ]
     guard isFuzzing else {
         return [
@@ -125,6 +125,7 @@ let package = Package(
         layer("Fleece", ["RoostBytes"]),
         layer("RoostOrder", ["RoostBytes", "Fleece", "CZlib"]),
         layer("Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
+        layer("RoostWire", ["RoostBytes", "CZlib"]),
         layer("RoostSimulation", ["RoostFile"]),
         layer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
         .executableTarget(
@@ -144,6 +145,7 @@ let package = Package(
             exclude: ["Vectors"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostOrderTests", ["RoostOrder", "RoostBytes", "Fleece"], exclude: ["Vectors"]),
+        tests("RoostWireTests", ["RoostWire", "CZlib"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
         tests(
             "RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign"],

@@ -1,0 +1,80 @@
+/// Writes messages of HTTP/1.1 (RFC 9112).
+public enum MessageEncoder {
+    /// The head of a response, with the fields that frame its body.
+    ///
+    /// - Parameters:
+    ///   - response: What is answered.
+    ///   - method: The method of the request; a HEAD gets the length and no body.
+    ///   - minorVersion: The digit after `HTTP/1.` of the request.
+    ///   - keepsAlive: Whether another request may follow.
+    /// - Returns: The bytes, how the body that follows is to be framed, and whether the connection can be used again.
+    public static func head(
+        of response: HTTPResponse, answering method: String, minorVersion: Int, keepsAlive: Bool
+    ) -> (bytes: [UInt8], framing: BodyFraming, keepsAlive: Bool) {
+        var keepsAlive = keepsAlive
+        var headers = response.headers
+        var framing = BodyFraming.none
+        if response.status >= 200, response.status != 204, response.status != 304 {
+            switch response.body {
+            case .none: framing = .length(0)
+            case .bytes(let bytes): framing = .length(UInt64(bytes.count))
+            case .stream(_, let length?): framing = .length(length)
+            case .stream(_, nil): framing = minorVersion == 1 ? .chunked : .untilClose
+            }
+        }
+        switch framing {
+        case .none: break
+        case .length(let count): headers["Content-Length"] = String(count)
+        case .chunked: headers["Transfer-Encoding"] = "chunked"
+        case .untilClose: keepsAlive = false
+        }
+        if !keepsAlive {
+            headers["Connection"] = "close"
+        } else if minorVersion == 0 {
+            headers["Connection"] = "keep-alive"
+        }
+        let line = "HTTP/1.1 \(response.status) \(HTTPResponse.phrase(response.status))\r\n"
+        return (Array(line.utf8) + lines(headers), method == "HEAD" ? .none : framing, keepsAlive)
+    }
+
+    /// The head of a request.
+    ///
+    /// - Parameter framing: How its body is framed.
+    public static func head(of request: HTTPRequest, _ framing: BodyFraming) -> [UInt8] {
+        var headers = request.headers
+        switch framing {
+        case .length(let count): headers["Content-Length"] = String(count)
+        case .chunked: headers["Transfer-Encoding"] = "chunked"
+        case .none, .untilClose: break
+        }
+        return Array("\(request.method) \(request.target) HTTP/1.1\r\n".utf8) + lines(headers)
+    }
+
+    /// `bytes`, of which there are some, as one chunk.
+    public static func chunk(_ bytes: [UInt8]) -> [UInt8] {
+        var chunk = Array(String(bytes.count, radix: 16).utf8)
+        chunk.reserveCapacity(chunk.count + bytes.count + 4)
+        chunk += [13, 10]
+        chunk += bytes
+        chunk += [13, 10]
+        return chunk
+    }
+
+    /// What ends a chunked body.
+    public static let lastChunk = Array("0\r\n\r\n".utf8)
+
+    /// What tells a client that waits to go on.
+    public static let `continue` = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+    /// The fields and the empty line after them. What would end a line early is left out, so that no value can add fields.
+    static func lines(_ headers: HTTPHeaders) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for field in headers.fields {
+            bytes += field.name.utf8.filter(Syntax.isToken)
+            bytes += [UInt8(ascii: ":"), 0x20]
+            bytes += field.value.utf8.filter { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+            bytes += [13, 10]
+        }
+        return bytes + [13, 10]
+    }
+}
