@@ -58,8 +58,8 @@ extension Attachment {
     }
 
     /// What is stored of it, and what JSON tells.
-    var fields: [String: DocumentValue] {
-        var fields: [String: DocumentValue] = [
+    var fields: NamedValues<DocumentValue> {
+        var fields: NamedValues<DocumentValue> = [
             Field.digest: .string(digest), Field.length: .integer(Int64(clamping: length)),
             Field.revisionPosition: .integer(Int64(clamping: revisionPosition)),
         ]

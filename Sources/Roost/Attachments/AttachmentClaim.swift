@@ -45,20 +45,20 @@ struct AttachmentClaim: Sendable {
     /// All members of `_attachments`.
     ///
     /// - Throws: `corruptRevisionData`.
-    static func claims(_ value: DocumentValue?) throws(DatabaseError) -> [String: AttachmentClaim] {
+    static func claims(_ value: DocumentValue?) throws(DatabaseError) -> NamedValues<AttachmentClaim> {
         guard case .dictionary(let members)? = value else {
             throw DatabaseError(
                 .corruptRevisionData,
                 "The document's property \(ReservedNames.attachments) is no object with the attachments by name. "
                     + "Leave the property out, or give it another name.")
         }
-        var claims: [String: AttachmentClaim] = [:]
+        var claims = NamedValues<AttachmentClaim>()
         for (name, value) in members { claims[name] = try AttachmentClaim(name, value) }
         return claims
     }
 
     private static func text(
-        _ name: String, _ fields: [String: DocumentValue], _ field: String
+        _ name: String, _ fields: NamedValues<DocumentValue>, _ field: String
     ) throws(DatabaseError) -> String? {
         switch fields[field] {
         case nil, .null?: return nil
@@ -79,7 +79,7 @@ struct PreparedAttachment {
     let stored: Attachment?
 }
 
-extension [String: PreparedAttachment] {
+extension NamedValues<PreparedAttachment> {
     /// The attachments of a new revision.
     ///
     /// - Parameters:
@@ -88,9 +88,9 @@ extension [String: PreparedAttachment] {
     ///   - isEdit: Whether it is made here, so that claims of when something was added are not believed.
     /// - Throws: `notFound` for a stub of what is not there.
     func resolved(
-        from inherited: [String: Attachment], generation: UInt64, isEdit: Bool
-    ) throws(DatabaseError) -> [String: Attachment] {
-        var result: [String: Attachment] = [:]
+        from inherited: NamedValues<Attachment>, generation: UInt64, isEdit: Bool
+    ) throws(DatabaseError) -> NamedValues<Attachment> {
+        var result = NamedValues<Attachment>()
         for (name, prepared) in self {
             let claim = prepared.claim
             let old = inherited[name]

@@ -5,7 +5,7 @@ struct AttachmentList: Sendable {
     let fleece: FleeceDocument
 
     /// - Returns: `nil` without attachments, which takes no place in the file.
-    init?(_ attachments: [String: Attachment]) throws(DatabaseError) {
+    init?(_ attachments: NamedValues<Attachment>) throws(DatabaseError) {
         guard !attachments.isEmpty else { return nil }
         var writer = FleeceWriter()
         DocumentValue.write(attachments.mapValues { .dictionary($0.fields) }, to: &writer)
@@ -18,8 +18,8 @@ struct AttachmentList: Sendable {
     }
 
     /// The attachments by name. Those whose entry is damaged are left out.
-    var attachments: [String: Attachment] {
-        var found: [String: Attachment] = [:]
+    var attachments: NamedValues<Attachment> {
+        var found = NamedValues<Attachment>()
         for (name, value) in fleece.root.dictionary ?? .empty {
             found[name] = Attachment(DocumentValue(value))
         }
@@ -29,15 +29,17 @@ struct AttachmentList: Sendable {
 
 extension Document {
     /// The attachments by name: what they are, not their content, which ``Database/blobReader(_:)-(Attachment)`` reads.
-    public var attachments: [String: Attachment] { body.attachments }
+    public var attachments: NamedValues<Attachment> { body.attachments }
 
     /// Whether the revision has attachments. O(1).
     public var hasAttachments: Bool { body.attachmentList != nil }
 
     /// What stands under `_attachments` in JSON: stubs.
-    var attachmentStubs: [String: DocumentValue] {
+    var attachmentStubs: NamedValues<DocumentValue> {
         attachments.mapValues { attachment in
-            .dictionary(attachment.fields.merging([Attachment.Field.stub: true]) { first, _ in first })
+            var fields = attachment.fields
+            fields[Attachment.Field.stub] = true
+            return .dictionary(fields)
         }
     }
 }

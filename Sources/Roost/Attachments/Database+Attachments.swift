@@ -23,7 +23,7 @@ extension Database {
         inliningAttachmentsOf document: Document, _ format: JSONFormat = .compact,
         with metadata: DocumentMetadata = .all
     ) throws(DatabaseError) -> String {
-        var members: [String: DocumentValue] = [:]
+        var members = NamedValues<DocumentValue>()
         for (name, attachment) in document.attachments {
             guard let reader = try blobReader(attachment) else {
                 throw DatabaseError(

@@ -7,10 +7,10 @@ extension WriteBatch {
     ///
     /// - Throws: `corruptRevisionData`, `damaged`, `noSpace`, `inputOutput`.
     func prepare(
-        _ claims: [String: AttachmentClaim]?
-    ) throws(DatabaseError) -> [String: PreparedAttachment]? {
+        _ claims: NamedValues<AttachmentClaim>?
+    ) throws(DatabaseError) -> NamedValues<PreparedAttachment>? {
         guard let claims else { return nil }
-        var prepared: [String: PreparedAttachment] = [:]
+        var prepared: NamedValues<PreparedAttachment> = [:]
         for (name, claim) in claims {
             guard !name.isEmpty, !name.hasPrefix("_") else {
                 throw AttachmentClaim.refusal(name, "needs another name: not empty, and not beginning with _")
@@ -83,7 +83,8 @@ extension CollectionWriter {
     ///   - prepared: What is said of them; `nil` to carry on those of the parent, except to a tombstone.
     ///   - parent: The revision before, whose content stubs refer to where it is a leaf.
     func complete(
-        _ body: DocumentBody, _ prepared: [String: PreparedAttachment]?, parent: RevisionID?, isDeleted: Bool,
+        _ body: DocumentBody, _ prepared: NamedValues<PreparedAttachment>?, parent: RevisionID?,
+        isDeleted: Bool,
         isEdit: Bool, generation: UInt64, _ key: ByteView, _ loaded: LoadedDocument?
     ) throws(DatabaseError) -> DocumentBody {
         guard prepared != nil || isEdit && !isDeleted else { return body }
@@ -95,7 +96,7 @@ extension CollectionWriter {
 
     private func attachments(
         of revision: RevisionID?, _ key: ByteView, _ loaded: LoadedDocument?
-    ) throws(DatabaseError) -> [String: Attachment] {
+    ) throws(DatabaseError) -> NamedValues<Attachment> {
         guard let revision, let loaded, let leaf = loaded.tree[revision], leaf.isLeaf,
             leaf.flags.contains(.hasAttachments)
         else { return [:] }

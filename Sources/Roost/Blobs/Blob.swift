@@ -39,7 +39,7 @@ public struct Blob: Hashable, Sendable {
 
     /// The reference as a property of a document.
     public var value: DocumentValue {
-        var fields: [String: DocumentValue] = [
+        var fields: NamedValues<DocumentValue> = [
             "@type": "blob", "digest": .string(digest), "length": .integer(Int64(clamping: length)),
         ]
         if let contentType { fields["content_type"] = .string(contentType) }

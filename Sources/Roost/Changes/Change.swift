@@ -14,6 +14,8 @@ public struct Change: Sendable, Hashable {
     public let isDeleted: Bool
     /// Whether the document has more than one live leaf.
     public let isConflicted: Bool
+    /// Whether the document has more than one leaf, live or deleted; ``CollectionSnapshot/leaves(of:)`` tells them.
+    public let hasSeveralLeaves: Bool
     /// Whether the winning revision has attachments; blobs that only its properties name do not count.
     public let hasAttachments: Bool
     /// Whether the document, or some of its leaves, were purged. Only listeners are told of that; it is no edit and
@@ -35,6 +37,7 @@ public struct Change: Sendable, Hashable {
         self.revision = revision
         isDeleted = flags.contains(.deleted)
         isConflicted = flags.contains(.conflicted)
+        hasSeveralLeaves = flags.contains(.severalLeaves)
         hasAttachments = flags.contains(.hasAttachments)
         self.isPurged = isPurged
     }

@@ -11,8 +11,19 @@ public struct RevisionInfo: Sendable, Hashable {
     public let isDeleted: Bool
     /// Whether nothing is an edit of it; only leaves have a body still.
     public let isLeaf: Bool
+    /// Whether it has attachments. Not known of revisions that came as the ancestors of others only.
+    public let hasAttachments: Bool
     /// The collection's sequence when it was stored here; 0 when it came as the ancestor of another only.
     public let sequence: UInt64
+
+    init(_ revision: Revision, in tree: RevisionTree) {
+        id = revision.id
+        parent = tree.parent(of: revision.id)
+        isDeleted = revision.isDeleted
+        isLeaf = revision.isLeaf
+        hasAttachments = revision.flags.contains(.hasAttachments)
+        sequence = revision.sequence
+    }
 }
 
 /// Which of the revisions that a peer offers are missing here (CouchDB's `_revs_diff`).
@@ -68,11 +79,23 @@ extension CollectionSnapshot {
     /// All that is known of a document's revisions, highest first.
     public func revisions(of id: String) throws(DatabaseError) -> [RevisionInfo] {
         let tree = try tree(of: id)
-        return tree.reversed().map { revision in
-            RevisionInfo(
-                id: revision.id, parent: tree.parent(of: revision.id), isDeleted: revision.isDeleted,
-                isLeaf: revision.isLeaf, sequence: revision.sequence)
-        }
+        return tree.reversed().map { RevisionInfo($0, in: tree) }
+    }
+
+    /// The document's leaves without their bodies, in winning order: live before deleted, then the higher revision first.
+    /// Empty when there is no such document. O(n) in the number of revisions.
+    public func leaves(of id: String) throws(DatabaseError) -> [RevisionInfo] {
+        let tree = try tree(of: id)
+        return tree.leaves.map { RevisionInfo($0, in: tree) }
+    }
+
+    /// The leaves that came about by edits of `revision`, itself among them while it is one, in winning order, without their
+    /// bodies (`latest=true` in CouchDB's terms). Empty when the revision is not known. O(n) in the number of revisions.
+    public func leaves(
+        of id: String, descendingFrom revision: RevisionID
+    ) throws(DatabaseError) -> [RevisionInfo] {
+        let tree = try tree(of: id)
+        return tree.leaves(descendingFrom: revision).map { RevisionInfo($0, in: tree) }
     }
 
     /// Which of the `offered` revisions of a document are missing here, and what of ours they could be edits of.

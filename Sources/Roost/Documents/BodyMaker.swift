@@ -52,7 +52,7 @@ final class BodyMaker {
     /// The body with these properties.
     ///
     /// - Throws: `invalidDocument` for a number that is not finite; `limitExceeded`; `corruptRevisionData`.
-    func submission(_ properties: [String: DocumentValue]) throws(DatabaseError) -> Submission {
+    func submission(_ properties: NamedValues<DocumentValue>) throws(DatabaseError) -> Submission {
         DocumentValue.write(properties, to: &writer)
         return try separated(try finish(), leavingOut: [])
     }
@@ -65,7 +65,8 @@ final class BodyMaker {
         guard !reserved.isEmpty || !keys.isEmpty else { return Submission(body) }
         let claims = try reserved.isEmpty ? nil : ReservedProperties(body.properties)
         writer.beginDictionary()
-        for (key, value) in body.dictionary where !keys.contains(key) && !reserved.contains(key) {
+        for (key, value) in body.dictionary
+        where !(keys + reserved).contains(where: { $0.utf8.elementsEqual(key.utf8) }) {
             writer.key(key)
             writer.write(value)
         }

@@ -22,7 +22,7 @@ struct DocumentBody: Sendable {
     let attachmentList: AttachmentList?
 
     /// The attachments by name. Decodes them.
-    var attachments: [String: Attachment] { attachmentList?.attachments ?? [:] }
+    var attachments: NamedValues<Attachment> { attachmentList?.attachments ?? [:] }
 
     /// No properties: what a tombstone has.
     static let empty: Self = {
@@ -39,7 +39,7 @@ struct DocumentBody: Sendable {
     }
 
     /// The same properties with these attachments.
-    func with(_ attachments: [String: Attachment]) throws(DatabaseError) -> Self {
+    func with(_ attachments: NamedValues<Attachment>) throws(DatabaseError) -> Self {
         Self(properties: properties, try AttachmentList(attachments))
     }
 
@@ -117,7 +117,6 @@ extension DocumentBody {
         head.reserveCapacity(48)
         if let parent { parent.appendPrefixed(to: &head) } else { head.append(0) }
         head.append(isDeleted ? 1 : 0)
-        let attachments = attachments.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         Varint.append(UInt64(attachments.count), to: &head)
         for text in attachments.flatMap({ [$0.key, $0.value.digest] }) {
             Varint.append(UInt64(text.utf8.count), to: &head)

@@ -1,12 +1,12 @@
 /// The name of a document within its collection, checked.
 ///
-/// 1 to 240 bytes of UTF-8 without control characters. An ID is compared by its bytes, not as Swift
-/// compares strings: `é` as one character and as `e` with an accent are different IDs, as they are
+/// 1 to 2048 bytes of UTF-8; any character may stand in it, as in CouchDB. An ID is compared by its bytes, not as
+/// Swift compares strings: `é` as one character and as `e` with an accent are different IDs, as they are
 /// different keys in the file. IDs that begin with `_` are reserved, but for two kinds, as in CouchDB: see
 /// ``Kind``.
 package struct DocumentID: Sendable {
     /// The longest ID in bytes of UTF-8.
-    package static let maximumLength = 240
+    package static let maximumLength = 2048
 
     /// What the beginning of an ID says about its document.
     package enum Kind: Hashable, Sendable {
@@ -37,7 +37,6 @@ package struct DocumentID: Sendable {
                 "The document ID \(DatabaseError.quoted(string)) is \(length) bytes long, and the longest is "
                     + "\(Self.maximumLength). Shorten it, or keep the long name in a property.")
         }
-        try Self.refuseControlCharacters(in: string)
         self.string = string
         kind = try Self.kind(of: string)
     }
@@ -52,18 +51,6 @@ package struct DocumentID: Sendable {
                 "The document ID \(DatabaseError.quoted(readable)) is not valid UTF-8. Encode it as UTF-8.")
         }
         try self.init(string)
-    }
-
-    /// Control characters are those of Unicode's category Cc: U+0000 to U+001F and U+007F to U+009F.
-    private static func refuseControlCharacters(in string: String) throws(DatabaseError) {
-        for (index, scalar) in string.unicodeScalars.enumerated()
-        where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
-            let digits = String(scalar.value, radix: 16, uppercase: true)
-            let name = "U+" + String(repeating: "0", count: 4 - digits.count) + digits
-            throw invalid(
-                "The document ID \(DatabaseError.quoted(string)) has the control character \(name) as its "
-                    + "character \(index + 1). Remove it, or write it in another way.")
-        }
     }
 
     private static func kind(of string: String) throws(DatabaseError) -> Kind {

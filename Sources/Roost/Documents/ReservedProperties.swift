@@ -5,7 +5,7 @@ struct ReservedProperties: Sendable {
     private(set) var id: String?
     private(set) var revision: RevisionID?
     private(set) var isDeleted = false
-    private(set) var attachments: [String: AttachmentClaim]?
+    private(set) var attachments: NamedValues<AttachmentClaim>?
 
     /// - Throws: `corruptRevisionData` for a reserved name that no body may have, and for one whose value cannot be true.
     init(_ properties: FleeceDocument) throws(DatabaseError) {

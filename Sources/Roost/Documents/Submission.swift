@@ -7,7 +7,7 @@ struct Submission: Sendable {
     /// The ID that a ``DocumentIdentifier`` in the value gives, or the claimed one.
     var suggestedID: String?
     /// What is said of the attachments; `nil` when nothing is.
-    var attachments: [String: AttachmentClaim]?
+    var attachments: NamedValues<AttachmentClaim>?
 
     /// - Parameter claims: what the reserved properties say, where there were any.
     init(_ body: DocumentBody, claims: ReservedProperties? = nil) {

@@ -18,6 +18,17 @@ extension RevisionTree {
         return descending.filter { !$0.isDeleted } + descending.filter(\.isDeleted)
     }
 
+    /// The leaves that `ancestor` is or led to, in winning order. Empty when it is not in the tree. O(n).
+    package func leaves(descendingFrom ancestor: RevisionID) -> [Revision] {
+        guard let start = index(of: ancestor) else { return [] }
+        var descends = [Bool](repeating: false, count: count)
+        descends[start] = true
+        for index in nodes.indices[(start + 1)...] {
+            if let parent = parentIndex(of: index), descends[parent] { descends[index] = true }
+        }
+        return leaves.filter { leaf in index(of: leaf.id).map { descends[$0] } ?? false }
+    }
+
     /// The live leaves besides the winner, in winning order: edits that nobody has reconciled. O(n).
     package var conflicts: [Revision] {
         Array(leaves.dropFirst().prefix { !$0.isDeleted })

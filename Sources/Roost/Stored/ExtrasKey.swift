@@ -3,12 +3,12 @@ import RoostStorage
 
 /// Keys of a collection's third tree, which holds what few documents have.
 ///
-///     72 id 00            a revision tree that is too long for the document's entry
-///     72 id 00 revision   the body of a leaf that is not the winner (the revision in its compact form)
-///     6c name             a local document, named without `_local/`
-///     65 time id          an expiration (8 bytes big-endian, microseconds since 1970), without a value
+///     72 length id            a revision tree that is too long for the document's entry
+///     72 length id revision   the body of a leaf that is not the winner (the revision in its compact form)
+///     6c name                 a local document, named without `_local/`
+///     65 time id              an expiration (8 bytes big-endian, microseconds since 1970), without a value
 ///
-/// Document IDs have no control characters, so that 00 ends them.
+/// The length of an ID is two bytes, big-endian; any byte may stand in the ID.
 enum ExtrasKey {
     private static let revisions = UInt8(ascii: "r")
     private static let local = UInt8(ascii: "l")
@@ -17,10 +17,11 @@ enum ExtrasKey {
     /// The key of a long revision tree, and the prefix of those of the leaves' bodies.
     static func revisions(of id: ByteView) -> [UInt8] {
         var key: [UInt8] = []
-        key.reserveCapacity(id.count + 2 + 42)
+        key.reserveCapacity(id.count + 3 + 42)
         key.append(revisions)
+        key.append(UInt8(truncatingIfNeeded: id.count >> 8))
+        key.append(UInt8(truncatingIfNeeded: id.count))
         unsafe key.append(contentsOf: id.buffer)
-        key.append(0)
         return key
     }
 

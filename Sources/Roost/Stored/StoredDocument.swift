@@ -49,10 +49,14 @@ struct StoredDocument {
         static let elsewhere = Self(rawValue: 1 << 4)
         /// EXPIRES: the document has an expiration.
         static let expires = Self(rawValue: 1 << 5)
+        /// SEVERAL_LEAVES: there is more than one leaf, live or deleted.
+        static let severalLeaves = Self(rawValue: 1 << 6)
 
-        static let known: Self = [.deleted, .conflicted, .hasAttachments, .single, .elsewhere, .expires]
+        static let known: Self = [
+            .deleted, .conflicted, .hasAttachments, .single, .elsewhere, .expires, .severalLeaves,
+        ]
         /// The flags that a change shows too.
-        static let shownInChanges: Self = [.deleted, .conflicted, .hasAttachments]
+        static let shownInChanges: Self = [.deleted, .conflicted, .hasAttachments, .severalLeaves]
     }
 
     var flags: Flags

@@ -35,7 +35,7 @@ extension Document {
 
     /// The same, with what is to stand under `_attachments`, if there is any.
     func json(
-        _ format: JSONFormat, with metadata: DocumentMetadata, attachments: [String: DocumentValue]
+        _ format: JSONFormat, with metadata: DocumentMetadata, attachments: NamedValues<DocumentValue>
     ) -> String {
         let isPretty = format == .pretty
         var members: [String] = []

@@ -138,7 +138,7 @@ extension DocumentValue? {
     }
 
     /// The values by name; `nil` for anything else.
-    public var dictionary: [String: DocumentValue]? {
+    public var dictionary: NamedValues<DocumentValue>? {
         get { if case .dictionary(let values) = self { values } else { nil } }
         set { self = newValue.map { .dictionary($0) } }
     }

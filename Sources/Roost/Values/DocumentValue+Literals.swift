@@ -22,6 +22,8 @@ extension DocumentValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, E
 
     /// Values by name; the last one counts where a name comes twice.
     public init(dictionaryLiteral elements: (String, DocumentValue)...) {
-        self = .dictionary(Dictionary(elements) { $1 })
+        var values = NamedValues<DocumentValue>()
+        for (name, value) in elements { values[name] = value }
+        self = .dictionary(values)
     }
 }

@@ -55,7 +55,7 @@ extension DocumentValue {
     }
 
     /// The values by name; `nil` for anything else. Assigning `nil` makes this null.
-    public var dictionary: [String: DocumentValue]? {
+    public var dictionary: NamedValues<DocumentValue>? {
         get { Self?.some(self).dictionary }
         set { self = newValue.map { .dictionary($0) } ?? .null }
     }

@@ -23,7 +23,7 @@ public enum DocumentValue: Sendable, Hashable {
     /// A list of values.
     case array([DocumentValue])
     /// Values by name.
-    case dictionary([String: DocumentValue])
+    case dictionary(NamedValues<DocumentValue>)
 }
 
 extension DocumentValue {
@@ -43,8 +43,8 @@ extension DocumentValue {
     }
 
     /// A copy of a stored dictionary.
-    static func properties(_ dictionary: FleeceDictionary) -> [String: DocumentValue] {
-        var copy: [String: DocumentValue] = [:]
+    static func properties(_ dictionary: FleeceDictionary) -> NamedValues<DocumentValue> {
+        var copy = NamedValues<DocumentValue>()
         for (key, value) in dictionary { copy[key] = Self(value) }
         return copy
     }
@@ -67,7 +67,7 @@ extension DocumentValue {
         }
     }
 
-    static func write(_ values: [String: DocumentValue], to writer: inout FleeceWriter) {
+    static func write(_ values: NamedValues<DocumentValue>, to writer: inout FleeceWriter) {
         writer.beginDictionary()
         for (key, value) in values {
             writer.key(key)

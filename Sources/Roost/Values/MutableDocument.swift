@@ -13,16 +13,16 @@ public struct MutableDocument: Sendable {
     /// The revision that was copied or saved last, which a save checks against; `nil` for a new document.
     public private(set) var revision: RevisionID?
     /// The properties.
-    public var properties: [String: DocumentValue]
+    public var properties: NamedValues<DocumentValue>
     /// The attachments by name, which the saved revision gets, all of them and no others.
-    public var attachments: [String: Attachment] = [:]
+    public var attachments: NamedValues<Attachment> = [:]
 
     /// A new document.
     ///
     /// - Parameters:
     ///   - id: Its name; where there is none, saving makes one.
     ///   - properties: What it holds.
-    public init(id: String? = nil, _ properties: [String: DocumentValue] = [:]) {
+    public init(id: String? = nil, _ properties: NamedValues<DocumentValue> = [:]) {
         self.id = id
         self.properties = properties
     }
@@ -88,6 +88,19 @@ public struct MutableDocument: Sendable {
 }
 
 extension MutableDocument: Hashable, CustomStringConvertible {
+    /// Whether both have the same ID, byte by byte, are based on the same revision, and hold the same.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.id.map { ByteKey($0) } == right.id.map { ByteKey($0) } && left.revision == right.revision
+            && left.properties == right.properties && left.attachments == right.attachments
+    }
+
+    /// Hashes ID, revision and properties.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id.map { ByteKey($0) })
+        hasher.combine(revision)
+        hasher.combine(properties)
+    }
+
     /// ID, revision and properties.
     public var description: String {
         "\(id ?? "(new)")\(revision.map { " at \($0)" } ?? ""): \(DocumentValue.dictionary(properties))"

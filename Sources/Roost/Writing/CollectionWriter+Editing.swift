@@ -4,7 +4,7 @@ import RoostStorage
 extension CollectionWriter {
     /// Makes an edit: a new revision on top of the one that `expectation` names.
     func edit(
-        _ id: DocumentID, _ body: DocumentBody, _ attachments: [String: PreparedAttachment]? = nil,
+        _ id: DocumentID, _ body: DocumentBody, _ attachments: NamedValues<PreparedAttachment>? = nil,
         isDeleted: Bool = false,
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
@@ -16,7 +16,7 @@ extension CollectionWriter {
     /// As ``edit(_:_:_:isDeleted:expecting:)``, where what is stored of the document is known.
     func edit(
         _ id: DocumentID, _ key: ByteView, _ loaded: LoadedDocument?, _ body: DocumentBody,
-        _ attachments: [String: PreparedAttachment]? = nil, isDeleted: Bool,
+        _ attachments: NamedValues<PreparedAttachment>? = nil, isDeleted: Bool,
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
         var tree = loaded?.tree ?? RevisionTree()

@@ -6,7 +6,8 @@ extension CollectionWriter {
     ///
     /// A known revision may still come with ancestors that were not known to be its own, and then join branches.
     func insert(
-        _ id: DocumentID, _ body: DocumentBody, _ attachments: [String: PreparedAttachment]?, isDeleted: Bool,
+        _ id: DocumentID, _ body: DocumentBody, _ attachments: NamedValues<PreparedAttachment>?,
+        isDeleted: Bool,
         history: [RevisionID]
     ) throws(DatabaseError) -> Bool {
         let key = keyView(id)
@@ -53,7 +54,7 @@ extension CollectionWriter {
             try transaction.delete(id, in: trees.documents)
             try transaction.delete(Key(Sequences.key(loaded.sequence)), in: trees.changes)
         }
-        if loaded.flags.contains(.elsewhere) || loaded.tree.hasSeveralLeaves {
+        if !loaded.flags.isDisjoint(with: [.elsewhere, .severalLeaves]) {
             try engine { () throws(StoreError) in
                 try transaction.delete(KeyRange(prefix: Key(ExtrasKey.revisions(of: id))), in: trees.extras)
             }

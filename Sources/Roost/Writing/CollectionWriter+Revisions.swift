@@ -21,6 +21,7 @@ extension CollectionWriter {
         if winner.isDeleted { flags.insert(.deleted) }
         if winner.flags.contains(.hasAttachments) { flags.insert(.hasAttachments) }
         if tree.isConflicted { flags.insert(.conflicted) }
+        if tree.hasSeveralLeaves { flags.insert(.severalLeaves) }
         let document = LoadedDocument(
             flags: flags, sequence: sequence, expiration: loaded?.expiration, winner: winner.id, body: body,
             tree: tree)
@@ -50,7 +51,7 @@ extension CollectionWriter {
         if loaded.winner != winner, tree[loaded.winner]?.isLeaf == true {
             try put(body: loaded.body, under: ExtrasKey.body(of: loaded.winner, id))
         }
-        guard loaded.tree.hasSeveralLeaves else { return }
+        guard loaded.flags.contains(.severalLeaves) else { return }
         for leaf in loaded.tree.leaves where leaf.id != loaded.winner && leaf.id != winner {
             if tree[leaf.id]?.isLeaf != true { try removeExtra(ExtrasKey.body(of: leaf.id, id)) }
         }

@@ -11,7 +11,7 @@ enum Format {
     /// The longest value, in bytes.
     static let maximumValueLength = 1 << 30
     /// The longest value that may stand in a leaf rather than in a chunk of its own.
-    static let maximumInlineLength = 2048
+    static let maximumInlineLength = 4096
     /// The longest name of a tree, in UTF-8 bytes.
     static let maximumNameLength = 255
     /// The longest reduction of a tree, in bytes.

@@ -45,7 +45,7 @@ public struct StoreOptions: Sendable {
     /// Bytes of log after which a checkpoint is made; what opening after a crash has to read and replay. Values don't
     /// count, as replaying does not touch them. At least 4 KiB. Default: 64 MiB.
     public var logLimit: UInt64 = 64 << 20
-    /// Values up to this many bytes stand in their leaf, longer ones in chunks of their own. 0 to 2048. Default: 128.
+    /// Values up to this many bytes stand in their leaf, longer ones in chunks of their own. 0 to 4096. Default: 128.
     public var inlineLimit = 128
     /// Compresses values and nodes with zlib at this level, 1 (fast) to 9, where it saves an eighth; 0 for none.
     public var compression: Int32 = 0

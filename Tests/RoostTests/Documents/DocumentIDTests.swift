@@ -4,8 +4,9 @@ import Testing
 @Suite struct DocumentIDTests {
     @Test(arguments: [
         "a", "n1", "hotel-42", "a b", "ключ", "鍵", "👩‍👩‍👧", "1/2", "a_b", "-", ".", "%", "\u{A0}",
-        String(repeating: "x", count: 240),
-        String(repeating: "é", count: 120),
+        "a\u{0}", "\u{1F}", "a\nb", "tab\t", "\u{7F}", "\u{85}", "\u{9F}",
+        String(repeating: "x", count: 2048),
+        String(repeating: "é", count: 1024),
     ])
     func ordinary(_ text: String) throws {
         let id = try DocumentID(text)
@@ -15,11 +16,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "_", "_id", "_all_docs", "_local", "_local/", "_design/", "_Local/x", "a\u{0}", "\u{1F}", "a\nb",
-        "tab\t", "\u{7F}",
-        "\u{85}", "\u{9F}", "_local/\u{1}", String(repeating: "x", count: 241),
-        String(repeating: "é", count: 121),
-        "_local/" + String(repeating: "x", count: 234),
+        "", "_", "_id", "_all_docs", "_local", "_local/", "_design/", "_Local/x",
+        String(repeating: "x", count: 2049),
+        String(repeating: "é", count: 1025),
+        "_local/" + String(repeating: "x", count: 2042),
     ])
     func refused(_ text: String) {
         #expect(code { _ = try DocumentID(text) } == .invalidDocumentID)
@@ -51,12 +51,8 @@ import Testing
             #expect(throws: DatabaseError.self) { try DocumentID(text) }?.message
         }
         #expect(
-            message("ab\u{7}c")
-                == "The document ID \"ab\\u{07}c\" has the control character U+0007 as its character 3. "
-                + "Remove it, or write it in another way.")
-        #expect(
-            message(String(repeating: "x", count: 300))?.contains(
-                "x\"… is 300 bytes long, and the longest is 240") == true)
+            message(String(repeating: "x", count: 3000))?.contains(
+                "x\"… is 3000 bytes long, and the longest is 2048") == true)
         #expect(message("_id")?.contains("\"_id\" begins with an underscore, which is reserved") == true)
     }
 }

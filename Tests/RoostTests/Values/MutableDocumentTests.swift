@@ -236,3 +236,57 @@ import Testing
         #expect("\(change)" == "1: a at \(document.revision)")
     }
 }
+
+/// Names that differ only in Unicode's normal form are different names, as they are in JSON and in the file.
+@Suite struct NormalFormTests {
+    let files = TemporaryFiles()
+    let notes: DocumentCollection
+    let composed = "\u{E9}"
+    let decomposed = "e\u{301}"
+
+    init() throws { notes = try files.open("a").collection("notes") }
+
+    @Test func aDraftKeepsBothProperties() throws {
+        try notes.save(
+            json: "{\"\(composed)\":1,\"\(decomposed)\":2,\"in\":{\"\(composed)\":3,\"\(decomposed)\":4}}",
+            id: "n")
+        var draft = try #require(try notes.get("n")).mutableCopy()
+        #expect(draft.properties.count == 3 && draft[composed] == 1 && draft[decomposed] == 2)
+        draft[composed] = 10
+        draft["in"][decomposed].int = 40
+        let saved = try notes.save(&draft)
+        #expect(saved[composed].int == 10 && saved[decomposed].int == 2)
+        #expect(saved["in"][composed].int == 3 && saved["in"][decomposed].int == 40)
+        draft[decomposed] = nil
+        #expect(
+            draft.properties.keys.map { Array($0.utf8) }
+                == [Array("in".utf8), Array(composed.utf8)].sorted { $0.lexicographicallyPrecedes($1) })
+    }
+
+    @Test func bothAttachmentsAreKept() throws {
+        let json =
+            "{\"_attachments\":{\"\(composed)\":{\"data\":\"YWJj\"},\"\(decomposed)\":{\"data\":\"YWJk\"}}}"
+        let saved = try notes.save(json: json, id: "n")
+        #expect(saved.attachments.count == 2)
+        var draft = saved.mutableCopy()
+        draft["v"] = 1
+        #expect(try notes.save(&draft).attachments == saved.attachments)
+        #expect(saved.attachments[composed]?.digest != saved.attachments[decomposed]?.digest)
+    }
+
+    @Test func bothIDsNameDocuments() throws {
+        try notes.save(json: #"{"v":1}"#, id: composed)
+        try notes.save(json: #"{"v":2}"#, id: decomposed)
+        #expect(try notes.get(composed)?["v"].int == 1 && notes.get(decomposed)?["v"].int == 2)
+        #expect(try notes.get(composed) != notes.get(decomposed))
+        #expect(MutableDocument(id: composed) != MutableDocument(id: decomposed))
+    }
+
+    @Test func namedValuesCompareByBytes() {
+        let values: NamedValues<Int> = [composed: 1, decomposed: 2, "a": 3, "a": 4]
+        #expect(values.count == 3 && values["a"] == 4)
+        #expect(values.map(\.value) == [4, 2, 1], "in byte order")
+        #expect(NamedValues([composed: 1]) != NamedValues([decomposed: 1]))
+        #expect("\(NamedValues(["b": 1, "a": 2]))" == #"["a": 2, "b": 1]"#)
+    }
+}
