@@ -78,7 +78,7 @@ enum StoreSeeds {
         for number in 0..<commits {
             let transaction = try store.beginWriting()
             let plain = try transaction.tree("plain")
-            let reduced = try transaction.tree("reduced", reduction: Reduction.keyBytes.name)
+            let reduced = try transaction.tree("reduced", reduction: .keyBytes)
             for key in 0..<keys {
                 let value = [UInt8](repeating: UInt8(number + key), count: key % 5 * 5)
                 try transaction.put(Key("document-\(key * (number + 1) % 97)"), value, in: plain)

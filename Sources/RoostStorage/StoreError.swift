@@ -37,7 +37,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let closed = Code(description: "closed")
         /// The key or passphrase does not open this store.
         public static let wrongKey = Code(description: "wrongKey")
-        /// The tree's reduction was not given when the store was opened.
+        /// The tree keeps no reduction, or one whose function is not known here.
         public static let missingReduction = Code(description: "missingReduction")
         /// A compaction of the store is running already.
         public static let compacting = Code(description: "compacting")
@@ -94,14 +94,6 @@ extension StoreError {
         case .interrupted, .other:
             self.init(.inputOutput, "\(place): system error \(error.errno).", cause: error)
         }
-    }
-
-    /// The options lack the reduction that a tree keeps.
-    static func missingReduction(of tree: TreeVersion, in path: String) -> StoreError {
-        StoreError(
-            .missingReduction,
-            "\(path): tree \"\(tree.name)\" keeps the reduction \"\(tree.reduction)\". "
-                + "Give it in the options when opening the store.")
     }
 
     /// Damage found at `offset` of the file `path`.

@@ -124,7 +124,7 @@ struct RandomHistory {
         var next = models
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
             let name = ["alpha", "beta"].randomElement(using: &generator)!
-            let tree = try transaction.tree(name, reduction: name == "beta" ? "sum" : "")
+            let tree = try transaction.tree(name, reduction: name == "beta" ? .sum : nil)
             try change(transaction, tree, &next[name, default: Model()])
         }
         if commits {
@@ -183,7 +183,7 @@ struct RandomHistory {
                 let expected = model.sorted.filter { range.contains($0.key) }.reduce(0) {
                     $0 + $1.key.bytes.count
                 }
-                #expect(Reduction.sumValue(try snapshot[tree].reduction(in: range)) == expected)
+                #expect(Reduction.sumValue(try snapshot[tree].reduction(in: range) ?? []) == expected)
             }
         }
     }
@@ -223,8 +223,17 @@ struct RandomHistory {
 extension Reduction {
     /// The sum of the lengths of all keys.
     static let sum = Reduction(
-        name: "sum", identity: encode(0), map: { key, _ in encode(key.count) },
-        combine: { encode(sumValue($0) + sumValue($1)) })
+        name: "sum",
+        reduce: { rows, value in
+            var sum = 0
+            try rows.forEach { key, _ in sum += key.count }
+            value += encode(sum)
+        },
+        combine: { values, value in
+            var sum = 0 as UInt64
+            try values.forEach { sum &+= $0.number }
+            value += encode(Int(truncatingIfNeeded: sum))
+        })
 
     private static func encode(_ number: Int) -> [UInt8] { Key(UInt64(number)).bytes }
     static func sumValue(_ bytes: [UInt8]) -> Int { Int(Key(bytes).number ?? 0) }

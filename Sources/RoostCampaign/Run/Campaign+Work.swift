@@ -120,7 +120,7 @@ extension Campaign {
         }
         guard name == "reduced" else { return }
         let sum = model.keys[expected].reduce(0) { $0 + $1.bytes.count }
-        guard Key(try view.reduction(in: range)).number == UInt64(sum) else {
+        guard Key(try view.reduction(in: range) ?? Key(UInt64(0)).bytes).number == UInt64(sum) else {
             throw finding("\(name) reduces wrongly")
         }
     }

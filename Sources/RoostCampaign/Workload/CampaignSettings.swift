@@ -82,8 +82,21 @@ package struct CampaignSettings: Sendable {
 extension Reduction {
     /// The sum of the lengths of all keys.
     package static let keyBytes = Reduction(
-        name: "keyBytes", identity: Key(UInt64(0)).bytes,
-        map: { key, _ in Key(UInt64(key.count)).bytes },
-        // Wrapping, because a damaged file may hold any numbers.
-        combine: { Key((Key($0).number ?? 0) &+ (Key($1).number ?? 0)).bytes })
+        name: "keyBytes",
+        reduce: { rows, value in
+            var sum = 0 as UInt64
+            try rows.forEach { key, _ in sum += UInt64(key.count) }
+            value += Key(sum).bytes
+        },
+        combine: { values, value in
+            // Wrapping, because a damaged file may hold any numbers.
+            var sum = 0 as UInt64
+            try values.forEach { sum &+= $0.number }
+            value += Key(sum).bytes
+        })
+}
+
+extension Span<UInt8> {
+    /// The number whose bytes these are, most significant first.
+    package var number: UInt64 { indices.reduce(0) { $0 << 8 | UInt64(self[$1]) } }
 }

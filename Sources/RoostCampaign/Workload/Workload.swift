@@ -89,7 +89,7 @@ struct Workload {
     private mutating func changeTree(
         _ name: String, _ transaction: WriteTransaction, _ model: inout StoreModel
     ) throws(StoreError) {
-        let tree = try transaction.tree(name, reduction: name == "reduced" ? Reduction.keyBytes.name : "")
+        let tree = try transaction.tree(name, reduction: name == "reduced" ? .keyBytes : nil)
         let count = [1, 1, 10, 100][generator.next(below: 4)]
         var entries = model[name]
         model[name] = TreeModel()  // so that the copy below is not shared, and changed in place

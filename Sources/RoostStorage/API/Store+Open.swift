@@ -32,7 +32,7 @@ struct StoreOpener {
     let environment: Environment
 
     private var medium: any Medium { environment.medium }
-    private var reductions: [String: Reduction] { Store.named(options.reductions) }
+    private var reductions: ReductionRegistry { options.reductions }
 
     func openForReading() throws(StoreError) -> Store {
         let file = try openFile(.readOnly)

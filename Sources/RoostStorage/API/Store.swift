@@ -11,7 +11,6 @@ import Synchronization
 public final class Store: Sendable {
     let environment: Environment
     let options: StoreOptions
-    let reductions: [String: Reduction]
     let path: String
     let checkpointer: Checkpointer
     let spareBuffers = SpareBuffers()
@@ -36,7 +35,6 @@ public final class Store: Sendable {
         self.path = path
         self.options = options
         self.environment = environment
-        reductions = Store.named(options.reductions)
         checkpointer = Checkpointer(
             pendingLimit: options.pendingLimitInRange, logLimit: options.logLimitInRange)
         compactor = Compactor(options)
@@ -48,10 +46,6 @@ public final class Store: Sendable {
     }
 
     deinit { try? close() }
-
-    static func named(_ reductions: [Reduction]) -> [String: Reduction] {
-        Dictionary(reductions.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
-    }
 
     /// The newest published state.
     var state: StoreState { published.snapshot.state }
@@ -138,8 +132,9 @@ public final class Store: Sendable {
     ///
     /// - Parameters:
     ///   - name: 1 to 255 bytes of UTF-8.
-    ///   - reduction: the reduction that a new tree keeps; it must be among ``StoreOptions/reductions``.
-    public func tree(_ name: String, reduction: String = "") throws(StoreError) -> Tree {
+    ///   - reduction: the reduction that a new tree keeps; its function is known from now on.
+    public func tree(_ name: String, reduction: Reduction? = nil) throws(StoreError) -> Tree {
+        if let reduction { options.reductions.add(reduction) }
         if let id = state.identifiers[name] { return Tree(id: id, name: name) }
         let transaction = try beginWriting()
         let tree = try transaction.tree(name, reduction: reduction)

@@ -10,7 +10,13 @@ public struct Tree: Hashable, Sendable {
         self.name = name
     }
 
-    static func check(name: String) throws(StoreError) {
+    static func check(name: String, reduction: String) throws(StoreError) {
+        guard reduction.utf8.count <= Format.maximumNameLength else {
+            throw StoreError(
+                .limitExceeded,
+                "A reduction's name takes up to \(Format.maximumNameLength) bytes of UTF-8; this one takes "
+                    + "\(reduction.utf8.count).")
+        }
         guard !name.isEmpty, name.utf8.count <= Format.maximumNameLength else {
             throw StoreError(
                 .limitExceeded,

@@ -136,12 +136,38 @@ import RoostBytes
         return end &- start
     }
 
-    /// The tree's own reduction over the keys in `range`. O(log n).
+    /// The tree's own reduction over the keys in `range`; `nil` when there are none.
     ///
-    /// - Throws: ``StoreError/Code/missingReduction`` when the tree keeps none.
-    public func reduction(in range: KeyRange = .all) throws(StoreError) -> [UInt8] {
-        guard !range.isEmpty else { return reader.reduction?.identity ?? [] }
+    /// O(log n). Where the file holds no value for a subtree, because the function was unknown or threw when it was written,
+    /// its entries are reduced: O(n) then. A compaction writes all values anew.
+    ///
+    /// - Throws: ``StoreError/Code/missingReduction`` when the tree keeps none, or one whose function is not known, and what
+    ///   the function throws.
+    public func reduction(in range: KeyRange = .all) throws -> [UInt8]? {
+        guard !range.isEmpty else {
+            _ = try reader.reductionFunction()
+            return nil
+        }
         return try reader.reduce(from: range.lower?.bytes, to: range.upper?.bytes)
+    }
+
+    /// Calls `body` with the first key and the reduction of each group of neighbouring keys in `range`, in key order.
+    ///
+    /// O(log n) for each group, less for groups within one leaf.
+    ///
+    /// - Parameters:
+    ///   - range: the keys to reduce; groups are cut at its ends.
+    ///   - upperBound: given a group's first key, says the first key after the group, `nil` when it takes all that are left.
+    ///   - body: returns `false` to stop.
+    /// - Throws: as ``reduction(in:)``, and ``StoreError/Code/limitExceeded`` for a group that ends before it begins.
+    public func forEachGroup(
+        in range: KeyRange = .all, endingBefore upperBound: (_ first: Key) throws -> Key?,
+        _ body: (_ first: Key, _ value: [UInt8]) throws -> Bool
+    ) throws {
+        guard !range.isEmpty else { return }
+        try reader.reduceGroups(
+            from: range.lower?.bytes, to: range.upper?.bytes, endingBefore: { try upperBound(Key($0))?.bytes }
+        ) { try body(Key($0), $1) }
     }
 
     /// A cursor over the keys in `range`, before the first of them.

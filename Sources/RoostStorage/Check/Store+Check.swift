@@ -32,7 +32,7 @@ extension Store {
         let opener = StoreOpener(path: path, options: options, environment: environment)
         do throws(StoreError) {
             let file = try opener.openFile(.readOnly)
-            return try StoreCheck(file, reductions: named(options.reductions), checking).run(
+            return try StoreCheck(file, reductions: options.reductions, checking).run(
                 at: nil, progress)
         } catch {
             // Without a header nothing else can be made sense of.

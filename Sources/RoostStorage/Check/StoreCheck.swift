@@ -4,14 +4,14 @@ import RoostFile
 /// The integrity check of one file as of one commit. Reads from the file alone, past the caches of open stores.
 struct StoreCheck {
     private let file: DataFile
-    private let reductions: [String: Reduction]
+    private let reductions: ReductionRegistry
     private let options: CheckOptions
     private let findings: FindingList
 
     /// The node cache of a check, which reads everything once, in bytes.
     static let cacheLimit = 1 << 20
 
-    init(_ file: DataFile, reductions: [String: Reduction], _ options: CheckOptions) {
+    init(_ file: DataFile, reductions: ReductionRegistry, _ options: CheckOptions) {
         self.file = file
         self.reductions = reductions
         self.options = options

@@ -95,7 +95,7 @@ extension WriteTransaction {
         for id in trees.sortedIdentifiers {
             guard let version = trees.version(id) else { continue }
             let walk = TreeWalk(
-                file: file, tree: version.name, reduction: store.reductions[version.reduction],
+                file: file, tree: version.name, reduction: version.reader.reduction?.function,
                 findings: findings,
                 readsValues: true
             ) { (_, _, _) throws(StoreError) in }

@@ -7,12 +7,12 @@ final class TreesCheck {
     private let options: CheckOptions
     private let findings: FindingList
     private let meter: ProgressMeter
-    private let reductions: [String: Reduction]
+    private let reductions: ReductionRegistry
     private(set) var nodes = 0
     private(set) var values = 0
 
     init(
-        _ file: DataFile, at record: CommitRecord, reductions: [String: Reduction], _ options: CheckOptions,
+        _ file: DataFile, at record: CommitRecord, reductions: ReductionRegistry, _ options: CheckOptions,
         _ findings: FindingList, _ meter: ProgressMeter
     ) {
         self.file = file
@@ -48,7 +48,7 @@ final class TreesCheck {
 
     private var replayer: Replayer {
         Replayer(
-            file: file, reductions: reductions, nodeSize: StoreOptions().nodeSizeInRange, ignoresMissing: true
+            file: file, reductions: reductions, nodeSize: StoreOptions().nodeSizeInRange
         )
     }
 

@@ -11,11 +11,11 @@ final class CatchUp {
     /// The end of that commit in the old file.
     private let copiedEnd: UInt64
     private let relocations: Relocations
-    private let reductions: [String: Reduction]
+    private let reductions: ReductionRegistry
 
     init(
         from source: StoreState, to copied: StoreState, relocations: Relocations,
-        reductions: [String: Reduction]
+        reductions: ReductionRegistry
     ) {
         self.source = source.file
         self.copied = copied

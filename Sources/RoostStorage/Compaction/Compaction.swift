@@ -12,7 +12,6 @@ final class Compaction {
     private weak var store: Store?
     private let source: StoreState
     private let storeOptions: StoreOptions
-    private let reductions: [String: Reduction]
     private let environment: Environment
     private let files: CompactionFiles
 
@@ -25,7 +24,6 @@ final class Compaction {
         self.control = control
         self.progress = progress
         source = store.state
-        reductions = store.reductions
         environment = store.environment
         files = CompactionFiles(path: store.path, medium: environment.medium)
         var storeOptions = store.options
@@ -51,7 +49,8 @@ final class Compaction {
             try pace.finishedCopy()
             let target = CompactedStore(copy, path: files.target, options: storeOptions, environment)
             defer { target.abandon() }
-            let catchUp = CatchUp(from: source, to: copy, relocations: relocations, reductions: reductions)
+            let catchUp = CatchUp(
+                from: source, to: copy, relocations: relocations, reductions: storeOptions.reductions)
             let chaser = Chaser(catchUp, from: source.record, in: source.file, target: target, pace: pace)
             try approach(chaser)
             let swap = FileSwap(files: files, environment: environment, factory: storeOptions.transform)
@@ -99,11 +98,7 @@ final class Compaction {
     private func copyTrees(to target: CopyTarget) throws(StoreError) -> [TreeVersion] {
         var copiers: [(TreeVersion, TreeCopier)] = []
         for version in source.trees.values.sorted(by: { $0.id < $1.id }) {
-            let reduction = version.reader.reduction
-            guard reduction != nil || version.reduction.isEmpty else {
-                throw StoreError.missingReduction(of: version, in: files.path)
-            }
-            let copier = TreeCopier(version, of: source, reduction: reduction, to: target)
+            let copier = TreeCopier(version, of: source, to: target)
             try copier.copy()
             copiers.append((version, copier))
         }
@@ -112,8 +107,7 @@ final class Compaction {
             let reader = TreeReader(
                 file: target.output.file, root: try copier.finish(), reduction: version.reader.reduction)
             trees.append(
-                TreeVersion(
-                    id: version.id, name: version.name, reduction: version.reduction, reader: reader))
+                TreeVersion(id: version.id, name: version.name, reader: reader))
         }
         return trees
     }

@@ -4,7 +4,6 @@ import RoostBytes
 ///
 /// Holds a few nodes of each level in memory.
 final class TreeBuilder {
-    private let name: String
     private let output: CommitBuffer
     private let nodeSize: Int
     private let reduction: Reduction?
@@ -26,8 +25,7 @@ final class TreeBuilder {
         }
     }
 
-    init(name: String, output: CommitBuffer, nodeSize: Int, reduction: Reduction?) {
-        self.name = name
+    init(output: CommitBuffer, nodeSize: Int, reduction: Reduction?) {
         self.output = output
         self.nodeSize = nodeSize
         self.reduction = reduction
@@ -74,10 +72,7 @@ final class TreeBuilder {
         var child = StoredChild(chunk: chunk, summary: summary)
         child.summary.bytes += UInt64(chunk.length)
         if let reduction, let page = PageView(bytes) {
-            child.reduction = try output.file.reading(chunk) { () throws(MalformedBytes) in
-                try reduction.value(of: page, 0..<page.count)
-            }
-            try reduction.check(child.reduction, of: name)
+            child.reduction = reduction.storedValue(of: page, in: output.file)
         }
         lastKey.reset()
         lastKey.append(leaves.key(range.upperBound - 1))
@@ -129,10 +124,7 @@ final class TreeBuilder {
         output.file.cache.insert(copyOf: bytes, at: chunk.offset)
         var child = StoredChild(chunk: chunk, summary: children.reduce(Summary()) { $0 + $1.summary })
         child.summary.bytes += UInt64(chunk.length)
-        if let reduction {
-            child.reduction = children.reduce(reduction.identity) { reduction.combine($0, $1.reduction) }
-            try reduction.check(child.reduction, of: name)
-        }
+        child.reduction = reduction?.storedValue(of: children) ?? []
         return child
     }
 }

@@ -21,13 +21,13 @@ final class TreeCopier {
     /// Which entries are copied.
     private enum Pass { case first, sharedValues, second }
 
-    init(_ version: TreeVersion, of source: StoreState, reduction: Reduction?, to target: CopyTarget) {
+    init(_ version: TreeVersion, of source: StoreState, to target: CopyTarget) {
         self.version = version
         self.source = source
         self.target = target
         gatherer = target.gatherer
         builder = TreeBuilder(
-            name: version.name, output: target.output, nodeSize: target.nodeSize, reduction: reduction)
+            output: target.output, nodeSize: target.nodeSize, reduction: version.reader.reduction?.function)
     }
 
     /// The first pass.

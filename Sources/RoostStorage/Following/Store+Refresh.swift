@@ -75,7 +75,7 @@ private struct Follower {
         let output = CommitBuffer(
             file: file, start: try file.nextReplayedRegion(), compression: 0, spares: nil)
         let replayer = Replayer(
-            file: file, reductions: store.reductions, nodeSize: store.options.nodeSizeInRange)
+            file: file, reductions: store.options.reductions, nodeSize: store.options.nodeSizeInRange)
         let next = try replayer.apply(
             records, to: state, output: output, owner: store.nextOwner())
         guard output.count > 0 else {

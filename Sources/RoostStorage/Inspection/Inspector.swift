@@ -4,12 +4,12 @@ import RoostFile
 /// The inspection of one file: every commit for what it holds, then the newest trees for what of that is alive.
 struct Inspector {
     private let file: DataFile
-    private let reductions: [String: Reduction]
+    private let reductions: ReductionRegistry
     private let nodeSize: Int
     private let options: InspectionOptions
     private let findings = FindingList(limit: 100)
 
-    init(_ file: DataFile, reductions: [String: Reduction], nodeSize: Int, _ options: InspectionOptions) {
+    init(_ file: DataFile, reductions: ReductionRegistry, nodeSize: Int, _ options: InspectionOptions) {
         self.file = file
         self.reductions = reductions
         self.nodeSize = nodeSize
@@ -92,7 +92,7 @@ struct Inspector {
         at newest: CommitRecord, since checkpoint: CommitRecord
     ) throws(StoreError) -> StoreState? {
         let replayer = Replayer(
-            file: file, reductions: reductions, nodeSize: StoreOptions().nodeSizeInRange, ignoresMissing: true
+            file: file, reductions: reductions, nodeSize: StoreOptions().nodeSizeInRange
         )
         do throws(StoreError) {
             let output = CommitBuffer(

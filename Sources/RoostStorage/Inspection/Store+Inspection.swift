@@ -33,7 +33,7 @@ extension Store {
         options.cacheSize = StoreCheck.cacheLimit
         let file = try StoreOpener(path: path, options: options, environment: environment).openFile(.readOnly)
         return try Inspector(
-            file, reductions: named(options.reductions), nodeSize: options.nodeSizeInRange, inspecting
+            file, reductions: options.reductions, nodeSize: options.nodeSizeInRange, inspecting
         ).run(at: nil, progress)
     }
 
@@ -47,7 +47,7 @@ extension Store {
             file: state.file.file, header: state.file.header, transform: state.file.codec.transform,
             cacheLimit: StoreCheck.cacheLimit)
         return try Inspector(
-            file, reductions: reductions, nodeSize: options.nodeSizeInRange, inspecting
+            file, reductions: options.reductions, nodeSize: options.nodeSizeInRange, inspecting
         ).run(at: state.record, progress)
     }
 }

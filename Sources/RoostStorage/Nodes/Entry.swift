@@ -38,6 +38,6 @@ struct Entry {
 struct StoredChild: Sendable {
     var chunk: ChunkReference
     var summary: Summary
-    /// The tree's own reduction over the subtree; empty when the tree has none.
+    /// The tree's own reduction over the subtree; empty where none is stored.
     var reduction: [UInt8] = []
 }

@@ -1,4 +1,5 @@
 import RoostBytes
+import Synchronization
 
 /// A node that differs from what the file's last checkpoint leads to: pending changes, or a path to them.
 ///
@@ -17,6 +18,9 @@ class MemoryNode: @unchecked Sendable {
         @inline(__always) get { unsafe uncheckedSummary }
         @inline(__always) set { unsafe uncheckedSummary = newValue }
     }
+    /// The tree's reduction over the subtree, once it has been read.
+    private let reduction = AtomicLazyReference<KeptReduction>()
+
     // Spared the run-time check for overlapping accesses, as every change of a leaf changes all summaries above it.
     @exclusivity(unchecked) private final var uncheckedSummary: Summary
 
@@ -24,6 +28,18 @@ class MemoryNode: @unchecked Sendable {
         self.owner = owner
         self.level = level
         unsafe uncheckedSummary = summary
+    }
+
+    /// The tree's reduction over the subtree, if it has been kept.
+    final var keptReduction: [UInt8]? { reduction.load()?.value }
+
+    /// Keeps the tree's reduction over the subtree of a node that nobody changes any more.
+    final func keep(reduction value: [UInt8]) { _ = reduction.storeIfNil(KeptReduction(value)) }
+
+    private final class KeptReduction: Sendable {
+        let value: [UInt8]
+
+        init(_ value: [UInt8]) { self.value = value }
     }
 
     /// A copy that `owner` may change.

@@ -124,6 +124,17 @@ import RoostBytes
         return StoredChild(chunk: chunk, summary: summary, reduction: try reader.prefixed().array)
     }
 
+    /// How many entries the child at `index` holds, and the tree's reduction over them; empty where none is stored.
+    func childReduction(_ index: Int) throws(MalformedBytes) -> (count: UInt64, reduction: ByteView) {
+        let start = cell(index) + max(suffixLength(index) - 4, 0)
+        guard start < bytes.count else { throw MalformedBytes(at: start) }
+        var reader = ByteReader(bytes.dropFirst(start))
+        _ = try PageView.chunk(&reader)
+        let count = try reader.varint()
+        _ = try reader.varint()
+        return (count, try reader.prefixed())
+    }
+
     /// Only where the child at `index` is: all that a look-up needs.
     @inline(__always)
     func childChunk(_ index: Int) throws(MalformedBytes) -> ChunkReference {

@@ -3,10 +3,8 @@ import RoostBytes
 /// Brings the trees of a checkpoint up to a later commit by replaying the log.
 struct Replayer {
     let file: DataFile
-    let reductions: [String: Reduction]
+    let reductions: ReductionRegistry
     let nodeSize: Int
-    /// Replays trees without their reductions where these are not known: for looking at what nobody will write.
-    var ignoresMissing = false
 
     private var scanner: LogScanner { LogScanner(file: file) }
 
@@ -40,8 +38,9 @@ struct Replayer {
         let names = Set(directory.trees.map(\.name))
         guard names.count == directory.trees.count else { throw file.damaged("two trees of one name", place) }
         let trees = directory.trees.map {
-            let reader = TreeReader(file: file, root: $0.root, reduction: reductions[$0.reduction])
-            return ($0.id, TreeVersion(id: $0.id, name: $0.name, reduction: $0.reduction, reader: reader))
+            let reduction = TreeReduction($0.reduction, in: reductions)
+            let reader = TreeReader(file: file, root: $0.root, reduction: reduction)
+            return ($0.id, TreeVersion(id: $0.id, name: $0.name, reader: reader))
         }
         return StoreState(
             file: file, record: checkpoint, trees: Dictionary(uniqueKeysWithValues: trees),
@@ -53,7 +52,7 @@ struct Replayer {
         _ records: some Sequence<CommitRecord>, to base: StoreState, output: CommitBuffer, owner: UInt64
     ) throws(StoreError) -> StoreState {
         let changes = TreeSet(
-            base: base, reductions: reductions, needsReductions: !ignoresMissing,
+            base: base, reductions: reductions,
             context: TreeEditor.Context(owner: owner, file: file, output: output, nodeSize: nodeSize))
         var last = base.record
         for record in records {
@@ -152,7 +151,11 @@ extension TreeEditor {
             chunk: chunk, summary: Summary(count: UInt64(page.count), bytes: UInt64(chunk.length)))
         try context.file.reading(chunk) { () throws(MalformedBytes) in
             for index in 0..<page.count { stored.summary.bytes &+= try page.entry(index).ownedBytes }
-            stored.reduction = try reduction?.value(of: page, 0..<page.count) ?? []
+        }
+        if let function {
+            let leaf = LeafImage()
+            leaf.load(page)
+            stored.reduction = function.storedValue(of: leaf.page, in: context.file)
         }
         try attach(stored, first)
     }

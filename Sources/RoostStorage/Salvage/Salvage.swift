@@ -43,7 +43,6 @@ final class Salvage {
         }
         var log = SalvageLog(self, older: older, since: since, hasRoots: first != nil, nextTree: nextTree)
         try log.run()
-        report.treesWithoutReduction = target.treesWithoutReduction
     }
 
     /// Copies the trees of the newest directory that can be read; says in which region it is.

@@ -29,8 +29,6 @@ public struct SalvageReport: Sendable {
     public internal(set) var trees = 0
     /// Trees that hold nodes of which nobody knows whose they are; named "salvaged-" and the node's offset.
     public internal(set) var strayTrees: [String] = []
-    /// Trees that keep no reduction any more, because it was not given.
-    public internal(set) var treesWithoutReduction: [String] = []
     /// The number of the newest commit of which anything was found.
     public internal(set) var commit: UInt64 = 0
 

@@ -80,7 +80,7 @@ struct SalvageSource {
         chunks: [ChunkReference], damage: [Range<UInt64>]
     ) {
         if let record = try record(of: region) {
-            let replayer = Replayer(file: file, reductions: [:], nodeSize: 0)
+            let replayer = Replayer(file: file, reductions: [], nodeSize: 0)
             do throws(StoreError) {
                 return (try replayer.chunks(of: record), [])
             } catch {

@@ -15,7 +15,6 @@ final class SalvageTarget {
     private var bytes = 0
     /// Whether there are values that several entries lead to, of which the owner may be missing.
     private var sharesValues = false
-    private(set) var treesWithoutReduction: [String] = []
 
     /// Names that no tree of a user's can have been given, because names hold no such byte in practice.
     private static let valuesName = "\u{1}salvaged values"
@@ -33,9 +32,7 @@ final class SalvageTarget {
         guard trees[id] == nil else { return }
         var unique = name.isEmpty ? "salvaged" : name
         while transaction.treeNames.contains(unique) { unique += "-\(id)" }
-        let isKnown = reduction.isEmpty || store.reductions[reduction] != nil
-        if !isKnown { treesWithoutReduction.append(unique) }
-        trees[id] = try transaction.tree(unique, reduction: isKnown ? reduction : "")
+        trees[id] = try transaction.tree(unique, reductionName: reduction)
     }
 
     func drop(_ id: UInt64) throws(StoreError) {

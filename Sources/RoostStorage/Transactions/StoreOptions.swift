@@ -51,8 +51,9 @@ public struct StoreOptions: Sendable {
     public var compression: Int32 = 0
     /// The size in bytes that tree nodes aim at, 1024 to 32768. Default: 8192.
     public var nodeSize = 8192
-    /// The reductions that trees of this store keep.
-    public var reductions: [Reduction] = []
+    /// The functions of the reductions that trees of this store keep. Copies of the options share it, and more may be
+    /// added while the store is open.
+    public var reductions = ReductionRegistry()
     /// Compacts by itself when less than ``compactionThreshold`` of the file lives. Default: true.
     public var compactsAutomatically = true
     /// The part of the file's bytes that may live when automatic compaction starts. Default: 0.4.

@@ -28,12 +28,9 @@ final class StoreState: Sendable {
         self.replayed = replayed
     }
 
-    /// The reductions that the trees keep, by name, as far as they are known.
-    var reductions: [String: Reduction] {
-        let known = trees.values.compactMap { version in
-            version.reader.reduction.map { (version.reduction, $0) }
-        }
-        return Dictionary(known, uniquingKeysWith: { first, _ in first })
+    /// Where the functions of the trees' reductions are found.
+    var reductions: ReductionRegistry {
+        trees.values.lazy.compactMap { $0.reader.reduction?.registry }.first ?? ReductionRegistry()
     }
 
     /// The same trees after a commit that changed none of them.

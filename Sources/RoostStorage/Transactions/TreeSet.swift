@@ -4,8 +4,7 @@ import RoostBytes
 @safe final class TreeSet {
     let base: StoreState
     let context: TreeEditor.Context
-    private let reductions: [String: Reduction]
-    private let needsReductions: Bool
+    private let reductions: ReductionRegistry
     private(set) var editors: [UInt64: TreeEditor] = [:]
     /// Editors that were asked for lately, kept by ``editors``, as looking them up there took a twelfth of a bulk load's
     /// time. Each has the place that the last bits of its number say.
@@ -17,10 +16,8 @@ import RoostBytes
     private(set) var nextTreeID: UInt64
 
     init(
-        base: StoreState, reductions: [String: Reduction], needsReductions: Bool = true,
-        context: TreeEditor.Context
+        base: StoreState, reductions: ReductionRegistry, context: TreeEditor.Context
     ) {
-        self.needsReductions = needsReductions
         self.base = base
         self.reductions = reductions
         self.context = context
@@ -100,11 +97,7 @@ import RoostBytes
     func editor(_ id: UInt64) throws(StoreError) -> TreeEditor? {
         if let editor = knownEditor(id) { return editor }
         guard let version = trees[id] else { return nil }
-        let reduction = version.reader.reduction
-        guard reduction != nil || version.reduction.isEmpty || !needsReductions else {
-            throw StoreError.missingReduction(of: version, in: context.file.path)
-        }
-        let editor = try TreeEditor(version, reduction: reduction, context: context)
+        let editor = try TreeEditor(version, context: context)
         editors[id] = editor
         return editor
     }
@@ -130,8 +123,9 @@ import RoostBytes
     func apply(_ operation: TreeOperation) {
         switch operation {
         case .create(let id, let name, let reduction):
-            let reader = TreeReader(file: context.file, root: .empty, reduction: reductions[reduction])
-            trees[id] = TreeVersion(id: id, name: name, reduction: reduction, reader: reader)
+            let reader = TreeReader(
+                file: context.file, root: .empty, reduction: TreeReduction(reduction, in: reductions))
+            trees[id] = TreeVersion(id: id, name: name, reader: reader)
             identifiers[name] = id
             nextTreeID = id + 1
         case .drop(let id):

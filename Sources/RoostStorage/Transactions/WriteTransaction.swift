@@ -28,7 +28,7 @@ public final class WriteTransaction {
             file: base.state.file, start: base.state.record.end, compression: options.compression,
             spares: store.spareBuffers)
         trees = TreeSet(
-            base: base.state, reductions: store.reductions,
+            base: base.state, reductions: store.options.reductions,
             context: TreeEditor.Context(
                 owner: owner, file: base.state.file, output: output, nodeSize: options.nodeSizeInRange))
     }
@@ -75,16 +75,18 @@ public final class WriteTransaction {
     ///
     /// - Parameters:
     ///   - name: 1 to 255 bytes of UTF-8.
-    ///   - reduction: the reduction that a new tree keeps; it must be among ``StoreOptions/reductions``.
-    public func tree(_ name: String, reduction: String = "") throws(StoreError) -> Tree {
+    ///   - reduction: the reduction that a new tree keeps; its function is known from now on.
+    public func tree(_ name: String, reduction: Reduction? = nil) throws(StoreError) -> Tree {
+        if let reduction { store.options.reductions.add(reduction) }
+        return try tree(name, reductionName: reduction?.name ?? "")
+    }
+
+    /// The tree `name`, made if there is none, with a reduction whose function may come later.
+    func tree(_ name: String, reductionName: String) throws(StoreError) -> Tree {
         try checkOpen()
         if let id = trees.identifiers[name] { return Tree(id: id, name: name) }
-        try Tree.check(name: name)
-        guard reduction.isEmpty || store.reductions[reduction] != nil else {
-            throw StoreError(
-                .missingReduction, "The store was opened without the reduction \"\(reduction)\".")
-        }
-        let operation = trees.create(name, reduction: reduction)
+        try Tree.check(name: name, reduction: reductionName)
+        let operation = trees.create(name, reduction: reductionName)
         operation.encode(to: treeOperations)
         guard let id = trees.identifiers[name] else { preconditionFailure("the tree was just made") }
         return Tree(id: id, name: name)

@@ -64,7 +64,7 @@ extension TreeEditor {
 
     /// Writes the leaf as it stands in memory, in the form that the file has it in.
     private func write(_ tail: Tail) throws(StoreError) -> StoredChild {
-        if reduction == nil, let child = try writePacked(tail) { return child }
+        if let child = try writePacked(tail) { return child }
         builder.reset()
         try context.file.reading(ChunkReference(offset: 0, length: 0)) { () throws(MalformedBytes) in
             try builder.merge(nil, tail.leaf.delta.view)
@@ -82,6 +82,7 @@ extension TreeEditor {
         else { return nil }
         var child = StoredChild(chunk: chunk, summary: leaf.summary)
         child.summary.bytes += UInt64(chunk.length)
+        child.reduction = function?.storedValue(of: leaf.delta.view, in: context.file) ?? []
         return child
     }
 

@@ -127,9 +127,7 @@ extension TreeEditor {
         context.file.cache.insert(copyOf: bytes, at: chunk.offset)
         var child = StoredChild(chunk: chunk, summary: children.reduce(Summary()) { $0 + $1.summary })
         child.summary.bytes += UInt64(chunk.length)
-        if let reduction {
-            child.reduction = children.reduce(reduction.identity) { reduction.combine($0, $1.reduction) }
-        }
+        child.reduction = function?.storedValue(of: children) ?? []
         return child
     }
 }

@@ -63,7 +63,8 @@ extension TreeEditor {
     private func lookup() -> TreeReader {
         guard let node = root.memory else { preconditionFailure("an edited tree's root is in memory") }
         if let lastLookup, case .memory(let known) = lastLookup.root, known === node { return lastLookup }
-        let reader = TreeReader(file: context.file, root: .memory(node), reduction: nil)
+        let reader = TreeReader(
+            file: context.file, root: .memory(node), reduction: nil, writer: context.owner)
         lastLookup = reader
         return reader
     }

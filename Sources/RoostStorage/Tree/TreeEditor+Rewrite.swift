@@ -109,23 +109,12 @@ extension TreeEditor {
     /// Writes the gathered entries in `range` as a leaf.
     func write(_ range: Range<Int>, keepInCache: Bool) throws(StoreError) -> StoredChild {
         let (page, summary) = builder.build(range)
-        return try write(page, summary, keepInCache: keepInCache) { (page) throws(MalformedBytes) in
-            try reduction?.value(of: page, 0..<page.count) ?? []
-        }
-    }
-
-    private func write(
-        _ bytes: ByteView, _ summary: Summary, keepInCache: Bool,
-        _ reduce: (PageView) throws(MalformedBytes) -> [UInt8]
-    ) throws(StoreError) -> StoredChild {
-        let chunk = try context.output.append(.node, bytes)
-        if keepInCache { context.file.cache.insert(copyOf: bytes, at: chunk.offset) }
+        let chunk = try context.output.append(.node, page)
+        if keepInCache { context.file.cache.insert(copyOf: page, at: chunk.offset) }
         var child = StoredChild(chunk: chunk, summary: summary)
         child.summary.bytes += UInt64(chunk.length)
-        if reduction != nil, let page = PageView(bytes) {
-            child.reduction = try context.file.reading(chunk) { () throws(MalformedBytes) in try reduce(page)
-            }
-            try reduction?.check(child.reduction, of: name)
+        if let function, let leaf = PageView(page) {
+            child.reduction = function.storedValue(of: leaf, in: context.file)
         }
         return child
     }

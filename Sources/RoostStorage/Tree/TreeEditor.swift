@@ -18,8 +18,9 @@ final class TreeEditor {
     let context: Context
     let id: UInt64
     let name: String
-    let reductionName: String
-    let reduction: Reduction?
+    let reduction: TreeReduction?
+    /// The reduction's function, if it is known.
+    let function: Reduction?
     let log = OperationEncoder()
 
     /// The top of the tree as it is now.
@@ -70,12 +71,12 @@ final class TreeEditor {
         }
     }
 
-    init(_ version: TreeVersion, reduction: Reduction?, context: Context) throws(StoreError) {
+    init(_ version: TreeVersion, context: Context) throws(StoreError) {
         self.context = context
         id = version.id
         name = version.name
-        reductionName = version.reduction
-        self.reduction = reduction
+        reduction = version.reader.reduction
+        function = reduction?.function
         pendingBytes = version.pendingBytes
         fullLeaves = version.fullLeaves
         switch version.root {
@@ -90,11 +91,12 @@ final class TreeEditor {
         if let leaf = root.memory as? LeafNode { pendingBytes += leaf.pendingBytes }
     }
 
-    /// The tree as it is now, to be read or published.
+    /// The tree as it is now, to be published.
     var version: TreeVersion {
         TreeVersion(
-            id: id, name: name, reduction: reductionName, reader: reader, pendingBytes: pendingBytes,
-            fullLeaves: fullLeaves)
+            id: id, name: name,
+            reader: TreeReader(file: context.file, root: currentRoot, reduction: reduction),
+            pendingBytes: pendingBytes, fullLeaves: fullLeaves)
     }
 
     var currentRoot: Root {
@@ -104,7 +106,10 @@ final class TreeEditor {
         return .memory(node)
     }
 
-    var reader: TreeReader { TreeReader(file: context.file, root: currentRoot, reduction: reduction) }
+    /// Reads the tree as it is now, until the transaction changes it.
+    var reader: TreeReader {
+        TreeReader(file: context.file, root: currentRoot, reduction: reduction, writer: context.owner)
+    }
 
     /// A node in memory for a stored one.
     static func memory(

@@ -1,65 +1,170 @@
 import RoostBytes
 
+/// Reducing ranges of keys.
+///
+/// The functions belong to the application and may do anything, so none is called while this thread is announced as a
+/// reader of the node cache: what is needed of a node is copied before.
 extension TreeReader {
-    /// The tree's reduction over the keys from `lower` up to, not including, `upper`. O(log n) plus the pending
-    /// changes in the range.
-    func reduce(from lower: [UInt8]?, to upper: [UInt8]?) throws(StoreError) -> [UInt8] {
+    /// The tree's reduction over the keys from `lower` up to, not including, `upper`; `nil` where there are none.
+    /// O(log n) where the nodes hold values.
+    func reduce(from lower: [UInt8]?, to upper: [UInt8]?) throws -> [UInt8]? {
+        let function = try reductionFunction()
+        var values = ReductionValues()
+        if let handle = root.handle {
+            try reduce(handle, function, lower, upper, Format.maximumLevel, into: &values)
+        }
+        return try function.value(of: values)
+    }
+
+    /// The tree's function.
+    ///
+    /// - Throws: ``StoreError/Code/missingReduction`` for a tree that has none, or none that is known.
+    func reductionFunction() throws(StoreError) -> Reduction {
         guard let reduction else {
             throw StoreError(
-                .missingReduction, "The tree was made without a reduction, so there is none to read.")
+                .missingReduction,
+                "\(file.path): the tree was made without a reduction, so there is none to read.")
         }
-        guard let handle = root.handle else { return reduction.identity }
-        let pin = file.cache.reclaimer.readers.pin()
-        return try reduce(handle, reduction, lower, upper, Format.maximumLevel, pin)
+        guard let function = reduction.function else {
+            throw StoreError(
+                .missingReduction,
+                "\(file.path): the tree keeps the reduction \"\(reduction.name)\", which is not known here. "
+                    + "Give it in the options when opening the store, or register it before reading.")
+        }
+        return function
     }
 
     private func reduce(
-        _ node: NodeHandle, _ reduction: Reduction, _ lower: [UInt8]?, _ upper: [UInt8]?, _ depth: Int,
-        _ pin: borrowing EpochReclaimer.Pin
-    ) throws(StoreError) -> [UInt8] {
+        _ node: NodeHandle, _ function: Reduction, _ lower: [UInt8]?, _ upper: [UInt8]?, _ depth: Int,
+        into values: inout ReductionValues
+    ) throws {
         guard depth >= 0 else { throw file.damaged("a tree deeper than any can be", node.chunk) }
-        guard let branch = try file.branch(node, pin) else {
-            return try reduceLeaf(node, reduction, lower, upper, pin)
+        let copy = LeafImage()
+        guard let branch = try branch(node, copy) else {
+            return try reduceLeaf(copy.page, function, lower, upper, into: &values)
         }
         let first = lower.map { key in key.withView { branch.childIndex($0) } } ?? 0
         let last = upper.map { $0.withView { branch.childIndex(below: $0) } } ?? branch.count - 1
-        var value = reduction.identity
-        guard first <= last else { return value }
+        guard first <= last else { return }
         for index in first...last {
-            let child = try branch.child(index, in: file)
             let from = index == first ? lower : nil
             let to = index == last ? upper : nil
-            let isWhole = child.memory == nil && from == nil && to == nil && !child.stored.reduction.isEmpty
-            let part =
-                isWhole
-                ? child.stored.reduction
-                : try reduce(NodeHandle(child), reduction, from, to, depth - 1, pin)
-            value = reduction.combine(value, part)
+            if from == nil, to == nil, try appendKept(branch, index, to: &values) { continue }
+            let child = try branch.child(index, in: file)
+            guard from == nil, to == nil, let memory = child.memory, memory.owner != writer else {
+                try reduce(NodeHandle(child), function, from, to, depth - 1, into: &values)
+                continue
+            }
+            var parts = ReductionValues()
+            try reduce(.memory(memory), function, nil, nil, depth - 1, into: &parts)
+            guard let value = try function.value(of: parts) else { continue }
+            memory.keep(reduction: value)
+            value.withView { values.append($0) }
         }
-        return value
+    }
+
+    /// Appends the value of a whole child where the node holds one, or where the child has no entries.
+    private func appendKept(
+        _ branch: Branch, _ index: Int, to values: inout ReductionValues
+    ) throws(StoreError) -> Bool {
+        switch branch {
+        case .memory(let node):
+            if let memory = node.memory(index) {
+                guard memory.summary.count > 0 else { return true }
+                guard memory.owner != writer, let kept = memory.keptReduction else { return false }
+                kept.withView { values.append($0) }
+                return true
+            }
+            let child = node[index].stored
+            guard child.summary.count > 0 else { return true }
+            child.reduction.withView { values.append($0) }
+            return !child.reduction.isEmpty
+        case .stored(let page, let chunk):
+            let (count, value) = try file.reading(chunk) { () throws(MalformedBytes) in
+                try page.childReduction(index)
+            }
+            guard count > 0 else { return true }
+            guard !value.isEmpty else { return false }
+            values.append(value)
+            return true
+        }
+    }
+
+    /// The inner node at `node`, copied into `copy` if it is a stored one; `nil` for a leaf, which is then in `copy`.
+    private func branch(_ node: NodeHandle, _ copy: LeafImage) throws(StoreError) -> Branch? {
+        let pin = file.cache.reclaimer.readers.pin()
+        switch try file.branch(node, pin) {
+        case nil:
+            try load(node, pin, into: copy)
+            return nil
+        case .stored(let page, let chunk)?:
+            copy.load(page)
+            return .stored(copy.page, chunk)
+        case let branch?:
+            return branch
+        }
     }
 
     private func reduceLeaf(
-        _ node: NodeHandle, _ reduction: Reduction, _ lower: [UInt8]?, _ upper: [UInt8]?,
-        _ pin: borrowing EpochReclaimer.Pin
-    ) throws(StoreError) -> [UInt8] {
-        let image = LeafImage()
-        try load(node, pin, into: image)
-        let first = lower.map { $0.withView { image.page.search($0).index } } ?? 0
-        let last = upper.map { $0.withView { image.page.search($0).index } } ?? image.count
-        return try file.reading(node.chunk) { () throws(MalformedBytes) in
-            try reduction.value(of: image.page, first..<max(first, last))
+        _ page: PageView, _ function: Reduction, _ lower: [UInt8]?, _ upper: [UInt8]?,
+        into values: inout ReductionValues
+    ) throws {
+        let first = lower.map { $0.withView { page.search($0).index } } ?? 0
+        let last = upper.map { $0.withView { page.search($0).index } } ?? page.count
+        guard first < last else { return }
+        try function.value(of: page, first..<last, in: file).withView { values.append($0) }
+    }
+
+    // MARK: Groups
+
+    /// Calls `body` with the first key and the reduction of each group of neighbouring keys from `lower` up to, not
+    /// including, `upper`, in key order, until it returns `false`.
+    ///
+    /// A group within one leaf is reduced there, without another walk down the tree.
+    func reduceGroups(
+        from lower: [UInt8]?, to upper: [UInt8]?, endingBefore end: ([UInt8]) throws -> [UInt8]?,
+        _ body: ([UInt8], [UInt8]) throws -> Bool
+    ) throws {
+        let function = try reductionFunction()
+        let leaf = LeafImage()
+        var start = lower
+        var place = try locate(start.map { .key($0) } ?? .first, into: leaf)
+        while true {
+            let first = start.map { $0.withView { leaf.page.search($0).index } } ?? 0
+            guard first < leaf.count else {
+                guard let next = place.upper, try isAfter(next, start) else { return }
+                start = next
+                place = try locate(.key(next), into: leaf)
+                continue
+            }
+            let key = leaf.page.key(first)
+            if let upper, !key.lexicographicallyPrecedes(upper) { return }
+            let bound = Self.earlier(try end(key), upper)
+            if let bound, !key.lexicographicallyPrecedes(bound) {
+                throw StoreError(.limitExceeded, "A group must end after its first key.")
+            }
+            let last = bound.map { $0.withView { leaf.page.search($0).index } } ?? leaf.count
+            let value =
+                last < leaf.count
+                ? try function.value(of: leaf.page, first..<last, in: file) : try reduce(from: key, to: bound)
+            guard try body(key, value ?? []), let bound else { return }
+            start = bound
+            if last == leaf.count { place = try locate(.key(bound), into: leaf) }
         }
     }
-}
 
-extension Reduction {
-    /// The value over some entries of a leaf.
-    func value(of page: PageView, _ range: Range<Int>) throws(MalformedBytes) -> [UInt8] {
-        var value = identity
-        for index in range {
-            value = combine(value, map(page.key(index), try page.entry(index).inline.array))
+    /// Whether a walk from `start` on gets further at `next`. Separators out of order, as damage may leave them, would lead
+    /// in circles.
+    private func isAfter(_ next: [UInt8], _ start: [UInt8]?) throws(StoreError) -> Bool {
+        guard start.map({ $0.lexicographicallyPrecedes(next) }) ?? true else {
+            throw file.damaged(
+                "inner nodes with separators out of order", ChunkReference(offset: 0, length: 0))
         }
-        return value
+        return true
+    }
+
+    private static func earlier(_ a: [UInt8]?, _ b: [UInt8]?) -> [UInt8]? {
+        guard let a, let b else { return a ?? b }
+        return a.lexicographicallyPrecedes(b) ? a : b
     }
 }

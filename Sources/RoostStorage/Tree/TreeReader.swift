@@ -4,13 +4,16 @@ import RoostBytes
 final class TreeReader: Sendable {
     let file: DataFile
     let root: Root
-    let reduction: Reduction?
+    let reduction: TreeReduction?
+    /// The transaction that goes on changing the tree, so that reductions of its nodes can't be kept; 0 for none.
+    let writer: UInt64
     private let handle: NodeHandle?
 
-    init(file: DataFile, root: Root, reduction: Reduction?) {
+    init(file: DataFile, root: Root, reduction: TreeReduction?, writer: UInt64 = 0) {
         self.file = file
         self.root = root
         self.reduction = reduction
+        self.writer = writer
         handle = root.handle
     }
 

@@ -3,7 +3,7 @@ final class TreeVersion: Sendable {
     let id: UInt64
     let name: String
     /// The name of the tree's reduction, empty for none.
-    let reduction: String
+    var reduction: String { reader.reduction?.name ?? "" }
     /// Reads it; made once, because everybody who reads takes one, and counting the references to what it is made of took
     /// a seventh of a read's time.
     let reader: TreeReader
@@ -13,12 +13,11 @@ final class TreeVersion: Sendable {
     let fullLeaves: [[UInt8]]
 
     init(
-        id: UInt64, name: String, reduction: String, reader: TreeReader, pendingBytes: Int = 0,
+        id: UInt64, name: String, reader: TreeReader, pendingBytes: Int = 0,
         fullLeaves: [[UInt8]] = []
     ) {
         self.id = id
         self.name = name
-        self.reduction = reduction
         self.reader = reader
         self.pendingBytes = pendingBytes
         self.fullLeaves = fullLeaves
@@ -29,7 +28,7 @@ final class TreeVersion: Sendable {
     /// The same version in `file`, which is its file under another handle.
     func reopened(_ file: DataFile) -> TreeVersion {
         TreeVersion(
-            id: id, name: name, reduction: reduction,
+            id: id, name: name,
             reader: TreeReader(file: file, root: root, reduction: reader.reduction),
             pendingBytes: pendingBytes, fullLeaves: fullLeaves)
     }

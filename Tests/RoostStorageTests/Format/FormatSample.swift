@@ -59,7 +59,7 @@ enum FormatSample: CaseIterable {
         case .logOnly: try putAtRandom(store, commits: 5, each: 40, &random)
         case .checkpoints, .compressed, .longKeys: try putAtRandom(store, commits: 30, each: 60, &random)
         case .spreadOutCheckpoint: try putAtRandom(store, commits: 16, each: 300, &random)
-        case .reductions: try putAtRandom(store, commits: 20, each: 60, reduction: "sum", &random)
+        case .reductions: try putAtRandom(store, commits: 20, each: 60, reduction: .sum, &random)
         case .deletions: try delete(store, &random)
         case .rangeDeletions: try deleteRanges(store, &random)
         case .appendedLeaves: try append(store)
@@ -88,7 +88,7 @@ enum FormatSample: CaseIterable {
     }
 
     private func putAtRandom(
-        _ store: Store, commits: Int, each: Int, reduction: String = "", _ random: inout SplitMix64
+        _ store: Store, commits: Int, each: Int, reduction: Reduction? = nil, _ random: inout SplitMix64
     ) throws {
         let trees = [try store.tree("first", reduction: reduction), try store.tree("second")]
         for _ in 0..<commits {

@@ -37,7 +37,7 @@ import Testing
         for number in 1...8 as ClosedRange<UInt64> {
             try store.write { transaction in
                 try work.apply(number, to: transaction)
-                let reduced = try transaction.tree("reduced", reduction: "keyBytes")
+                let reduced = try transaction.tree("reduced", reduction: .keyBytes)
                 for key in 0..<20 as Range<UInt64> {
                     try transaction.put(Key(key * number), Key(number).bytes, in: reduced)
                 }

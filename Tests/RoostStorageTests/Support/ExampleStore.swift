@@ -37,7 +37,7 @@ struct ExampleStore {
     ) throws {
         let transaction = try store.beginWriting()
         let (plain, summed) = (
-            try transaction.tree("plain"), try transaction.tree("summed", reduction: "sum")
+            try transaction.tree("plain"), try transaction.tree("summed", reduction: .sum)
         )
         for _ in 0..<count {
             let key = Key("document-\(Int.random(in: 0..<500, using: &generator))")

@@ -258,7 +258,7 @@ import Testing
     /// The stored leaf with `number`.
     private func leaf(holding number: UInt64, in tree: Tree, _ file: FileBytes) throws -> ChunkReference {
         let data = try file.open(options)
-        let replayer = Replayer(file: data, reductions: [:], nodeSize: 1024)
+        let replayer = Replayer(file: data, reductions: [], nodeSize: 1024)
         let checkpoint = try #require(try file.commits().last { $0.kind == .checkpoint })
         guard case .stored(var child, var level)? = try replayer.load(checkpoint).trees[tree.id]?.root else {
             throw StoreError(.notFound, "no stored root")
