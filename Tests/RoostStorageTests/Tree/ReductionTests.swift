@@ -84,14 +84,14 @@ import Testing
         let tree = try store.tree("tree", reduction: Sum().reduction)
         try fill(store, tree, Array(0..<1000).shuffled())
         try store.write { try $0.put(key(500), [255], in: tree) }
-        try fill(store, tree, Array(1000..<2000))
+        try fill(store, tree, Array(1000..<6000))
         try store.compact()
         #expect(try read(store, tree, 0..<500) == sum(0..<500))
-        #expect(try read(store, tree, 501..<2000) == sum(501..<2000))
+        #expect(try read(store, tree, 501..<6000) == sum(501..<6000))
         #expect(throws: Refused.self) { try read(store, tree, 400..<600) }
         #expect(throws: Refused.self) { try store.snapshot()[tree].reduction() }
         try store.write { try $0.put(key(500), [UInt8(500 % 7)], in: tree) }
-        #expect(try read(store, tree, 0..<2000) == sum(0..<2000))
+        #expect(try read(store, tree, 0..<6000) == sum(0..<6000))
         try store.close()
         #expect(try Store.check(path, options: options([Sum().reduction])).findings.isEmpty)
     }
