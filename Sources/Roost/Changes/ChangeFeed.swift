@@ -12,7 +12,7 @@ import Synchronization
 /// It reads the changes from the database as they are asked for and keeps a bookmark, not a queue: a consumer may take as
 /// long as it likes. Of a document that changed several times meanwhile it gets the last change. To go on after a
 /// restart, keep the sequence of the last change that was dealt with. The sequence ends when its task is cancelled or
-/// the database closed.
+/// the database closed, and throws `notFound` when the collection is dropped.
 public struct ChangeFeed: AsyncSequence, Sendable {
     /// A change.
     public typealias Element = Change

@@ -1,36 +1,47 @@
 import Dispatch
-import RoostStorage
 import Synchronization
 
 /// Tells those who observe one collection of its changes.
 ///
-/// It keeps no changes. It remembers up to which sequence its listeners were told and reads on from there, so that a
-/// slow listener costs a bookmark and not a queue, and a document that changed many times meanwhile is told of once.
+/// It keeps no changes. Each listener has a bookmark, the sequence up to which it was told, and the hub reads on from the
+/// lowest. So a slow listener costs a bookmark and not a queue, a document that changed many times meanwhile is told of
+/// once, and a listener may be added at any time, even while others are told.
 final class ChangeHub: Sendable {
     /// Reads changes after a sequence, oldest first.
     typealias Reading = @Sendable (_ since: UInt64, _ limit: Int) throws(DatabaseError) -> [Change]
 
     private struct Listener {
-        /// Told of changes after this sequence only.
-        let since: UInt64
+        /// It was told of all changes up to here.
+        var bookmark: UInt64
+        /// How many purges there had been when it was added.
+        let earlierPurges: UInt64
         /// The one document to tell of; `nil` for all.
         let document: String?
         let tell: @Sendable ([Change]) -> Void
+
+        /// Those of `changes` that it is to hear of.
+        func heard(_ changes: [Change]) -> [Change] {
+            guard let document else { return changes }
+            return changes.filter { $0.id.utf8.elementsEqual(document.utf8) }
+        }
     }
+
+    /// A listener, and what it is told now.
+    private typealias Call = (tell: @Sendable ([Change]) -> Void, changes: [Change])
 
     private struct State {
         var listeners: [UInt64: Listener] = [:]
         /// Called with the next commit, once.
         var waiters: [UInt64: @Sendable () -> Void] = [:]
         var nextKey: UInt64 = 0
-        /// Everything up to here was told.
-        var bookmark: UInt64 = 0
-        /// What was purged since listeners were last told, by ID.
-        var purged: [String: Change] = [:]
+        /// What was purged since listeners were last told, and how many purges that makes in all.
+        var purges: [Change] = []
+        var purgeCount: UInt64 = 0
         var isScheduled = false
     }
 
     private let state = Mutex(State())
+    /// Serial, so that no listener is called twice at a time.
     private let queue: DispatchQueue
     private let read: Reading
     private static let pageSize = 500
@@ -40,9 +51,6 @@ final class ChangeHub: Sendable {
         self.read = read
     }
 
-    /// Whether anybody listens, and would hear of purges.
-    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
-
     // MARK: Observing
 
     /// Adds a listener for changes after `sequence`; answers the key to remove it by.
@@ -50,10 +58,9 @@ final class ChangeHub: Sendable {
         since sequence: UInt64, to document: String?, _ tell: @escaping @Sendable ([Change]) -> Void
     ) -> UInt64 {
         let key = state.withLock { state in
-            if state.listeners.isEmpty { state.bookmark = sequence }
-            state.bookmark = min(state.bookmark, sequence)
             state.nextKey += 1
-            state.listeners[state.nextKey] = Listener(since: sequence, document: document, tell: tell)
+            state.listeners[state.nextKey] = Listener(
+                bookmark: sequence, earlierPurges: state.purgeCount, document: document, tell: tell)
             return state.nextKey
         }
         schedule()
@@ -79,14 +86,13 @@ final class ChangeHub: Sendable {
 
     // MARK: Telling
 
-    /// Called after every commit that changed the collection.
-    func noteCommit(purged: [Change]) {
+    /// Called after every commit that changed the collection or dropped it.
+    func noteCommit(purged: [Change] = []) {
         let waiters = state.withLock { state in
             let waiters = state.waiters.values
             state.waiters.removeAll()
-            if !state.listeners.isEmpty {
-                for change in purged { state.purged[change.id] = change }
-            }
+            state.purgeCount += UInt64(purged.count)
+            if !state.listeners.isEmpty { state.purges += purged }
             return Array(waiters)
         }
         for wake in waiters { wake() }
@@ -103,29 +109,45 @@ final class ChangeHub: Sendable {
     }
 
     private func tellAll() {
-        let (bookmark, purged) = state.withLock { state in
-            state.isScheduled = false
-            defer { state.purged.removeAll() }
-            return (state.bookmark, Array(state.purged.values))
-        }
-        if !purged.isEmpty { tell(purged) }
-        var last = bookmark
+        for call in takePurges() { call.tell(call.changes) }
         // A collection that was dropped or closed has nothing more to tell.
-        while let changes = try? read(last, Self.pageSize), let newest = changes.last {
-            tell(changes)
-            last = newest.sequence
+        while let bookmark = lowestBookmark, let changes = try? read(bookmark, Self.pageSize),
+            let newest = changes.last?.sequence
+        {
+            for call in take(changes, after: bookmark, to: newest) { call.tell(call.changes) }
         }
-        state.withLock { $0.bookmark = max($0.bookmark, last) }
     }
 
-    private func tell(_ changes: [Change]) {
-        let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners {
-            let heard = changes.filter { change in
-                (change.isPurged || change.sequence > listener.since)
-                    && (listener.document.map { $0.utf8.elementsEqual(change.id.utf8) } ?? true)
+    private var lowestBookmark: UInt64? { state.withLock { $0.listeners.values.map(\.bookmark).min() } }
+
+    /// Moves bookmarks from `start` or beyond to `end`; answers who is to hear what of the changes in between.
+    ///
+    /// A listener that was added meanwhile with an earlier bookmark waits for the next page, which begins there.
+    private func take(_ changes: [Change], after start: UInt64, to end: UInt64) -> [Call] {
+        state.withLock { state in
+            var calls: [Call] = []
+            for (key, listener) in state.listeners where (start..<end).contains(listener.bookmark) {
+                state.listeners[key]?.bookmark = end
+                let heard = listener.heard(changes.filter { $0.sequence > listener.bookmark })
+                if !heard.isEmpty { calls.append((listener.tell, heard)) }
             }
-            if !heard.isEmpty { listener.tell(heard) }
+            return calls
+        }
+    }
+
+    /// Takes what was purged; answers who is to hear what of it. Those who came later don't.
+    private func takePurges() -> [Call] {
+        state.withLock { state in
+            state.isScheduled = false
+            let first = state.purgeCount - UInt64(state.purges.count)
+            var calls: [Call] = []
+            for listener in state.listeners.values {
+                let earlier = listener.earlierPurges > first ? Int(listener.earlierPurges - first) : 0
+                let heard = listener.heard(Array(state.purges.dropFirst(earlier)))
+                if !heard.isEmpty { calls.append((listener.tell, heard)) }
+            }
+            state.purges.removeAll()
+            return calls
         }
     }
 }

@@ -2,9 +2,17 @@ import Dispatch
 import RoostStorage
 import Synchronization
 
-/// The hubs of those collections of a database that anybody observes.
+/// Tells of all that happens to a database: those who listen to its events, and the hubs of the collections that anybody
+/// observes.
 final class ChangeNotifier: Sendable {
-    private let hubs = Mutex<[CollectionTrees: ChangeHub]>([:])
+    private struct State {
+        var hubs: [CollectionTrees: ChangeHub] = [:]
+        var listeners: [UInt64: @Sendable (DatabaseEvent) -> Void] = [:]
+        var nextKey: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    /// Whether anybody has ever asked to be told; spares commits the lock.
     private let isUsed = Atomic<Bool>(false)
     private let queue = DispatchQueue(label: "roost.changes")
 
@@ -13,26 +21,59 @@ final class ChangeNotifier: Sendable {
         isUsed.store(true, ordering: .releasing)
         let core = collection.database.core
         let trees = collection.trees
-        return hubs.withLock { hubs in
-            if let hub = hubs[trees] { return hub }
+        return state.withLock { state in
+            if let hub = state.hubs[trees] { return hub }
             let hub = ChangeHub(queue: queue) { [weak core] (since, limit) throws(DatabaseError) in
                 guard let core else { return [] }
                 let reader = CollectionReader(source: core.store.snapshot(), trees: trees)
                 return try reader.changes(since: since, limit: limit)
             }
-            hubs[trees] = hub
+            state.hubs[trees] = hub
             return hub
         }
     }
 
-    /// The hub of a collection, if anybody has observed it.
-    func existingHub(_ trees: CollectionTrees) -> ChangeHub? {
-        guard isUsed.load(ordering: .acquiring) else { return nil }
-        return hubs.withLock { $0[trees] }
+    /// Adds a listener to all events; answers the key to remove it by.
+    func listen(_ listener: @escaping @Sendable (DatabaseEvent) -> Void) -> UInt64 {
+        isUsed.store(true, ordering: .releasing)
+        return state.withLock { state in
+            state.nextKey += 1
+            state.listeners[state.nextKey] = listener
+            return state.nextKey
+        }
     }
 
-    /// Wakes everybody who waits for a commit, so that they see that a handle was closed.
+    /// Removes a listener.
+    func remove(_ key: UInt64) {
+        _ = state.withLock { $0.listeners.removeValue(forKey: key) }
+    }
+
+    // MARK: Telling
+
+    /// Tells of what has happened.
+    func tell(_ event: DatabaseEvent) {
+        guard isUsed.load(ordering: .acquiring) else { return }
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener(event) }
+    }
+
+    /// Tells of a commit that changed documents of a collection.
+    func tellOfCommit(
+        _ name: CollectionName, _ trees: CollectionTrees, _ record: CollectionRecord, purged: [Change]
+    ) {
+        guard isUsed.load(ordering: .acquiring) else { return }
+        state.withLock { $0.hubs[trees] }?.noteCommit(purged: purged)
+        tell(.changed(name, number: record.number, lastSequence: record.lastSequence, purged: purged))
+    }
+
+    /// Tells that a collection was dropped: whoever waits for its changes finds that there are none any more.
+    func tellOfDrop(_ name: CollectionName, _ trees: CollectionTrees, number: UInt64) {
+        guard isUsed.load(ordering: .acquiring) else { return }
+        state.withLock { $0.hubs.removeValue(forKey: trees) }?.noteCommit()
+        tell(.dropped(name, number: number))
+    }
+
+    /// Wakes everybody who waits for a commit, so that they see that a handle was closed, or what another process did.
     func wakeAll() {
-        for hub in hubs.withLock({ Array($0.values) }) { hub.noteCommit(purged: []) }
+        for hub in state.withLock({ Array($0.hubs.values) }) { hub.noteCommit() }
     }
 }

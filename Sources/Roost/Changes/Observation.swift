@@ -1,17 +1,17 @@
 /// Keeps a listener registered: it is called until ``cancel()``, or until nobody holds this any more.
 public final class Observation: Sendable {
-    private let hub: ChangeHub
-    private let key: UInt64
+    private let end: @Sendable () -> Void
 
-    init(_ hub: ChangeHub, _ key: UInt64) {
-        self.hub = hub
-        self.key = key
-    }
+    /// - Parameter end: Removes the listener; doing it twice does nothing.
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    /// Of a listener or waiter of `hub`.
+    convenience init(_ hub: ChangeHub, _ key: UInt64) { self.init { hub.remove(key) } }
 
     deinit { cancel() }
 
     /// Ends the calls; one that is under way may still finish. Doing it twice does nothing.
-    public func cancel() { hub.remove(key) }
+    public func cancel() { end() }
 }
 
 extension DocumentCollection {
@@ -19,12 +19,14 @@ extension DocumentCollection {
     ///
     /// It is called after the commits, on a queue of Roost's that all listeners of the database share: hand longer work
     /// over. The changes come oldest first; of a document that changed several times since the last call, the last change
-    /// counts. Changes made through any handle in this process are told. A purge is told too (``Change/isPurged``).
+    /// counts. Changes made through any handle in this process are told. A purge is told too (``Change/isPurged``). When
+    /// the collection is dropped, nothing more is told.
     ///
     /// - Parameters:
-    ///   - sequence: The sequence after which changes are told; by default that of now.
+    ///   - sequence: The sequence after which changes are told, those that were made before too; by default that of now.
     ///   - listener: Gets what changed since it was last called, never an empty array.
     /// - Returns: What keeps the listener registered.
+    /// - Throws: `notFound` when the collection was dropped, `closed`.
     public func observe(
         since sequence: UInt64? = nil, _ listener: @escaping @Sendable ([Change]) -> Void
     ) throws(DatabaseError) -> Observation {
@@ -42,7 +44,8 @@ extension DocumentCollection {
         return Observation(hub, hub.listen(since: start, to: id) { for change in $0 { listener(change) } })
     }
 
-    /// Has `wake` called once, with the next commit that changes the collection, or when the database is closed. Then read
+    /// Has `wake` called once: with the next commit that changes the collection, when it is dropped, or when the database is
+    /// closed. Then read
     /// ``CollectionSnapshot/changes(since:limit:descending:)`` from where you were, and ask again.
     ///
     /// It is called on the thread that committed: set a flag or resume something, no more. Read once more after asking,

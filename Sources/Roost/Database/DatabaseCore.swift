@@ -72,6 +72,7 @@ final class DatabaseCore: Sendable {
         }
         guard isLast else { return }
         expirations.stop()
+        notifier.tell(.closed)
         try engine { () throws(StoreError) in try store.close() }
     }
 

@@ -24,6 +24,7 @@ extension Database {
         return try core.vault.changingKey(isEncrypted: key != nil) { () throws(DatabaseError) in
             let result = try compactDocuments(options, progress: progress)
             core.setKey(key)
+            core.notifier.tell(.keyChanged)
             return result
         }
     }

@@ -82,7 +82,10 @@ extension Database {
     public func refresh() throws(DatabaseError) -> Bool {
         try checkOpen()
         let isNew = try engine { () throws(StoreError) in try core.store.refresh() }
-        if isNew { core.notifier.wakeAll() }
+        if isNew {
+            core.notifier.wakeAll()
+            core.notifier.tell(.refreshed)
+        }
         return isNew
     }
 

@@ -18,8 +18,10 @@ public final class WriteBatch {
     var nextExpiration: UInt64?
     /// Keeps the blobs that the changes refer to in the store until the batch has ended.
     var pins: [BlobPin] = []
-    /// What was purged in collections that somebody listens to.
+    /// What was purged, for those who listen.
     private var purged: [CollectionTrees: [Change]] = [:]
+    /// The writers of collections that were dropped.
+    private var dropped: [CollectionWriter] = []
 
     init(_ core: DatabaseCore, _ flag: CancellationFlag?) throws(DatabaseError) {
         self.core = core
@@ -78,14 +80,17 @@ public final class WriteBatch {
         for writer in writers.values { try writer.finish(in: core.catalog) }
         try engine { () throws(StoreError) in _ = try transaction.commit() }
         for writer in writers.values where writer.hasChanged {
-            core.notifier.existingHub(writer.trees)?.noteCommit(purged: purged[writer.trees] ?? [])
+            core.notifier.tellOfCommit(
+                writer.name, writer.trees, writer.record, purged: purged[writer.trees] ?? [])
+        }
+        for writer in dropped {
+            core.notifier.tellOfDrop(writer.name, writer.trees, number: writer.record.number)
         }
         if let nextExpiration { core.expirations.schedule(at: nextExpiration, core) }
     }
 
     /// Remembers to tell listeners of a purge.
     func notePurge(_ id: String, at revision: RevisionID, in trees: CollectionTrees) {
-        guard core.notifier.existingHub(trees)?.hasListeners == true else { return }
         purged[trees, default: []].append(
             Change(id: id, sequence: 0, revision: revision, flags: [], isPurged: true))
     }
@@ -113,8 +118,8 @@ public final class WriteBatch {
     /// Drops a collection with all its documents.
     func drop(_ collection: DocumentCollection) throws(DatabaseError) -> CollectionName {
         try check(collection)
-        // The writer's check that the collection is there still.
-        _ = try writer(collection)
+        // Making the writer checks that the collection is there still.
+        dropped.append(try writer(collection))
         writers[collection.name] = nil
         try engine { () throws(StoreError) in
             try transaction.delete(Catalog.collection(collection.name), in: core.catalog)

@@ -73,8 +73,61 @@ import Testing
         #expect(heard.all.map(\.sequence) == heard.all.map(\.sequence).sorted())
         observation.cancel()
         try await notes.save(json: "{}", id: "after")
-        try await Task.sleep(for: .milliseconds(50))
+        try await throughAllListeners()
         #expect(!heard.all.contains { $0.id == "after" })
+    }
+
+    /// Returns when all listeners have been told of everything up to now: they are told of one page of changes before the
+    /// next, so whoever was to hear of the first of two commits has heard of it when anybody hears of the second.
+    private func throughAllListeners() async throws {
+        let heard = Heard()
+        let observation = try notes.observe("marker") { heard.append([$0]) }
+        for count in 1...2 {
+            try await notes.save(json: "{}", id: "marker")
+            #expect(try await eventually { heard.all.count == count })
+        }
+        observation.cancel()
+    }
+
+    @Test func aListenerBeginsWhereItWantsAndOthersGoOn() async throws {
+        for id in ["a", "b", "c"] { try await notes.save(json: "{}", id: id) }
+        let (first, second) = (Heard(), Heard())
+        let one = try notes.observe(since: 0) { first.append($0) }
+        #expect(try await eventually { first.all.count == 3 })
+        let two = try notes.observe(since: 1) { second.append($0) }
+        #expect(try await eventually { second.all.count == 2 })
+        try await notes.save(json: "{}", id: "d")
+        #expect(try await eventually { first.all.count == 4 && second.all.count == 3 })
+        try await throughAllListeners()
+        #expect(first.all.map(\.sequence).prefix(4) == [1, 2, 3, 4])
+        #expect(second.all.map(\.sequence).prefix(3) == [2, 3, 4])
+        #expect(Set(first.all.map(\.sequence)).count == first.all.count, "told twice")
+        one.cancel()
+        two.cancel()
+    }
+
+    @Test func aListenerAddedWhileOthersAreToldLosesNothing() async throws {
+        for id in ["a", "b", "c"] { try await notes.save(json: "{}", id: id) }
+        let (first, second) = (Heard(), Heard())
+        let added = Mutex<Observation?>(nil)
+        let collection = notes
+        // The first call adds another listener, which wants to hear of what came before, too.
+        let observation = try notes.observe(since: 1) { changes in
+            if first.all.isEmpty {
+                let other = try? collection.observe(since: 0) { second.append($0) }
+                added.withLock { $0 = other }
+            }
+            first.append(changes)
+        }
+        #expect(try await eventually { second.all.count == 3 })
+        try await throughAllListeners()
+        #expect(first.all.map(\.sequence).prefix(2) == [2, 3])
+        #expect(second.all.map(\.sequence).prefix(3) == [1, 2, 3])
+        for heard in [first.all, second.all] {
+            #expect(Set(heard.map(\.sequence)).count == heard.count, "told twice")
+        }
+        observation.cancel()
+        added.withLock { $0?.cancel() }
     }
 
     @Test func listenersOfADocumentHearOfThatOnly() async throws {
@@ -94,6 +147,20 @@ import Testing
         try await notes.purge("a")
         #expect(try await eventually { heard.all.contains { $0.isPurged && $0.revision == last.revision } })
         observation.cancel()
+    }
+
+    @Test func purgesFromBeforeAreNotTold() async throws {
+        let kept = try notes.observe { _ in }
+        for id in ["a", "b"] { try await notes.save(json: "{}", id: id) }
+        try await notes.purge("a")
+        let heard = Heard()
+        let observation = try notes.observe { heard.append($0) }
+        try await notes.purge("b")
+        #expect(try await eventually { !heard.all.isEmpty })
+        try await throughAllListeners()
+        #expect(heard.all.filter(\.isPurged).map(\.id) == ["b"])
+        observation.cancel()
+        kept.cancel()
     }
 
     @Test func listenersMaySaveThemselves() async throws {
@@ -135,8 +202,8 @@ import Testing
                 throw Stop()
             }
         }
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(heard.all.isEmpty)
+        try await throughAllListeners()
+        #expect(Set(heard.all.map(\.id)) == ["marker"])
         observation.cancel()
     }
 
@@ -161,29 +228,45 @@ import Testing
         try await writer.value
     }
 
-    @Test func aFeedEndsWithItsTask() async throws {
+    /// A task that counts what the feed gives, and reports each.
+    private func counting(_ report: AsyncStream<Void>.Continuation) -> Task<Int, any Error> {
         let collection = notes
-        let task = Task {
+        return Task {
             var count = 0
-            for try await _ in collection.changes() { count += 1 }
+            for try await _ in collection.changes() {
+                count += 1
+                report.yield()
+            }
             return count
         }
+    }
+
+    /// Runs the task until it has read one change and thus waits, or is about to wait, for another.
+    private func waitingFeed() async throws -> Task<Int, any Error> {
+        let (reports, report) = AsyncStream<Void>.makeStream()
+        let task = counting(report)
         try await notes.save(json: "{}", id: "a")
-        try await Task.sleep(for: .milliseconds(20))
+        for await _ in reports { break }
+        return task
+    }
+
+    @Test func aFeedEndsWithItsTask() async throws {
+        let task = try await waitingFeed()
         task.cancel()
-        #expect(try await task.value <= 1)
+        #expect(try await task.value == 1)
     }
 
     @Test func aFeedEndsWithTheDatabase() async throws {
-        let collection = notes
-        let task = Task { () -> Int in
-            var count = 0
-            for try await _ in collection.changes() { count += 1 }
-            return count
-        }
-        try await notes.save(json: "{}", id: "a")
-        try await Task.sleep(for: .milliseconds(50))
+        let task = try await waitingFeed()
         try notes.database.close()
-        #expect(try await task.value <= 1)
+        #expect(try await task.value == 1)
+    }
+
+    @Test func aFeedOfADroppedCollectionFails() async throws {
+        let task = try await waitingFeed()
+        try notes.database.drop(notes)
+        let error = await #expect(throws: DatabaseError.self) { try await task.value }
+        #expect(error?.code == .notFound)
+        #expect(throws: DatabaseError.self) { try notes.observe { _ in } }
     }
 }
