@@ -1,8 +1,9 @@
 /// Turns values of Fleece bodies into `Decodable` values.
 ///
 /// Only what the type asks for is read. Integers are accepted for floating-point properties and whole numbers for
-/// integer ones, if they fit. `Date` is read from an ISO 8601 string or, by the strategy, from a number; `Data` from
-/// data or a Base64 string; `URL` from a string; a ``FleeceValue`` is taken as it is and keeps its document.
+/// integer ones, if they fit. `Date` is read from an ISO 8601 string or, by the strategy, from a number; `Decimal` from a
+/// number or a string; `Data` from data or a Base64 string; `URL` from a string; a ``FleeceValue`` is taken as it is and
+/// keeps its document. Keys that are missing are errors, but for optional properties and ``DecodableWithDefaults``.
 public struct FleeceDecoder {
     /// What a number stands for where a date is wanted; a string is always ISO 8601.
     ///
@@ -11,6 +12,9 @@ public struct FleeceDecoder {
 
     /// What `init(from:)` of the values finds in `decoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+    /// What the root has under the key `id` or `_id`, whatever the value says.
+    package var identifier: String?
 
     /// A decoder with the usual strategy.
     public init() {}
@@ -21,7 +25,12 @@ public struct FleeceDecoder {
     ///   `init(from:)` throws.
     public func decode<T: Decodable>(_ type: T.Type = T.self, from value: FleeceValue) throws -> T {
         let state = DecodingState(dateStrategy: dateStrategy, userInfo: userInfo)
-        return try ValueDecoder(root: value, state: state).decode(type)
+        let identifier = try identifier.map { text in
+            var writer = FleeceWriter()
+            writer.write(text)
+            return FleeceDocument(trusting: try writer.finish()).root
+        }
+        return try ValueDecoder(root: value, identifier: identifier, state: state).decode(type)
     }
 }
 

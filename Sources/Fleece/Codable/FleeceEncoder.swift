@@ -1,7 +1,9 @@
 /// How dates are stored.
 public enum FleeceDateStrategy: Sendable {
-    /// As a string like `2026-03-01T12:34:56.789Z`: UTC, always with milliseconds, so that the strings sort as
-    /// the dates do. Finer fractions are rounded.
+    /// As a string like `2026-03-01T12:34:56.789Z`: UTC, with milliseconds, and with more digits where it takes them for
+    /// the very same date to be read. The strings sort as the dates do, but for dates within the same millisecond.
+    ///
+    /// Dates before the year 0 and after 9999 are refused.
     case iso8601
     /// As a number of seconds since 1970-01-01T00:00:00Z.
     case secondsSince1970
@@ -22,6 +24,9 @@ public enum FleeceDataStrategy: Sendable {
 /// Scalars and strings go straight into the body; collections follow when they are complete. Containers may be
 /// filled in any order, also nested ones after their parents. `Date` and `Data` follow their strategies, a `URL`
 /// becomes a string, a ``FleeceValue`` is copied. Whole floating-point numbers stay floating point.
+///
+/// A `Decimal` becomes a number: an integer if it is whole and has 64 bits, otherwise a floating-point number if that reads
+/// as the same decimal, as it does with up to 15 digits. What has more digits becomes a string of them. Nothing is rounded.
 public struct FleeceEncoder {
     /// How dates are stored; ``FleeceDateStrategy/iso8601`` unless set.
     public var dateStrategy = FleeceDateStrategy.iso8601

@@ -8,10 +8,10 @@ import RoostBytes
 #endif
 
 extension ValueEncoder {
-    /// The item for a `Date`, `Data` or `URL`; `nil` for any other type.
+    /// The item for a `Date`, `Data`, `URL` or `Decimal`; `nil` for any other type.
     func foundationItem<T: Encodable>(for value: T, at path: @autoclosure () -> CodingPath) throws -> Item? {
         if T.self == Date.self, let date = value as? Date {
-            return try item(forDate: date.timeIntervalSince1970, at: path())
+            return try item(forDate: date, at: path())
         }
         if T.self == Data.self, let data = value as? Data {
             switch state.dataStrategy {
@@ -22,26 +22,42 @@ extension ValueEncoder {
         if T.self == URL.self, let url = value as? URL {
             return item(for: url.absoluteString)
         }
+        if T.self == Decimal.self, let decimal = value as? Decimal {
+            return try item(forDecimal: decimal, at: path())
+        }
         return nil
     }
 
-    private func item(forDate seconds: Double, at path: @autoclosure () -> CodingPath) throws -> Item {
+    private func item(forDate date: Date, at path: @autoclosure () -> CodingPath) throws -> Item {
         switch state.dateStrategy {
-        case .secondsSince1970: return try item(for: seconds, at: path())
-        case .millisecondsSince1970: return try item(for: seconds * 1000, at: path())
+        case .secondsSince1970: return try item(for: date.timeIntervalSince1970, at: path())
+        case .millisecondsSince1970: return try item(for: date.timeIntervalSince1970 * 1000, at: path())
         case .iso8601:
-            guard let text = ISO8601.text(secondsSince1970: seconds) else {
+            guard let text = date.iso8601 else {
                 let description = "Dates are stored for the years 0 to 9999."
+                // Not the date itself: one that is not finite can't be described.
                 throw EncodingError.invalidValue(
-                    seconds, .init(codingPath: path().keys, debugDescription: description))
+                    date.timeIntervalSince1970, .init(codingPath: path().keys, debugDescription: description))
             }
             return item(for: text)
+        }
+    }
+
+    private func item(forDecimal decimal: Decimal, at path: @autoclosure () -> CodingPath) throws -> Item {
+        switch DecimalNumber(decimal) {
+        case .integer(let value): return item(for: value)
+        case .unsigned(let value): return item(for: value)
+        case .double(let value): return try item(for: value, at: path())
+        case .text(let text): return item(for: text)
+        case nil:
+            throw EncodingError.invalidValue(
+                decimal, .init(codingPath: path().keys, debugDescription: "JSON and Fleece have no NaN."))
         }
     }
 }
 
 extension ValueDecoder {
-    /// The value as a `Date`, `Data` or `URL`; `nil` for any other type.
+    /// The value as a `Date`, `Data`, `URL` or `Decimal`; `nil` for any other type.
     func foundationValue<T: Decodable>(_ type: T.Type) throws -> T? {
         if type == Date.self { return try date() as? T }
         if type == Data.self {
@@ -56,15 +72,22 @@ extension ValueDecoder {
             }
             return url as? T
         }
+        if type == Decimal.self {
+            if let decimal = value.decimal { return decimal as? T }
+            if value.kind == .string {
+                throw corrupted("\(value) is not a decimal number of up to 38 digits.")
+            }
+            throw mismatch(Decimal.self)
+        }
         return nil
     }
 
     private func date() throws -> Date {
         if let text = value.string {
-            guard let seconds = ISO8601.secondsSince1970(text.utf8) else {
+            guard let date = Date(iso8601: text) else {
                 throw corrupted("\(value) is not a date in ISO 8601.")
             }
-            return Date(timeIntervalSince1970: seconds)
+            return date
         }
         switch dateStrategy {
         case .iso8601: throw mismatch(Date.self)
@@ -77,16 +100,27 @@ extension ValueDecoder {
 extension FleeceValue {
     /// The date that a string in ISO 8601 stands for; `nil` for other strings and other kinds.
     public var date: Date? {
-        string.flatMap { ISO8601.secondsSince1970($0.utf8) }.map(Date.init(timeIntervalSince1970:))
+        string.flatMap { Date(iso8601: $0) }
     }
 }
 
+extension Date {
+    /// The date that a text in ISO 8601 stands for; `nil` for other texts.
+    package init?(iso8601 text: String) {
+        guard let seconds = ISO8601.secondsSince2001(text.utf8) else { return nil }
+        self.init(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    /// The date as text in ISO 8601, from which the same date is read; `nil` outside of the years 0…9999.
+    package var iso8601: String? { ISO8601.text(secondsSince2001: timeIntervalSinceReferenceDate) }
+}
+
 extension FleeceWriter {
-    /// Writes a date as a string in ISO 8601, in UTC and with milliseconds.
+    /// Writes a date as a string in ISO 8601; see ``FleeceDateStrategy/iso8601``.
     ///
     /// A date before the year 0 or after 9999 makes ``finish()`` throw.
     public mutating func write(_ date: Date) {
-        if let text = ISO8601.text(secondsSince1970: date.timeIntervalSince1970) {
+        if let text = date.iso8601 {
             write(text)
         } else {
             fail(.unrepresentableNumber, "Dates are stored for the years 0 to 9999.")

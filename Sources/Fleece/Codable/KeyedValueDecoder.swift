@@ -10,13 +10,25 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { value(key).exists }
 
-    private func value(_ key: some CodingKey) -> FleeceValue { decoder.value[key.stringValue] }
+    private func value(_ key: some CodingKey) -> FleeceValue {
+        if let identifier = decoder.identifier, key.stringValue == "id" || key.stringValue == "_id" {
+            return identifier
+        }
+        return decoder.value[key.stringValue]
+    }
+
+    /// The value of `key`, or its default, one of which must exist.
+    private func valueOrDefault(_ key: some CodingKey) throws -> FleeceValue {
+        let value = value(key)
+        if value.exists { return value }
+        let standard = try decoder.defaultValue(key.stringValue)
+        guard standard.exists else { throw missing(key) }
+        return standard
+    }
 
     /// The decoder for the value of `key`, which must exist.
     private func element(_ key: some CodingKey) throws -> ValueDecoder {
-        let value = value(key)
-        guard value.exists else { throw missing(key) }
-        return ValueDecoder(value, .key(key), of: decoder)
+        ValueDecoder(try valueOrDefault(key), .key(key), of: decoder)
     }
 
     private func missing(_ key: some CodingKey) -> DecodingError {
@@ -27,9 +39,9 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// Reads a scalar, which must exist.
     @inline(__always)
     private func scalar<T>(_ key: Key, _ read: (FleeceValue) -> T?) throws -> T {
-        let value = value(key)
-        if let scalar = read(value) { return scalar }
-        throw value.exists ? try element(key).mismatch(T.self) : missing(key)
+        if let scalar = read(value(key)) { return scalar }
+        if let scalar = read(try valueOrDefault(key)) { return scalar }
+        throw try element(key).mismatch(T.self)
     }
 
     /// Reads a scalar, if there is one.
@@ -42,9 +54,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        let value = value(key)
-        guard value.exists else { throw missing(key) }
-        return value.isNull
+        try valueOrDefault(key).isNull
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try element(key).decode(type) }

@@ -4,9 +4,16 @@ final class ValueDecoder {
     private let step: CodingStep
     private let parent: ValueDecoder?
     private let state: DecodingState
+    /// The root's name, in place of what it has under `id`.
+    let identifier: FleeceValue?
+    /// What the value is being decoded as.
+    private(set) var type: (any Any.Type)?
+    /// What that has where it is not told otherwise, once that was asked for.
+    var defaults: FleeceValue?
 
-    init(root value: FleeceValue, state: DecodingState) {
+    init(root value: FleeceValue, identifier: FleeceValue?, state: DecodingState) {
         self.value = value
+        self.identifier = identifier
         self.state = state
         step = .none
         parent = nil
@@ -18,6 +25,7 @@ final class ValueDecoder {
         self.step = step
         self.parent = parent
         state = parent.state
+        identifier = nil
     }
 
     var dateStrategy: FleeceDateStrategy { state.dateStrategy }
@@ -25,7 +33,10 @@ final class ValueDecoder {
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         try value.scalar(type) {
             if type == FleeceValue.self, let value = value as? T { return value }
-            return try foundationValue(type) ?? T(from: self)
+            if let value = try foundationValue(type) { return value }
+            self.type = type
+            defaults = nil
+            return try T(from: self)
         }
     }
 

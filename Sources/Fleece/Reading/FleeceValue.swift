@@ -14,15 +14,21 @@ public struct FleeceValue: Sendable {
     public enum Kind: Sendable, Hashable {
         /// There is no value; or, rarely, the format's explicit `undefined`.
         case undefined
+        /// JSON's null, which is a value.
         case null
+        /// A truth value.
         case bool
         /// A whole number of 64 bits with or without sign.
         case integer
         /// A floating-point number, which may be whole: 1.0.
         case double
+        /// Text in UTF-8.
         case string
+        /// Bytes. In JSON text they are a string in Base64.
         case data
+        /// A list of values.
         case array
+        /// Values by name.
         case dictionary
     }
 

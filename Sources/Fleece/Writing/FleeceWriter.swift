@@ -134,7 +134,8 @@ public struct FleeceWriter: ~Copyable {
         append(try body(&output, depth))
     }
 
-    mutating func fail(_ code: FleeceError.Code, _ message: String) {
+    /// Makes ``finish()`` throw: in place of a value that can't be written.
+    package mutating func fail(_ code: FleeceError.Code, _ message: String) {
         output.fail(code, message)
     }
 
