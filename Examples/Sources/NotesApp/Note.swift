@@ -1,10 +1,10 @@
 import Foundation
-import Roost
 
 /// A note as the app's views see it.
 struct Note: Codable, Sendable, Identifiable {
-    /// Begins with the moment the note was made, so that notes are listed in that order without an index.
-    @DocumentIdentifier var id: String? = nil
+    /// The document's ID, as the type is Identifiable. Begins with the moment the note was made, so that notes are listed in
+    /// that order without an index.
+    let id: String
     var title: String
     var text = ""
     var tags: [String] = []

@@ -16,12 +16,11 @@ struct Notebook: Sendable {
         tagged = try database.collection("tagged")
     }
 
-    /// Stores a note and what the index says of it in one transaction.
-    func save(_ note: Note) throws {
+    /// Stores a new note and what the index says of it in one transaction.
+    func add(_ note: Note) throws {
         try database.write { batch in
-            let before = try note.id.flatMap { try batch.get($0, in: notes) }
-            let id = try batch.save(note, in: notes).id
-            try index(id, from: before.map(tags), to: note.tags, in: batch)
+            try batch.save(note, in: notes)
+            try index(note.id, from: [], to: note.tags, in: batch)
         }
     }
 
@@ -29,22 +28,23 @@ struct Notebook: Sendable {
     @discardableResult
     func edit(_ id: String, at time: Date, _ change: (inout Note) -> Void) throws -> Bool {
         try database.write { batch in
-            guard let document = try batch.get(id, in: notes) else { return false }
-            var note = try document.decode(Note.self)
-            change(&note)
-            note.changed = time
-            try batch.save(note, id: id, in: notes)
-            try index(id, from: tags(document), to: note.tags, in: batch)
-            return true
+            var before: [String] = []
+            let edited = try batch.update(id, as: Note.self, in: notes) { note in
+                before = note.tags
+                change(&note)
+                note.changed = time
+            }
+            try index(id, from: before, to: edited?.tags ?? [], in: batch)
+            return edited != nil
         }
     }
 
     /// Deletes a note and forgets its tags.
     func delete(_ id: String) throws {
         try database.write { batch in
-            guard let document = try batch.get(id, in: notes) else { return }
-            try batch.delete(id, in: notes)
-            try index(id, from: tags(document), to: [], in: batch)
+            guard let note = try batch.get(id, as: Note.self, in: notes) else { return }
+            try batch.delete(note, in: notes)
+            try index(id, from: note.tags, to: [], in: batch)
         }
     }
 
@@ -67,11 +67,9 @@ struct Notebook: Sendable {
         try notes.observe { changes in listener(changes.map(\.id)) }
     }
 
-    private func tags(_ document: Document) -> [String] { document["tags"].array?.compactMap(\.string) ?? [] }
-
-    private func index(_ id: String, from old: [String]?, to new: [String], in batch: WriteBatch) throws {
-        for tag in Set(old ?? []).subtracting(new) { try batch.delete("\(tag):\(id)", in: tagged) }
-        for tag in Set(new).subtracting(old ?? []) {
+    private func index(_ id: String, from old: [String], to new: [String], in batch: WriteBatch) throws {
+        for tag in Set(old).subtracting(new) { try batch.delete("\(tag):\(id)", in: tagged) }
+        for tag in Set(new).subtracting(old) {
             try batch.save(json: "{}", id: "\(tag):\(id)", in: tagged)
         }
     }

@@ -2,8 +2,8 @@ import Foundation
 import Roost
 
 /// What the album knows of a picture, and where the picture is.
-struct Photo: Codable, Sendable {
-    @DocumentIdentifier var id: String?
+struct Photo: Codable, Sendable, Identifiable {
+    var id: String
     var caption: String
     var taken: Date
     var picture: Blob

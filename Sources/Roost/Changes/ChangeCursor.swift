@@ -52,12 +52,13 @@ extension CollectionSnapshot {
     }
 
     /// How many documents have changed after `sequence`. O(log n).
-    public func changeCount(since sequence: UInt64) throws(DatabaseError) -> UInt64 {
+    public func changeCount(since sequence: UInt64) throws(DatabaseError) -> Int {
         guard sequence < .max else { return 0 }
         let changes = try reader.changes
-        return try engine { () throws(StoreError) in
+        let count = try engine { () throws(StoreError) in
             try changes.count(in: KeyRange(lower: Key(Sequences.key(sequence + 1))))
         }
+        return Int(clamping: count)
     }
 }
 

@@ -18,11 +18,11 @@ public struct CollectionSnapshot: Sendable {
     }
 
     /// How many documents there are that are not deleted. O(1).
-    public var count: UInt64 { record.liveCount }
+    public var count: Int { Int(clamping: record.liveCount) }
 
     /// How many documents there are that are deleted. O(1).
-    public var deletedCount: UInt64 {
-        get throws(DatabaseError) { try reader.documents.count &- record.liveCount }
+    public var deletedCount: Int {
+        get throws(DatabaseError) { Int(clamping: try reader.documents.count &- record.liveCount) }
     }
 
     /// The last sequence given to a change; 0 when there was none. Sequences only grow and are never given again.
@@ -44,8 +44,9 @@ public struct CollectionSnapshot: Sendable {
     /// The document's properties decoded as a `T`; `nil` when there is none or it is deleted.
     ///
     /// - Throws: `decodingFailed` when the properties are not those of a `T`.
-    public func get<T: Decodable>(_ id: String, as type: T.Type = T.self) throws(DatabaseError) -> T? {
-        try get(id)?.decode(type)
+    public func get<T: Decodable>(_ id: String, as type: T.Type = T.self) throws(DatabaseError) -> Stored<T>?
+    {
+        try get(id).map { (document) throws(DatabaseError) in try Stored(document) }
     }
 
     /// The document; see ``get(_:)``.

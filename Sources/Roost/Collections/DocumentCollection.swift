@@ -36,7 +36,7 @@ public final class DocumentCollection: Sendable {
     // MARK: Reading
 
     /// How many documents there are that are not deleted. O(1).
-    public var count: UInt64 { get throws(DatabaseError) { try snapshot().count } }
+    public var count: Int { get throws(DatabaseError) { try snapshot().count } }
 
     /// The document, in the revision that wins where there are conflicts; `nil` when there is none or it is deleted.
     public func get(_ id: String) throws(DatabaseError) -> Document? {
@@ -46,8 +46,9 @@ public final class DocumentCollection: Sendable {
     /// The document's properties decoded as a `T`; `nil` when there is none or it is deleted.
     ///
     /// - Throws: `decodingFailed` when the properties are not those of a `T`.
-    public func get<T: Decodable>(_ id: String, as type: T.Type = T.self) throws(DatabaseError) -> T? {
-        try get(id)?.decode(type)
+    public func get<T: Decodable>(_ id: String, as type: T.Type = T.self) throws(DatabaseError) -> Stored<T>?
+    {
+        try get(id).map { (document) throws(DatabaseError) in try Stored(document) }
     }
 
     /// The document; see ``get(_:)``.
@@ -60,14 +61,27 @@ public final class DocumentCollection: Sendable {
 
     // MARK: Writing
 
-    /// Saves what `value` encodes to, durably: see ``WriteBatch/save(_:id:in:expecting:)``.
+    /// Saves what `value` encodes to as a new document, durably: see ``WriteBatch/save(_:id:in:expecting:)``.
     @discardableResult
     public func save(
-        _ value: some Encodable, id: String? = nil, expecting expectation: DocumentExpectation = .any
+        _ value: some Encodable, id: String? = nil, expecting expectation: DocumentExpectation? = nil
     ) throws(DatabaseError) -> Document {
         try write { (batch) throws(DatabaseError) in
             try batch.save(value, id: id, in: self, expecting: expectation)
         }
+    }
+
+    /// Saves a value in place of the revision that it was read at, durably: see ``WriteBatch/save(_:in:expecting:)``.
+    @discardableResult
+    public func save<Value: Encodable>(
+        _ value: inout Stored<Value>, expecting expectation: DocumentExpectation? = nil
+    ) throws(DatabaseError) -> Document {
+        var saved = value
+        let document = try write { (batch) throws(DatabaseError) in
+            try batch.save(&saved, in: self, expecting: expectation)
+        }
+        value = saved
+        return document
     }
 
     /// Saves a JSON object, durably: see ``WriteBatch/save(json:id:in:expecting:)-(String,_,_,_)``.

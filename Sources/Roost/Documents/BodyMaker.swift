@@ -28,15 +28,13 @@ final class BodyMaker {
         return Submission(body, claims: try ReservedProperties(FleeceDocument(trusting: reserved)))
     }
 
-    /// The body that `value` encodes to. Dates become ISO 8601 text, URLs text, and data stays data.
+    /// The body that `value` encodes to, without the `id` of an `Identifiable` one. Dates become ISO 8601 text, URLs text,
+    /// and data stays data.
     ///
     /// - Throws: `invalidDocument` when that is not an object, or when encoding fails; `corruptRevisionData`.
     func submission(encoding value: some Encodable) throws(DatabaseError) -> Submission {
-        let found = FoundIdentifier()
         do {
-            var encoder = FleeceEncoder()
-            encoder.userInfo[DocumentIdentifier.key] = found
-            try encoder.encode(value, to: &writer)
+            try FleeceEncoder().encode(value, to: &writer)
         } catch {
             writer.removeAll()
             if let error = error as? FleeceError { throw DatabaseError(error) }
@@ -44,8 +42,27 @@ final class BodyMaker {
                 .invalidDocument, "A value of the type \(type(of: value)) cannot be encoded.",
                 underlying: error)
         }
-        var submission = try separated(try finish(), leavingOut: found.property.map { [$0] } ?? [])
-        submission.suggestedID = found.id ?? submission.suggestedID
+        let body = try finish()
+        let coded = body.properties[ValueIdentity.key]
+        let isLeftOut = coded.exists && value is any Identifiable
+        var submission = try separated(body, leavingOut: isLeftOut ? [ValueIdentity.key] : [])
+        // An `_id` that was encoded says the same as the `id` of a type that encodes it so.
+        submission.identity =
+            submission.claims?.id.map { .id($0) } ?? ValueIdentity(value, coded: DocumentValue(coded))
+        return submission
+    }
+
+    /// The body that a value encodes to, which was read from the document `id`.
+    ///
+    /// - Throws: `invalidDocumentID` when its own `id` is another.
+    func submission<Value: Encodable>(encoding stored: Stored<Value>) throws(DatabaseError) -> Submission {
+        let submission = try submission(encoding: stored.value)
+        guard submission.identity.isSame(as: stored.id) else {
+            throw DatabaseError(
+                .invalidDocumentID,
+                "The id of a value that was read from the document \(DatabaseError.quoted(stored.id)) has been changed. Save "
+                    + "its value, which makes another document, and delete this one if it is to go.")
+        }
         return submission
     }
 

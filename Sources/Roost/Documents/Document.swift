@@ -65,13 +65,15 @@ public struct Document: Sendable, Identifiable {
 }
 
 extension Document {
-    /// The properties decoded as a `T`, whose ``DocumentIdentifier`` becomes the document's ID.
+    /// The properties decoded as a `T`. The `id` of an `Identifiable` type is the document's ID.
+    ///
+    /// Unlike a ``Stored`` value, it does not know its revision.
     ///
     /// - Throws: `decodingFailed` when they are not those of a `T`, with the reason as the underlying error.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(DatabaseError) -> T {
         do {
             var decoder = FleeceDecoder()
-            decoder.userInfo[DocumentIdentifier.key] = id
+            if T.self is any Identifiable.Type { decoder.identifier = id }
             return try decoder.decode(type, from: value)
         } catch {
             throw DatabaseError(

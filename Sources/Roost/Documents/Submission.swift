@@ -4,8 +4,8 @@ struct Submission: Sendable {
     var body: DocumentBody
     /// What the reserved properties say, where there were any.
     var claims: ReservedProperties?
-    /// The ID that a ``DocumentIdentifier`` in the value gives, or the claimed one.
-    var suggestedID: String?
+    /// What it says of the document's ID.
+    var identity = ValueIdentity.none
     /// What is said of the attachments; `nil` when nothing is.
     var attachments: NamedValues<AttachmentClaim>?
 
@@ -13,8 +13,21 @@ struct Submission: Sendable {
     init(_ body: DocumentBody, claims: ReservedProperties? = nil) {
         self.body = body
         self.claims = claims
-        suggestedID = claims?.id
+        if let id = claims?.id { identity = .id(id) }
         attachments = claims?.attachments
+    }
+
+    /// The ID that it is to be saved under where none is given; `nil` when one may be made up.
+    ///
+    /// - Throws: `invalidDocumentID` when what it says can't be an ID.
+    var suggestedID: String? {
+        get throws(DatabaseError) {
+            switch identity {
+            case .none: return nil
+            case .id(let id): return id
+            case .unusable(let reason): throw DatabaseError(.invalidDocumentID, reason)
+            }
+        }
     }
 
     /// The body, where there can be no attachments.

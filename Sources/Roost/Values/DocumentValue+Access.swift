@@ -120,15 +120,11 @@ extension DocumentValue? {
         set { self = newValue.map { .data([UInt8]($0)) } }
     }
 
-    /// The date that a text in ISO 8601 stands for; `nil` for anything else. What is assigned is
-    /// kept to the millisecond, and only from the years 0 to 9999.
+    /// The date that a text in ISO 8601 stands for; `nil` for anything else. What is assigned is kept exactly; a date
+    /// before the year 0 or after 9999 becomes ``DocumentValue/unstorable(_:)``.
     public var date: Date? {
-        get { string.flatMap { ISO8601.secondsSince1970($0.utf8) }.map { Date(timeIntervalSince1970: $0) } }
-        set {
-            self = newValue.flatMap { ISO8601.text(secondsSince1970: $0.timeIntervalSince1970) }.map {
-                .string($0)
-            }
-        }
+        get { string.flatMap { Date(iso8601: $0) } }
+        set { self = newValue?.documentValue }
     }
 
     /// The list; `nil` for anything else.

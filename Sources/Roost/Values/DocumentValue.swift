@@ -24,6 +24,9 @@ public enum DocumentValue: Sendable, Hashable {
     case array([DocumentValue])
     /// Values by name.
     case dictionary(NamedValues<DocumentValue>)
+    /// What can't be stored, and why, as a sentence: assigning a date of the year 10000 leaves this, so that nothing gets lost
+    /// unnoticed. Saving throws `invalidDocument` with that reason.
+    case unstorable(String)
 }
 
 extension DocumentValue {
@@ -64,6 +67,7 @@ extension DocumentValue {
             for value in values { value.write(to: &writer) }
             writer.endArray()
         case .dictionary(let values): Self.write(values, to: &writer)
+        case .unstorable(let reason): writer.fail(.unrepresentableNumber, reason)
         }
     }
 

@@ -1,17 +1,34 @@
+import Foundation
+
 // The forms for tasks: the same as those that block, on threads of Roost's own, so that no executor waits for a sync.
 // What is to be saved is encoded first, by the task itself. A task that is cancelled before its turn has come throws
 // `cancelled`, and nothing was changed; a write that has begun is finished.
 
 extension DocumentCollection {
-    /// Saves what `value` encodes to, durably: see ``WriteBatch/save(_:id:in:expecting:)``.
+    /// Saves what `value` encodes to as a new document, durably: see ``WriteBatch/save(_:id:in:expecting:)``.
     @discardableResult
     public func save(
-        _ value: some Encodable, id: String? = nil, expecting expectation: DocumentExpectation = .any
+        _ value: some Encodable, id: String? = nil, expecting expectation: DocumentExpectation? = nil
     ) async throws(DatabaseError) -> Document {
         let submission = try BodyMaker().submission(encoding: value)
         return try await write { (batch) throws(DatabaseError) in
-            try batch.save(submission, id: id, in: self, expecting: expectation, mayDelete: false)
+            try batch.save(value: submission, id: id, in: self, expecting: expectation)
         }
+    }
+
+    /// Saves a value in place of the revision that it was read at, durably: see ``WriteBatch/save(_:in:expecting:)``.
+    @discardableResult
+    public func save<Value: Encodable>(
+        _ value: inout Stored<Value>, expecting expectation: DocumentExpectation? = nil
+    ) async throws(DatabaseError) -> Document {
+        let submission = try BodyMaker().submission(encoding: value)
+        let (id, revision) = (value.id, value.revision)
+        let document = try await write { (batch) throws(DatabaseError) in
+            try batch.save(
+                value: submission, id: id, in: self, expecting: expectation ?? .revision(revision))
+        }
+        value.wasSaved(as: document)
+        return document
     }
 
     /// Saves a JSON object, durably: see ``WriteBatch/save(json:id:in:expecting:)-(String,_,_,_)``.
@@ -54,6 +71,12 @@ extension DocumentCollection {
     @discardableResult
     public func delete(_ document: Document) async throws(DatabaseError) -> Document? {
         try await write { (batch) throws(DatabaseError) in try batch.delete(document, in: self) }
+    }
+
+    /// Sets when a document is to be purged, durably: see ``WriteBatch/setExpiration(_:of:in:)``.
+    @discardableResult
+    public func setExpiration(_ date: Date?, of id: String) async throws(DatabaseError) -> Bool {
+        try await write { (batch) throws(DatabaseError) in try batch.setExpiration(date, of: id, in: self) }
     }
 
     /// Removes a document as if it had never been, durably: see ``WriteBatch/purge(_:revisions:in:)``.

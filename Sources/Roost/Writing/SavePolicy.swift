@@ -107,4 +107,14 @@ extension DocumentCollection {
             try batch.resolve(id, keeping: revision, json: json, in: self)
         }
     }
+
+    /// Resolves a document's conflicts with a value, durably: see ``WriteBatch/resolve(_:with:keeping:in:)``.
+    @discardableResult
+    public func resolve(
+        _ id: String, with value: some Encodable, keeping revision: RevisionID? = nil
+    ) throws(DatabaseError) -> Document? {
+        try write { (batch) throws(DatabaseError) in
+            try batch.resolve(id, with: value, keeping: revision, in: self)
+        }
+    }
 }

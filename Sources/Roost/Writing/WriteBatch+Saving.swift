@@ -29,24 +29,6 @@ extension WriteBatch {
             try maker.submission(json: json), id: id, in: collection, expecting: expectation, mayDelete: true)
     }
 
-    /// Saves what `value` encodes to, which must be an object.
-    ///
-    /// - Parameters:
-    ///   - value: What to save.
-    ///   - id: The document's name; where there is none, that of the value's ``DocumentIdentifier``, or else a new one.
-    ///   - collection: Where it is to be.
-    ///   - expectation: What the document must be like. By default the save goes on top of whatever is there.
-    /// - Throws: `invalidDocument`, `invalidDocumentID`, `conflict`.
-    @discardableResult
-    public func save(
-        _ value: some Encodable, id: String? = nil, in collection: DocumentCollection,
-        expecting expectation: DocumentExpectation = .any
-    ) throws(DatabaseError) -> Document {
-        try save(
-            try maker.submission(encoding: value), id: id, in: collection, expecting: expectation,
-            mayDelete: false)
-    }
-
     /// Deletes a document: adds a tombstone, which is replicated like any edit.
     ///
     /// - Parameters:
@@ -81,12 +63,14 @@ extension WriteBatch {
         _ submission: Submission, id: String?, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation, mayDelete: Bool
     ) throws(DatabaseError) -> Document {
-        let id = try DocumentID(revisioned: id ?? submission.suggestedID ?? core.makeDocumentID())
+        var id = id
+        if id == nil { id = try submission.suggestedID }
+        let name = try DocumentID(revisioned: id ?? core.makeDocumentID())
         let claims = submission.claims
-        let expectation = try claims?.check(id, expecting: expectation, mayDelete: mayDelete) ?? expectation
+        let expectation = try claims?.check(name, expecting: expectation, mayDelete: mayDelete) ?? expectation
         let attachments = try prepare(submission.attachments)
         return try writer(collection).edit(
-            id, submission.body, attachments, isDeleted: claims?.isDeleted ?? false, expecting: expectation)
+            name, submission.body, attachments, isDeleted: claims?.isDeleted ?? false, expecting: expectation)
     }
 }
 

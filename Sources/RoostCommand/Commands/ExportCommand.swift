@@ -30,7 +30,7 @@ enum ExportCommand: Command {
             try Console.write(json.utf8)
             try Console.write([10])
             count += 1
-            if count % 1024 == 0 { bar.show(count, of: snapshot.count) }
+            if count % 1024 == 0 { bar.show(count, of: UInt64(snapshot.count)) }
         }
     }
 }

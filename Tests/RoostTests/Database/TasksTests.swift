@@ -14,8 +14,8 @@ import Testing
         notes = try database.collection("notes")
     }
 
-    private struct Note: Codable, Equatable {
-        @DocumentIdentifier var id: String? = nil
+    private struct Note: Codable, Equatable, Identifiable {
+        var id: String
         var title: String
     }
 

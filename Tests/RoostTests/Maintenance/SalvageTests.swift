@@ -38,7 +38,7 @@ import Testing
         let database = try Database.open(rescued)
         let snapshot = try database.collection("notes").snapshot()
         let documents = try snapshot.documents(DocumentSelection())
-        #expect(snapshot.count == UInt64(documents.count))
+        #expect(snapshot.count == documents.count)
         #expect(documents.count < 399 && documents.count > 300)
         let saved = try database.collection("notes").save(json: "{}", id: "next")
         #expect(saved.sequence > 401)

@@ -72,8 +72,8 @@ import Testing
     }
 
     @Test func example16ResultsBecomeValuesOfMyOwn() throws {
-        struct Hotel: Codable, Equatable {
-            @DocumentIdentifier var id: String? = nil
+        struct Hotel: Codable, Equatable, Identifiable {
+            var id: String
             var type: String
             var name: String
         }
