@@ -15,6 +15,8 @@ final class DatabaseCore: Sendable {
     let notifier = ChangeNotifier()
     let openSnapshots = OpenSnapshots()
     let expirations: ExpirationTimer
+    let auxiliaryStores: AuxiliaryStores
+    let companions = Companions()
     /// The thread that is running a batch; 0 when none is.
     private let writingThread = Atomic<UInt>(0)
     /// The key that opens the database, `nil` when it is not encrypted.
@@ -24,13 +26,14 @@ final class DatabaseCore: Sendable {
 
     init(
         path: String, store: Store, catalog: Tree, record: DatabaseRecord, vault: BlobVault,
-        environment: Environment, key: EncryptionKey?
+        auxiliaryStores: AuxiliaryStores, environment: Environment, key: EncryptionKey?
     ) {
         self.path = path
         self.store = store
         self.catalog = catalog
         self.record = record
         self.vault = vault
+        self.auxiliaryStores = auxiliaryStores
         self.environment = environment
         self.key = Mutex(key)
         expirations = ExpirationTimer(environment: environment)
@@ -72,7 +75,9 @@ final class DatabaseCore: Sendable {
         }
         guard isLast else { return }
         expirations.stop()
+        defer { companions.removeAll() }
         notifier.tell(.closed)
+        auxiliaryStores.close()
         try engine { () throws(StoreError) in try store.close() }
     }
 

@@ -4,7 +4,8 @@ import RoostStorage
 
 /// Opens the files of a database.
 ///
-/// A database is a directory: `data.roost`, a store, holds the documents; `blobs` beside it is for attachments.
+/// A database is a directory: `data.roost`, a store, holds the documents; `blobs` beside it is for attachments, and
+/// `derived` for what is made from documents.
 struct DatabaseOpener {
     static let dataName = "data.roost"
 
@@ -19,11 +20,12 @@ struct DatabaseOpener {
 
     func open() throws(DatabaseError) -> DatabaseCore {
         try makeDirectory()
-        let store = try openStore()
+        let storeOptions = options.store
+        let store = try openStore(storeOptions)
         let catalog = try engine { () throws(StoreError) in store.snapshot().tree(Catalog.treeName) }
-        if let catalog { return try core(store, catalog) }
+        if let catalog { return try core(store, catalog, storeOptions.transform) }
         guard !options.readOnly else { throw notADatabase }
-        return try core(store, try makeCatalog(in: store))
+        return try core(store, try makeCatalog(in: store), storeOptions.transform)
     }
 
     /// Makes the directory, where the options allow it and there is none.
@@ -59,14 +61,16 @@ struct DatabaseOpener {
         }
     }
 
-    private func openStore() throws(DatabaseError) -> Store {
+    private func openStore(_ options: StoreOptions) throws(DatabaseError) -> Store {
         let file = Self.dataPath(path)
         return try engine { () throws(StoreError) in
-            try Store.open(file, options: options.store, environment: environment)
+            try Store.open(file, options: options, environment: environment)
         }
     }
 
-    private func core(_ store: Store, _ catalog: Tree) throws(DatabaseError) -> DatabaseCore {
+    private func core(
+        _ store: Store, _ catalog: Tree, _ transform: (any ChunkTransformFactory)?
+    ) throws(DatabaseError) -> DatabaseCore {
         let bytes = try engine { () throws(StoreError) in try store.snapshot()[catalog, Catalog.database] }
         guard let bytes else { throw notADatabase }
         return DatabaseCore(
@@ -74,6 +78,8 @@ struct DatabaseOpener {
             vault: try BlobVault(
                 path, store, catalog, environment: environment, isEncrypted: options.key != nil,
                 isWritable: !options.readOnly),
+            auxiliaryStores: AuxiliaryStores(
+                path, isReadOnly: options.readOnly, transform: transform, environment: environment),
             environment: environment, key: options.key)
     }
 

@@ -20,12 +20,16 @@ extension Database {
         to key: EncryptionKey?, progress: ProgressHandler? = nil
     ) throws(DatabaseError) -> CompactionResult {
         var options = CompactionOptions()
-        options.encryption = key.map { .replaced(KeyRing($0)) } ?? .none
-        return try core.vault.changingKey(isEncrypted: key != nil) { () throws(DatabaseError) in
-            let result = try compactDocuments(options, progress: progress)
-            core.setKey(key)
-            core.notifier.tell(.keyChanged)
-            return result
+        let transform = key.map { KeyRing($0) }
+        options.encryption = transform.map { .replaced($0) } ?? .none
+        let result = try core.auxiliaryStores.changingKey(to: transform) { () throws(DatabaseError) in
+            try core.vault.changingKey(isEncrypted: key != nil) { () throws(DatabaseError) in
+                let result = try compactDocuments(options, progress: progress)
+                core.setKey(key)
+                return result
+            }
         }
+        core.notifier.tell(.keyChanged)
+        return result
     }
 }

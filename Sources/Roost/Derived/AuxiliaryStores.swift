@@ -1,0 +1,202 @@
+import RoostFile
+import RoostStorage
+import Synchronization
+
+/// Stores beside the documents' store, for what is derived from documents and can be made anew: indexes and views.
+///
+/// They are the files `derived/<name>.roost` of the database's directory, opened when they are first asked for, with the
+/// database's key where it has one. They are never synced before they are closed or compacted, so they cost a commit
+/// nothing; a power failure may take from them what it likes. One that is damaged, of another key or of no format known
+/// here is thrown away and made anew, empty. Backups leave them out, and changing the key removes them.
+package final class AuxiliaryStores: Sendable {
+    private struct State {
+        var open: [String: Store] = [:]
+        /// Those that were thrown away because they could not be read, with the reason.
+        var discarded: [String: String] = [:]
+        var transform: (any ChunkTransformFactory)?
+        var isClosed = false
+    }
+
+    private let state: Mutex<State>
+    private let database: String
+    private let isReadOnly: Bool
+    private let environment: Environment
+
+    /// Memory for the nodes of each store.
+    private static let cacheSize = 32 << 20
+    private static let suffix = ".roost"
+
+    init(
+        _ database: String, isReadOnly: Bool, transform: (any ChunkTransformFactory)?,
+        environment: Environment
+    ) {
+        self.database = database
+        self.isReadOnly = isReadOnly
+        self.environment = environment
+        state = Mutex(State(transform: transform))
+    }
+
+    /// The directory of the stores of the database at `path`.
+    static func directory(of path: String) -> String {
+        path.last == "/" ? path + "derived" : "\(path)/derived"
+    }
+
+    private var directory: String { Self.directory(of: database) }
+
+    private func path(_ name: String) -> String { "\(directory)/\(name)\(Self.suffix)" }
+
+    // MARK: Opening
+
+    /// The store of that name, made if there is none; `nil` in a database that was opened for reading only where there is
+    /// none that can be read.
+    ///
+    /// A store that another process writes is opened for reading only.
+    ///
+    /// - Parameter name: small letters, digits and hyphens; it stands in plain sight as the name of a file.
+    package func store(_ name: String) throws(DatabaseError) -> Store? {
+        precondition(!name.isEmpty && name.utf8.allSatisfy { Self.isPlain($0) }, "a name of small letters")
+        return try locked { (state) throws(DatabaseError) in
+            if let store = state.open[name] { return store }
+            guard !state.isClosed else {
+                throw DatabaseError(.closed, "The database \(database) was closed. Open it again.")
+            }
+            let store = try open(name, &state)
+            state.open[name] = store
+            return store
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    private func open(_ name: String, _ state: inout State) throws(DatabaseError) -> Store? {
+        if isReadOnly { return try? openStore(name, state.transform, readOnly: true) }
+        try makeDirectory()
+        do throws(StoreError) {
+            return try openStore(name, state.transform, readOnly: false)
+        } catch {
+            switch error.code {
+            case .locked: return try? openStore(name, state.transform, readOnly: true)
+            case .damaged, .notAStore, .unsupportedFormat, .wrongKey, .limitExceeded:
+                try remove(name)
+                state.discarded[name] = error.message
+                let transform = state.transform
+                return try engine { () throws(StoreError) in
+                    try openStore(name, transform, readOnly: false)
+                }
+            default: throw DatabaseError(error)
+            }
+        }
+    }
+
+    private func openStore(
+        _ name: String, _ transform: (any ChunkTransformFactory)?, readOnly: Bool
+    ) throws(StoreError) -> Store {
+        var options = StoreOptions()
+        options.readOnly = readOnly
+        options.createIfMissing = !readOnly
+        options.durability = .unsynced
+        options.cacheSize = Self.cacheSize
+        options.inlineLimit = 2048
+        options.transform = transform
+        return try Store.open(path(name), options: options, environment: environment)
+    }
+
+    private func makeDirectory() throws(DatabaseError) {
+        try mediumCall { () throws(FileError) in
+            guard try environment.medium.status(of: directory) == nil else { return }
+            try environment.medium.createDirectory(directory)
+            try environment.medium.syncDirectory(of: directory)
+        }
+    }
+
+    // MARK: Removing
+
+    /// The names of the stores there are.
+    package func names() throws(DatabaseError) -> [String] {
+        try files().filter { $0.hasSuffix(Self.suffix) }.map { String($0.dropLast(Self.suffix.count)) }
+            .sorted()
+    }
+
+    /// Why stores were thrown away since the database was opened, by name.
+    package var discarded: [String: String] { state.withLock { $0.discarded } }
+
+    /// Closes the store and removes its files, which gives their space back.
+    ///
+    /// - Parameter reason: why it can't be read, if that is why.
+    package func drop(_ name: String, becauseOf reason: String? = nil) throws(DatabaseError) {
+        guard !isReadOnly else { return }
+        try locked { (state) throws(DatabaseError) in
+            if let reason { state.discarded[name] = reason }
+            try? state.open.removeValue(forKey: name)?.close()
+            try remove(name)
+        }
+    }
+
+    private func files() throws(DatabaseError) -> [String] {
+        try mediumCall { () throws(FileError) in
+            try environment.medium.status(of: directory)?.isDirectory == true
+                ? environment.medium.list(directory) : []
+        }
+    }
+
+    /// Removes the file and what stands beside it under longer names.
+    private func remove(_ name: String) throws(DatabaseError) {
+        for file in try files() where file.hasPrefix(name + Self.suffix) {
+            try mediumCall { () throws(FileError) in try environment.medium.remove("\(directory)/\(file)") }
+        }
+    }
+
+    // MARK: Life
+
+    /// Removes all stores, has `body` change the database's key, and goes on with the transform that it answers.
+    ///
+    /// What is derived is removed first and durably, so that nothing of an encrypted database stays behind in the clear.
+    func changingKey<R>(
+        to transform: (any ChunkTransformFactory)?, _ body: () throws(DatabaseError) -> R
+    ) throws(DatabaseError) -> R {
+        try locked { (state) throws(DatabaseError) in
+            for store in state.open.values { try? store.close() }
+            state.open.removeAll()
+            let files = try files()
+            for file in files {
+                try mediumCall { () throws(FileError) in try environment.medium.remove("\(directory)/\(file)")
+                }
+            }
+            if let file = files.first {
+                try mediumCall { () throws(FileError) in
+                    try environment.medium.syncDirectory(of: "\(directory)/\(file)")
+                }
+            }
+            let result = try body()
+            state.transform = transform
+            return result
+        }
+    }
+
+    /// Closes all stores; none can be opened any more.
+    func close() {
+        let stores = state.withLock { state in
+            state.isClosed = true
+            defer { state.open.removeAll() }
+            return Array(state.open.values)
+        }
+        for store in stores { try? store.close() }
+    }
+
+    private func locked<R>(_ body: (inout State) throws(DatabaseError) -> R) throws(DatabaseError) -> R {
+        let result: Result<R, DatabaseError> = state.withLock { state in
+            do throws(DatabaseError) {
+                return .success(try body(&state))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}
