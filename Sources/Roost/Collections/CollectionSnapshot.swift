@@ -1,3 +1,4 @@
+import Foundation
 import RoostBytes
 import RoostStorage
 
@@ -27,6 +28,18 @@ public struct CollectionSnapshot: Sendable {
 
     /// The last sequence given to a change; 0 when there was none. Sequences only grow and are never given again.
     public var lastSequence: UInt64 { record.lastSequence }
+
+    /// A random number that names the history to which the sequences belong.
+    ///
+    /// What a peer knows of sequences holds only while the epoch stays the same. A collection gets a new one when it is
+    /// made, so also when it was dropped and made again, and when its database is salvaged or a backup is opened for writing.
+    public var epoch: UInt64 { record.epoch }
+
+    /// When the collection was made, to the microsecond.
+    public var creationDate: Date { Date(microsecondsSince1970: record.created) }
+
+    /// The last purge sequence given; 0 when nothing was purged. See ``purges(since:)``.
+    public var purgeSequence: UInt64 { record.lastPurge }
 
     /// How many revisions back from a leaf a document's history is kept.
     public var revisionLimit: Int { record.revisionLimit }

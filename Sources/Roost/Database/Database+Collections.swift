@@ -48,15 +48,11 @@ extension Database {
     /// Drops a collection with all its documents, at once and for good. The space comes back with compaction.
     ///
     /// Snapshots go on reading it; every later use of the collection fails with `notFound`. A collection made again
-    /// under the name begins with sequence 1.
+    /// under the name begins with sequence 1 and has another ``CollectionSnapshot/epoch``. The default collection, which
+    /// always exists, is made again at once, empty.
     ///
-    /// - Throws: `notFound`; `invalidName` for the default collection, which always exists.
+    /// - Throws: `notFound`.
     public func drop(_ collection: DocumentCollection) throws(DatabaseError) {
-        guard collection.name != .default else {
-            throw DatabaseError(
-                .invalidName,
-                "The default collection cannot be dropped. Purge its documents if they are to go.")
-        }
         try checkWritable()
         _ = try core.write { (batch) throws(DatabaseError) in try batch.drop(collection) }
     }

@@ -90,6 +90,9 @@ public final class Database: Sendable {
     /// A random name by which other databases know this one. Never changes.
     public var publicUUID: UUID { UUID(core.record.publicUUID) }
 
+    /// When the database was made, to the microsecond. Never changes.
+    public var creationDate: Date { Date(microsecondsSince1970: core.record.created) }
+
     /// The engine below.
     package var store: Store { core.store }
 }

@@ -3,7 +3,7 @@ import RoostStorage
 
 extension DatabaseCore {
     /// Counts the documents of all collections, and finds the last sequence given: what a salvage leaves of a collection
-    /// need not be what its record says. Reads all entries of documents, without their bodies.
+    /// need not be what its record says. What was rescued begins another history, with new epochs. Reads all entries of documents, without their bodies.
     ///
     /// - Throws: `damaged` for a catalog or a record that can't be read.
     func recount() throws(DatabaseError) {
@@ -15,6 +15,7 @@ extension DatabaseCore {
                 let writer = try batch.writer(name, trees)
                 writer.record.liveCount = live
                 writer.record.lastSequence = max(writer.record.lastSequence, sequence)
+                writer.record.renewEpoch(environment)
             }
         }
     }

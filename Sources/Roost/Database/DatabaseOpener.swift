@@ -23,7 +23,9 @@ struct DatabaseOpener {
         let storeOptions = options.store
         let store = try openStore(storeOptions)
         let catalog = try engine { () throws(StoreError) in store.snapshot().tree(Catalog.treeName) }
-        if let catalog { return try core(store, catalog, storeOptions.transform) }
+        if let catalog {
+            return try beginHistory(of: try core(store, catalog, storeOptions.transform))
+        }
         guard !options.readOnly else { throw notADatabase }
         return try core(store, try makeCatalog(in: store), storeOptions.transform)
     }
@@ -83,20 +85,28 @@ struct DatabaseOpener {
             environment: environment, key: options.key)
     }
 
+    /// Where the database is a copy that nobody has opened for writing yet: gives its collections new epochs.
+    private func beginHistory(of core: DatabaseCore) throws(DatabaseError) -> DatabaseCore {
+        let mark = CopyMark(directory: path, medium: environment.medium)
+        guard !options.readOnly, try mark.exists else { return core }
+        try core.renewEpochs()
+        try mark.remove()
+        return core
+    }
+
     /// The first commit: identity, catalog, and the default collection.
     private func makeCatalog(in store: Store) throws(DatabaseError) -> Tree {
         guard try engine({ () throws(StoreError) in store.snapshot() }).treeNames.isEmpty else {
             throw notADatabase
         }
         let transaction = try engine { () throws(StoreError) in try store.beginWriting() }
-        let record = DatabaseRecord(
-            privateUUID: UUIDText.random(environment), publicUUID: UUIDText.random(environment))
+        let record = DatabaseRecord(environment)
         let catalog = try engine { () throws(StoreError) in
             let catalog = try transaction.tree(Catalog.treeName)
             try transaction.put(Catalog.database, record.encoded, in: catalog)
             return catalog
         }
-        try transaction.makeCollection(.default, catalog: catalog)
+        try transaction.makeCollection(.default, catalog: catalog, environment)
         try engine { () throws(StoreError) in _ = try transaction.commit() }
         return catalog
     }

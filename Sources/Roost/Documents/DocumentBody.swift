@@ -127,7 +127,7 @@ extension DocumentBody {
         hash.update(properties.root.jsonBytes(.canonical))
         return unsafe hash.finalize().withUnsafeBytes { bytes in
             let words = unsafe bytes.assumingMemoryBound(to: UInt8.self)
-            return unsafe RevisionDigest(words.span, at: 0, count: RevisionDigest.ownLength)
+            return unsafe RevisionDigest(binary: words.span.extracting(first: RevisionDigest.binaryLength))!
         }
     }
 }

@@ -68,7 +68,7 @@ extension Database {
 }
 
 extension Date {
-    fileprivate init(microsecondsSince1970 time: UInt64) {
+    init(microsecondsSince1970 time: UInt64) {
         self.init(timeIntervalSince1970: Double(time) / 1_000_000)
     }
 

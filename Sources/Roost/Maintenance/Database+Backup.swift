@@ -69,6 +69,7 @@ private struct DatabaseBackup {
             throw DatabaseError(error)
         }
         guard try isCurrent(pending) else { return nil }
+        try CopyMark(directory: path, medium: core.environment.medium).set()
         let report = try engine { () throws(StoreError) in
             try pending.run { documents in
                 progress?(

@@ -1,18 +1,10 @@
 extension RevisionID: CustomStringConvertible {
     /// The text form, such as `3-5d9a6f0c1e2b4a7788990011223344ff`.
     public var description: String {
-        var bytes = Array(String(generation).utf8)
-        bytes.reserveCapacity(bytes.count + 1 + 2 * digest.count)
-        bytes.append(UInt8(ascii: "-"))
-        for index in 0..<digest.count {
-            bytes.append(Self.hexDigit(digest[index] >> 4))
-            bytes.append(Self.hexDigit(digest[index] & 15))
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+        var text = Array(String(generation).utf8)
+        text.append(UInt8(ascii: "-"))
+        digest.appendText(to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 }
 
@@ -25,21 +17,25 @@ extension RevisionID: LosslessStringConvertible {
 }
 
 extension RevisionID {
-    /// Reads the text form: a generation from 1 to 2^63 − 1 without sign or leading zeros, a hyphen, and 2
-    /// to 64 lowercase hexadecimal digits, an even number of them. Nothing before, between or after.
+    /// Reads the text form: a generation from 1 to 2^63 − 1 without sign or leading zeros, a hyphen, and 1 to 64 bytes of
+    /// UTF-8 without control characters. 32 hexadecimal digits may be large or small; they are written small.
     ///
     /// - Throws: `invalidRevisionID`, whose message says which rule is broken and where.
     public init(validating text: String) throws(DatabaseError) {
-        guard text.utf8.count <= 19 + 1 + 2 * RevisionDigest.lengths.upperBound else {
-            throw Self.invalid(text, "it is \(text.utf8.count) bytes long, and the longest is 84")
+        let longest = 19 + 1 + RevisionDigest.textLengths.upperBound
+        guard text.utf8.count <= longest else {
+            throw Self.invalid(text, "it is \(text.utf8.count) bytes long, and the longest is \(longest)")
         }
         let bytes = Array(text.utf8)
         guard let hyphen = bytes.firstIndex(of: UInt8(ascii: "-")) else {
             throw Self.invalid(text, "there is no hyphen between a generation and a digest")
         }
-        self.init(
-            generation: try Self.generation(bytes[..<hyphen], of: text),
-            digest: try Self.digest(bytes[(hyphen + 1)...], of: text))
+        let generation = try Self.generation(bytes[..<hyphen], of: text)
+        guard let digest = RevisionDigest(text: bytes.span.extracting((hyphen + 1)..<bytes.count)) else {
+            throw Self.invalid(
+                text, "what follows the hyphen is not 1 to 64 bytes of UTF-8 without control characters")
+        }
+        self.init(generation: generation, digest: digest)
     }
 
     private static func generation(
@@ -60,36 +56,6 @@ extension RevisionID {
             generation = generation * 10 + value
         }
         return generation
-    }
-
-    private static func digest(
-        _ digits: ArraySlice<UInt8>, of text: String
-    ) throws(DatabaseError) -> RevisionDigest {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 2)
-        for (offset, digit) in digits.enumerated() {
-            guard let value = hexValue(digit) else {
-                throw invalid(text, "byte \(digits.startIndex + offset) is not a lowercase hexadecimal digit")
-            }
-            if offset.isMultiple(of: 2) {
-                bytes.append(value << 4)
-            } else {
-                bytes[bytes.count - 1] |= value
-            }
-        }
-        guard digits.count.isMultiple(of: 2), let digest = RevisionDigest(bytes) else {
-            throw invalid(
-                text, "the digest has \(digits.count) digits, and must have an even number from 2 to 64")
-        }
-        return digest
-    }
-
-    private static func hexValue(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 
     private static func invalid(_ text: String, _ reason: String) -> DatabaseError {

@@ -1,11 +1,11 @@
 /// The name of one revision of a document: how many edits led to it, and a digest of what it is.
 ///
-/// Written `3-5d9a…`: the generation in decimal, a hyphen, the digest in lowercase hexadecimal. The first
-/// revision of a document has generation 1, and an edit has its parent's generation plus one. Roost derives
-/// the digest (16 bytes) from the parent and the content, so the same edit made on two devices is the same
-/// revision; digests from elsewhere are taken as they are, 1 to 32 bytes long.
+/// Written `3-5d9a…`: the generation in decimal, a hyphen, the digest, in Roost's own revisions 32 hexadecimal
+/// digits. The first revision of a document has generation 1, and an edit has its parent's generation plus one. Roost
+/// derives the digest (16 bytes) from the parent and the content, so the same edit made on two devices is the same
+/// revision; digests from elsewhere are taken as they are, up to 64 bytes of text.
 ///
-/// Ordered as in CouchDB: by generation, then by the bytes of the digest. A trivial value of 41 bytes:
+/// Ordered as in CouchDB: by generation, then by the bytes of the digest. A trivial value of 74 bytes:
 /// copying it allocates and retains nothing.
 public struct RevisionID: Hashable, Sendable {
     /// The highest generation there is, 2^63 − 1.

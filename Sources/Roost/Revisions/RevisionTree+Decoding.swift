@@ -2,7 +2,7 @@ extension RevisionTree {
     /// Reads a tree from its stored form, which must be all of `bytes`.
     ///
     /// Bytes that are not exactly what ``encode(to:)`` writes for some tree are refused, whoever made them.
-    /// Memory is bounded by 20 times the length of `bytes`. O(n).
+    /// Memory is bounded by 30 times the length of `bytes`. O(n).
     /// - Throws: `damaged`, whose message says what is wrong at which byte.
     package init(_ bytes: Span<UInt8>) throws(DatabaseError) {
         var reader = try StoredRevisionReader(bytes)
@@ -15,31 +15,28 @@ extension RevisionTree {
             nodes.append(
                 Node(
                     id: entry.id, flags: entry.flags, isLeaf: true, parent: Int32(parent),
-                    sequence: entry.sequence, body: entry.body))
+                    sequence: entry.sequence))
+            let index = reader.count - nodes.count
+            furtherParents += entry.furtherParentDistances.map {
+                Link(child: Int32(index), parent: Int32(index - Int($0)))
+            }
         }
         nodes.reverse()
+        furtherParents.reverse()
         for index in nodes.indices {
-            guard let parent = parentIndex(of: index) else { continue }
-            guard nodes[parent].id.generation == nodes[index].id.generation - 1 else {
-                throw StoredRevisionReader.damaged(
-                    at: bytes.count, "\(nodes[index].id) cannot be an edit of \(nodes[parent].id)")
-            }
-            nodes[parent].isLeaf = false
+            if let parent = parentIndex(of: index) { try noteEdit(index, of: parent, bytes.count) }
         }
+        for link in furtherParents { try noteEdit(Int(link.child), of: Int(link.parent), bytes.count) }
     }
 
-    /// The winner of a stored tree, `nil` for a tree without revisions.
-    ///
-    /// O(1) for a document whose highest revision is live, since that one is stored first; the rest of
-    /// `bytes` is then not looked at. O(n) otherwise.
-    /// - Throws: `damaged` when the bytes that were needed are not a stored tree's.
-    package static func winner(inStored bytes: Span<UInt8>) throws(DatabaseError) -> Revision? {
-        var reader = try StoredRevisionReader(bytes)
-        guard let first = try reader.next(bytes) else { return nil }
-        guard first.flags.contains(.deleted) else {
-            return Revision(
-                id: first.id, flags: first.flags, sequence: first.sequence, body: first.body, isLeaf: true)
+    /// Marks `parent` as edited, if it can be the parent of `child`.
+    private mutating func noteEdit(
+        _ child: Int, of parent: Int, _ end: Int
+    ) throws(DatabaseError) {
+        guard nodes[parent].id.generation == nodes[child].id.generation - 1 else {
+            throw StoredRevisionReader.damaged(
+                at: end, "\(nodes[child].id) cannot be an edit of \(nodes[parent].id)")
         }
-        return try Self(bytes).winner
+        nodes[parent].isLeaf = false
     }
 }

@@ -33,8 +33,7 @@ extension RevisionTree {
     ///   generation after `parent`'s, `limitExceeded` beyond ``maximumCount``.
     @discardableResult
     package mutating func edit(
-        _ parent: RevisionID?, as id: RevisionID, flags: RevisionFlags = [], sequence: UInt64,
-        body: BodyLocation?
+        _ parent: RevisionID?, as id: RevisionID, flags: RevisionFlags = [], sequence: UInt64
     ) throws(DatabaseError) -> RevisionInsertion {
         guard id.generation == (parent?.generation ?? 0) + 1 else {
             throw DatabaseError(
@@ -48,14 +47,7 @@ extension RevisionTree {
             }
         }
         return try insert(
-            history: parent.map { [id, $0] } ?? [id], flags: flags, sequence: sequence, body: body)
-    }
-
-    /// Notes that the body of `id` is now stored at `location`, or no longer stored when that is `nil`. Does
-    /// nothing when `id` is not in the tree. O(log n).
-    package mutating func setBody(_ location: BodyLocation?, of id: RevisionID) {
-        guard let index = index(of: id) else { return }
-        nodes[index].body = location
+            history: parent.map { [id, $0] } ?? [id], flags: flags, sequence: sequence)
     }
 
     private static func conflict(_ what: String, _ winner: Revision?) -> DatabaseError {

@@ -24,7 +24,7 @@ extension RevisionTree {
         var descends = [Bool](repeating: false, count: count)
         descends[start] = true
         for index in nodes.indices[(start + 1)...] {
-            if let parent = parentIndex(of: index), descends[parent] { descends[index] = true }
+            forEachParent(of: index) { if descends[$0] { descends[index] = true } }
         }
         return leaves.filter { leaf in index(of: leaf.id).map { descends[$0] } ?? false }
     }

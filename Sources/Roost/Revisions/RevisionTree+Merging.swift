@@ -2,24 +2,23 @@ extension RevisionTree {
     /// Adds a revision that was made elsewhere, with its history (`new_edits=false` in CouchDB's terms).
     ///
     /// `history` holds the revision's ID, then its parent's, and so on, as far back as the sender knows.
-    /// Ancestors not known here are added by name only. What is known already is kept; an unknown body,
-    /// sequence or parent is filled in. Neither order nor repetition of such calls changes the outcome. The
+    /// Ancestors not known here are added by name only. What is known already is kept; an unknown
+    /// sequence or parent is filled in, and another parent than the one known is kept beside it. Neither order nor repetition of such calls changes the outcome. The
     /// tree is not changed by a call that throws.
     ///
     /// O(length + log n) when all that is new is higher than any revision in the tree (amortised), else O(n).
     /// - Parameters:
     ///   - flags: The flags of the revision itself; those of its ancestors are not known from a history.
     ///   - sequence: The sequence under which the revision is stored here.
-    /// - Throws: `corruptRevisionData` when `history` is empty, its generations do not go down one by one,
-    ///   or it contradicts a parent known here; `limitExceeded` beyond ``maximumCount``.
+    /// - Throws: `corruptRevisionData` when `history` is empty or its generations do not go down one by one;
+    ///   `limitExceeded` beyond ``maximumCount``.
     @discardableResult
     package mutating func insert(
-        history: [RevisionID], flags: RevisionFlags = [], sequence: UInt64, body: BodyLocation?
+        history: [RevisionID], flags: RevisionFlags = [], sequence: UInt64
     ) throws(DatabaseError) -> RevisionInsertion {
         var branch = try Self(branch: history)
         branch.nodes[branch.count - 1].flags = flags
         branch.nodes[branch.count - 1].sequence = sequence
-        branch.nodes[branch.count - 1].body = body
 
         var firstKnown = 0
         while firstKnown < history.count, index(of: history[firstKnown]) == nil { firstKnown += 1 }
@@ -30,28 +29,27 @@ extension RevisionTree {
 
     /// Adds all that `other` knows: the union of revisions and parent links.
     ///
-    /// Where both know a revision, its flags are united, and this tree's sequence and body are kept unless
+    /// Where both know a revision, its flags are united, and this tree's sequence is kept unless
     /// it has none. The tree is not changed by a call that throws. O(n + m).
-    /// - Throws: `corruptRevisionData` when the trees give a revision different parents, `limitExceeded`
-    ///   beyond ``maximumCount``.
+    /// - Throws: `limitExceeded` beyond ``maximumCount``.
     package mutating func merge(_ other: Self) throws(DatabaseError) {
-        var union = RevisionUnion(reserving: Swift.max(count, other.count))
+        var union = RevisionUnion(of: self, and: other)
         var left = 0
         var right = 0
         while left < count || right < other.count {
             if right == other.count || left < count && nodes[left].id < other.nodes[right].id {
-                union.appendLeft(nodes[left])
+                union.appendLeft()
                 left += 1
             } else if left == count || other.nodes[right].id < nodes[left].id {
-                union.appendRight(other.nodes[right])
+                union.appendRight()
                 right += 1
             } else {
-                try union.appendBoth(nodes[left], other.nodes[right])
+                union.appendBoth()
                 left += 1
                 right += 1
             }
         }
-        nodes = try union.finish()
+        self = try union.finish()
     }
 
     /// The tree that is nothing but `history`, given newest first.
@@ -71,9 +69,7 @@ extension RevisionTree {
                         + "\(id) follows \(parent?.id.description ?? ""). Send the history without gaps.")
             }
             nodes.append(
-                Node(
-                    id: id, flags: [], isLeaf: id == newest, parent: Int32(nodes.count) - 1, sequence: 0,
-                    body: nil))
+                Node(id: id, flags: [], isLeaf: id == newest, parent: Int32(nodes.count) - 1, sequence: 0))
         }
     }
 
@@ -131,6 +127,5 @@ extension RevisionTree.Node {
     mutating func fill(from other: Self) {
         flags.formUnion(other.flags)
         if sequence == 0 { sequence = other.sequence }
-        if body == nil { body = other.body }
     }
 }

@@ -13,8 +13,7 @@ extension RevisionTree {
         // How many edits lie between a revision and the nearest leaf that came of it.
         var distance = nodes.map { $0.isLeaf ? 0 : Int32.max }
         for index in nodes.indices.reversed() {
-            guard let parent = parentIndex(of: index) else { continue }
-            distance[parent] = Swift.min(distance[parent], distance[index] + 1)
+            forEachParent(of: index) { distance[$0] = Swift.min(distance[$0], distance[index] + 1) }
         }
         return removeNodes { distance[$0] >= limit }
     }
@@ -30,17 +29,19 @@ extension RevisionTree {
         guard !targets.isEmpty else { return [] }
         var children = [Int32](repeating: 0, count: count)
         for index in nodes.indices {
-            if let parent = parentIndex(of: index) { children[parent] += 1 }
+            forEachParent(of: index) { children[$0] += 1 }
         }
         var removed = [Bool](repeating: false, count: count)
         var purged: [RevisionID] = []
         for target in targets where !removed[target] {
             purged.append(nodes[target].id)
-            var next: Int? = target
-            while let index = next, children[index] == 0 {
+            var childless = [target]
+            while let index = childless.popLast() {
                 removed[index] = true
-                next = parentIndex(of: index)
-                if let next { children[next] -= 1 }
+                forEachParent(of: index) { parent in
+                    children[parent] -= 1
+                    if children[parent] == 0 { childless.append(parent) }
+                }
             }
         }
         removeNodes { removed[$0] }
@@ -52,13 +53,19 @@ extension RevisionTree {
     @discardableResult
     private mutating func removeNodes(_ isRemoved: (Int) -> Bool) -> Int {
         var positions = [Int32](repeating: Node.none, count: count)
+        var links: [Link] = []
+        var parents: [Int32] = []
         var kept = 0
         for index in nodes.indices where !isRemoved(index) {
             positions[index] = Int32(kept)
             nodes[kept] = nodes[index]
-            if let parent = parentIndex(of: kept) { nodes[kept].parent = positions[parent] }
+            parents.removeAll(keepingCapacity: true)
+            forEachParent(of: index) { if positions[$0] != Node.none { parents.append(positions[$0]) } }
+            nodes[kept].parent = parents.first ?? Node.none
+            links += parents.dropFirst().reversed().map { Link(child: Int32(kept), parent: $0) }
             kept += 1
         }
+        furtherParents = links
         let removed = count - kept
         nodes.removeLast(removed)
         return removed

@@ -44,9 +44,10 @@
 // **Purging** removes a leaf and the ancestors only it had, as if they had never been. It is not an edit
 // and does not travel; the next replication may bring the branch back.
 //
-// An ID names one revision with one parent. Histories that give one revision two different parents
-// contradict each other, which no honest device produces, since the digest covers the parent; the later one
-// is refused.
+// An ID names one revision with one parent, as a rule: the digest covers the parent. But others make IDs as they
+// like, and histories may give one revision two different parents. As in CouchDB both paths are kept. The revision is
+// still one, with one body; of its parents the highest is the one that its history goes through, so that all devices
+// tell the same.
 
 /// The revisions of one document that are known here: a forest, held by value.
 ///
@@ -58,7 +59,8 @@
 ///
 /// Invariants, which decoding checks and every mutation keeps:
 /// 1. `nodes` is in strictly ascending order of `id`.
-/// 2. A node's parent stands before it and is of the generation one lower.
+/// 2. A node's parents stand before it and are of the generation one lower. `parent` is the last of them; the others are
+///    in `furtherParents`, which is in strictly ascending order of child and then parent.
 /// 3. `isLeaf` is false exactly where some node names this one as its parent.
 package struct RevisionTree: Hashable, Sendable {
     /// The most revisions a tree can hold: 2^24.
@@ -75,12 +77,23 @@ package struct RevisionTree: Hashable, Sendable {
         /// The parent's index in `nodes`, or ``Node/none`` for a root.
         var parent: Int32
         var sequence: UInt64
-        var body: BodyLocation?
 
         static let none: Int32 = -1
     }
 
+    /// A parent of a node besides the one that the node names.
+    struct Link: Hashable, Sendable, Comparable {
+        var child: Int32
+        var parent: Int32
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.child, left.parent) < (right.child, right.parent)
+        }
+    }
+
     var nodes: [Node]
+    /// Empty in nearly every tree.
+    var furtherParents: [Link] = []
 
     /// A document without revisions.
     package init() {
@@ -96,7 +109,7 @@ extension RevisionTree: RandomAccessCollection {
     package subscript(index: Int) -> Revision {
         let node = nodes[index]
         return Revision(
-            id: node.id, flags: node.flags, sequence: node.sequence, body: node.body, isLeaf: node.isLeaf)
+            id: node.id, flags: node.flags, sequence: node.sequence, isLeaf: node.isLeaf)
     }
 }
 
@@ -117,19 +130,55 @@ extension RevisionTree {
         index(of: id).map { self[$0] }
     }
 
-    /// The revision that `id` is an edit of; `nil` when `id` is a root or not in the tree. O(log n).
+    /// The revision that `id` is an edit of, the highest one where there are several; `nil` when `id` is a root or not in
+    /// the tree. O(log n).
     package func parent(of id: RevisionID) -> RevisionID? {
         guard let index = index(of: id) else { return nil }
         return parentIndex(of: index).map { nodes[$0].id }
     }
 
+    /// All revisions that `id` is an edit of, highest first; more than one only where histories contradicted each other.
+    /// O(log n).
+    package func parents(of id: RevisionID) -> [RevisionID] {
+        var parents: [RevisionID] = []
+        if let index = index(of: id) { forEachParent(of: index) { parents.append(nodes[$0].id) } }
+        return parents
+    }
+
     /// Whether both know the same revisions as edits of the same ones. O(n).
     func hasSameLinks(as other: Self) -> Bool {
         nodes.elementsEqual(other.nodes) { $0.id == $1.id && $0.parent == $1.parent }
+            && furtherParents == other.furtherParents
     }
 
     func parentIndex(of index: Int) -> Int? {
         let parent = nodes[index].parent
         return parent == Node.none ? nil : Int(parent)
+    }
+
+    /// Calls `body` with the index of each parent of the node at `index`, highest first. O(1) but for nodes with several.
+    func forEachParent(of index: Int, _ body: (Int) -> Void) {
+        if let parent = parentIndex(of: index) { body(parent) }
+        guard !furtherParents.isEmpty else { return }
+        for link in furtherParents(of: index).reversed() { body(Int(link.parent)) }
+    }
+
+    /// The links of the node at `index` to its further parents. O(log n).
+    func furtherParents(of index: Int) -> ArraySlice<Link> {
+        let start = furtherParents.partitioningIndex { $0.child >= index }
+        return furtherParents[start...].prefix { $0.child == index }
+    }
+}
+
+extension Array {
+    /// The index of the first element that `belongsToEnd`, where all that follow do too. O(log n).
+    fileprivate func partitioningIndex(where belongsToEnd: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if belongsToEnd(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

@@ -9,8 +9,9 @@ struct StoredRevisionReader {
         var flags: RevisionFlags
         /// How many entries further on the parent stands, 0 for a root.
         var parentDistance: UInt64
+        /// How many entries further on each further parent stands.
+        var furtherParentDistances: [UInt64]
         var sequence: UInt64
-        var body: BodyLocation?
     }
 
     /// The fewest bytes of an entry: kind, a length, a one-byte digest, sequence.
@@ -50,17 +51,19 @@ struct StoredRevisionReader {
         guard offset < bytes.count else { throw Self.damaged(at: start, "a revision is missing") }
         let kind = StoredRevisionKind(rawValue: bytes[offset])
         offset += 1
-        guard kind.isDisjoint(with: .reserved), !kind.isSuperset(of: [.parentIsNext, .isRoot]) else {
+        guard kind.isDisjoint(with: .reserved), !kind.isSuperset(of: [.parentIsNext, .isRoot]),
+            !kind.isSuperset(of: [.hasFurtherParents, .isRoot])
+        else {
             throw Self.damaged(at: start, "it has a revision of an unknown kind")
         }
         let generation = try readGeneration(bytes)
         let id = RevisionID(generation: generation, digest: try readDigest(bytes, kind))
         if let previous, previous.id <= id { throw Self.damaged(at: start, "its revisions are out of order") }
+        let distance = try readParentDistance(bytes, kind, generation)
         let entry = Entry(
-            id: id, flags: RevisionFlags(rawValue: kind.rawValue),
-            parentDistance: try readParentDistance(bytes, kind, generation),
-            sequence: try readInteger(bytes, "a sequence"),
-            body: try readBody(bytes, kind))
+            id: id, flags: RevisionFlags(rawValue: kind.rawValue), parentDistance: distance,
+            furtherParentDistances: try readFurtherParents(bytes, kind, beyond: distance),
+            sequence: try readInteger(bytes, "a sequence"))
         previous = entry
         position += 1
         return entry
@@ -84,18 +87,16 @@ struct StoredRevisionReader {
         _ bytes: Span<UInt8>, _ kind: StoredRevisionKind
     ) throws(DatabaseError) -> RevisionDigest {
         let start = offset
-        var length = RevisionDigest.ownLength
-        if kind.contains(.hasDigestLength) {
-            length = Int(clamping: try readInteger(bytes, "a digest's length"))
-            guard RevisionDigest.lengths.contains(length), length != RevisionDigest.ownLength else {
-                throw Self.damaged(at: start, "a digest's length is \(length)")
-            }
-        }
+        let isText = kind.contains(.isText)
+        let length =
+            isText ? Int(clamping: try readInteger(bytes, "a digest's length")) : RevisionDigest.binaryLength
         guard length <= bytes.count - offset else {
             throw Self.damaged(at: start, "a digest runs past its end")
         }
         defer { offset += length }
-        return RevisionDigest(bytes, at: offset, count: length)
+        guard let digest = RevisionDigest(stored: bytes.extracting(offset..<offset + length), isText: isText)
+        else { throw Self.damaged(at: start, "a digest is not one that a revision has") }
+        return digest
     }
 
     private mutating func readParentDistance(
@@ -111,12 +112,26 @@ struct StoredRevisionReader {
         return distance
     }
 
-    private mutating func readBody(
-        _ bytes: Span<UInt8>, _ kind: StoredRevisionKind
-    ) throws(DatabaseError) -> BodyLocation? {
-        guard kind.contains(.hasBody) else { return nil }
-        let offset = try readInteger(bytes, "the place of a body")
-        return BodyLocation(offset: offset, length: try readInteger(bytes, "the length of a body"))
+    private mutating func readFurtherParents(
+        _ bytes: Span<UInt8>, _ kind: StoredRevisionKind, beyond first: UInt64
+    ) throws(DatabaseError) -> [UInt64] {
+        guard kind.contains(.hasFurtherParents) else { return [] }
+        let start = offset
+        let number = try readInteger(bytes, "the number of further parents")
+        guard number >= 1, number < UInt64(count - position) else {
+            throw Self.damaged(at: start, "a revision has \(number) further parents")
+        }
+        var distances: [UInt64] = []
+        var last = first
+        for _ in 0..<number {
+            let distance = try readInteger(bytes, "the place of a parent")
+            guard distance > last, distance < UInt64(count - position) else {
+                throw Self.damaged(at: start, "a revision's parent is not where it can be")
+            }
+            distances.append(distance)
+            last = distance
+        }
+        return distances
     }
 
     private mutating func readInteger(_ bytes: Span<UInt8>, _ what: String) throws(DatabaseError) -> UInt64 {

@@ -1,4 +1,5 @@
 import RoostBytes
+import RoostFile
 import RoostStorage
 
 /// The tree that tells what the database holds.
@@ -40,6 +41,7 @@ enum Catalog {
 ///     version   1 byte     01
 ///     private   16 bytes   a UUID that only this database's owner gets to see
 ///     public    16 bytes   a UUID by which other databases know this one
+///     created   varint     when the database was made, in microseconds since 1970
 ///     next      varint     the number that the next collection gets
 struct DatabaseRecord {
     static let version: UInt8 = 1
@@ -47,17 +49,21 @@ struct DatabaseRecord {
 
     var privateUUID: [UInt8]
     var publicUUID: [UInt8]
+    var created: UInt64
     var nextCollection: UInt64
 
     var encoded: [UInt8] {
         var bytes = [Self.version] + privateUUID + publicUUID
+        Varint.append(created, to: &bytes)
         Varint.append(nextCollection, to: &bytes)
         return bytes
     }
 
-    init(privateUUID: [UInt8], publicUUID: [UInt8]) {
-        self.privateUUID = privateUUID
-        self.publicUUID = publicUUID
+    /// That of a new database.
+    init(_ environment: Environment) {
+        privateUUID = UUIDText.random(environment)
+        publicUUID = UUIDText.random(environment)
+        created = environment.clock.now()
         nextCollection = 1
     }
 
@@ -70,84 +76,14 @@ struct DatabaseRecord {
                     + "Use a newer Roost.")
         }
         var offset = 1 + 2 * Self.uuidLength
-        guard bytes.count > offset, let next = Varint.read(bytes.span, at: &offset) else {
+        guard bytes.count > offset, let created = Varint.read(bytes.span, at: &offset),
+            let next = Varint.read(bytes.span, at: &offset)
+        else {
             throw DatabaseError.damaged("The database's record")
         }
         privateUUID = Array(bytes[1..<17])
         publicUUID = Array(bytes[17..<33])
+        self.created = created
         nextCollection = next
-    }
-}
-
-/// What is true of a collection as a whole; written with every commit that changes documents.
-///
-///     version    1 byte   01
-///     number     varint   names the collection's trees
-///     sequence   varint   the last one given; 0 in the beginning
-///     live       varint   how many documents are not deleted
-///     limit      varint   the revision limit
-struct CollectionRecord: Equatable {
-    static let version: UInt8 = 1
-    /// A larger sequence can't have been given out.
-    static let largestSequence = UInt64(Int64.max)
-
-    let number: UInt64
-    var lastSequence: UInt64 = 0
-    var liveCount: UInt64 = 0
-    var revisionLimit = RevisionTree.defaultRevisionLimit
-
-    init(number: UInt64) {
-        self.number = number
-    }
-
-    var encoded: [UInt8] {
-        var bytes = [Self.version]
-        Varint.append(number, to: &bytes)
-        Varint.append(lastSequence, to: &bytes)
-        Varint.append(liveCount, to: &bytes)
-        Varint.append(UInt64(revisionLimit), to: &bytes)
-        return bytes
-    }
-
-    init(_ bytes: [UInt8]) throws(DatabaseError) {
-        var offset = 1
-        guard bytes.first == Self.version, let number = Varint.read(bytes.span, at: &offset),
-            let sequence = Varint.read(bytes.span, at: &offset), sequence <= Self.largestSequence,
-            let live = Varint.read(bytes.span, at: &offset),
-            let limit = Varint.read(bytes.span, at: &offset), limit >= 1,
-            limit <= UInt64(RevisionTree.maximumCount)
-        else { throw DatabaseError.damaged("The record of a collection") }
-        self.number = number
-        lastSequence = sequence
-        liveCount = live
-        revisionLimit = Int(limit)
-    }
-}
-
-/// The trees of a collection.
-struct CollectionTrees: Hashable {
-    /// By document ID: ``StoredDocument``.
-    let documents: Tree
-    /// By sequence: ``StoredChange``.
-    let changes: Tree
-    /// What few documents have: ``ExtrasKey``.
-    let extras: Tree
-
-    /// Makes the trees of a new collection.
-    init(number: UInt64, in transaction: WriteTransaction) throws(StoreError) {
-        documents = try transaction.tree("documents/\(number)")
-        changes = try transaction.tree("changes/\(number)")
-        extras = try transaction.tree("extras/\(number)")
-    }
-
-    /// Finds the trees; `nil` when one is missing.
-    init?(number: UInt64, in snapshot: Snapshot) {
-        guard let documents = snapshot.tree("documents/\(number)"),
-            let changes = snapshot.tree("changes/\(number)"),
-            let extras = snapshot.tree("extras/\(number)")
-        else { return nil }
-        self.documents = documents
-        self.changes = changes
-        self.extras = extras
     }
 }

@@ -7,12 +7,16 @@ import RoostStorage
 ///     72 length id revision   the body of a leaf that is not the winner (the revision in its compact form)
 ///     6c name                 a local document, named without `_local/`
 ///     65 time id              an expiration (8 bytes big-endian, microseconds since 1970), without a value
+///     70 sequence             a ``StoredPurge`` by its purge sequence (8 bytes big-endian)
+///     6d name                 metadata of the collection
 ///
 /// The length of an ID is two bytes, big-endian; any byte may stand in the ID.
 enum ExtrasKey {
     private static let revisions = UInt8(ascii: "r")
     private static let local = UInt8(ascii: "l")
     private static let expirations = UInt8(ascii: "e")
+    private static let purges = UInt8(ascii: "p")
+    private static let metadata = UInt8(ascii: "m")
 
     /// The key of a long revision tree, and the prefix of those of the leaves' bodies.
     static func revisions(of id: ByteView) -> [UInt8] {
@@ -51,22 +55,20 @@ enum ExtrasKey {
     /// The keys of all expirations.
     static let allExpirations = KeyRange(prefix: [expirations])
 
+    /// The key of the purge with this sequence.
+    static func purge(_ sequence: UInt64) -> [UInt8] { [purges] + Sequences.key(sequence) }
+
+    /// The keys of all purges after `sequence`, which is not the largest number there is.
+    static func purges(since sequence: UInt64) -> KeyRange {
+        KeyRange(lower: Key(purge(sequence + 1)), upper: Key([purges + 1]))
+    }
+
+    /// The key of the collection's metadata `name`.
+    static func metadata(_ name: String) -> [UInt8] { [metadata] + name.utf8 }
+
     /// The time and the document ID of an expiration's key.
     static func readExpiration(_ key: ByteView) -> (time: UInt64, id: ByteView)? {
         guard key.count > 9, key[0] == expirations else { return nil }
         return (Sequences.number(key.slice(1, 8)), key.dropFirst(9))
-    }
-}
-
-/// Sequences as keys: eight bytes, most significant first.
-enum Sequences {
-    static func key(_ number: UInt64) -> [UInt8] {
-        var key = [UInt8](repeating: 0, count: 8)
-        for index in 0..<8 { key[index] = UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * index)) }
-        return key
-    }
-
-    static func number(_ key: ByteView) -> UInt64 {
-        key.count == 8 ? key.load(UInt64.self, at: 0).byteSwapped : 0
     }
 }

@@ -28,7 +28,7 @@ extension CollectionWriter {
             after: parent, digest: body.digest(parent: parent, isDeleted: isDeleted))
         let flags = RevisionFlags(of: body, isDeleted: isDeleted)
         let sequence = nextSequence()
-        try tree.edit(parent, as: revision, flags: flags, sequence: sequence, body: nil)
+        try tree.edit(parent, as: revision, flags: flags, sequence: sequence)
         tree.stem(to: record.revisionLimit)
         let place = try append(body)
         let stored = try store(tree, newLeaf: (revision, place), of: key, loaded, sequence: sequence)

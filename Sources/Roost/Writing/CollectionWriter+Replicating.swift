@@ -18,7 +18,7 @@ extension CollectionWriter {
             generation: history.first?.generation ?? 1, key, loaded)
         let flags = RevisionFlags(of: body, isDeleted: isDeleted)
         let sequence = record.lastSequence + 1
-        let outcome = try tree.insert(history: history, flags: flags, sequence: sequence, body: nil)
+        let outcome = try tree.insert(history: history, flags: flags, sequence: sequence)
         tree.stem(to: record.revisionLimit)
         if outcome == .known {
             guard let loaded, !tree.hasSameLinks(as: loaded.tree) else { return false }
@@ -44,7 +44,19 @@ extension CollectionWriter {
         } else {
             _ = try store(tree, newLeaf: nil, of: id, loaded, sequence: nextSequence())
         }
+        try logPurge(of: id, purged)
         return purged
+    }
+
+    /// Remembers a purge, and forgets the one that is too old by now.
+    private func logPurge(of id: ByteView, _ leaves: [RevisionID]) throws(DatabaseError) {
+        beginChange()
+        record.lastPurge += 1
+        try put(StoredPurge.encode(id, leaves), under: ExtrasKey.purge(record.lastPurge))
+        if record.lastPurge > StoredPurge.limit {
+            try removeExtra(ExtrasKey.purge(record.lastPurge - StoredPurge.limit))
+        }
+        endChange()
     }
 
     /// Removes every trace of a document. Its sequence is not given again: the record keeps the last one.

@@ -1,5 +1,6 @@
 import RoostBlobs
 import RoostBytes
+import RoostFile
 import RoostStorage
 
 /// Changes to documents, in any collections of a database, that become visible and durable together or not at all.
@@ -111,11 +112,11 @@ public final class WriteBatch {
     /// Makes a collection, if there is none of that name.
     func makeCollection(_ name: CollectionName) throws(DatabaseError) -> CollectionName {
         try checkOpen()
-        try transaction.makeCollection(name, catalog: core.catalog)
+        try transaction.makeCollection(name, catalog: core.catalog, core.environment)
         return name
     }
 
-    /// Drops a collection with all its documents.
+    /// Drops a collection with all its documents. The default collection, which always exists, is made again, empty.
     func drop(_ collection: DocumentCollection) throws(DatabaseError) -> CollectionName {
         try check(collection)
         // Making the writer checks that the collection is there still.
@@ -127,13 +128,16 @@ public final class WriteBatch {
                 try transaction.drop(tree)
             }
         }
+        if collection.name == .default { _ = try makeCollection(.default) }
         return collection.name
     }
 }
 
 extension WriteTransaction {
     /// Makes a collection with its trees and its record, if there is none of that name.
-    func makeCollection(_ name: CollectionName, catalog: Tree) throws(DatabaseError) {
+    func makeCollection(
+        _ name: CollectionName, catalog: Tree, _ environment: Environment
+    ) throws(DatabaseError) {
         let key = Catalog.collection(name)
         let (isThere, bytes) = try engine { () throws(StoreError) in
             (try self[catalog].contains(key), try self[catalog].value(Catalog.database))
@@ -141,7 +145,7 @@ extension WriteTransaction {
         guard !isThere else { return }
         guard let bytes else { throw DatabaseError.damaged("The catalog") }
         var database = try DatabaseRecord(bytes)
-        let record = CollectionRecord(number: database.nextCollection)
+        let record = CollectionRecord(number: database.nextCollection, environment)
         database.nextCollection += 1
         try engine { () throws(StoreError) in
             _ = try CollectionTrees(number: record.number, in: self)

@@ -35,6 +35,9 @@ import RoostBytes
     /// How many keys there are. O(1).
     public var count: UInt64 { reader.count }
 
+    /// About how many bytes of the file the tree's nodes and the values that its entries own take. O(1).
+    package var storedBytes: UInt64 { reader.root.summary.bytes }
+
     /// The value under `key`, `nil` when there is none. O(log n), and one read for a value outside the leaf.
     public func value(_ key: Key) throws(StoreError) -> [UInt8]? {
         try key.bytes.withView { (key) throws(StoreError) in try value(key) }

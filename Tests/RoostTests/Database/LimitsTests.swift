@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func aMillionRevisionsArriveAndAreCutToTheLimit() throws {
-        let digest = try #require(RevisionDigest([0xAA]))
+        let digest = try id("1-aa").digest
         let history = (1...1_000_000).reversed().map { RevisionID(generation: $0, digest: digest) }
         try notes.database.write { batch in
             try batch.insert(json: #"{"v":1}"#, id: "old", history: history, in: notes)

@@ -33,7 +33,7 @@ private struct Peer {
         let id = try RevisionID.next(
             after: parent, digest: digest(parent: parent, deleted: deleted, content: content))
         sequence += 1
-        try tree.edit(parent, as: id, flags: deleted ? .deleted : [], sequence: sequence, body: nil)
+        try tree.edit(parent, as: id, flags: deleted ? .deleted : [], sequence: sequence)
         tree.stem(to: limit)
     }
 
@@ -44,8 +44,7 @@ private struct Peer {
         for id in difference.missing.shuffled(using: &generator) where !(losing && generator.oneIn(3)) {
             sequence += 1
             try tree.insert(
-                history: other.tree.history(of: id), flags: other.tree[id]?.flags ?? [], sequence: sequence,
-                body: nil)
+                history: other.tree.history(of: id), flags: other.tree[id]?.flags ?? [], sequence: sequence)
         }
         tree.stem(to: limit)
     }

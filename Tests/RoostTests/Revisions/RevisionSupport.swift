@@ -35,7 +35,7 @@ extension RevisionTree {
             let deleted = history.split(separator: " ").first?.hasSuffix("!") ?? false
             let plain = history.split(separator: "!").joined()
             try insert(
-                history: try ids(plain), flags: deleted ? .deleted : [], sequence: 1, body: nil)
+                history: try ids(plain), flags: deleted ? .deleted : [], sequence: 1)
         }
     }
 
@@ -55,16 +55,19 @@ extension RevisionTree {
 
     /// Fails unless order, links and leaf marks fit together as the type's documentation says.
     func expectInvariants(sourceLocation: SourceLocation = #_sourceLocation) {
-        let parents = map { parent(of: $0.id) }
+        let parents = map { self.parents(of: $0.id) }
         for (left, right) in zip(self, dropFirst()) {
             #expect(left.id < right.id, sourceLocation: sourceLocation)
         }
         for (revision, parent) in zip(self, parents) {
-            guard let parent else { continue }
-            #expect(parent.generation + 1 == revision.id.generation, sourceLocation: sourceLocation)
-            #expect(self[parent] != nil, sourceLocation: sourceLocation)
+            #expect(parent.first == self.parent(of: revision.id), sourceLocation: sourceLocation)
+            #expect(parent == Set(parent).sorted(by: >), sourceLocation: sourceLocation)
+            for parent in parent {
+                #expect(parent.generation + 1 == revision.id.generation, sourceLocation: sourceLocation)
+                #expect(self[parent] != nil, sourceLocation: sourceLocation)
+            }
         }
-        let inner = Set(parents.compactMap { $0 })
+        let inner = Set(parents.joined())
         for revision in self {
             #expect(revision.isLeaf == !inner.contains(revision.id), sourceLocation: sourceLocation)
         }

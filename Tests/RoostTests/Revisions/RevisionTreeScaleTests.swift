@@ -16,7 +16,7 @@ import Testing
     @Test func aLineOfAMillionEdits() throws {
         let line = Self.line()
         var tree = RevisionTree()
-        try tree.insert(history: line, sequence: 1, body: nil)
+        try tree.insert(history: line, sequence: 1)
         var bytes: [UInt8] = []
         tree.encode(to: &bytes)
         #expect(try RevisionTree(bytes.span) == tree)
@@ -24,8 +24,8 @@ import Testing
         #expect(tree.isAncestor(line[Self.count - 1], of: line[0]))
         var last = line[0]
         for _ in 0..<10_000 {
-            let next = try RevisionID.next(after: last, digest: RevisionDigest([7])!)
-            try tree.edit(last, as: next, sequence: 2, body: nil)
+            let next = try RevisionID.next(after: last, digest: id("1-7").digest)
+            try tree.edit(last, as: next, sequence: 2)
             last = next
         }
         #expect(tree.winner?.id == last)
@@ -40,8 +40,11 @@ import Testing
         for number in 0..<UInt32(count) {
             let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> UInt32(24 - $0 * 8)) }
             try tree.insert(
-                history: [RevisionID(generation: 2, digest: RevisionDigest(bytes)!), root], sequence: 1,
-                body: nil)
+                history: [
+                    RevisionID(
+                        generation: 2, digest: RevisionDigest(bytes + [UInt8](repeating: 0, count: 12))!),
+                    root,
+                ], sequence: 1)
         }
         #expect(tree.conflicts.count == count - 1)
         #expect(tree.difference(from: tree.map(\.id)).missing.isEmpty)

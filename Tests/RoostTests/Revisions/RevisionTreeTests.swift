@@ -6,15 +6,14 @@ import Testing
     @Test func editsFormALine() throws {
         var tree = RevisionTree()
         #expect(tree.winner == nil && tree.leaves.isEmpty && !tree.isConflicted)
-        #expect(try tree.edit(nil, as: id("1-aa"), sequence: 1, body: nil) == .extendedLeaf)
-        let body = BodyLocation(offset: 4096, length: 80)
+        #expect(try tree.edit(nil, as: id("1-aa"), sequence: 1) == .extendedLeaf)
         #expect(
-            try tree.edit(id("1-aa"), as: id("2-bb"), flags: .hasAttachments, sequence: 2, body: body)
+            try tree.edit(id("1-aa"), as: id("2-bb"), flags: .hasAttachments, sequence: 2)
                 == .extendedLeaf)
         let winner = try #require(tree.winner)
         #expect(try winner.id == id("2-bb"))
         #expect(
-            winner.flags == .hasAttachments && winner.sequence == 2 && winner.body == body && winner.isLeaf)
+            winner.flags == .hasAttachments && winner.sequence == 2 && winner.isLeaf)
         #expect(try tree[id("1-aa")]?.isLeaf == false)
         #expect(try tree.parent(of: id("2-bb")) == id("1-aa"))
         #expect(try tree.history(of: id("2-bb")) == ids("2-bb 1-aa"))
@@ -27,7 +26,7 @@ import Testing
         let before = tree
         for (parent, new) in [("1-aa", "2-cc"), ("1-ff", "2-cc"), (nil, "1-cc")] as [(String?, String)] {
             #expect(
-                code { try tree.edit(parent.map { try id($0) }, as: id(new), sequence: 9, body: nil) }
+                code { try tree.edit(parent.map { try id($0) }, as: id(new), sequence: 9) }
                     == .conflict)
         }
         #expect(tree == before)
@@ -37,32 +36,32 @@ import Testing
 
     @Test func theSameEditTwiceIsOneRevision() throws {
         var tree = try RevisionTree(histories: "1-aa")
-        #expect(try tree.edit(id("1-aa"), as: id("2-bb"), sequence: 2, body: nil) == .extendedLeaf)
+        #expect(try tree.edit(id("1-aa"), as: id("2-bb"), sequence: 2) == .extendedLeaf)
         let once = tree
-        #expect(try tree.edit(id("1-aa"), as: id("2-bb"), sequence: 3, body: nil) == .known)
+        #expect(try tree.edit(id("1-aa"), as: id("2-bb"), sequence: 3) == .known)
         #expect(tree == once)
     }
 
     @Test func anEditGoesUpByOneGeneration() throws {
         var tree = try RevisionTree(histories: "1-aa")
         #expect(
-            code { try tree.edit(id("1-aa"), as: id("3-bb"), sequence: 2, body: nil) } == .corruptRevisionData
+            code { try tree.edit(id("1-aa"), as: id("3-bb"), sequence: 2) } == .corruptRevisionData
         )
         #expect(
-            code { try tree.edit(id("1-aa"), as: id("1-bb"), sequence: 2, body: nil) } == .corruptRevisionData
+            code { try tree.edit(id("1-aa"), as: id("1-bb"), sequence: 2) } == .corruptRevisionData
         )
-        #expect(code { try tree.edit(nil, as: id("2-bb"), sequence: 2, body: nil) } == .corruptRevisionData)
+        #expect(code { try tree.edit(nil, as: id("2-bb"), sequence: 2) } == .corruptRevisionData)
         #expect(tree.count == 1)
     }
 
     @Test func deleteAndRecreateExtendsTheTombstone() throws {
         var tree = try RevisionTree(histories: "1-aa")
-        try tree.edit(id("1-aa"), as: id("2-dd"), flags: .deleted, sequence: 2, body: nil)
+        try tree.edit(id("1-aa"), as: id("2-dd"), flags: .deleted, sequence: 2)
         #expect(tree.winner?.isDeleted == true)
         let parent = try tree.parentForEdit(of: nil)
         #expect(try parent == id("2-dd"))
-        #expect(code { try tree.edit(nil, as: id("1-bb"), sequence: 3, body: nil) } == .conflict)
-        try tree.edit(parent, as: id("3-bb"), sequence: 3, body: nil)
+        #expect(code { try tree.edit(nil, as: id("1-bb"), sequence: 3) } == .conflict)
+        try tree.edit(parent, as: id("3-bb"), sequence: 3)
         #expect(try tree.winner?.id == id("3-bb"))
         #expect(try tree.history(of: id("3-bb")) == ids("3-bb 2-dd 1-aa"))
         #expect(!tree.isConflicted)
@@ -90,9 +89,9 @@ import Testing
 
     @Test func resolvingIsEditingOneAndDeletingTheOthers() throws {
         var tree = try RevisionTree(histories: "2-aa 1-aa", "2-bb 1-aa")
-        #expect(try tree.edit(id("2-aa"), as: id("3-aa"), sequence: 3, body: nil) == .extendedLeaf)
+        #expect(try tree.edit(id("2-aa"), as: id("3-aa"), sequence: 3) == .extendedLeaf)
         #expect(tree.isConflicted)
-        try tree.edit(id("2-bb"), as: id("3-dd"), flags: .deleted, sequence: 4, body: nil)
+        try tree.edit(id("2-bb"), as: id("3-dd"), flags: .deleted, sequence: 4)
         #expect(!tree.isConflicted)
         #expect(try tree.winner?.id == id("3-aa"))
     }
@@ -100,7 +99,7 @@ import Testing
     @Test func insertionWithHistoryTellsWhatItDid() throws {
         var tree = RevisionTree()
         func insert(_ history: String) throws -> RevisionInsertion {
-            try tree.insert(history: ids(history), sequence: 1, body: nil)
+            try tree.insert(history: ids(history), sequence: 1)
         }
         #expect(try insert("3-cc 2-bb 1-aa") == .extendedLeaf)
         #expect(try insert("3-cc 2-bb 1-aa") == .known)
@@ -114,13 +113,12 @@ import Testing
 
     @Test func aLaterHistoryFillsInWhatWasNotKnown() throws {
         var tree = try RevisionTree(histories: "4-dd 3-cc")
-        let body = BodyLocation(offset: 1, length: 2)
         #expect(
-            try tree.insert(history: ids("3-cc 2-bb 1-aa"), flags: .deleted, sequence: 7, body: body)
+            try tree.insert(history: ids("3-cc 2-bb 1-aa"), flags: .deleted, sequence: 7)
                 == .known)
         #expect(try tree.history(of: id("4-dd")) == ids("4-dd 3-cc 2-bb 1-aa"))
         let filled = try #require(try tree[id("3-cc")])
-        #expect(filled.isDeleted && filled.sequence == 7 && filled.body == body && !filled.isLeaf)
+        #expect(filled.isDeleted && filled.sequence == 7 && !filled.isLeaf)
         #expect(tree.leaves.count == 1)
     }
 
@@ -128,10 +126,10 @@ import Testing
         var tree = try RevisionTree(histories: "3-cc 2-bb 1-aa")
         let before = tree
         for history in [
-            "", "3-dd 1-aa", "3-dd 3-cc", "3-cc 4-dd", "4-dd 3-cc 2-ff", "2-bb 1-ff", "5-ee 4-dd 3-cc 2-ff",
+            "", "3-dd 1-aa", "3-dd 3-cc", "3-cc 4-dd", "4-dd 3-cc 1-aa",
         ] {
             #expect(
-                code { try tree.insert(history: ids(history), sequence: 1, body: nil) }
+                code { try tree.insert(history: ids(history), sequence: 1) }
                     == .corruptRevisionData,
                 "\(history)")
         }
@@ -185,13 +183,31 @@ import Testing
         #expect(two.isEmpty)
     }
 
-    @Test func aBodyCanBeMovedAndDropped() throws {
-        var tree = try RevisionTree(histories: "2-bb 1-aa")
-        let place = BodyLocation(offset: 8192, length: 12)
-        tree.setBody(place, of: try id("2-bb"))
-        #expect(tree.winner?.body == place)
-        tree.setBody(nil, of: try id("2-bb"))
-        tree.setBody(place, of: try id("2-cc"))
-        #expect(tree.allSatisfy { $0.body == nil })
+    @Test func aRevisionWithTwoParentsKeepsBothPaths() throws {
+        var tree = try RevisionTree(histories: "3-cc 2-bb 1-aa", "2-ff 1-ff")
+        #expect(try tree.insert(history: ids("4-dd 3-cc 2-ff 1-ff"), sequence: 1) == .extendedLeaf)
+        #expect(try tree.parents(of: id("3-cc")) == ids("2-ff 2-bb"))
+        #expect(try tree.history(of: id("4-dd")) == ids("4-dd 3-cc 2-ff 1-ff"))
+        #expect(try tree.leaves.map(\.id) == ids("4-dd"), "2-ff has been edited, as is known now")
+        #expect(
+            try tree.isAncestor(id("1-aa"), of: id("4-dd")) && tree.isAncestor(id("1-ff"), of: id("4-dd")))
+        #expect(try tree.leaves(descendingFrom: id("1-aa")).map(\.id) == ids("4-dd"))
+        #expect(try tree.difference(from: ids("2-bb 2-ff 1-aa 1-ff")).missing.isEmpty)
+        tree.expectInvariants()
+        var opposite = try RevisionTree(histories: "4-dd 3-cc 2-ff 1-ff", "3-cc 2-bb 1-aa")
+        #expect(opposite.shape == tree.shape)
+        #expect(try opposite.insert(history: ids("3-cc 2-bb 1-aa"), sequence: 1) == .known)
+        #expect(try opposite.purge(ids("4-dd")) == ids("4-dd") && opposite.isEmpty)
+        #expect(tree.stem(to: 2) == 4)
+        #expect(try tree.map(\.id) == ids("3-cc 4-dd"))
+    }
+
+    /// The one of the two parents that another branch needs stays.
+    @Test func aFurtherParentTakesTheFirstOnesPlace() throws {
+        var tree = try RevisionTree(histories: "5-ee 4-dd 3-cc 2-ff", "3-cc 2-bb", "3-aa 2-bb")
+        #expect(tree.stem(to: 3) == 1)
+        #expect(try tree.parents(of: id("3-cc")) == ids("2-bb"))
+        #expect(try tree.history(of: id("5-ee")) == ids("5-ee 4-dd 3-cc 2-bb"))
+        tree.expectInvariants()
     }
 }

@@ -108,9 +108,37 @@ import Testing
         try notes.insert("a", "2-bb 1-aa")
         #expect(code { try notes.insert("b", "") } == .corruptRevisionData)
         #expect(code { try notes.insert("b", "3-cc 1-aa") } == .corruptRevisionData)
-        #expect(code { try notes.insert("a", "2-bb 1-ff") } == .corruptRevisionData)
         #expect(code { try notes.insert("b", "1-aa", json: #"{"_rev":"1-bb"}"#) } == .corruptRevisionData)
         #expect(try notes.snapshot().lastSequence == 1)
+    }
+
+    @Test func aRevisionWithAnotherParentKeepsBothPaths() throws {
+        try notes.insert("a", "2-bb 1-aa", json: #"{"v":1}"#)
+        try notes.insert("a", "1-ff", json: #"{"v":2}"#)
+        #expect(try !notes.insert("a", "2-bb 1-ff"), "the revision itself is known")
+        #expect(try notes.leaves("a") == ["2-bb"])
+        #expect(try notes.snapshot().missingRevisions(of: "a", from: ids("1-aa 1-ff 2-bb")).missing.isEmpty)
+        #expect(try notes.insert("a", "3-cc 2-bb 1-ee", json: #"{"v":3}"#))
+        #expect(try notes.get("a")?["v"].int == 3 && notes.leaves("a") == ["3-cc"])
+        #expect(try notes.snapshot().revisions(of: "a").map(\.id) == ids("3-cc 2-bb 1-ff 1-ee 1-aa"))
+    }
+
+    /// What is wrong with one document ends neither the batch nor what stands in it before and after.
+    @Test func aWrongDocumentFailsAlone() throws {
+        let codes = try notes.database.write { batch in
+            try [
+                ("good", "{}", "1-aa"), ("_bad", "{}", "1-aa"), ("gap", "{}", "3-aa 1-aa"),
+                ("json", "{\"a\":", "1-aa"),
+                ("stub", #"{"_attachments":{"a":{"stub":true}}}"#, "1-aa"), ("none", "{}", ""),
+                ("also good", "{}", "1-aa"),
+            ].map { name, json, history in
+                let history = try ids(history)
+                return code { try batch.insert(json: json, id: name, history: history, in: notes) }
+            }
+        }
+        #expect(codes[0] == nil && codes[6] == nil && codes[1...5].allSatisfy { $0 != nil })
+        #expect(try notes.snapshot().documents().map(\.id) == ["also good", "good"])
+        #expect(try notes.database.check().isSound)
     }
 
     @Test func differencesTellWhatIsMissing() throws {

@@ -1,0 +1,45 @@
+import RoostFile
+
+/// The empty file `copy` in a backup's directory: whoever opens the backup for writing begins another history.
+///
+/// Without it, a peer that has seen sequences of the original could take those of the restored copy for the same.
+struct CopyMark {
+    let directory: String
+    let medium: any Medium
+
+    private var path: String { directory.last == "/" ? directory + "copy" : "\(directory)/copy" }
+
+    var exists: Bool {
+        get throws(DatabaseError) {
+            try mediumCall { () throws(FileError) in try medium.status(of: path) } != nil
+        }
+    }
+
+    /// Makes the file, durably, unless it is there.
+    func set() throws(DatabaseError) {
+        guard try !exists else { return }
+        try mediumCall { () throws(FileError) in
+            try medium.open(path, .createNew).sync()
+            try medium.syncDirectory(of: path)
+        }
+    }
+
+    /// Removes the file, durably.
+    func remove() throws(DatabaseError) {
+        try mediumCall { () throws(FileError) in
+            try medium.remove(path)
+            try medium.syncDirectory(of: path)
+        }
+    }
+}
+
+extension DatabaseCore {
+    /// Gives all collections new epochs, in one commit.
+    func renewEpochs() throws(DatabaseError) {
+        try write { (batch) throws(DatabaseError) in
+            for (name, trees) in try collections(in: store.snapshot()) {
+                try batch.writer(name, trees).record.renewEpoch(environment)
+            }
+        }
+    }
+}
