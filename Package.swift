@@ -74,7 +74,7 @@ func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
         "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
-        "RoostWire", "RoostSimulation", "RoostCampaign",
+        "RoostQuery", "RoostWire", "RoostSimulation", "RoostCampaign",
     ]
     guard isFuzzing else {
         return [
@@ -102,6 +102,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Roost", targets: ["Roost"]),
+        .library(name: "RoostQuery", targets: ["RoostQuery"]),
         .library(name: "RoostStorage", targets: ["RoostStorage"]),
         .library(name: "Fleece", targets: ["Fleece"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
@@ -126,6 +127,7 @@ let package = Package(
         layer("RoostOrder", ["RoostBytes", "Fleece", "CZlib"]),
         layer("Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
         layer("RoostWire", ["RoostBytes", "CZlib"]),
+        layer("RoostQuery", ["RoostBytes", "Fleece", "Roost", "RoostOrder"]),
         layer("RoostSimulation", ["RoostFile"]),
         layer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
         .executableTarget(
@@ -146,6 +148,7 @@ let package = Package(
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostOrderTests", ["RoostOrder", "RoostBytes", "Fleece"], exclude: ["Vectors"]),
         tests("RoostWireTests", ["RoostWire", "CZlib"]),
+        tests("RoostQueryTests", ["RoostQuery", "Roost", "RoostOrder", "RoostBytes", "Fleece"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
         tests(
             "RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign"],
