@@ -74,7 +74,7 @@ func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
         "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
-        "RoostQuery", "RoostWire", "RoostSimulation", "RoostCampaign",
+        "RoostWire", "RoostSimulation", "RoostCampaign",
     ]
     guard isFuzzing else {
         return [
@@ -102,9 +102,9 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Roost", targets: ["Roost"]),
-        .library(name: "RoostQuery", targets: ["RoostQuery"]),
         .library(name: "RoostStorage", targets: ["RoostStorage"]),
         .library(name: "Fleece", targets: ["Fleece"]),
+        .library(name: "RoostQuery", targets: ["RoostQuery"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
     ] + benchmarkProducts() + simulationProducts() + fuzzingProducts(),
     traits: [
@@ -127,12 +127,16 @@ let package = Package(
         layer("RoostOrder", ["RoostBytes", "Fleece", "CZlib"]),
         layer("Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
         layer("RoostWire", ["RoostBytes", "CZlib"]),
-        layer("RoostQuery", ["RoostBytes", "Fleece", "Roost", "RoostOrder"]),
+        layer(
+            "RoostIndex",
+            ["RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "RoostOrder", "Roost"]),
+        layer(
+            "RoostQuery",
+            ["RoostBytes", "RoostStorage", "Fleece", "Roost", "RoostOrder", "RoostIndex"]),
         layer("RoostSimulation", ["RoostFile"]),
         layer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
         .executableTarget(
-            name: "RoostCommand", dependencies: ["Roost", "RoostQuery", "RoostStorage", "Fleece"],
-            swiftSettings: strict),
+            name: "RoostCommand", dependencies: ["Roost", "RoostStorage", "Fleece"], swiftSettings: strict),
         tests("RoostBytesTests", ["RoostBytes"]),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
@@ -149,7 +153,19 @@ let package = Package(
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostOrderTests", ["RoostOrder", "RoostBytes", "Fleece"], exclude: ["Vectors"]),
         tests("RoostWireTests", ["RoostWire", "CZlib"]),
-        tests("RoostQueryTests", ["RoostQuery", "Roost", "RoostOrder", "RoostBytes", "Fleece"]),
+        tests(
+            "RoostIndexTests",
+            [
+                "RoostIndex", "RoostOrder", "Roost", "RoostStorage", "RoostBytes", "RoostFile", "Fleece",
+                "RoostSimulation",
+            ]),
+        tests(
+            "RoostQueryTests",
+            [
+                "RoostQuery", "RoostIndex", "RoostOrder", "Roost", "RoostStorage", "RoostBytes", "RoostFile",
+                "Fleece",
+                "RoostSimulation",
+            ]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
         tests(
             "RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign"],

@@ -18,6 +18,9 @@ public struct CollectionSnapshot: Sendable {
         guard trees.documents.name == "documents/\(record.number)" else { throw DatabaseError.missing(name) }
     }
 
+    /// Tells the collection from others of its name that were dropped, or will be made.
+    package var number: UInt64 { record.number }
+
     /// How many documents there are that are not deleted. O(1).
     public var count: Int { Int(clamping: record.liveCount) }
 

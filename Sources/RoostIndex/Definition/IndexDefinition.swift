@@ -1,0 +1,61 @@
+import Roost
+import RoostBytes
+
+/// What an index holds of each document of a collection: rows that sort by their keys.
+///
+/// The rows of a document must follow from the document alone, and from it as ``signature`` says: rows are kept, in files,
+/// for as long as the signature stays the same.
+package struct IndexDefinition: Sendable {
+    /// Appends a document's rows. Called from any thread, for several documents at a time.
+    package typealias Map = @Sendable (_ document: IndexedDocument, _ rows: inout IndexRows) -> Void
+
+    /// Tells the index from others of its collection: its kind, a slash and its own name. At most 1,000 bytes.
+    package let name: String
+    /// All that the rows depend on besides the documents: source or version of the map, options, collation. An index whose
+    /// rows were made under another one is made anew.
+    package let signature: String
+    /// What the inner nodes of the rows' tree keep, so that reducing any range takes O(log n).
+    package let reduction: IndexReduction?
+    package let map: Map
+
+    package init(
+        name: String, signature: String, reduction: IndexReduction? = nil, map: @escaping Map
+    ) {
+        self.name = name
+        self.signature = signature
+        self.reduction = reduction
+        self.map = map
+    }
+}
+
+/// A document as it is mapped.
+package struct IndexedDocument: Sendable {
+    /// The winning revision, which is no tombstone.
+    package let document: Document
+    /// The moment that it belongs to.
+    package let collection: CollectionSnapshot
+
+    package init(document: Document, collection: CollectionSnapshot) {
+        self.document = document
+        self.collection = collection
+    }
+}
+
+/// Takes the rows of one document.
+package struct IndexRows {
+    private(set) var rows: [(component: [UInt8], payload: [UInt8])] = []
+
+    package init() {}
+
+    /// The longest key; of a longer one the row keeps the beginning and a hash.
+    package static let longestKey = 1_500
+
+    /// Adds a row. Rows of one key stand in the order of the documents' IDs, and those of one document as they were added.
+    ///
+    /// - Parameters:
+    ///   - key: as a `KeyEncoder` writes it: complete, and no beginning of another key.
+    ///   - payload: anything.
+    package mutating func add(_ key: ByteView, payload: ByteView) {
+        rows.append((RowKey.component(key), payload.array))
+    }
+}

@@ -1,0 +1,108 @@
+import RoostBytes
+import RoostStorage
+
+/// Walks over the rows of an index in one direction. Use it from one thread at a time.
+package final class IndexCursor {
+    private let reader: IndexReader
+    private let range: KeyRange
+    private let descending: Bool
+    private let stored: Cursor?
+    /// The row of the tree that comes next, once it was looked for.
+    private var coming: IndexRow?
+    private var isStoredAtEnd: Bool
+    /// The places of added rows that are still to come.
+    private var added: Range<Int>
+    private var current: IndexRow?
+
+    init(_ reader: IndexReader, _ range: KeyRange, descending: Bool) {
+        self.reader = reader
+        self.range = range
+        self.descending = descending
+        stored = reader.rows?.cursor(range)
+        isStoredAtEnd = stored == nil
+        added = reader.overlay.added(in: range)
+    }
+
+    /// The row that the cursor is at.
+    package var row: IndexRow {
+        guard let current else {
+            preconditionFailure("the cursor is at no row: the last move returned false")
+        }
+        return current
+    }
+
+    /// Goes to the next row; `false` after the last.
+    package func next() throws(StoreError) -> Bool {
+        try fetch()
+        let overlaid = (descending ? added.last : added.first).map { reader.overlay.added[$0] }
+        if let overlaid, coming.map({ precedes(overlaid, $0) }) ?? true {
+            current = overlaid
+            if descending { added.removeLast() } else { added.removeFirst() }
+            return true
+        }
+        current = coming
+        coming = nil
+        return current != nil
+    }
+
+    private func precedes(_ a: IndexRow, _ b: IndexRow) -> Bool {
+        descending ? b.key.lexicographicallyPrecedes(a.key) : a.key.lexicographicallyPrecedes(b.key)
+    }
+
+    /// Passes over `count` rows. O(log n), and as many steps as rows have changed since the index was kept up.
+    package func skip(_ count: UInt64) throws(StoreError) {
+        guard count > 0 else { return }
+        var left = count
+        if current == nil, coming == nil, let rows = reader.rows, let stored {
+            // Before that row of the tree come no more than `count` rows, as there are no more added ones than these.
+            let total = try rows.count(in: range)
+            let start = count > UInt64(added.count) ? min(count - UInt64(added.count), total) : 0
+            guard start > 0 else { return try step(left) }
+            if start == total {
+                isStoredAtEnd = true
+                left -= start - UInt64(reader.overlay.hidden(in: range).count)
+                return try step(left)
+            }
+            guard try stored.seek(offset: descending ? total - 1 - start : start) else {
+                return try step(left)
+            }
+            let place = stored.key
+            let passed =
+                descending
+                ? KeyRange(lower: Key(place.bytes + [0]), upper: range.upper)
+                : KeyRange(lower: range.lower, upper: place)
+            let before = reader.overlay.added(in: passed)
+            left -= start - UInt64(reader.overlay.hidden(in: passed).count) + UInt64(before.count)
+            added = descending ? added.lowerBound..<before.lowerBound : before.upperBound..<added.upperBound
+            coming = reader.overlay.hides(place) ? nil : try storedRow(stored)
+        }
+        try step(left)
+    }
+
+    private func step(_ count: UInt64) throws(StoreError) {
+        var left = count
+        while left > 0, try next() { left -= 1 }
+    }
+
+    /// Looks for the row of the tree that comes next.
+    private func fetch() throws(StoreError) {
+        guard coming == nil, !isStoredAtEnd, let stored else { return }
+        while try descending ? stored.previous() : stored.next() {
+            guard reader.overlay.hides(stored.key) else {
+                coming = try storedRow(stored)
+                return
+            }
+        }
+        isStoredAtEnd = true
+    }
+
+    private func storedRow(_ cursor: Cursor) throws(StoreError) -> IndexRow {
+        let value = try cursor.value()
+        let key = cursor.key.bytes
+        do throws(MalformedBytes) {
+            return try value.withView { (view) throws(MalformedBytes) in try IndexRow(key: key, view) }
+        } catch {
+            throw IndexStore.malformed("a row")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Roost
+import RoostBytes
+import RoostStorage
+
+/// What has to be changed in an index as it is kept for it to show another moment: rows to pass over, and rows to add.
+struct IndexOverlay: Sendable {
+    /// Keys of rows that the index has, sorted.
+    private(set) var hidden: [Key] = []
+    /// Rows in their stead, sorted by key.
+    private(set) var added: [IndexRow] = []
+    private var hiddenKeys: Set<Key> = []
+
+    /// Nothing to change.
+    static let none = IndexOverlay()
+
+    private init() {}
+
+    /// All documents of a moment, over no index at all.
+    init(all snapshot: CollectionSnapshot, _ definition: IndexDefinition, _ step: () throws -> Void) throws {
+        let cursor = try snapshot.cursor()
+        var page: [IndexedDocument] = []
+        repeat {
+            try step()
+            page.removeAll(keepingCapacity: true)
+            while page.count < 4_096, let document = try cursor.next() {
+                page.append(IndexedDocument(document: document, collection: snapshot))
+            }
+            added += IndexMapping.rows(of: page, definition).joined()
+        } while !page.isEmpty
+        added.sort { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+
+    /// The documents of `ids` as they are in `snapshot`, in the place of what the index has of them.
+    init(
+        _ ids: Set<String>, in snapshot: CollectionSnapshot, _ definition: IndexDefinition,
+        over index: Snapshot,
+        _ record: IndexRecord
+    ) throws {
+        guard let tree = index.tree(IndexTrees.documents(record.number)) else {
+            throw IndexStore.malformed("an index without its trees")
+        }
+        let documents = try index[tree]
+        for id in ids {
+            if let keys = try documents.value(Key(id)) {
+                hidden += try DocumentRows.keys(keys).map { Key($0) }
+            }
+            if let document = try snapshot.get(id) {
+                added += IndexMapping.rows(
+                    of: IndexedDocument(document: document, collection: snapshot), definition)
+            }
+        }
+        hidden.sort()
+        hiddenKeys = Set(hidden)
+        added.sort { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+
+    var isEmpty: Bool { hidden.isEmpty && added.isEmpty }
+
+    func hides(_ key: Key) -> Bool { !hiddenKeys.isEmpty && hiddenKeys.contains(key) }
+
+    /// The places in ``hidden`` of the keys in `range`.
+    func hidden(in range: KeyRange) -> Range<Int> {
+        let lower = range.lower.map { key in hidden.partition { $0 < key } } ?? 0
+        let upper = range.upper.map { key in hidden.partition { $0 < key } } ?? hidden.count
+        return lower..<max(lower, upper)
+    }
+
+    /// The places in ``added`` of the rows in `range`.
+    func added(in range: KeyRange) -> Range<Int> {
+        let lower = range.lower.map { key in added.partition { Key($0.key) < key } } ?? 0
+        let upper = range.upper.map { key in added.partition { Key($0.key) < key } } ?? added.count
+        return lower..<max(lower, upper)
+    }
+}
+
+extension Array {
+    /// The place of the first element for which `isBefore` does not hold, where it holds for all before that.
+    func partition(_ isBefore: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

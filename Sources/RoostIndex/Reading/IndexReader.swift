@@ -1,0 +1,80 @@
+import Roost
+import RoostBytes
+import RoostStorage
+
+/// The rows of an index as of one moment of its collection, to be read from any thread.
+package struct IndexReader: Sendable {
+    /// The moment.
+    package let collection: CollectionSnapshot
+    /// The sequence and the purge sequence up to which the index was kept when it was read; what came later was looked at
+    /// then.
+    package let sequence: UInt64
+    let rows: TreeView?
+    let overlay: IndexOverlay
+    private let reduction: IndexReduction?
+
+    init(
+        _ collection: CollectionSnapshot, sequence: UInt64, rows: TreeView?, overlay: IndexOverlay,
+        reduction: IndexReduction?
+    ) {
+        self.collection = collection
+        self.sequence = sequence
+        self.rows = rows
+        self.overlay = overlay
+        self.reduction = reduction
+    }
+
+    /// How many rows there are in `range`. O(log n).
+    package func count(in range: KeyRange = .all) throws(StoreError) -> UInt64 {
+        let stored = try rows?.count(in: range) ?? 0
+        guard !overlay.isEmpty else { return stored }
+        return stored &- UInt64(overlay.hidden(in: range).count) &+ UInt64(overlay.added(in: range).count)
+    }
+
+    /// A cursor over the rows in `range`, before the first of them; after the last one if it goes backwards.
+    package func cursor(_ range: KeyRange = .all, descending: Bool = false) -> IndexCursor {
+        IndexCursor(self, range, descending: descending)
+    }
+
+    /// The first row in `range`.
+    package func first(in range: KeyRange) throws(StoreError) -> IndexRow? {
+        let cursor = cursor(range)
+        return try cursor.next() ? cursor.row : nil
+    }
+
+    /// The value of the index's reduction over the rows in `range`; `nil` where there are none. O(log n), and that again for
+    /// each row that has changed since the index was kept up.
+    ///
+    /// - Throws: what the reduction throws.
+    package func reduce(in range: KeyRange = .all) throws -> [UInt8]? {
+        guard let reduction else { return nil }
+        guard !overlay.isEmpty else { return try stored(range) }
+        var values: [[UInt8]] = []
+        var lower = range.lower
+        var hidden = overlay.hidden(in: range)
+        var added = overlay.added(in: range)
+        while !hidden.isEmpty || !added.isEmpty {
+            let gap = hidden.first.map { overlay.hidden[$0] }
+            let row = added.first.map { overlay.added[$0] }
+            if let gap, row.map({ gap <= Key($0.key) }) ?? true {
+                if let value = try stored(KeyRange(lower: lower, upper: gap)) { values.append(value) }
+                lower = Key(gap.bytes + [0])
+                hidden.removeFirst()
+            } else if let row {
+                if let value = try stored(KeyRange(lower: lower, upper: Key(row.key))) {
+                    values.append(value)
+                }
+                lower = max(lower ?? [], Key(row.key))
+                values.append(try reduction.reduce([row]))
+                added.removeFirst()
+            }
+        }
+        if let value = try stored(KeyRange(lower: lower, upper: range.upper)) { values.append(value) }
+        return try reduction.value(of: values)
+    }
+
+    private func stored(_ range: KeyRange) throws -> [UInt8]? {
+        if let lower = range.lower, let upper = range.upper, upper <= lower { return nil }
+        return try rows?.reduction(in: range)
+    }
+}

@@ -1,0 +1,105 @@
+import RoostBytes
+import RoostStorage
+
+/// What is known of an index in its store, and how far it has come: an entry of the tree `indexes`, by the index's name.
+///
+///     version     1 byte   01
+///     number      varint   names the index's trees
+///     signature   varint length, bytes
+///     epoch       8 bytes  the history of the documents that the rows were made of
+///     sequence    varint   the rows are those of the documents as of this sequence of the collection
+///     purge       varint   and of this purge sequence
+///     phase       1 byte   0 complete, 1 documents are being mapped, 2 runs are being merged
+///     runs        varint   while it is built: how many sorted runs there are
+///     last        rest     while it is built: the ID of the last document that was mapped
+struct IndexRecord: Equatable {
+    static let version: UInt8 = 1
+
+    enum Phase: UInt8 { case complete, mapping, merging }
+
+    let number: UInt64
+    let signature: [UInt8]
+    let epoch: UInt64
+    var sequence: UInt64
+    var purge: UInt64
+    var phase = Phase.mapping
+    var runs: UInt64 = 0
+    var last: [UInt8] = []
+
+    init(number: UInt64, signature: [UInt8], epoch: UInt64, sequence: UInt64, purge: UInt64) {
+        self.number = number
+        self.signature = signature
+        self.epoch = epoch
+        self.sequence = sequence
+        self.purge = purge
+    }
+
+    var encoded: [UInt8] {
+        let buffer = ByteBuffer(capacity: 128)
+        buffer.append(Self.version)
+        buffer.append(varint: number)
+        signature.withView { buffer.append(prefixed: $0) }
+        buffer.append(integer: epoch)
+        buffer.append(varint: sequence)
+        buffer.append(varint: purge)
+        buffer.append(phase.rawValue)
+        buffer.append(varint: runs)
+        buffer.append(last)
+        return buffer.view.array
+    }
+
+    /// - Throws: `MalformedBytes` for an entry of another version, too.
+    init(_ bytes: ByteView) throws(MalformedBytes) {
+        var reader = ByteReader(bytes)
+        guard try reader.byte() == Self.version else { throw MalformedBytes(at: 0) }
+        number = try reader.varint()
+        signature = try reader.prefixed().array
+        epoch = try reader.integer(UInt64.self)
+        sequence = try reader.varint()
+        purge = try reader.varint()
+        guard let phase = Phase(rawValue: try reader.byte()) else {
+            throw MalformedBytes(at: reader.position)
+        }
+        self.phase = phase
+        runs = try reader.varint()
+        last = bytes.dropFirst(reader.position).array
+    }
+}
+
+/// The names of an index's trees.
+enum IndexTrees {
+    /// The tree of ``IndexRecord``s by name.
+    static let catalog = "indexes"
+
+    /// The rows, by their keys: ``IndexRow``.
+    static func rows(_ number: UInt64) -> String { "rows/\(number)" }
+
+    /// The keys of each document's rows, by its ID: for each a varint length and the key.
+    static func documents(_ number: UInt64) -> String { "documents/\(number)" }
+
+    /// Sorted rows of a part of the documents, while the index is built.
+    static func run(_ number: UInt64, _ run: UInt64) -> String { "run/\(number)/\(run)" }
+}
+
+/// The keys of a document's rows, as the index keeps them.
+enum DocumentRows {
+    static func encode(_ rows: [IndexRow]) -> [UInt8] {
+        let buffer = ByteBuffer()
+        for row in rows { row.key.withView { buffer.append(prefixed: $0) } }
+        return buffer.view.array
+    }
+
+    /// - Throws: ``StoreError`` with `damaged` for bytes that no index has written.
+    static func keys(_ bytes: [UInt8]) throws(StoreError) -> [[UInt8]] {
+        do throws(MalformedBytes) {
+            return try bytes.withView { (view) throws(MalformedBytes) in
+                var reader = ByteReader(view)
+                var keys: [[UInt8]] = []
+                while !reader.isAtEnd { keys.append(try reader.prefixed().array) }
+                return keys
+            }
+        } catch {
+            throw IndexStore.malformed("the keys of a document")
+        }
+    }
+}

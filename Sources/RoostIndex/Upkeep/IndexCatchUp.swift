@@ -1,0 +1,114 @@
+import Roost
+import RoostBytes
+import RoostStorage
+
+/// Brings complete indexes of a collection up to a moment: one pass over the changes since, for all of them.
+struct IndexCatchUp {
+    /// An index and how far it has come.
+    struct Item {
+        let definition: IndexDefinition
+        var record: IndexRecord
+    }
+
+    let indexes: IndexStore
+    let snapshot: CollectionSnapshot
+    /// Called before each commit; stops by throwing.
+    let step: () throws -> Void
+
+    private static let pageSize = 2_048
+
+    /// Puts the rows of all that has changed in the place of those there were. The purges since must be remembered.
+    func run(_ items: [Item]) throws {
+        var items = items
+        for index in items.indices { try applyPurges(&items[index]) }
+        let first = items.map(\.record.sequence).min() ?? snapshot.lastSequence
+        guard first < snapshot.lastSequence else { return }
+        let cursor = try snapshot.changeCursor(since: first)
+        var page: [Change] = []
+        repeat {
+            page.removeAll(keepingCapacity: true)
+            var documents: [IndexedDocument?] = []
+            while page.count < Self.pageSize, let change = try cursor.next() {
+                page.append(change)
+                documents.append(
+                    change.isDeleted
+                        ? nil
+                        : IndexedDocument(document: try cursor.document(of: change), collection: snapshot))
+            }
+            let isLast = page.count < Self.pageSize
+            try apply(
+                page, documents, to: &items,
+                reaching: isLast ? snapshot.lastSequence : page.last?.sequence ?? snapshot.lastSequence)
+        } while page.count == Self.pageSize
+    }
+
+    private func apply(
+        _ page: [Change], _ documents: [IndexedDocument?], to items: inout [Item], reaching reached: UInt64
+    ) throws {
+        try step()
+        let mapped = items.map { IndexMapping.rows(of: documents, $0.definition) }
+        let before = items
+        items = try indexes.store.write { transaction in
+            var items = before
+            for index in items.indices where items[index].record.sequence < reached {
+                let known = items[index].record.sequence
+                let changes = zip(page, mapped[index]).filter { $0.0.sequence > known }
+                try replace(changes.map { ($0.0.id, $0.1) }, in: items[index].record, transaction)
+                items[index].record.sequence = reached
+                try indexes.put(items[index].record, items[index].definition.name, in: transaction)
+            }
+            return items
+        }
+    }
+
+    /// Documents that were purged, or lost leaves to a purge, are looked at anew.
+    private func applyPurges(_ item: inout Item) throws {
+        guard item.record.purge < snapshot.purgeSequence,
+            let purges = try snapshot.purges(since: item.record.purge)
+        else { return }
+        try step()
+        let definition = item.definition
+        let rows = try Set(purges.map(\.id)).map { id in
+            let document = try snapshot.get(id).map { IndexedDocument(document: $0, collection: snapshot) }
+            return (id, document.map { IndexMapping.rows(of: $0, definition) } ?? [])
+        }
+        var next = item.record
+        next.purge = snapshot.purgeSequence
+        let record = next
+        try indexes.store.write { transaction in
+            try replace(rows, in: record, transaction)
+            try indexes.put(record, definition.name, in: transaction)
+        }
+        item.record = record
+    }
+
+    /// Puts these rows of documents in the place of those that they had.
+    private func replace(
+        _ documents: [(id: String, rows: [IndexRow])], in record: IndexRecord, _ transaction: WriteTransaction
+    ) throws {
+        let rowTree = try transaction.tree(IndexTrees.rows(record.number))
+        let documentTree = try transaction.tree(IndexTrees.documents(record.number))
+        var changes: [(key: [UInt8], value: [UInt8]?)] = []
+        for (id, rows) in documents.sorted(by: { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }) {
+            let key = Key(id)
+            let old = try transaction[documentTree, key].map { try DocumentRows.keys($0) } ?? []
+            if old.isEmpty && rows.isEmpty { continue }
+            let kept = Set(rows.map(\.key))
+            changes += old.filter { !kept.contains($0) }.map { ($0, nil) }
+            changes += rows.map { ($0.key, $0.value) }
+            if rows.isEmpty {
+                try transaction.delete(key, in: documentTree)
+            } else {
+                try transaction.put(key, DocumentRows.encode(rows), in: documentTree)
+            }
+        }
+        changes.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        for change in changes {
+            if let value = change.value {
+                try transaction.put(Key(change.key), value, in: rowTree)
+            } else {
+                try transaction.delete(Key(change.key), in: rowTree)
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Fleece
+import Roost
+import RoostBytes
+import RoostIndex
+
+/// A view of one collection, to be asked from any thread.
+///
+/// Each call shows one moment of the collection, the present unless another one is given, and brings the view up to it
+/// first. The first call builds the view, which takes time in proportion to the collection.
+public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable {
+    /// The collection whose documents the view shows.
+    public let collection: DocumentCollection
+    let core: ViewCore
+
+    // MARK: Rows
+
+    /// The rows with keys in a range, in the order of their keys.
+    ///
+    /// - Parameters:
+    ///   - start: the first key; the greatest one if `descending`.
+    ///   - end: the last key.
+    ///   - includesEnd: whether the key `end` belongs to the range.
+    ///   - descending: whether to go from the greatest key to the least.
+    ///   - skip: how many rows to pass over. O(log n).
+    ///   - limit: how many rows to read at most.
+    ///   - includingDocuments: whether to read the rows' documents too.
+    ///   - snapshot: another moment than the present.
+    /// - Throws: ``ViewError``, `DatabaseError`; `DecodingError` for rows that are not of these types.
+    public func rows(
+        from start: Key? = nil, to end: Key? = nil, includingEnd includesEnd: Bool = true,
+        descending: Bool = false, skip: Int = 0, limit: Int = .max, includingDocuments: Bool = false,
+        at snapshot: CollectionSnapshot? = nil
+    ) throws -> ViewRows<Key, Value> {
+        var query = ViewQuery()
+        query.start = try start.map(Self.value)
+        query.end = try end.map(Self.value)
+        query.includesEnd = includesEnd
+        query.descending = descending
+        query.skip = skip
+        query.limit = limit
+        query.includesDocuments = includingDocuments
+        return try rows(query, at: snapshot)
+    }
+
+    /// The rows of one key, by the IDs of their documents.
+    public func rows(
+        of key: Key, includingDocuments: Bool = false, at snapshot: CollectionSnapshot? = nil
+    ) throws -> ViewRows<Key, Value> {
+        var query = ViewQuery()
+        query.keys = [try Self.value(key)]
+        query.includesDocuments = includingDocuments
+        return try rows(query, at: snapshot)
+    }
+
+    /// The rows that `query` tells, whether the view has a reduction or not.
+    public func rows(_ query: ViewQuery, at snapshot: CollectionSnapshot? = nil) throws -> ViewRows<
+        Key, Value
+    > {
+        var query = query
+        query.reduces = false
+        return try read(query, at: snapshot) { reader in
+            var rows: [ViewRow<Key, Value>] = []
+            try reader.forEachRow { row in
+                let (key, value) = ViewPayload.decode(row.payload)
+                rows.append(
+                    ViewRow(
+                        id: String(decoding: row.documentID, as: UTF8.self),
+                        key: try FleeceDecoder().decode(Key.self, from: key),
+                        value: try FleeceDecoder().decode(Value.self, from: value),
+                        document: query.includesDocuments ? try reader.document(of: row, value) : nil))
+                return true
+            }
+            return ViewRows(
+                rows: rows, totalRows: try reader.index.count(), offset: try reader.offset(),
+                updateSequence: query.update == .now
+                    ? reader.index.collection.lastSequence : reader.index.sequence)
+        }
+    }
+
+    // MARK: Reductions
+
+    /// What the view's reduction makes of all rows, or of those with keys in a range; `nil` where there are none.
+    ///
+    /// O(log n): the tree of the rows keeps results of its branches.
+    ///
+    /// - Throws: ``ViewError``, such as `notReducible`; `DecodingError` when the result is no `T`.
+    public func reduced<T: Decodable>(
+        from start: Key? = nil, to end: Key? = nil, as type: T.Type = T.self,
+        at snapshot: CollectionSnapshot? = nil
+    ) throws -> T? {
+        var query = ViewQuery()
+        query.start = try start.map(Self.value)
+        query.end = try end.map(Self.value)
+        return try groups(query, at: snapshot).first?.value(as: type)
+    }
+
+    /// The result for each key there is, or for what the first elements of array keys have in common.
+    ///
+    /// O(log n) for each group.
+    public func groups(
+        from start: Key? = nil, to end: Key? = nil, by grouping: ViewQuery.Grouping = .exact,
+        at snapshot: CollectionSnapshot? = nil
+    ) throws -> [ViewGroup] {
+        var query = ViewQuery()
+        query.start = try start.map(Self.value)
+        query.end = try end.map(Self.value)
+        query.grouping = grouping
+        return try groups(query, at: snapshot)
+    }
+
+    /// The groups that `query` tells.
+    public func groups(_ query: ViewQuery, at snapshot: CollectionSnapshot? = nil) throws -> [ViewGroup] {
+        var query = query
+        query.reduces = true
+        return try read(query, at: snapshot) { reader in
+            var groups: [ViewGroup] = []
+            try reader.forEachGroup { key, value in
+                groups.append(
+                    ViewGroup(
+                        key: key.map { FleeceDocument(trusting: $0).root },
+                        value: FleeceDocument(trusting: value).root))
+            }
+            return groups
+        }
+    }
+
+    /// How many rows there are, in all or with keys in a range. O(log n).
+    public func count(from start: Key? = nil, to end: Key? = nil, at snapshot: CollectionSnapshot? = nil)
+        throws -> Int
+    {
+        var query = ViewQuery()
+        query.start = try start.map(Self.value)
+        query.end = try end.map(Self.value)
+        query.reduces = false
+        return try read(query, at: snapshot) { Int(clamping: try $0.index.count(in: $0.range())) }
+    }
+
+    // MARK: Upkeep
+
+    /// Builds the view, or brings it up, now. Reading does that too.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled; what was done so far stays, and is gone on with.
+    public func update() throws {
+        let indexes = try collection.indexes
+        indexes.define(core.definition)
+        try indexes.update(collection, building: .one(core.definition.name))
+    }
+
+    /// How many documents a build that is under way has looked at; `nil` while none is.
+    public var progress: UInt64? { try? collection.indexes.progress(of: core.definition.name) }
+
+    /// Throws the view's rows away. They are made anew when the view is read again.
+    public func drop() throws { try collection.indexes.drop(core.definition.name) }
+
+    // MARK: Details
+
+    private static func value(_ key: Key) throws -> FleeceValue {
+        FleeceDocument(trusting: try ViewCore.body(of: key)).root
+    }
+
+    private func read<R>(
+        _ query: ViewQuery, at snapshot: CollectionSnapshot?, _ body: (ViewReader) throws -> R
+    ) throws -> R {
+        try query.check(hasReduction: core.reduction != nil)
+        let indexes = try collection.indexes
+        let result = try indexes.read(
+            core.definition, of: collection, at: snapshot, update: query.update == .now ? .now : .never
+        ) { try body(ViewReader(core: core, index: $0, query: query)) }
+        if query.update == .later { indexes.updateLater(collection, core.definition.name) }
+        return result
+    }
+}
+
+extension DocumentCollection {
+    /// A view of this collection.
+    public func view<Key, Value>(_ view: View<Key, Value>) -> CollectionView<Key, Value> {
+        CollectionView(collection: self, core: view.core)
+    }
+}

@@ -1,0 +1,134 @@
+import Fleece
+import Roost
+import RoostBytes
+import RoostIndex
+import RoostOrder
+
+/// A function that says under which keys a document is found, and the rows that it makes of all documents of a collection.
+///
+/// ```swift
+/// let byTag = View<String, Int>("by-tag", version: "1", reduce: .count) { note, emit in
+///     for tag in note["tags"].array ?? .empty {
+///         if let tag = tag.string { emit(tag, 1) }
+///     }
+/// }
+/// for row in try notes.view(byTag).rows(from: "sea", to: "sky") { print(row.key, row.id) }
+/// ```
+///
+/// Rows are kept in order of their keys, beside the database, and are brought up when they are read. The function has to be
+/// given anew whenever the program starts, as in TouchDB; the version says whether it is still the same.
+public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable {
+    let core: ViewCore
+
+    /// A view whose rows are kept in the database's directory.
+    ///
+    /// - Parameters:
+    ///   - name: names the view among those of its collection, in up to 900 bytes.
+    ///   - version: change it when the function changes: rows of another version are thrown away and made anew.
+    ///   - order: how keys are ordered; by default as CouchDB orders them.
+    ///   - reduce: what is kept of rows besides, so that counting or summing any range takes no longer than finding it.
+    ///   - map: called with each document and a function that adds a row. It may be called from several threads at a time. Keys
+    ///     and values that can't be stored, such as numbers that are none, make no rows.
+    public init(
+        _ name: String, version: String, order: ViewOrder = .couchDB, reduce: ViewReduction? = nil,
+        map: @escaping @Sendable (_ document: ViewDocument, _ emit: (Key, Value) -> Void) -> Void
+    ) {
+        core = ViewCore(
+            name: name, identity: "native;\(version)", order: order, reduction: reduce
+        ) { document, emit in
+            map(document) { key, value in
+                guard let key = try? ViewCore.body(of: key), let value = try? ViewCore.body(of: value) else {
+                    return
+                }
+                emit(key, value)
+            }
+        }
+    }
+
+    init(core: ViewCore) { self.core = core }
+}
+
+/// How a view's keys are ordered.
+public enum ViewOrder: String, Sendable, Hashable, CaseIterable {
+    /// Null, false, true, numbers, strings, arrays, objects; strings as people expect them (Unicode's order).
+    case couchDB
+    /// Numbers, false, null, true, objects, arrays, strings; strings by their bytes. CouchDB's `"collation": "raw"`.
+    case raw
+
+    var collation: Collation { self == .raw ? .raw : .couchDB }
+}
+
+/// A view without its types.
+struct ViewCore: Sendable {
+    /// Adds a row, given Fleece bodies of key and value.
+    typealias Emit = (_ key: [UInt8], _ value: [UInt8]) -> Void
+
+    let name: String
+    let collation: Collation
+    let reduction: ViewReduction?
+    let definition: IndexDefinition
+
+    init(
+        name: String, identity: String, order: ViewOrder, reduction: ViewReduction?,
+        includesDesign: Bool = false, map: @escaping @Sendable (ViewDocument, Emit) -> Void
+    ) {
+        let collation = order.collation
+        self.name = name
+        self.collation = collation
+        self.reduction = reduction
+        definition = IndexDefinition(
+            name: "view/\(name)",
+            signature: "view-1;\(collation.signature);\(reduction?.name ?? "");\(identity)",
+            reduction: reduction?.index
+        ) { document, rows in
+            if !includesDesign, document.document.id.hasPrefix("_design/") { return }
+            let encoder = KeyEncoder(collation)
+            var found = rows
+            map(ViewDocument(document)) { key, value in
+                encoder.reset()
+                guard (try? encoder.append(FleeceDocument(trusting: key).root)) != nil else { return }
+                ViewPayload.encode(key, value).withView { found.add(encoder.view, payload: $0) }
+            }
+            rows = found
+        }
+    }
+
+    /// The Fleece body of a value.
+    static func body(of value: some Encodable) throws -> [UInt8] {
+        if let value = value as? FleeceValue { return try body(of: value) }
+        return try FleeceEncoder().encode(value)
+    }
+
+    /// The Fleece body of a value; of null where there is none.
+    static func body(of value: FleeceValue) throws(FleeceError) -> [UInt8] {
+        var writer = FleeceWriter()
+        if value.exists { writer.write(value) } else { writer.writeNull() }
+        return try writer.finish()
+    }
+}
+
+/// What a view keeps with a row's key: the length of the key's Fleece body as a varint, that body, and the value's.
+enum ViewPayload {
+    static func encode(_ key: [UInt8], _ value: [UInt8]) -> [UInt8] {
+        let buffer = ByteBuffer(capacity: key.count + value.count + 4)
+        buffer.append(varint: UInt64(key.count))
+        buffer.append(key)
+        buffer.append(value)
+        return buffer.view.array
+    }
+
+    /// The key and the value; undefined where bytes are damaged.
+    static func decode(_ payload: ArraySlice<UInt8>) -> (key: FleeceValue, value: FleeceValue) {
+        let (keyEnd, keyStart) = Array(payload).withView { view in
+            var reader = ByteReader(view)
+            let length = (try? reader.length(limit: view.count)) ?? 0
+            return (min(reader.position + length, view.count), reader.position)
+        }
+        let start = payload.startIndex
+        // Bodies begin at an even place of their own slices.
+        return (
+            FleeceDocument(trusting: payload[start + keyStart..<start + keyEnd]).root,
+            FleeceDocument(trusting: payload[start + keyEnd..<payload.endIndex]).root
+        )
+    }
+}

@@ -1,0 +1,92 @@
+import Fleece
+
+/// Which rows of a view to read, and how: the parameters of CouchDB's views.
+///
+/// With `descending` everything goes backwards: ``start`` is the greatest key then.
+public struct ViewQuery: Sendable {
+    /// The first key; `nil` for the first there is. `startkey`.
+    public var start: FleeceValue?
+    /// Among rows of the key ``start``, the first document. `startkey_docid`.
+    public var startID: String?
+    /// The last key; `nil` for the last there is. `endkey`.
+    public var end: FleeceValue?
+    /// Among rows of the key ``end``, the last document. `endkey_docid`.
+    public var endID: String?
+    /// Whether rows of the key ``end`` belong to the range. Default: true. `inclusive_end`.
+    public var includesEnd = true
+    /// Only rows of these keys, in the order of this list; a key that stands twice gives its rows twice. `keys`, or `key`.
+    public var keys: [FleeceValue]?
+    /// Whether to go from the greatest key to the least. Default: false.
+    public var descending = false
+    /// How many rows, or groups, to pass over. O(log n) for rows.
+    public var skip = 0
+    /// How many rows, or groups, to read at most.
+    public var limit = Int.max
+    /// Whether to read each row's document too, or the one that its value names as `{"_id": …}`. `include_docs`.
+    public var includesDocuments = false
+    /// Whether to reduce. Default: `nil`, if the view has a reduction. `reduce`.
+    public var reduces: Bool?
+    /// What is reduced together. Default: all rows. `group`, `group_level`.
+    public var grouping = Grouping.all
+    /// Which moment to show. Default: the present. `update`, `stale`.
+    public var update = Update.now
+
+    /// What is reduced together.
+    public enum Grouping: Sendable, Hashable {
+        /// All rows of the range.
+        case all
+        /// Rows of equal keys. `group=true`.
+        case exact
+        /// Rows of keys whose first so many elements are equal, where keys are arrays; rows of equal keys otherwise.
+        /// `group_level`.
+        case level(Int)
+    }
+
+    /// Which moment a view shows.
+    public enum Update: Sendable, Hashable {
+        /// The present: what has changed is brought up first. `update=true`.
+        case now
+        /// As it was brought up last; no rows if it never was. `update=false`, `stale=ok`.
+        case never
+        /// As with ``never``, and it is brought up afterwards. `update=lazy`, `stale=update_after`.
+        case later
+    }
+
+    /// All rows, or all of them reduced.
+    public init() {}
+
+    /// Whether a view that has a reduction, or none, is to be reduced.
+    func isReduced(_ hasReduction: Bool) throws(ViewError) -> Bool {
+        let isReduced = reduces ?? hasReduction
+        guard !isReduced || hasReduction else {
+            throw ViewError(
+                .invalidParameters, "The view has no reduction. Ask for its rows, with reduce=false.")
+        }
+        return isReduced
+    }
+
+    /// - Throws: ``ViewError/Code/invalidParameters`` for parameters that don't go together.
+    func check(hasReduction: Bool) throws(ViewError) {
+        let isReduced = try isReduced(hasReduction)
+        guard skip >= 0, limit >= 0 else {
+            throw ViewError(.invalidParameters, "skip and limit are 0 or more.")
+        }
+        if case .level(let level) = grouping, level < 0 {
+            throw ViewError(.invalidParameters, "group_level is 0 or more.")
+        }
+        guard isReduced || grouping == .all || grouping == .level(0) else {
+            throw ViewError(
+                .invalidParameters, "Only a reduced view has groups. Leave group and group_level out.")
+        }
+        guard !isReduced || !includesDocuments else {
+            throw ViewError(.invalidParameters, "A reduced view has no documents. Leave include_docs out.")
+        }
+        guard let keys else { return }
+        guard start == nil, end == nil, startID == nil, endID == nil else {
+            throw ViewError(.invalidParameters, "keys can't be combined with startkey and endkey.")
+        }
+        guard !isReduced || grouping == .exact || keys.count == 1 else {
+            throw ViewError(.invalidParameters, "Several keys are reduced only with group=true.")
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Fleece
+import Roost
+import RoostBytes
+import RoostIndex
+import RoostOrder
+import RoostStorage
+
+/// Reads a view as of one moment.
+struct ViewReader {
+    let core: ViewCore
+    let index: IndexReader
+    let query: ViewQuery
+
+    // MARK: Ranges
+
+    /// The component of a key.
+    private func component(_ key: FleeceValue) throws -> [UInt8] {
+        let encoder = KeyEncoder(core.collation)
+        try encoder.append(key.exists ? key : FleeceDocument(trusting: ViewCore.body(of: .undefined)).root)
+        return RowKey.component(encoder.view)
+    }
+
+    /// The keys of all rows of one emitted key.
+    private func rows(of component: [UInt8]) -> KeyRange { KeyRange(prefix: Key(component)) }
+
+    /// Where rows at and after a bound begin: of the key, or of the document in it; or those after it.
+    ///
+    /// IDs of documents have no control characters, so 01 comes after all rows of a document.
+    private func bound(_ key: FleeceValue, _ id: String?, after: Bool) throws -> Key? {
+        let component = try component(key)
+        guard let id else { return after ? rows(of: component).upper : Key(component) }
+        return Key(component + Array(id.utf8) + (after ? [1] : []))
+    }
+
+    /// The range of rows that is asked for.
+    func range() throws -> KeyRange {
+        let (low, high) = query.descending ? (query.end, query.start) : (query.start, query.end)
+        let (lowID, highID) = query.descending ? (query.endID, query.startID) : (query.startID, query.endID)
+        if let low, let high, core.collation.compare(low, high) > 0 {
+            throw ViewError(
+                .invalidParameters,
+                "No rows can match: the range ends before it begins. Swap startkey and endkey, or set descending."
+            )
+        }
+        let includesLow = !query.descending || query.includesEnd
+        let includesHigh = query.descending || query.includesEnd
+        return KeyRange(
+            lower: try low.flatMap { try bound($0, lowID, after: !includesLow) },
+            upper: try high.flatMap { try bound($0, highID, after: includesHigh) })
+    }
+
+    /// The ranges that are asked for, in their order.
+    func ranges() throws -> [KeyRange] {
+        guard let keys = query.keys else { return [try range()] }
+        return try keys.map { rows(of: try component($0)) }
+    }
+
+    // MARK: Rows
+
+    /// How many rows come before the first that is asked for, in the order that is asked for.
+    func offset() throws -> UInt64 {
+        guard query.keys == nil else { return 0 }
+        let range = try range()
+        let before =
+            query.descending
+            ? range.upper.map { KeyRange(lower: $0) } : range.lower.map { KeyRange(upper: $0) }
+        let count = try before.map { try index.count(in: $0) } ?? 0
+        return try min(count + UInt64(query.skip), index.count())
+    }
+
+    /// Calls `body` with the rows that are asked for; it answers `false` to stop.
+    func forEachRow(_ body: (IndexRow) throws -> Bool) throws {
+        var skipped = UInt64(query.skip)
+        var left = query.limit
+        for range in try ranges() where left > 0 {
+            let count = skipped > 0 ? try index.count(in: range) : 0
+            if skipped > 0, count <= skipped {
+                skipped -= count
+                continue
+            }
+            let cursor = index.cursor(range, descending: query.descending)
+            try cursor.skip(skipped)
+            skipped = 0
+            while left > 0, try cursor.next() {
+                try Task.checkCancellation()
+                guard try body(cursor.row) else { return }
+                left -= 1
+            }
+        }
+    }
+
+    /// The document that goes with a row: the one that the value names, or the row's own.
+    func document(of row: IndexRow, _ value: FleeceValue) throws -> Document? {
+        let id = value["_id"].string ?? String(decoding: row.documentID, as: UTF8.self)
+        if value["_id"].string != nil, let revision = value["_rev"].string {
+            return try index.collection.document(id, revision: RevisionID(validating: revision))
+        }
+        return try index.collection.get(id)
+    }
+
+    // MARK: Reducing
+
+    /// Calls `body` with the key, `nil` for all rows together, and the result of each group, as Fleece bodies.
+    func forEachGroup(_ body: (_ key: [UInt8]?, _ value: [UInt8]) throws -> Void) throws {
+        var skipped = query.skip
+        var left = query.limit
+        for range in try ranges() {
+            var rest = range
+            while left > 0, let group = try nextGroup(in: rest) {
+                try Task.checkCancellation()
+                rest =
+                    query.descending
+                    ? KeyRange(lower: rest.lower, upper: max(rest.lower ?? [], group.range.lower ?? []))
+                    : KeyRange(lower: group.range.upper ?? [0xFF], upper: rest.upper)
+                if skipped > 0 {
+                    skipped -= 1
+                } else if let value = try index.reduce(in: group.range) {
+                    try body(group.key, value)
+                    left -= 1
+                }
+                if group.key == nil { break }
+            }
+        }
+    }
+
+    /// The group that comes next.
+    private func nextGroup(in range: KeyRange) throws -> (key: [UInt8]?, range: KeyRange)? {
+        if let lower = range.lower, let upper = range.upper, upper <= lower { return nil }
+        switch query.grouping {
+        case .all, .level(0):
+            return try index.count(in: range) > 0 ? (nil, range) : nil
+        case .exact, .level:
+            let cursor = index.cursor(range, descending: query.descending)
+            guard try cursor.next() else { return nil }
+            let (prefix, key) = try group(of: cursor.row)
+            let all = KeyRange(prefix: Key(prefix))
+            let upper = [range.upper, all.upper].compactMap(\.self).min()
+            return (key, KeyRange(lower: max(range.lower ?? [], all.lower ?? []), upper: upper))
+        }
+    }
+
+    /// What the keys of a row's group begin with, and the group's key.
+    private func group(of row: IndexRow) throws -> (prefix: [UInt8], key: [UInt8]) {
+        let component = Array(row.component)
+        let key = ViewPayload.decode(row.payload).key
+        guard case .level(let level) = query.grouping, let elements = key.array, elements.count >= level,
+            let length = length(ofElements: level, in: component)
+        else { return (component, try ViewCore.body(of: key)) }
+        var writer = FleeceWriter()
+        writer.beginArray()
+        for element in elements.prefix(level) { writer.write(element) }
+        writer.endArray()
+        return (Array(component.prefix(length)), try writer.finish())
+    }
+
+    /// How many bytes of an array's key its tag and its first elements take; `nil` for a key that was cut.
+    private func length(ofElements count: Int, in component: [UInt8]) -> Int? {
+        component.withView { view in
+            var reader = KeyReader(view, core.collation)
+            do {
+                try reader.enter()
+                for _ in 0..<count { try reader.skip() }
+                return reader.position
+            } catch {
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Fleece
+import Roost
+
+/// A row of a view.
+public struct ViewRow<Key: Sendable, Value: Sendable>: Sendable {
+    /// The document that the row was emitted for.
+    public let id: String
+    /// The key.
+    public let key: Key
+    /// The value.
+    public let value: Value
+    /// The document, if documents were asked for: the one that the value names, or the row's own; `nil` where that is deleted.
+    public let document: Document?
+}
+
+extension ViewRow: Equatable where Key: Equatable, Value: Equatable {
+    /// Whether all parts are equal, documents by their revisions.
+    public static func == (a: Self, b: Self) -> Bool {
+        a.id == b.id && a.key == b.key && a.value == b.value && a.document?.revision == b.document?.revision
+    }
+}
+
+/// Rows of a view as of one moment.
+public struct ViewRows<Key: Sendable, Value: Sendable>: Sendable, RandomAccessCollection {
+    /// The rows, in their order.
+    public let rows: [ViewRow<Key, Value>]
+    /// How many rows the view has in all.
+    public let totalRows: UInt64
+    /// How many rows of the view come before these; 0 where they were asked for by their keys.
+    public let offset: UInt64
+    /// The collection's update sequence that the rows show.
+    public let updateSequence: UInt64
+
+    /// 0.
+    public var startIndex: Int { 0 }
+    /// The number of rows.
+    public var endIndex: Int { rows.count }
+    /// The row at a position.
+    public subscript(position: Int) -> ViewRow<Key, Value> { rows[position] }
+}
+
+extension ViewRows: Equatable where Key: Equatable, Value: Equatable {
+    /// Whether the rows and their place are equal; the moment does not count.
+    public static func == (a: Self, b: Self) -> Bool {
+        a.rows == b.rows && a.totalRows == b.totalRows && a.offset == b.offset
+    }
+}
+
+/// The result of reducing a group of rows.
+public struct ViewGroup: Sendable, Equatable {
+    /// The key that the rows have in common; `nil` where all rows were reduced together.
+    public let key: FleeceValue?
+    /// The result.
+    public let value: FleeceValue
+
+    /// The result as a `T`.
+    public func value<T: Decodable>(as type: T.Type = T.self) throws -> T {
+        try FleeceDecoder().decode(type, from: value)
+    }
+
+    /// Whether both have equal keys and values.
+    public static func == (a: Self, b: Self) -> Bool {
+        a.value == b.value && (a.key ?? .undefined) == (b.key ?? .undefined)
+    }
+}

@@ -1,0 +1,175 @@
+import Fleece
+import Roost
+import RoostFile
+import RoostIndex
+import RoostSimulation
+import Testing
+
+@testable import RoostQuery
+
+/// Views as a program uses them.
+@Suite struct ViewTests {
+    private let byTag = View<String, Int>("by-tag", version: "1", reduce: .count) { note, emit in
+        for tag in note["tags"].array ?? .empty {
+            if let tag = tag.string { emit(tag, note["stars"].int ?? 0) }
+        }
+    }
+
+    private func open() throws -> (Database, DocumentCollection) {
+        let database = try Database.open("db", environment: Simulation(seed: 1).environment)
+        let notes = try database.collection("notes")
+        _ = try notes.save(json: #"{"stars":3,"tags":["sea","gable"]}"#, id: "a")
+        _ = try notes.save(json: #"{"stars":1,"tags":["sky"]}"#, id: "b")
+        _ = try notes.save(json: #"{"stars":2,"tags":["sea","sea"]}"#, id: "c")
+        return (database, notes)
+    }
+
+    @Test("Rows by key, with typed keys and values, ranges, documents and totals") func rows() throws {
+        let (database, notes) = try open()
+        let view = notes.view(byTag)
+        #expect(try view.rows().map(\.key) == ["gable", "sea", "sea", "sea", "sky"])
+        #expect(try view.rows().map(\.id) == ["a", "a", "c", "c", "b"])
+        let rows = try view.rows(from: "sea", to: "sky", includingEnd: false, includingDocuments: true)
+        #expect(rows.map(\.value) == [3, 2, 2] && rows.totalRows == 5 && rows.offset == 1)
+        #expect(rows.first?.document?["stars"].int == 3)
+        #expect(try view.rows(of: "sky").map(\.id) == ["b"])
+        #expect(try view.rows(descending: true, skip: 1, limit: 2).map(\.id) == ["c", "c"])
+        #expect(try view.reduced(as: Int.self) == 5)
+        #expect(try view.reduced(from: "sea", to: "sea", as: Int.self) == 3)
+        #expect(try view.count(from: "h") == 4)
+        #expect(
+            try view.groups().map { "\($0.key ?? .undefined): \($0.value)" } == [
+                #""gable": 1"#, #""sea": 3"#, #""sky": 1"#,
+            ])
+        try database.close()
+    }
+
+    @Test("A function of another version makes its rows anew; one of the same version is taken at its word")
+    func versions() throws {
+        let (database, notes) = try open()
+        #expect(try notes.view(byTag).rows().count == 5)
+        let other = View<String, Int>("by-tag", version: "2") { note, emit in emit(note.id, 1) }
+        #expect(try notes.view(other).rows().map(\.key) == ["a", "b", "c"])
+        let same = View<String, Int>("by-tag", version: "2") { _, _ in }
+        #expect(try notes.view(same).rows().count == 3)
+        try notes.view(same).drop()
+        #expect(try notes.view(same).rows().count == 0)
+        try database.close()
+    }
+
+    @Test("Moments: the present, as it was kept, and a snapshot") func moments() throws {
+        let (database, notes) = try open()
+        // Nobody brings the view up behind the test's back.
+        var settings = IndexSettings()
+        settings.quiet = 1e6
+        IndexManager.of(database).configure(settings)
+        let view = notes.view(byTag)
+        var query = ViewQuery()
+        query.update = .never
+        #expect(try view.rows(query).isEmpty)
+        try view.update()
+        let snapshot = try notes.snapshot()
+        for number in 0..<300 { _ = try notes.save(json: #"{"tags":["new"]}"#, id: "n\(number)") }
+        #expect(try view.rows(query).count == 5)
+        #expect(try view.rows(at: snapshot).count == 5)
+        #expect(try view.rows().count == 305)
+        #expect(try view.rows(query).count == 305)
+        #expect(try view.rows(at: snapshot).count == 5)
+        try database.close()
+    }
+
+    @Test("A value that names another document brings that one") func linkedDocuments() throws {
+        let (database, notes) = try open()
+        _ = try notes.save(json: #"{"next":"b"}"#, id: "l1")
+        _ = try notes.save(json: #"{"next":"nowhere"}"#, id: "l2")
+        let links = View<String, DocumentValue>("links", version: "1") { note, emit in
+            if let next = note["next"].string { emit(note.id, ["_id": .string(next)]) }
+        }
+        let rows = try notes.view(links).rows(includingDocuments: true)
+        #expect(rows.map(\.id) == ["l1", "l2"])
+        #expect(rows.map { $0.document?.id } == ["b", nil])
+        try database.close()
+    }
+
+    @Test("Deleted and design documents make no rows, and conflicts can be seen") func whatIsMapped() throws {
+        let (database, notes) = try open()
+        try notes.delete("a")
+        _ = try notes.save(json: #"{"tags":["design"]}"#, id: "_design/d")
+        #expect(try notes.view(byTag).rows().map(\.key) == ["sea", "sea", "sky"])
+        let conflicts = View<String, Int>("conflicts", version: "1") { note, emit in
+            emit(note.id, note.conflicts.count)
+        }
+        let history = try ["2-aa", "1-bb"].map { try RevisionID(validating: $0) }
+        try database.write { batch in _ = try batch.insert(json: "{}", id: "b", history: history, in: notes) }
+        #expect(try notes.view(conflicts).rows(of: "b").first?.value == 1)
+        try database.close()
+    }
+
+    static let refused: [(String, @Sendable (inout ViewQuery) -> Void)] = [
+        (
+            "reversed",
+            {
+                $0.start = json("2"); $0.end = json("1")
+            }
+        ),
+        (
+            "reversed descending",
+            {
+                $0.start = json("1"); $0.end = json("2"); $0.descending = true
+            }
+        ),
+        (
+            "keys and range",
+            {
+                $0.keys = [json("1")]; $0.start = json("1")
+            }
+        ),
+        ("negative skip", { $0.skip = -1 }),
+        (
+            "groups without reducing",
+            {
+                $0.reduces = false; $0.grouping = .exact
+            }
+        ),
+        (
+            "documents and reducing",
+            {
+                $0.includesDocuments = true; $0.reduces = true
+            }
+        ),
+        (
+            "several keys reduced",
+            {
+                $0.keys = [json("1"), json("2")]; $0.reduces = true
+            }
+        ),
+    ]
+
+    @Test("Parameters that don't go together are refused", arguments: 0..<refused.count) func refusals(
+        _ number: Int
+    ) throws {
+        let (database, notes) = try open()
+        var query = ViewQuery()
+        Self.refused[number].1(&query)
+        let view = notes.view(byTag)
+        let error = #expect(throws: ViewError.self) {
+            if query.reduces == true { _ = try view.groups(query) } else { _ = try view.rows(query) }
+        }
+        #expect(error?.code == .invalidParameters, "\(Self.refused[number].0)")
+        try database.close()
+    }
+
+    @Test("Rows are told again when they change, and only then") func updates() async throws {
+        let (database, notes) = try open()
+        var query = ViewQuery()
+        query.keys = [json(#""sea""#)]
+        var updates = notes.view(byTag).updates(query).makeAsyncIterator()
+        #expect(try await updates.next()?.map(\.id) == ["a", "c", "c"])
+        _ = try await notes.save(json: #"{"tags":["other"]}"#, id: "x")
+        _ = try await notes.save(json: #"{"tags":["sea"]}"#, id: "y")
+        #expect(try await updates.next()?.map(\.id) == ["a", "c", "c", "y"])
+        try await database.write { try $0.purge("y", in: notes) }
+        #expect(try await updates.next()?.map(\.id) == ["a", "c", "c"])
+        try database.close()
+    }
+}
