@@ -21,6 +21,7 @@ extension DatabaseError {
         case .permissionDenied: .permissionDenied
         case .writerFailed: .writerFailed
         case .limitExceeded: .limitExceeded
+        case .nestedWrite: .nestedWrite
         case .closed: .closed
         case .wrongKey: .wrongKey
         case .cancelled: .cancelled

@@ -33,6 +33,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let writerFailed = Code(description: "writerFailed")
         /// A key, value or name is outside its limits.
         public static let limitExceeded = Code(description: "limitExceeded")
+        /// A write was begun within another one on the same thread.
+        public static let nestedWrite = Code(description: "nestedWrite")
         /// The transaction or store has ended already.
         public static let closed = Code(description: "closed")
         /// The key or passphrase does not open this store.

@@ -1,3 +1,4 @@
+import RoostFile
 import RoostSimulation
 import RoostStorage
 
@@ -66,6 +67,25 @@ extension Campaign {
         guard backup.afterPowerFailure.contains(found) else {
             throw finding("the backup: \(Comparison.difference(found, backup.current) ?? "")")
         }
+        if later.chance(0.3) { try useBackup(options, found) }
+    }
+
+    /// Commits to the backup as if it had to take the store's place, on a copy of the disk.
+    private func useBackup(_ options: StoreOptions, _ found: StoreModel) throws {
+        var options = options
+        (options.readOnly, options.durability) = (false, .full)
+        let disk = simulation.disk.crashed(seed: later.next(), .keepsAll)
+        func environment(_ disk: SimulatedMedium) -> Environment {
+            Environment(
+                medium: disk, clock: SimulatedClock(), randomness: SeededRandomness(seed: later.next()))
+        }
+        let copy = try Store.open(Self.backupPath, options: options, environment: environment(disk))
+        var model = found
+        try copy.write { try $0.put("used", [1], in: try $0.tree("plain")) }
+        model["plain"].put("used", TreeModel.Value(bytes: [1]))
+        let crashed = disk.crashed(seed: later.next(), .losesAll)
+        let again = try Store.open(Self.backupPath, options: options, environment: environment(crashed))
+        try compare(try Contents.read(again.snapshot()), model, "the backup in use")
     }
 
     private static let backupPath = "backup"

@@ -10,6 +10,7 @@ extension Campaign {
     }
 
     func commit() throws {
+        if later.chance(0.15) { return try commitTwo() }
         let transaction = try openStore().beginWriting()
         do {
             var model = states.current
@@ -20,6 +21,58 @@ extension Campaign {
             transaction.rollback()
             throw error
         }
+        acknowledge()
+    }
+
+    /// Two transactions, the second begun on the first before that is written. Where the first fails the second must fail
+    /// too, whether it was complete by then or not.
+    private func commitTwo() throws {
+        let first = try openStore().beginWriting()
+        var model = states.current
+        try workload.change(first, &model)
+        guard let finishFirst = try first.stage() else { return }
+        states.attempt(model)
+        var last = model
+        var second: WriteTransaction?
+        var finishSecond: (() throws(StoreError) -> Void)?
+        var failure: (any Error)?
+        do {
+            second = try openStore().beginWriting()
+            if let second { try workload.change(second, &last) }
+            if last != model, later.chance(0.5) { finishSecond = try second?.stage() }
+        } catch {
+            second = nil
+            failure = error
+        }
+        if finishSecond != nil { states.attempt(last) }
+        do {
+            try finishFirst()
+        } catch {
+            let buildsOnIt = last != model && failure == nil
+            throw buildsOnIt ? try refused(second, finishSecond, after: error) : error
+        }
+        if finishSecond == nil { acknowledge() }
+        if let failure { throw failure }
+        if finishSecond == nil { states.attempt(last) }
+        if let finishSecond { try finishSecond() } else { try second?.commit() }
+        acknowledge()
+    }
+
+    /// Makes sure that a transaction which builds on one that failed is refused.
+    ///
+    /// - Returns: the first one's error.
+    private func refused(
+        _ transaction: WriteTransaction?, _ finish: (() throws(StoreError) -> Void)?, after failure: any Error
+    ) throws -> any Error {
+        do {
+            if let finish { try finish() } else { try transaction?.commit() }
+        } catch {
+            return failure
+        }
+        throw finding("a commit was acknowledged that builds on one that failed")
+    }
+
+    private func acknowledge() {
         states.acknowledge(isDurable: !isRelaxed)
         statistics.commits += 1
     }

@@ -18,6 +18,8 @@ package final class Campaign {
     var simulation: Simulation
     var workload: Workload
     var generator: SeededGenerator
+    /// Decides about what runs of a seed did not do at first, so that the rest stays what it was.
+    var later: SeededGenerator
     var states = PossibleStates()
     var store: Store?
     /// Whether the open store acknowledges commits before they are synced.
@@ -46,6 +48,7 @@ package final class Campaign {
         self.sabotage = sabotage
         let origin = Simulation(seed: seed)
         generator = origin.choices(stream: 0)
+        later = origin.choices(stream: 18)
         var settings = CampaignSettings(
             &generator, encryption: origin.choices(stream: 2), shapes: origin.choices(stream: 17))
         if let cipher { settings.cipher = cipher }
@@ -60,6 +63,7 @@ package final class Campaign {
         do {
             say("\(settings)")
             prepareDisk()
+            if later.chance(0.3) { simulation.disk.crash(atChange: 1 + later.next(below: 8)) }
             try guarded(.openStore)
             while step < settings.steps {
                 step += 1
@@ -83,7 +87,7 @@ package final class Campaign {
         } catch let finding as CampaignFinding {
             throw finding
         } catch  where simulation.disk.hasCrashed {
-            try recover(.power)
+            try recover(later.chance(0.3) ? .process : .power)
         } catch {
             throw finding("\(action) failed although nothing was wrong: \(error)")
         }

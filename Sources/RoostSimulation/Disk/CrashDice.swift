@@ -1,14 +1,16 @@
 /// Decides, change by change, what a crash leaves.
 ///
 /// Pure chance for each sector would tear every longer write and hardly ever show the plain cases, so every crash
-/// first draws a pattern: nothing survives, all does, a prefix in order, or each change for itself with some
-/// probability.
+/// first draws a pattern: nothing survives, all does, a prefix in order, all but one, or each change for itself with
+/// some probability.
 struct CrashDice {
     private enum Pattern {
         case nothing
         case everything
         /// Changes before the sequence number survive, that one is torn, later ones are lost.
         case prefix(UInt64)
+        /// The change of this sequence number is torn, all others survive.
+        case hole(UInt64)
         case mixture(Double)
     }
 
@@ -38,6 +40,7 @@ struct CrashDice {
                 case 0: .nothing
                 case 1: .everything
                 case 2, 3: .prefix(range.lowerBound + UInt64(generator.next(below: max(1, range.count))))
+                case 4: .hole(range.lowerBound + UInt64(generator.next(below: max(1, range.count))))
                 default: .mixture(Double(1 + generator.next(below: 9)) / 10)
                 }
             }
@@ -50,6 +53,7 @@ struct CrashDice {
         case .nothing: false
         case .everything: true
         case .prefix(let cut): sequence == cut ? generator.chance(0.5) : sequence < cut
+        case .hole(let place): sequence != place || generator.chance(0.5)
         case .mixture(let probability): generator.chance(probability)
         }
     }
@@ -74,6 +78,7 @@ struct CrashDice {
         case .nothing: return .lost
         case .everything: return .whole
         case .prefix(let cut): return sequence == cut ? .torn(0.5) : sequence < cut ? .whole : .lost
+        case .hole(let place): return sequence == place ? .torn(0.5) : .whole
         case .mixture(let probability):
             if generator.chance(0.5) { return .torn(probability) }
             return generator.chance(probability) ? .whole : .lost

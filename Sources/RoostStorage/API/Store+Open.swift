@@ -59,8 +59,12 @@ struct StoreOpener {
         file.mapped?.extend(to: syncedEnd)
         let output = CommitBuffer(
             file: file, start: record.end, compression: options.compression, spares: nil)
-        let state = try replayer(file).state(at: record, output: output, owner: 0)
-        let store = Store(path: path, options: options, environment: environment, state: state) { publish in
+        let replayed = try replayer(file).state(at: record, output: output, owner: 0)
+        // They get into the file with the first commit: opening alone writes nothing.
+        let state =
+            output.count > 0 ? replayed.keeping(ReplayedNodes(file: file, bytes: output.unwritten)) : replayed
+        if output.count == 0 { output.release() }
+        return Store(path: path, options: options, environment: environment, state: state) { publish in
             Store.Writer(
                 lock: lock,
                 queue: CommitQueue(
@@ -68,12 +72,6 @@ struct StoreOpener {
                     nameSync: { [medium, path] () throws(FileError) in try medium.syncDirectory(of: path) },
                     publish: publish))
         }
-        if output.count > 0 {
-            try store.keepReplayed(output, state)
-        } else {
-            output.release()
-        }
-        return store
     }
 
     /// Opens the file and reads its header, or the header's copy.
@@ -190,19 +188,9 @@ struct StoreOpener {
             let hasTail = try file.file.size() > record.end
             let isCleanEnd = record.kind == .close && record.syncedEnd == record.start
             if isCleanEnd, !hasTail { return record.syncedEnd }
-            if hasTail { try file.file.truncate(to: record.end) }
+            if hasTail, !Canary.uncutTail.isPlanted { try file.file.truncate(to: record.end) }
             try file.file.sync()
             return record.end
         }
-    }
-}
-
-extension Store {
-    /// Commits leaves that replaying the log filled up, so that their bytes are in the file before anything refers to
-    /// them.
-    fileprivate func keepReplayed(_ output: CommitBuffer, _ state: StoreState) throws(StoreError) {
-        let transaction = try beginWriting()
-        try transaction.adopt(output)
-        try transaction.commit()
     }
 }

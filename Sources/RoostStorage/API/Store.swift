@@ -20,6 +20,8 @@ public final class Store: Sendable {
     private let writer: Mutex<Writer?>
     /// The writer's turn, which no thread owns, so that a transaction may move between threads.
     private let turn = DispatchSemaphore(value: 1)
+    /// The thread that runs the body of a ``write(_:)``; 0 when there is none.
+    private let writingThread = Atomic<UInt>(0)
     /// Shared by all stores, because a compaction hands nodes in memory from one to another.
     private static let owners = Atomic<UInt64>(1)
 
@@ -64,9 +66,11 @@ public final class Store: Sendable {
 
     /// Begins a transaction once it is this caller's turn. Commit it soon: everybody else who writes waits.
     ///
-    /// - Throws: ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, or ``StoreError/Code/writerFailed``.
+    /// - Throws: ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, ``StoreError/Code/writerFailed``, or
+    ///   ``StoreError/Code/nestedWrite`` within the body of a ``write(_:)`` on the same thread.
     public func beginWriting() throws(StoreError) -> WriteTransaction {
         guard isWritable else { throw notWritable() }
+        try checkNotWriting()
         turn.wait()
         do throws(StoreError) {
             guard let queue = writer.withLock({ $0?.queue }) else { throw notWritable() }
@@ -83,6 +87,15 @@ public final class Store: Sendable {
         options.readOnly
             ? StoreError(.readOnly, "\(path) was opened for reading only.")
             : StoreError(.closed, "\(path) was closed.")
+    }
+
+    /// Refuses what would wait for the end of the ``write(_:)`` that it is called in.
+    func checkNotWriting() throws(StoreError) {
+        guard writingThread.load(ordering: .relaxed) != currentThread() else {
+            throw StoreError(
+                .nestedWrite,
+                "This thread is within a write already, which would wait for itself. Use its transaction.")
+        }
     }
 
     func takeTurn() { turn.wait() }
@@ -115,13 +128,19 @@ public final class Store: Sendable {
     func abandon() { writer.withLock { $0 = nil } }
 
     /// Runs `body` in a transaction and commits it; an error thrown by `body` undoes everything.
+    ///
+    /// - Throws: what `body`, ``beginWriting()`` and ``WriteTransaction/commit()`` throw.
     @discardableResult
     public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
         let transaction = try beginWriting()
+        writingThread.store(currentThread(), ordering: .relaxed)
+        let result = Result { try body(transaction) }
+        // Before the commit, which lets others write.
+        writingThread.store(0, ordering: .relaxed)
         do {
-            let result = try body(transaction)
+            let value = try result.get()
             try transaction.commit()
-            return result
+            return value
         } catch {
             transaction.rollback()
             throw error
@@ -151,21 +170,30 @@ public final class Store: Sendable {
     // MARK: Closing
 
     /// Ends writing: makes a checkpoint if the log is long, notes the clean end in the file, gives prepared space and
-    /// the lock back. Snapshots stay valid. Closing twice does nothing.
+    /// the lock back. Where nothing was committed since the store was opened, nothing is written. Snapshots stay valid.
+    /// Closing twice does nothing.
     ///
     /// What was committed needs no closing to be safe.
     public func close() throws(StoreError) {
         guard isWritable else { return }
+        try checkNotWriting()
         compactor.stop()
         defer { abandon() }
         let state = state
-        if state.logBytes > Store.shortLog {
+        if try hasCommitted(), state.logBytes > Store.shortLog {
             let transaction = try beginWriting()
             if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
         }
         turn.wait()
         defer { turn.signal() }
         try commitQueue().close(at: environment.clock.now())
+    }
+
+    /// Whether anything was committed since the store was opened, or compacted.
+    private func hasCommitted() throws(StoreError) -> Bool {
+        turn.wait()
+        defer { turn.signal() }
+        return try commitQueue().hasCommitted
     }
 
     /// A log shorter than this is left to be replayed, which takes less time than writing a checkpoint.

@@ -74,7 +74,8 @@ extension WriteTransaction {
 
     package func put(_ key: ByteView, _ value: ByteView, in tree: Tree) throws(StoreError) {
         let editor = try editor(tree)
-        try check(key, value)
+        try check(key: key)
+        try check(value: value)
         if value.count <= store.options.inlineLimitInRange {
             try editor.putLater(key, .inline(value))
         } else {
@@ -82,6 +83,15 @@ extension WriteTransaction {
             try editor.putLater(key, Entry(kind: .owned, inline: .empty, chunk: chunk))
         }
         try relieve(editor)
+    }
+
+    /// Appends a value outside the trees; it lives once an entry refers to it.
+    ///
+    /// - Throws: ``StoreError/Code/limitExceeded`` for a value over 1 GiB.
+    package func append(value: ByteView) throws(StoreError) -> ValueReference {
+        try checkOpen()
+        try check(value: value)
+        return ValueReference(chunk: try output.append(.value, value))
     }
 
     /// Sets an entry that leads to a value written by ``append(value:)``.
@@ -92,7 +102,7 @@ extension WriteTransaction {
         _ key: ByteView, inline: ByteView, value: ValueReference, owns: Bool, in tree: Tree
     ) throws(StoreError) {
         let editor = try editor(tree)
-        try check(key, .empty)
+        try check(key: key)
         guard inline.count <= Format.maximumInlineLength else {
             throw StoreError(
                 .limitExceeded,
@@ -127,12 +137,16 @@ extension WriteTransaction {
         try relieve(editor)
     }
 
-    private func check(_ key: ByteView, _ value: ByteView) throws(StoreError) {
+    private func check(key: ByteView) throws(StoreError) {
         guard key.count <= Format.maximumKeyLength else {
             throw StoreError(
                 .limitExceeded,
                 "A key takes up to \(Format.maximumKeyLength) bytes; this one has \(key.count).")
         }
+    }
+
+    /// Refuses a value that could not be read again.
+    private func check(value: ByteView) throws(StoreError) {
         guard value.count <= Format.maximumValueLength else {
             throw StoreError(
                 .limitExceeded,

@@ -41,7 +41,8 @@ final class CompactedStore {
         let record = state.record
         let queue = try store.commitQueue()
         guard record.end - record.start > CompactedStore.longCommit else { return queue.trim(state) }
-        try queue.close(at: time)
+        try queue.noteCleanEnd(at: time)
+        queue.trim(state)
     }
 
     private static let longCommit: UInt64 = 1 << 20

@@ -1,13 +1,6 @@
 import Dispatch
+import RoostFile
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Sees to it that a store is compacted by one at a time, and by itself when it is time.
 final class Compactor: Sendable {
@@ -70,7 +63,7 @@ final class Compactor: Sendable {
             running.enter()
             current.control = control
             current.isAutomatic = isAutomatic
-            current.thread = Compactor.thisThread
+            current.thread = currentThread()
             return true
         }
     }
@@ -99,18 +92,10 @@ final class Compactor: Sendable {
         let isOwnThread = current.withLock { current in
             current.isStopped = true
             current.control?.cancel()
-            return current.control != nil && current.thread == Compactor.thisThread
+            return current.control != nil && current.thread == currentThread()
         }
         // The compaction itself may be the one that closes the store: it holds a reference for moments.
         if !isOwnThread { running.wait() }
-    }
-
-    private static var thisThread: UInt {
-        #if canImport(Darwin)
-            unsafe UInt(bitPattern: pthread_self())
-        #else
-            UInt(pthread_self())
-        #endif
     }
 
     // MARK: By itself

@@ -10,6 +10,7 @@ extension Store {
     ///   - options: its speed, its memory, and the form of what it writes.
     ///   - progress: called now and then, on the calling thread; returns `false` to cancel.
     /// - Throws: ``StoreError/Code/compacting`` when a compaction that somebody asked for is running,
+    ///   ``StoreError/Code/nestedWrite`` within a ``write(_:)`` on the same thread,
     ///   ``StoreError/Code/cancelled`` after that, ``cancelCompaction()`` or ``close()``, and what reading and writing
     ///   may throw, a full medium among it. The store then goes on in its old file.
     @discardableResult
@@ -17,6 +18,7 @@ extension Store {
         _ options: CompactionOptions = CompactionOptions(), progress: ProgressHandler? = nil
     ) throws(StoreError) -> CompactionResult {
         guard isWritable else { throw notWritable() }
+        try checkNotWriting()
         return try compactor.compact(self, options, progress)
     }
 

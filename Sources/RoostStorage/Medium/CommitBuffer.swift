@@ -75,10 +75,10 @@ final class CommitBuffer {
         return chunk
     }
 
-    /// Appends chunks as they are.
-    func append(raw chunks: ByteView) throws(StoreError) {
-        unwritten.buffer.append(chunks)
-        if unwritten.buffer.count >= CommitParts.partLength { try handOver() }
+    /// Begins with chunks that were made at this place in the file before. They are handed over with what follows.
+    func begin(with chunks: UnwrittenBytes) {
+        precondition(chunks.start == end, "a chunk is good at one place alone")
+        unwritten.buffer.append(chunks.buffer.view)
     }
 
     /// Makes a part of all whole blocks.

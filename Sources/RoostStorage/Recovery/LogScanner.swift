@@ -96,6 +96,7 @@ struct LogScanner {
                 return false
             }
             if current.start <= record.syncedEnd { return true }
+            if Canary.uncheckedCommit.isPlanted, previous.start <= record.syncedEnd { return true }
             current = previous
         }
     }

@@ -13,6 +13,14 @@ package enum Canary: CaseIterable, Sendable {
     case skippedCommit
     /// Opening takes what a killed process left in the system's cache for synced.
     case trustedCache
+    /// A transaction that was begun on a commit which then failed is committed nevertheless.
+    case forgottenSetback
+    /// Opening for writing leaves what stands after the last whole commit.
+    case uncutTail
+    /// The name of a store whose creator was killed is never synced.
+    case unsyncedName
+    /// Recovery does not look at the oldest of the commits that were not synced.
+    case uncheckedCommit
 
     #if ROOST_CANARY
         /// The fault that is planted for the current task.

@@ -14,6 +14,8 @@ import Synchronization
 final class CommitQueue: Sendable {
     private let durability: StoreOptions.Durability
     private let publish: @Sendable (StoreState) -> Void
+    /// Where the record stands after which the first commit comes.
+    private let opened: UInt64
     private let shared: Mutex<Shared>
     /// Held while writing.
     private let space: Mutex<SpaceAhead>
@@ -51,6 +53,7 @@ final class CommitQueue: Sendable {
     ) {
         self.durability = durability
         self.publish = publish
+        opened = state.record.offset
         shared = Mutex(Shared(tip: state, written: state, syncedEnd: syncedEnd, nameSync: nameSync))
         space = Mutex(SpaceAhead(from: state.record.end))
     }
@@ -124,6 +127,11 @@ final class CommitQueue: Sendable {
             }
         }
         try lead(while: work)
+    }
+
+    /// Whether there was a commit. Only the holder of the writer's turn may ask.
+    var hasCommitted: Bool {
+        get throws(StoreError) { try base().state.record.offset != opened }
     }
 
     /// Returns when everything enqueued is written. Only the holder of the writer's turn may ask.
@@ -254,7 +262,7 @@ final class CommitQueue: Sendable {
         if let failure = shared.withLock({ $0.failure }) { throw failure }
         do throws(FileError) {
             if let nameSync = shared.withLock({ $0.nameSync }) {
-                try nameSync()
+                if !Canary.unsyncedName.isPlanted { try nameSync() }
                 shared.withLock { $0.nameSync = nil }
             }
             if !Canary.skippedSync.isPlanted { try file.file.sync() }
@@ -279,7 +287,7 @@ final class CommitQueue: Sendable {
     /// commits that did so already.
     private func fail(_ batch: [StagedCommit], _ error: StoreError) {
         let (stranded, written) = shared.withLock { shared in
-            shared.setbacks += 1
+            if !Canary.forgottenSetback.isPlanted { shared.setbacks += 1 }
             shared.mayCacheFailed = true
             shared.tip = shared.written
             let stranded = shared.waiting
@@ -322,21 +330,27 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Notes in the file that everything before was synced, and gives prepared space back. Without a sync of its own:
-    /// if the note is lost, recovery merely has more to check.
+    /// Ends the commits: notes the clean end where there were any, and gives prepared space back.
     func close(at time: UInt64) throws(StoreError) {
-        if durability != .full { try syncNow() }
-        let base = try base()
-        let (state, last) = (base.state, base.state.record)
-        if last.kind != .close {
-            let output = CommitBuffer(file: state.file, start: last.end, compression: 0, spares: nil)
-            // Commits in flight may share this one's write, so it must not vouch for them.
-            var record = CommitRecord(.close, after: last, syncedEnd: base.syncedEnd, time: time)
-            let bytes = output.seal(&record)
-            let commit = StagedCommit(bytes: bytes, state: state.with(record: record), needsSync: false)
-            try finish(try enqueue(commit, on: base))
+        if try hasCommitted {
+            if durability != .full { try syncNow() }
+            try noteCleanEnd(at: time)
         }
         trim(shared.withLock { $0.tip })
+    }
+
+    /// Notes in the file that everything before was synced. Without a sync of its own: if the note is lost, recovery merely
+    /// has more to check.
+    func noteCleanEnd(at time: UInt64) throws(StoreError) {
+        let base = try base()
+        let (state, last) = (base.state, base.state.record)
+        guard last.kind != .close else { return }
+        let output = CommitBuffer(file: state.file, start: last.end, compression: 0, spares: nil)
+        // Commits in flight may share this one's write, so it must not vouch for them.
+        var record = CommitRecord(.close, after: last, syncedEnd: base.syncedEnd, time: time)
+        let bytes = output.seal(&record)
+        let commit = StagedCommit(bytes: bytes, state: state.with(record: record), needsSync: false)
+        try finish(try enqueue(commit, on: base))
     }
 
     /// Gives space after `state`, the newest, back: what was prepared, and what a large transaction that was rolled

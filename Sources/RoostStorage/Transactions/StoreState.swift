@@ -10,7 +10,8 @@ final class StoreState: Sendable {
     /// Bytes that a reopening would read to replay what the checkpoint lacks: records, operations, and the leaves that
     /// these name.
     let logBytes: UInt64
-    /// Nodes that replaying made and that are in no file; kept while a state refers to them.
+    /// Nodes that replaying made and that are in no file; kept while a state refers to them. A commit after this state
+    /// begins with them.
     let replayed: [ReplayedNodes]
 
     init(
@@ -57,10 +58,11 @@ final class StoreState: Sendable {
     var pendingBytes: Int { trees.values.reduce(0) { $0 + $1.pendingBytes } }
 }
 
-/// Nodes that exist in memory only, under offsets beyond any file's end; forgotten with the last state that uses them.
+/// Nodes that replaying the log has made and that exist in memory only: for a reader under offsets beyond any file's end,
+/// for a writer at the file's end, where the first commit puts them. Forgotten with the last state that uses them.
 final class ReplayedNodes: Sendable {
     private let file: DataFile
-    private let bytes: UnwrittenBytes
+    let bytes: UnwrittenBytes
 
     init(file: DataFile, bytes: UnwrittenBytes) {
         self.file = file

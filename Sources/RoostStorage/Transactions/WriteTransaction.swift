@@ -9,7 +9,9 @@ public final class WriteTransaction {
     let queue: CommitQueue
     let trees: TreeSet
     private let base: CommitQueue.Base
-    private let output: CommitBuffer
+    let output: CommitBuffer
+    /// How many of the commit's bytes were there before the transaction's own: leaves that opening the file made.
+    private let replayedCount: Int
     private var treeOperations = ByteBuffer()
     private var lastOperations: ChunkReference?
     /// Bytes of log since the checkpoint, this transaction's included, once it is complete.
@@ -27,6 +29,8 @@ public final class WriteTransaction {
         output = CommitBuffer(
             file: base.state.file, start: base.state.record.end, compression: options.compression,
             spares: store.spareBuffers)
+        for nodes in base.state.replayed { output.begin(with: nodes.bytes) }
+        replayedCount = output.count
         trees = TreeSet(
             base: base.state, reductions: store.options.reductions,
             context: TreeEditor.Context(
@@ -54,19 +58,6 @@ public final class WriteTransaction {
         try checkOpen()
         guard let editor = try trees.editor(tree.id) else { throw tree.missing(in: file.path) }
         return editor
-    }
-
-    /// Appends a value outside the trees; it lives once an entry refers to it.
-    package func append(value: ByteView) throws(StoreError) -> ValueReference {
-        try checkOpen()
-        return ValueReference(chunk: try output.append(.value, value))
-    }
-
-    /// Takes over nodes that were made at this commit's place in the file before there was a transaction.
-    func adopt(_ replayed: CommitBuffer) throws(StoreError) {
-        precondition(replayed.start == output.start && output.count == 0)
-        try output.append(raw: replayed.unwritten.buffer.view)
-        replayed.release()
     }
 
     // MARK: Trees
@@ -173,6 +164,14 @@ public final class WriteTransaction {
         return ticket.commit.record.number
     }
 
+    /// The first half of ``commit()``: completes the commit in memory and lets the next transaction begin on it.
+    ///
+    /// - Returns: the second half, which puts it on the medium, or throws; `nil` when nothing was changed.
+    package func stage() throws(StoreError) -> (() throws(StoreError) -> Void)? {
+        guard let ticket = try stage(.ifNeeded) else { return nil }
+        return { [queue] () throws(StoreError) in try queue.finish(ticket) }
+    }
+
     /// When a commit writes a checkpoint.
     enum CheckpointPolicy { case ifNeeded, always }
 
@@ -201,7 +200,7 @@ public final class WriteTransaction {
                 try editor.logTail()
             }
             let hasChanges =
-                lastOperations != nil || treeOperations.count > 0 || output.count > 0
+                lastOperations != nil || treeOperations.count > 0 || output.count > replayedCount
                 || trees.editors.values.contains { !$0.log.isEmpty }
             guard hasChanges || policy == .always else {
                 rollback()

@@ -71,6 +71,46 @@ import Testing
         } throws: { ($0 as? StoreError)?.code == .readOnly }
     }
 
+    /// However much of the log opening replays, and whatever it makes of that.
+    @Test(arguments: [true, false]) func openingAndClosingWithoutAChangeWritesNothing(closes: Bool) throws {
+        var bench = bench
+        (bench.options.pendingLimit, bench.options.logLimit) = (1 << 20, 1 << 20)
+        let disk = SimulatedMedium()
+        let first = try bench.open(disk)
+        for number in 1...30 { try bench.commit(number, to: first) }
+        let end = first.state.record.end
+        if closes { try first.close() }
+        let revived = disk.afterProcessDeath()
+        // A killed process leaves space that it had prepared, which is cut off once.
+        let before = try #require(revived.contents(of: "store"))
+        let kept = closes ? before : Array(before.prefix(Int(end)))
+        for _ in 0..<3 {
+            let store = try bench.open(revived)
+            #expect(try bench.commitsShown(by: store) == 30)
+            try store.write { _ in }
+            try store.close()
+            #expect(revived.contents(of: "store") == kept)
+        }
+    }
+
+    /// What opening made of the log gets into the file with the first commit, whether or not transactions were given up before.
+    @Test func whatOpeningMadeOfTheLogIsThereAfterTheNextCommit() throws {
+        var bench = bench
+        (bench.options.pendingLimit, bench.options.logLimit) = (1 << 20, 1 << 20)
+        let disk = SimulatedMedium()
+        var store = try bench.open(disk)
+        for number in 1...20 { try bench.commit(number, to: store) }
+        try store.close()
+        store = try bench.open(disk)
+        let old = store.snapshot()
+        try store.beginWriting().rollback()
+        for number in 21...30 { try bench.commit(number, to: store) }
+        #expect(try bench.commitsShown(by: store) == 30)
+        #expect(try Contents.read(old)[bench.work.name] == bench.models[20])
+        #expect(try store.check().findings == [])
+        #expect(try bench.commitsShown(by: try bench.open(disk.afterCrash(.losesAll))) == 30)
+    }
+
     /// A large transaction is written ahead in parts, which it must be able to read like the rest.
     @Test func aTransactionReadsWhatItHasWrittenAhead() throws {
         let disk = SimulatedMedium()

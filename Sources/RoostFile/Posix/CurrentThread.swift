@@ -7,7 +7,7 @@
 #endif
 
 /// Tells threads apart that run at the same time. Never 0.
-func currentThread() -> UInt {
+package func currentThread() -> UInt {
     #if canImport(Darwin) || canImport(Musl)
         unsafe UInt(bitPattern: pthread_self())
     #else
