@@ -74,7 +74,7 @@ func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
         "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
-        "RoostWire", "RoostSimulation", "RoostCampaign",
+        "RoostQuery", "RoostWire", "RoostSimulation", "RoostCampaign",
     ]
     guard isFuzzing else {
         return [
@@ -102,9 +102,9 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Roost", targets: ["Roost"]),
+        .library(name: "RoostQuery", targets: ["RoostQuery"]),
         .library(name: "RoostStorage", targets: ["RoostStorage"]),
         .library(name: "Fleece", targets: ["Fleece"]),
-        .library(name: "RoostQuery", targets: ["RoostQuery"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
     ] + benchmarkProducts() + simulationProducts() + fuzzingProducts(),
     traits: [

@@ -63,6 +63,8 @@ extension DatabaseError.Code {
     public static let invalidName = Self("invalidName")
     /// What should become a document cannot: its JSON is malformed, it is not an object, or encoding it failed.
     public static let invalidDocument = Self("invalidDocument")
+    /// A query cannot be understood: its text is malformed, or it names something that there is not.
+    public static let invalidQuery = Self("invalidQuery")
     /// A stored document is not of the shape that the type asked for can be decoded from.
     public static let decodingFailed = Self("decodingFailed")
     /// A value is larger, deeper or more numerous than Roost can store.

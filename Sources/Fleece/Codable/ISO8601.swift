@@ -3,7 +3,7 @@
 /// Times are seconds since 2001-01-01T00:00:00Z, as Foundation's `Date` holds them, and go through text unchanged.
 package enum ISO8601 {
     /// From 1970-01-01 to 2001-01-01, both at midnight UTC.
-    private static let secondsFrom1970To2001: Int64 = 978_307_200
+    package static let secondsFrom1970To2001: Int64 = 978_307_200
     private static let secondsPerDay: Int64 = 86_400
     /// The years 0…9999.
     private static let seconds1970: Range<Int64> = -62_167_219_200..<253_402_300_800
@@ -131,7 +131,8 @@ package enum ISO8601 {
     // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March and are counted in
     // eras of 400 years, so that the leap day is always the last of a year.
 
-    private static func days(year: Int, month: Int, day: Int) -> Int {
+    /// The day of a date in the Gregorian calendar, counted from 1970-01-01.
+    package static func days(year: Int, month: Int, day: Int) -> Int {
         let marchYear = month <= 2 ? year - 1 : year
         let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
         let yearOfEra = marchYear - era * 400
@@ -140,7 +141,8 @@ package enum ISO8601 {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    private static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+    /// The date of a day: see ``days(year:month:day:)``.
+    package static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -11,12 +11,11 @@ extension FleeceOutput {
     /// Writes a copy of `value`, which will be within `depth` collections.
     mutating func copy(_ value: FleeceValue, depth: Int) -> Item {
         guard let document = value.document else { return .undefined }
-        return document.read { copy(document, $0, at: value.offset, depth: depth) }
+        return document.read { copy($0, at: value.offset, keys: document.sharedKeys, depth: depth) }
     }
 
-    private mutating func copy(_ document: FleeceDocument, _ view: ByteView, at offset: Int, depth: Int)
-        -> Item
-    {
+    /// Writes a copy of the value at `offset`, whose dictionaries may have numbers from `keys` in place of strings.
+    mutating func copy(_ view: ByteView, at offset: Int, keys: SharedKeys?, depth: Int) -> Item {
         let header = view.header(at: offset)
         switch header.tag {
         case .special, .smallInteger:
@@ -33,14 +32,14 @@ extension FleeceOutput {
         case .data:
             return view.content(at: offset).map { unsafe data(view.buffer($0)) } ?? .undefined
         case .array, .dictionary:
-            return copy(document, view, collectionAt: offset, depth: depth)
+            return copy(view, collectionAt: offset, keys: keys, depth: depth)
         case nil:
             return .undefined
         }
     }
 
     private mutating func copy(
-        _ document: FleeceDocument, _ view: ByteView, collectionAt offset: Int, depth: Int
+        _ view: ByteView, collectionAt offset: Int, keys: SharedKeys?, depth: Int
     ) -> Item {
         guard depth < FleeceLimits.maximumDepth else {
             fail(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
@@ -55,18 +54,18 @@ extension FleeceOutput {
             let element = view.resolve(itemAt: place, of: layout)
             items.append(
                 isKey
-                    ? copy(document, view, keyAt: element)
-                    : copy(document, view, at: element, depth: depth + 1))
+                    ? copy(view, keyAt: element, keys: keys)
+                    : copy(view, at: element, keys: keys, depth: depth + 1))
         }
         return unsafe isDictionary ? dictionary(items.elements) : array(items.elements)
     }
 
-    private mutating func copy(_ document: FleeceDocument, _ view: ByteView, keyAt offset: Int) -> Item {
+    private mutating func copy(_ view: ByteView, keyAt offset: Int, keys: SharedKeys?) -> Item {
         if let text = view.content(at: offset), view.header(at: offset).tag == .string {
             return unsafe key(view.buffer(text))
         }
         let number = view.header(at: offset).smallInteger
-        return unsafe document.sharedKeys?.withBytes(of: number) { unsafe key($0) }
+        return unsafe keys?.withBytes(of: number) { unsafe key($0) }
             ?? string(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 }

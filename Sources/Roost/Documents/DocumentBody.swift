@@ -71,10 +71,7 @@ struct DocumentBody: Sendable {
                 properties: FleeceDocument(trusting: rest.dropFirst(Int(length))),
                 AttachmentList(stored: rest.prefix(Int(length))))
         default:
-            throw DatabaseError(
-                .unsupportedFormat,
-                "A document has a body of format \(format), and this Roost reads formats up to "
-                    + "\(Self.fleeceWithAttachments). Use a newer Roost.")
+            throw DatabaseError.unreadable(bodyFormat: format)
         }
     }
 
@@ -97,6 +94,16 @@ struct DocumentBody: Sendable {
         buffer.reset(keeping: 1 << 20)
         head.withView { buffer.append($0) }
         unsafe properties.bytes.withUnsafeBytes { unsafe buffer.append(ByteView($0)) }
+    }
+}
+
+extension DatabaseError {
+    /// A body in a format of a newer Roost.
+    static func unreadable(bodyFormat format: UInt8) -> Self {
+        Self(
+            .unsupportedFormat,
+            "A document has a body of format \(format), and this Roost reads formats up to "
+                + "\(DocumentBody.fleeceWithAttachments). Use a newer Roost.")
     }
 }
 

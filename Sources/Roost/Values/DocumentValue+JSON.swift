@@ -17,10 +17,16 @@ extension DocumentValue {
     }
 
     private func fleece() throws(DatabaseError) -> FleeceDocument {
+        FleeceDocument(trusting: try fleeceBytes())
+    }
+
+    /// The value as a Fleece body.
+    ///
+    /// - Throws: `invalidDocument` for a number that is not finite, `limitExceeded` for too deep nesting.
+    package func fleeceBytes() throws(DatabaseError) -> [UInt8] {
         var writer = FleeceWriter()
         write(to: &writer)
-        let bytes = try bodyCall { () throws(FleeceError) in try writer.finish() }
-        return FleeceDocument(trusting: bytes)
+        return try bodyCall { () throws(FleeceError) in try writer.finish() }
     }
 }
 

@@ -1,0 +1,132 @@
+import RoostBytes
+import RoostStorage
+
+/// Walks over documents in the order of their IDs and shows the bytes of their bodies where they are: no document is made,
+/// nothing is copied.
+///
+/// What it shows is valid until the cursor is used again. Use it from one thread at a time.
+package final class BodyCursor {
+    private let cursor: Cursor
+    private let descending: Bool
+    private let includesDeleted: Bool
+    private var entry: StoredDocument?
+
+    init(_ documents: TreeView, _ range: KeyRange, descending: Bool, includesDeleted: Bool) {
+        cursor = documents.cursor(range)
+        self.descending = descending
+        self.includesDeleted = includesDeleted
+    }
+
+    /// Goes to the next document; `false` after the last.
+    package func next() throws(DatabaseError) -> Bool {
+        let (cursor, descending) = (cursor, descending)
+        while try engine({ () throws(StoreError) in try descending ? cursor.previous() : cursor.next() }) {
+            let entry = try StoredDocument(cursor.inline)
+            guard includesDeleted || !entry.flags.contains(.deleted) else { continue }
+            self.entry = entry
+            return true
+        }
+        entry = nil
+        return false
+    }
+
+    /// The document's ID.
+    package var id: ByteView { cursor.keyView }
+
+    /// The properties as Fleece.
+    package func body() throws(DatabaseError) -> ByteView {
+        let cursor = cursor
+        let stored = try engine { () throws(StoreError) in try cursor.valueView() }
+        return try DocumentBody.properties(ofStored: stored)
+    }
+
+    /// What is known of the document besides its properties.
+    package var metadata: BodyMetadata {
+        guard let entry else { preconditionFailure("the cursor is not at a document") }
+        return BodyMetadata(entry)
+    }
+
+    /// Whether what was shown since the cursor was made is what the file holds.
+    ///
+    /// - Throws: `damaged` or `inputOutput` when a part of the file could not be read.
+    package func verify() throws(DatabaseError) {
+        let cursor = cursor
+        try engine { () throws(StoreError) in try cursor.checkMapping() }
+    }
+}
+
+/// What is known of a document besides its properties.
+package struct BodyMetadata {
+    /// The document's place in the collection's changes.
+    package let sequence: UInt64
+    /// Whether the winner is a tombstone.
+    package let isDeleted: Bool
+    /// When the document is to be purged, in microseconds since 1970; `nil` for never.
+    package let expiration: UInt64?
+    /// The winning revision.
+    package let revision: RevisionID
+
+    init(_ entry: StoredDocument) {
+        sequence = entry.sequence
+        isDeleted = entry.flags.contains(.deleted)
+        expiration = entry.expiration
+        revision = entry.winner
+    }
+}
+
+extension CollectionSnapshot {
+    /// A cursor over the bodies of the documents with IDs in a range; see ``BodyCursor``.
+    package func bodyCursor(
+        _ selection: DocumentSelection = DocumentSelection()
+    ) throws(DatabaseError) -> BodyCursor {
+        BodyCursor(
+            try reader.documents, selection.range, descending: selection.descending,
+            includesDeleted: selection.includesDeleted)
+    }
+
+    /// Calls `visit` with what is stored of one document, valid during the call; returns whether it is there.
+    ///
+    /// - Parameters:
+    ///   - id: The UTF-8 of the document's ID.
+    ///   - includesDeleted: Whether a tombstone counts.
+    package func withBody(
+        _ id: ByteView, includesDeleted: Bool = false, _ visit: (BodyMetadata, ByteView) -> Void
+    ) throws(DatabaseError) -> Bool {
+        let found = try reader.withEntry(id) { (entry, place) throws(DatabaseError) in
+            (metadata: BodyMetadata(entry), place: place)
+        }
+        guard let found, includesDeleted || !found.metadata.isDeleted else { return false }
+        let bytes = try engine { () throws(StoreError) in
+            try reader.source.value(at: found.place, in: reader.trees.documents)
+        }
+        try bytes.withView { (stored) throws(DatabaseError) in
+            visit(found.metadata, try DocumentBody.properties(ofStored: stored))
+        }
+        return true
+    }
+
+    /// How many documents there are with IDs in the range of `selection`, deleted ones included. O(log n).
+    package func entryCount(in selection: DocumentSelection) throws(DatabaseError) -> UInt64 {
+        let documents = try reader.documents
+        return try engine { () throws(StoreError) in try documents.count(in: selection.range) }
+    }
+}
+
+extension DocumentBody {
+    /// The part of a stored body that holds the properties.
+    static func properties(ofStored stored: ByteView) throws(DatabaseError) -> ByteView {
+        guard !stored.isEmpty else { throw DatabaseError.damaged("The body of a document") }
+        if stored[0] == fleece { return stored.dropFirst(1) }
+        guard stored[0] == fleeceWithAttachments else {
+            throw DatabaseError.unreadable(bodyFormat: stored[0])
+        }
+        var reader = ByteReader(stored.dropFirst(1))
+        do {
+            let length = try reader.varint()
+            guard length <= stored.count - 1 - reader.position else { throw MalformedBytes(at: 0) }
+            return stored.dropFirst(1 + reader.position + Int(length))
+        } catch {
+            throw DatabaseError.damaged("The attachments of a document")
+        }
+    }
+}

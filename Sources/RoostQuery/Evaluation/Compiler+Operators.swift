@@ -1,0 +1,160 @@
+import Fleece
+import Roost
+import RoostBytes
+import RoostOrder
+
+extension Compiler {
+    // MARK: Comparing
+
+    /// A comparison; of a path with a constant in one piece.
+    func comparison(_ comparison: Comparison, _ left: Expression, _ right: Expression) throws(QueryError)
+        -> Evaluation
+    {
+        if case .literal(let value) = right, let fused = try fused(comparison, left, value) { return fused }
+        if case .literal(let value) = left, let fused = try fused(comparison.mirrored, right, value) {
+            return fused
+        }
+        let (left, right, collation) = (try compile(left), try compile(right), collation)
+        return { frame in Comparisons.compare(left(frame), right(frame), comparison, collation) }
+    }
+
+    private func fused(
+        _ comparison: Comparison, _ expression: Expression, _ value: DocumentValue
+    ) throws(QueryError) -> Evaluation? {
+        guard grouping == nil, let (source, steps) = sourcePath(expression), !steps.isEmpty, !value.isNull
+        else {
+            return nil
+        }
+        if steps.count == 1, case .key(let name) = steps[0], MetaField(propertyName: name) != nil {
+            return nil
+        }
+        noteTouched(source)
+        let number = program.path(source, steps)
+        let (constant, collation) = (try constant(value), collation)
+        if case .integer(let limit) = constant.value {
+            return { frame in
+                let value = frame.value(ofPath: number)
+                if case .integer(let value) = value {
+                    return .bool(comparison.holds(value < limit ? -1 : value > limit ? 1 : 0))
+                }
+                return Comparisons.compare(value, .integer(limit), comparison, collation)
+            }
+        }
+        return { frame in
+            Comparisons.compare(frame.value(ofPath: number), constant.value, comparison, collation)
+        }
+    }
+
+    func membership(_ value: Expression, _ list: Expression, _ isNegated: Bool) throws(QueryError)
+        -> Evaluation
+    {
+        let collation = collation
+        let value = try compile(value)
+        // Constants are looked up, not gone through.
+        if case .array(let items) = list, items.count > 4, let set = try ConstantSet(items, collation, self) {
+            return { frame in
+                let value = value(frame)
+                guard value.isValued else { return value }
+                return .bool(set.contains(value) != isNegated)
+            }
+        }
+        let list = try compile(list)
+        return { frame in Comparisons.membership(value(frame), list(frame), collation, isNegated) }
+    }
+
+    // MARK: Collections
+
+    static func array(_ values: [Evaluation]) -> Evaluation {
+        { frame in frame.array(values.map { $0(frame) }) }
+    }
+
+    func dictionary(_ pairs: [Expression.Pair]) throws(QueryError) -> Evaluation {
+        var members: [(name: String, value: Evaluation)] = []
+        for pair in pairs { members.append((pair.name, try compile(pair.value))) }
+        return { [members] frame in
+            // What a member computes may need the writer's place in the arena, so all of them come first.
+            let values = members.map { $0.value(frame) }
+            return frame.collection { writer in
+                writer.beginDictionary()
+                for (member, value) in zip(members, values) where !value.isMissing {
+                    writer.key(member.name)
+                    writer.write(value)
+                }
+                writer.endDictionary()
+            }
+        }
+    }
+
+    // MARK: CASE and ANY
+
+    func choice(
+        _ base: Expression?, _ branches: [Expression.Branch], _ otherwise: Expression?
+    ) throws(QueryError) -> Evaluation {
+        let base = try base.map { (value) throws(QueryError) in try compile(value) }
+        let otherwise = try otherwise.map { (value) throws(QueryError) in try compile(value) }
+        var compiled: [(condition: Evaluation, value: Evaluation)] = []
+        for branch in branches { compiled.append((try compile(branch.condition), try compile(branch.value))) }
+        let collation = collation
+        return { [compiled] frame in
+            let subject = base?(frame)
+            for branch in compiled {
+                let condition = branch.condition(frame)
+                let holds =
+                    subject.map { Comparisons.compare($0, condition, .equal, collation).isTrue }
+                    ?? condition.isTrue
+                if holds { return branch.value(frame) }
+            }
+            return otherwise?(frame) ?? .null
+        }
+    }
+
+    func quantified(
+        _ quantifier: Quantifier, _ name: String, _ collection: Expression, _ condition: Expression
+    ) throws(QueryError) -> Evaluation {
+        let collection = try compile(collection)
+        let variable = program.addVariable()
+        let condition = try withScope { () throws(QueryError) in
+            scope.add(name, .variable(variable))
+            return try compile(condition)
+        }
+        return { frame in
+            let value = collection(frame)
+            guard let elements = value.elements else { return value.isMissing ? .missing : .null }
+            let saved = frame.variable(variable)
+            defer { frame.setVariable(variable, saved) }
+            let isAny = quantifier == .any
+            for element in elements {
+                frame.setVariable(variable, element)
+                if condition(frame).isTrue == isAny { return .bool(isAny) }
+            }
+            return .bool(quantifier == .every || quantifier == .anyAndEvery && elements.count > 0)
+        }
+    }
+}
+
+/// Constants among which a value is looked for.
+struct ConstantSet: Sendable {
+    private let keys: Set<[UInt8]>
+    private let collation: Collation
+
+    /// `nil` unless all items are literals with a value.
+    init?(_ items: [Expression], _ collation: Collation, _ compiler: Compiler) throws(QueryError) {
+        let encoder = KeyEncoder(collation)
+        var keys: Set<[UInt8]> = []
+        for item in items {
+            guard case .literal(let value) = item else { return nil }
+            if value.isNull { continue }
+            encoder.reset()
+            encoder.append(try compiler.constant(value).value)
+            keys.insert(encoder.key)
+        }
+        self.keys = keys
+        self.collation = collation
+    }
+
+    func contains(_ value: Value) -> Bool {
+        let encoder = KeyEncoder(collation)
+        encoder.append(value)
+        return keys.contains(encoder.key)
+    }
+}

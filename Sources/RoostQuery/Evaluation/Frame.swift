@@ -1,0 +1,156 @@
+import Fleece
+import Foundation
+import Roost
+import RoostBytes
+
+/// What expressions are evaluated in: the present rows of all sources, variables and parameters of one execution.
+///
+/// Belongs to one thread.
+final class Frame {
+    let program: Program
+    let parameters: [Value]
+    let arena = Arena()
+    /// Keeps the bytes that parameters point into.
+    private let constants: ConstantPool
+    /// What reads documents, for subqueries and blobs.
+    weak var reader: (any DocumentSource)?
+    /// The row of each source: a document's properties, an element, or a row of a subquery.
+    private let roots: Cells<Value>
+    /// What META() says of the row of each source.
+    private let metadata: Cells<RowMetadata?>
+    /// Counts the rows of each source, so that what is known of earlier ones is not taken for true.
+    private let generations: Cells<Int>
+    private let slots: Cells<Slot>
+    private let variables: Cells<Value>
+    /// The aggregates of the present group.
+    private let aggregates: Cells<Value>
+    /// The sets of subqueries that depend on nothing, once they were computed.
+    var subqueryResults: [Int: OwnedRows] = [:]
+    /// Regular expressions that came from rows.
+    var patterns: [String: RegularExpression] = [:]
+    /// What made it impossible to go on; looked at after every row.
+    private(set) var failure: DatabaseError?
+    /// The time that functions of dates take for local.
+    let timeZone = TimeZone.current
+
+    private struct Slot {
+        var generation = -1
+        var value = Value.missing
+    }
+
+    init(_ program: Program, parameters given: [String: DocumentValue]) throws(DatabaseError) {
+        self.program = program
+        let pool = ConstantPool()
+        var parameters: [Value] = []
+        for name in program.parameterNames {
+            parameters.append(
+                try given[name].map { (value) throws(DatabaseError) in try pool.value(value) } ?? .missing)
+        }
+        self.parameters = parameters
+        constants = pool
+        roots = Cells(.missing, count: program.sourceCount)
+        metadata = Cells(nil, count: program.sourceCount)
+        generations = Cells(0, count: program.sourceCount)
+        slots = Cells(Slot(), count: program.paths.count)
+        variables = Cells(.missing, count: program.variableCount)
+        aggregates = Cells(.missing, count: program.aggregateCount)
+    }
+
+    /// Ends the execution with an error, after the present row.
+    func fail(_ error: @autoclosure () -> DatabaseError) {
+        if failure == nil { failure = error() }
+    }
+
+    /// - Throws: what made it impossible to evaluate something since the last call.
+    @inline(__always)
+    func check() throws(DatabaseError) {
+        if let failure { throw failure }
+        guard !arena.isExhausted else {
+            throw DatabaseError(
+                .limitExceeded,
+                "What the query computes for a single row exceeds \(Arena.limit >> 20) MB. Ask for less of each document."
+            )
+        }
+    }
+
+    // MARK: Rows
+
+    /// Goes to another row of a source.
+    @inline(__always)
+    func setRow(_ source: Int, _ root: Value, _ row: RowMetadata?) {
+        generations[source] &+= 1
+        roots[source] = root
+        metadata[source] = row
+    }
+
+    func root(_ source: Int) -> Value { roots[source] }
+    func rowMetadata(_ source: Int) -> RowMetadata? { metadata[source] }
+
+    /// The value at a path of the program, found once for each row.
+    @inline(__always)
+    func value(ofPath index: Int) -> Value {
+        let path = program.paths[index]
+        let generation = generations[path.source]
+        let slot = slots[index]
+        if slot.generation == generation { return slot.value }
+        return resolve(path, index, generation)
+    }
+
+    private func resolve(_ path: Program.Path, _ index: Int, _ generation: Int) -> Value {
+        let parent = path.parent < 0 ? roots[path.source] : value(ofPath: path.parent)
+        let value = path.step.value(in: parent)
+        slots[index] = Slot(generation: generation, value: value)
+        return value
+    }
+
+    // MARK: Variables
+
+    func variable(_ index: Int) -> Value { variables[index] }
+    func setVariable(_ index: Int, _ value: Value) { variables[index] = value }
+    func aggregate(_ index: Int) -> Value { aggregates[index] }
+    func setAggregate(_ index: Int, _ value: Value) { aggregates[index] = value }
+
+    // MARK: Making values
+
+    /// A new string, which is kept until the row ends.
+    func string(_ text: String) -> Value { .string(arena.copy(text)) }
+
+    /// A new array or dictionary, which is kept until the row ends; null when it cannot be made.
+    func collection(_ write: (inout FleeceWriter) -> Void) -> Value {
+        var writer = FleeceWriter(capacity: 256)
+        write(&writer)
+        guard let body = try? writer.finish() else { return .null }
+        return Value(FleeceNode(root: arena.copy(body)))
+    }
+
+    /// A new array, which is kept until the row ends.
+    func array(_ values: some Sequence<Value>) -> Value {
+        collection { writer in
+            writer.beginArray()
+            for value in values { writer.write(value) }
+            writer.endArray()
+        }
+    }
+}
+
+/// What META() knows of a row.
+struct RowMetadata {
+    let id: ByteView
+    let body: BodyMetadata
+}
+
+/// A step of a path, with the key's bytes at hand.
+enum ResolvedStep: @unchecked Sendable {
+    // The bytes are in the program's pool, which nobody changes.
+    case key(ByteView)
+    case index(Int)
+
+    @inline(__always)
+    func value(in value: Value) -> Value {
+        switch (self, value) {
+        case (.key(let key), .dictionary(let node)): Value(node[key])
+        case (.index(let index), .array(let node)): Value(node[index])
+        default: .missing
+        }
+    }
+}

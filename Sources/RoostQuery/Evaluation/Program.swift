@@ -1,0 +1,87 @@
+import Fleece
+import Roost
+import RoostBytes
+
+/// Computes a value from the present rows.
+typealias Evaluation = @Sendable (Frame) -> Value
+
+/// What a whole query, with all queries in it, needs to be executed: its sources, paths, variables and parameters by number.
+///
+/// Made by the ``Compiler``; never changes afterwards, and may be executed on any number of threads at once.
+final class Program: @unchecked Sendable {
+    // Only the compiler changes it, before anybody else sees it.
+
+    /// A way into the row of a source, one step longer than that of its parent.
+    struct Path {
+        let source: Int
+        /// The path without the last step; -1 for the row itself.
+        let parent: Int
+        let step: ResolvedStep
+    }
+
+    private(set) var paths: [Path] = []
+    private(set) var parameterNames: [String] = []
+    private(set) var sourceCount = 0
+    private(set) var variableCount = 0
+    private(set) var aggregateCount = 0
+    private(set) var selectCount = 0
+    let constants = ConstantPool()
+    /// The key of a blob's digest.
+    private(set) lazy var digestKey = constants.bytes("digest")
+    private var pathNumbers: [PathName: Int] = [:]
+
+    private struct PathName: Hashable {
+        let source: Int
+        let parent: Int
+        let step: Step
+    }
+
+    func addSource() -> Int {
+        defer { sourceCount += 1 }
+        return sourceCount
+    }
+
+    func addVariable() -> Int {
+        defer { variableCount += 1 }
+        return variableCount
+    }
+
+    func addAggregate() -> Int {
+        defer { aggregateCount += 1 }
+        return aggregateCount
+    }
+
+    func addSelect() -> Int {
+        defer { selectCount += 1 }
+        return selectCount
+    }
+
+    /// The number of the path that leads from a source's row over `steps`, of which there is at least one.
+    func path(_ source: Int, _ steps: [Step]) -> Int {
+        var parent = -1
+        for step in steps {
+            let name = PathName(source: source, parent: parent, step: step)
+            if let number = pathNumbers[name] {
+                parent = number
+                continue
+            }
+            paths.append(Path(source: source, parent: parent, step: resolved(step)))
+            pathNumbers[name] = paths.count - 1
+            parent = paths.count - 1
+        }
+        return parent
+    }
+
+    func resolved(_ step: Step) -> ResolvedStep {
+        switch step {
+        case .key(let key): .key(constants.bytes(key))
+        case .index(let index): .index(index)
+        }
+    }
+
+    func parameter(_ name: String) -> Int {
+        if let number = parameterNames.firstIndex(of: name) { return number }
+        parameterNames.append(name)
+        return parameterNames.count - 1
+    }
+}

@@ -1,0 +1,146 @@
+import RoostOrder
+
+/// What is computed of the rows of each group: the values that rows of a group share, aggregates, and what else is asked of a
+/// group, which its first row answers.
+///
+/// Filled while a query is compiled.
+final class Grouping {
+    /// The sources whose rows are grouped.
+    let sources: Set<Int>
+    /// The expressions of GROUP BY and their places among the aggregates of a frame.
+    private var keySlots: [Expression: Int] = [:]
+    private(set) var keys: [Key] = []
+    private(set) var accumulators: [Accumulator] = []
+
+    /// An expression of GROUP BY.
+    struct Key: Sendable {
+        let value: Evaluation
+        let collation: Collation
+        let slot: Int
+    }
+
+    /// What is gathered over the rows of a group.
+    struct Accumulator: Sendable {
+        enum Kind: Sendable {
+            case aggregate(Aggregate, isDistinct: Bool)
+            /// The value for the first row.
+            case first
+        }
+
+        let kind: Kind
+        /// `nil` for the number of rows.
+        let value: Evaluation?
+        let collation: Collation
+        let slot: Int
+    }
+
+    init(sources: Set<Int>) { self.sources = sources }
+
+    func addKey(
+        _ expression: Expression, _ value: @escaping Evaluation, _ collation: Collation, _ compiler: Compiler
+    ) {
+        let slot = compiler.program.addAggregate()
+        keys.append(Key(value: value, collation: collation, slot: slot))
+        keySlots[expression] = slot
+    }
+
+    /// The place of an expression of GROUP BY.
+    func slot(of expression: Expression) -> Int? { keySlots.isEmpty ? nil : keySlots[expression] }
+
+    /// The place of an aggregate.
+    func add(
+        _ aggregate: Aggregate, _ value: Expression?, _ isDistinct: Bool, _ compiler: Compiler
+    ) throws(QueryError) -> Int {
+        let saved = compiler.grouping
+        compiler.grouping = nil
+        defer { compiler.grouping = saved }
+        let evaluation = try value.map { (value) throws(QueryError) in try compiler.compile(value) }
+        let collation = try value.map { (value) throws(QueryError) in try compiler.collation(of: value) }
+        return add(.aggregate(aggregate, isDistinct: isDistinct), evaluation, collation ?? .binary, compiler)
+    }
+
+    func addFirst(_ value: @escaping Evaluation, _ compiler: Compiler) -> Int {
+        add(.first, value, .binary, compiler)
+    }
+
+    private func add(
+        _ kind: Accumulator.Kind, _ value: Evaluation?, _ collation: Collation, _ compiler: Compiler
+    ) -> Int {
+        let slot = compiler.program.addAggregate()
+        accumulators.append(Accumulator(kind: kind, value: value, collation: collation, slot: slot))
+        return slot
+    }
+}
+
+/// What was gathered so far for one accumulator of one group.
+struct Accumulated {
+    private var count = 0
+    private var total = Value.integer(0)
+    private var best: OwnedValue?
+    private var list: [OwnedValue] = []
+    private var seen: Set<[UInt8]> = []
+
+    /// Takes the present row; answers about how many bytes of memory that took.
+    mutating func take(_ accumulator: Grouping.Accumulator, _ frame: Frame) -> Int {
+        guard let evaluation = accumulator.value else {
+            count += 1
+            return 0
+        }
+        switch accumulator.kind {
+        case .first:
+            guard best == nil else { return 0 }
+            let value = OwnedValue(evaluation(frame))
+            best = value
+            return value.size
+        case .aggregate(let aggregate, let isDistinct):
+            let value = evaluation(frame)
+            guard !value.isMissing, aggregate == .arrayAggregate || !value.isNull else { return 0 }
+            var size = 0
+            if isDistinct {
+                let encoder = KeyEncoder(accumulator.collation)
+                encoder.append(value)
+                guard seen.insert(encoder.key).inserted else { return 0 }
+                size = encoder.count + 32
+            }
+            return size + take(aggregate, value, accumulator.collation, frame)
+        }
+    }
+
+    private mutating func take(
+        _ aggregate: Aggregate, _ value: Value, _ collation: Collation, _ frame: Frame
+    ) -> Int {
+        switch aggregate {
+        case .count: count += 1
+        case .sum, .avg:
+            guard value.double != nil else { return 0 }
+            count += 1
+            total = Arithmetics.add(total, value)
+        case .min, .max:
+            let order = best.map { value.compare($0.value(in: frame.arena), collation) }
+            guard order.map({ aggregate == .min ? $0 < 0 : $0 > 0 }) ?? true else { return 0 }
+            let owned = OwnedValue(value)
+            best = owned
+            return owned.size
+        case .arrayAggregate:
+            let owned = OwnedValue(value)
+            list.append(owned)
+            return owned.size
+        }
+        return 0
+    }
+
+    /// What the accumulator comes to.
+    func result(_ accumulator: Grouping.Accumulator, _ frame: Frame) -> Value {
+        switch accumulator.kind {
+        case .first: return best?.value(in: frame.arena) ?? .missing
+        case .aggregate(.count, _): return .integer(Int64(count))
+        case .aggregate(.sum, _): return count == 0 ? .null : total
+        case .aggregate(.avg, _):
+            guard count > 0, let total = total.double else { return .null }
+            return .number(total / Double(count))
+        case .aggregate(.min, _), .aggregate(.max, _): return best?.value(in: frame.arena) ?? .null
+        case .aggregate(.arrayAggregate, _):
+            return list.isEmpty ? .null : frame.array(list.map { $0.value(in: frame.arena) })
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Roost
+import RoostOrder
+
+/// Decides how queries are executed, the one that was asked and those within it.
+final class Planner {
+    private let collections: any CollectionFinder
+    /// What FROM names when it names nothing.
+    private let defaultCollection: (name: String, scope: String)
+
+    init(
+        _ collections: any CollectionFinder,
+        defaultCollection: (name: String, scope: String) = ("_default", "_default")
+    ) {
+        self.collections = collections
+        self.defaultCollection = defaultCollection
+    }
+
+    func plan(_ select: Select, _ compiler: Compiler) throws(QueryError) -> SelectPlan {
+        try compiler.withScope { () throws(QueryError) in
+            compiler.scope.beginSelect()
+            let saved = compiler.grouping
+            compiler.grouping = nil
+            defer { compiler.grouping = saved }
+            return try SelectPlanning(select, self, compiler).planned()
+        }
+    }
+
+    // MARK: Queries within expressions
+
+    /// Whether a query has rows.
+    func existence(_ select: Select, _ compiler: Compiler) throws(QueryError) -> Evaluation {
+        let plan = try inner(select, compiler)
+        return { frame in
+            frame.rows(of: plan, limit: 1).map { .bool(!$0.isEmpty) } ?? .null
+        }
+    }
+
+    /// The rows of a query as an array; the values themselves where a row has one column, and the value where there is
+    /// only one for certain.
+    func rows(_ select: Select, _ compiler: Compiler) throws(QueryError) -> Evaluation {
+        let plan = try inner(select, compiler)
+        return { frame in frame.rows(of: plan, limit: .max).map { frame.value(of: $0, plan) } ?? .null }
+    }
+
+    private func inner(_ select: Select, _ compiler: Compiler) throws(QueryError) -> SelectPlan {
+        let known = compiler.program.sourceCount
+        let (plan, touched) = try compiler.tracking { () throws(QueryError) -> SelectPlan in
+            try compiler.withinQuery { () throws(QueryError) -> SelectPlan in try self.plan(select, compiler)
+            }
+        }
+        plan.isCorrelated = touched.contains { $0 < known } || compiler.scope.hasVariables
+        return plan
+    }
+
+    // MARK: Collections
+
+    func collection(_ name: String, scope: String, _ place: Place) throws(QueryError) -> DocumentCollection {
+        let isDefault = name == "_" && scope == "_default"
+        let wanted = isDefault ? defaultCollection : (name, scope)
+        var names: [String] = []
+        do throws(DatabaseError) {
+            if let found = try collections.findCollection(wanted.0, scope: wanted.1) { return found }
+            names = try collections.collectionNames(scope: wanted.1)
+        } catch {
+            throw QueryError("\(error)", at: place.offset)
+        }
+        let shown = wanted.1 == "_default" ? wanted.0 : "\(wanted.1).\(wanted.0)"
+        throw QueryError(
+            "There is no collection \(shown) here\(Suggestion.text(for: name, among: names))",
+            at: place.offset)
+    }
+}
+
+/// Finds the collections that queries name.
+protocol CollectionFinder {
+    func findCollection(_ name: String, scope: String) throws(DatabaseError) -> DocumentCollection?
+    func collectionNames(scope: String) throws(DatabaseError) -> [String]
+}
+
+extension Database: CollectionFinder {
+    func findCollection(_ name: String, scope: String) throws(DatabaseError) -> DocumentCollection? {
+        try collections(scope: scope).first { $0.collectionName == name }
+    }
+
+    func collectionNames(scope: String) throws(DatabaseError) -> [String] {
+        try collections(scope: scope).map(\.collectionName)
+    }
+}
+
+extension Scope {
+    /// Whether variables of ANY or EVERY are known.
+    var hasVariables: Bool { knownMeanings.contains { if case .variable = $0 { true } else { false } } }
+}

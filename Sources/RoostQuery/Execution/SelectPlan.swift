@@ -1,0 +1,99 @@
+import Roost
+import RoostOrder
+
+/// How a query is executed. Never changes once it is made.
+final class SelectPlan: @unchecked Sendable {
+    // The planner fills it before anybody else sees it.
+
+    /// Where rows come from, the outermost first.
+    var sources: [SourcePlan] = []
+    /// What a row consists of.
+    var columns: [Evaluation] = []
+    var columnNames: [String] = []
+    var grouping: Grouping?
+    /// What groups are kept.
+    var having: Evaluation?
+    var order: [OrderPlan] = []
+    /// Whether rows come in the order asked for already.
+    var isOrdered = false
+    var isDistinct = false
+    var limit: Evaluation?
+    var offset: Evaluation?
+    /// The number of rows of a collection, for a query that asks for nothing else.
+    var countedCollection: DocumentCollection?
+    /// The number of this query among those of the program.
+    let number: Int
+    /// Whether it refers to rows of the queries around it.
+    var isCorrelated = false
+    /// Whether all that it yields is one value.
+    var isSingleValue = false
+
+    init(number: Int) { self.number = number }
+}
+
+/// One of the things that rows are ordered by.
+struct OrderPlan: Sendable {
+    let value: Evaluation
+    let collation: Collation
+    let isDescending: Bool
+    /// As it was written.
+    let text: String
+}
+
+/// Where rows of a source come from and which are kept.
+struct SourcePlan: Sendable {
+    enum Origin: Sendable {
+        case documents(DocumentCollection, DocumentAccess)
+        case select(SelectPlan)
+        case elements(Evaluation)
+    }
+
+    let number: Int
+    let alias: String
+    var origin: Origin
+    var join = Select.Join.first
+    /// ON.
+    var condition: Evaluation?
+    /// The conditions of WHERE that can be answered once this source has a row.
+    var filters: [Evaluation] = []
+    /// What to look rows up by in a table of this source's rows, instead of going through all of them.
+    var hash: HashJoin?
+    var notes: SourceNotes
+}
+
+/// What `explain` says of a source.
+struct SourceNotes: Sendable {
+    var name = ""
+    var conditions: [String] = []
+    var access: [String] = []
+    var on: String?
+}
+
+/// Equality of something of the rows before with something of the source's own.
+struct HashJoin: Sendable {
+    let outer: Evaluation
+    let inner: Evaluation
+    let collation: Collation
+    let text: String
+}
+
+/// Which documents of a collection are read.
+struct DocumentAccess: Sendable {
+    var includesDeleted = false
+    var descending = false
+    /// Only documents with these IDs: a string each, or the strings of an array.
+    var ids: Evaluation?
+    var lower: Bound?
+    var upper: Bound?
+    /// Only IDs that begin so.
+    var prefix: String?
+
+    /// An end of a range of IDs.
+    struct Bound: Sendable {
+        let value: Evaluation
+        let isIncluded: Bool
+    }
+
+    /// Whether every document is looked at.
+    var isScan: Bool { ids == nil && lower == nil && upper == nil && prefix == nil }
+}

@@ -1,0 +1,260 @@
+import Roost
+import RoostOrder
+
+/// The planning of one query.
+final class SelectPlanning {
+    let select: Select
+    let planner: Planner
+    let compiler: Compiler
+    let plan: SelectPlan
+    /// The conditions that AND joins in WHERE.
+    private var conditions: [Expression] = []
+
+    init(_ select: Select, _ planner: Planner, _ compiler: Compiler) {
+        self.select = select
+        self.planner = planner
+        self.compiler = compiler
+        plan = SelectPlan(number: compiler.program.addSelect())
+    }
+
+    /// The plan.
+    func planned() throws(QueryError) -> SelectPlan {
+        if let condition = select.condition { conditions = condition.conjuncts }
+        // LIMIT and OFFSET are the same for all rows, so no source is known yet.
+        let scope = compiler.scope
+        plan.limit = try select.limit.map { (value) throws(QueryError) in try compiler.compile(value) }
+        plan.offset = try select.offset.map { (value) throws(QueryError) in try compiler.compile(value) }
+        compiler.scope = scope
+        try planSources()
+        try planFilters()
+        try planGroups()
+        let columns = try namedColumns()
+        for column in columns { plan.columns.append(try compiler.compile(column.value)) }
+        plan.columnNames = columns.map(\.name)
+        try planOrder(columns)
+        plan.isDistinct = select.isDistinct
+        for index in plan.sources.indices { noteDeleted(index) }
+        noteCount()
+        return plan
+    }
+
+    // MARK: FROM
+
+    private func planSources() throws(QueryError) {
+        let sources =
+            select.sources.isEmpty
+            ? [Select.Source(origin: .collection("_", scope: "_default"), alias: "_doc")] : select.sources
+        var aliases: Set<String> = []
+        for source in sources {
+            guard aliases.insert(source.alias.lowercased()).inserted else {
+                throw QueryError(
+                    "Two sources are called \(source.alias); give one of them another name with AS",
+                    at: source.place.offset)
+            }
+            try add(source)
+        }
+    }
+
+    private func add(_ source: Select.Source) throws(QueryError) {
+        var notes = SourceNotes()
+        let origin: SourcePlan.Origin
+        let kind: Compiler.SourceKind
+        switch source.origin {
+        case .collection(let name, let scope):
+            let collection = try planner.collection(name, scope: scope, source.place)
+            origin = .documents(collection, DocumentAccess())
+            kind = .collection
+            notes.name = "\(collection)"
+        case .select(let inner):
+            origin = .select(try planner.plan(inner, compiler))
+            kind = .select
+            notes.name = "a query"
+        case .elements(let value):
+            origin = .elements(try compiler.compile(value))
+            kind = .elements
+            notes.name = value.sqlText
+        }
+        let number = compiler.program.addSource()
+        compiler.sourceKinds.append(kind)
+        compiler.scope.addSource(source.alias, number, takesProperties: kind != .elements)
+        var planned = SourcePlan(
+            number: number, alias: source.alias, origin: origin, join: source.join, notes: notes)
+        if let condition = source.condition {
+            planned.condition = try compiler.compile(condition)
+            planned.notes.on = condition.sqlText
+            planJoin(condition.conjuncts, &planned)
+        }
+        plan.sources.append(planned)
+    }
+
+    /// Makes use of ON, so that not every row is compared with every other.
+    private func planJoin(_ conditions: [Expression], _ source: inout SourcePlan) {
+        if case .documents(let collection, var access) = source.origin {
+            for condition in conditions { narrow(&access, condition, source.number, &source.notes) }
+            source.origin = .documents(collection, access)
+            if !access.isScan { return }
+        }
+        if case .elements = source.origin { return }
+        for condition in conditions {
+            guard source.hash == nil, case .comparison(.equal, let left, let right) = condition else {
+                continue
+            }
+            for (own, other) in [(left, right), (right, left)] {
+                guard let inner = compiled(own), let outer = compiled(other),
+                    inner.sources == [source.number],
+                    !outer.sources.contains(source.number)
+                else { continue }
+                source.hash = HashJoin(
+                    outer: outer.value, inner: inner.value, collation: compiler.collation, text: own.sqlText)
+                break
+            }
+        }
+    }
+
+    // MARK: WHERE
+
+    private func planFilters() throws(QueryError) {
+        let own = plan.sources.map(\.number)
+        for condition in conditions {
+            let (filter, touched) = try compiler.tracking { () throws(QueryError) in
+                try compiler.compile(condition)
+            }
+            // Answered as soon as the last source that it speaks of has a row.
+            let level = own.lastIndex { touched.contains($0) } ?? 0
+            plan.sources[level].filters.append(filter)
+            plan.sources[level].notes.conditions.append(condition.sqlText)
+            guard plan.sources[level].join != .left,
+                case .documents(let collection, var access) = plan.sources[level].origin
+            else { continue }
+            narrow(&access, condition, own[level], &plan.sources[level].notes)
+            plan.sources[level].origin = .documents(collection, access)
+        }
+    }
+
+    private func noteDeleted(_ index: Int) {
+        let source = plan.sources[index]
+        guard compiler.sourcesWithDeleted.contains(source.number),
+            case .documents(let collection, var access) = source.origin
+        else { return }
+        access.includesDeleted = true
+        plan.sources[index].origin = .documents(collection, access)
+    }
+
+    // MARK: GROUP BY
+
+    private func planGroups() throws(QueryError) {
+        let parts =
+            select.columns.map(\.value) + select.order.map(\.value) + (select.having.map { [$0] } ?? [])
+        let hasAggregates = parts.contains { $0.hasAggregate }
+        guard !select.groups.isEmpty || hasAggregates else { return }
+        let grouping = Grouping(sources: Set(plan.sources.map(\.number)))
+        for group in select.groups {
+            let expression = columnNamed(group) ?? group
+            guard !expression.hasAggregate else { throw QueryError("GROUP BY can't group by an aggregate") }
+            let (value, collation) = (
+                try compiler.compile(expression), try compiler.collation(of: expression)
+            )
+            grouping.addKey(expression, value, collation, compiler)
+        }
+        compiler.grouping = grouping
+        plan.grouping = grouping
+        plan.isSingleValue = select.groups.isEmpty && select.columns.count == 1 && select.having == nil
+        plan.having = try select.having.map { (having) throws(QueryError) in try compiler.compile(having) }
+    }
+
+    /// The column that a single name means, unless a source has that name: GROUP BY may name aliases.
+    private func columnNamed(_ expression: Expression) -> Expression? {
+        guard case .path(let steps, _) = expression, steps.count == 1, case .key(let name) = steps[0],
+            compiler.scope.meaning(of: name) == nil
+        else { return nil }
+        return select.columns.first { $0.alias == name }?.value
+    }
+
+    // MARK: SELECT
+
+    private struct NamedColumn {
+        let value: Expression
+        let name: String
+    }
+
+    private func namedColumns() throws(QueryError) -> [NamedColumn] {
+        var columns: [(value: Expression, name: String?, isExplicit: Bool)] = []
+        if select.columns.isEmpty {
+            for field in [MetaField.id, .sequence] {
+                columns.append(
+                    (.meta(field, alias: plan.sources[0].alias, .unknown), field.propertyName, false))
+            }
+        }
+        for column in select.columns {
+            if case .path(let steps, let place) = column.value, steps.isEmpty, column.alias == nil {
+                // All of a row: a column for each source.
+                for source in plan.sources {
+                    columns.append(
+                        (
+                            .path([.key(source.alias)], place), source.alias == "_doc" ? "_" : source.alias,
+                            false
+                        ))
+                }
+                continue
+            }
+            columns.append((column.value, column.alias ?? column.value.lastName, column.alias != nil))
+        }
+        var taken: [String: Int] = [:]
+        var explicit: Set<String> = []
+        var result: [NamedColumn] = []
+        var unnamed = 0
+        for column in columns {
+            if column.isExplicit, let name = column.name, !explicit.insert(name).inserted {
+                throw QueryError("Two columns are called \(name.debugDescription)")
+            }
+            if column.name == nil { unnamed += 1 }
+            let name = column.name ?? "$\(unnamed)"
+            let count = taken[name, default: 0] + 1
+            taken[name] = count
+            result.append(NamedColumn(value: column.value, name: count == 1 ? name : "\(name) #\(count)"))
+        }
+        return result
+    }
+
+    // MARK: ORDER BY
+
+    private func planOrder(_ columns: [NamedColumn]) throws(QueryError) {
+        for ordering in select.order {
+            let expression = columnNamed(stripped: ordering.value) ?? ordering.value
+            plan.order.append(
+                OrderPlan(
+                    value: try compiler.compile(expression),
+                    collation: try compiler.collation(of: expression),
+                    isDescending: ordering.isDescending, text: ordering.value.sqlText))
+        }
+        // Documents are read in the order of their IDs, either way.
+        guard plan.sources.count == 1, plan.grouping == nil, !select.isDistinct, select.order.count == 1,
+            case .documents(let collection, var access) = plan.sources[0].origin, access.ids == nil,
+            isID(select.order[0].value, plan.sources[0].number), compiler.collation == .binary
+        else { return }
+        access.descending = select.order[0].isDescending
+        plan.sources[0].origin = .documents(collection, access)
+        plan.isOrdered = true
+    }
+
+    /// ORDER BY may name a column, also within COLLATE.
+    private func columnNamed(stripped expression: Expression) -> Expression? {
+        if case .collate(let options, let inner) = expression {
+            return columnNamed(stripped: inner).map { .collate(options, $0) }
+        }
+        return columnNamed(expression)
+    }
+
+    // MARK: Counting
+
+    /// `SELECT count(*)` of a whole collection is known without reading it.
+    private func noteCount() {
+        guard plan.sources.count == 1, conditions.isEmpty, select.groups.isEmpty, select.having == nil,
+            select.columns.count == 1, case .aggregate(.count, nil, _) = select.columns[0].value,
+            case .documents(let collection, let access) = plan.sources[0].origin, access.isScan,
+            !access.includesDeleted,
+            select.order.isEmpty
+        else { return }
+        plan.countedCollection = collection
+    }
+}

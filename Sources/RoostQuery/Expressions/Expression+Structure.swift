@@ -1,0 +1,38 @@
+extension Expression {
+    /// The conditions that AND joins, or this one alone.
+    var conjuncts: [Expression] {
+        guard case .all(let parts) = self else { return [self] }
+        return parts.flatMap(\.conjuncts)
+    }
+
+    /// Whether an aggregate is in it, those of queries within it aside.
+    var hasAggregate: Bool {
+        if case .aggregate = self { return true }
+        return children.contains(where: \.hasAggregate)
+    }
+
+    /// The expressions directly within this one; those of queries aside.
+    var children: [Expression] {
+        switch self {
+        case .literal, .missing, .path, .variable, .meta, .parameter, .exists, .select, .rank: []
+        case .member(let value, _), .negative(let value), .test(let value, _, _), .not(let value),
+            .collate(_, let value),
+            .match(_, let value):
+            [value]
+        case .array(let values), .concatenation(let values), .all(let values), .any(let values),
+            .call(_, let values):
+            values
+        case .dictionary(let pairs): pairs.map(\.value)
+        case .arithmetic(_, let left, let right), .comparison(_, let left, let right),
+            .collation(_, let left, let right),
+            .identity(let left, let right, _), .membership(let left, let right, _),
+            .like(let left, let right, _),
+            .quantified(_, _, let left, let right):
+            [left, right]
+        case .choice(let base, let branches, let otherwise):
+            (base.map { [$0] } ?? []) + branches.flatMap { [$0.condition, $0.value] }
+                + (otherwise.map { [$0] } ?? [])
+        case .aggregate(_, let value, _): value.map { [$0] } ?? []
+        }
+    }
+}

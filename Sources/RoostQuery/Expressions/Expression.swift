@@ -1,0 +1,183 @@
+import Fleece
+import Roost
+
+/// One step of a path into a value.
+typealias Step = FleecePath.Component
+
+/// What a query computes: the one form that all of its languages lead to.
+///
+/// Names are not resolved yet: what a path begins in is found out when the query is compiled.
+indirect enum Expression: Hashable, Sendable {
+    case literal(DocumentValue)
+    case missing
+    /// A path that begins with a variable, an alias or a property; without steps, the whole document.
+    case path([Step], Place)
+    /// A path that begins in a variable of ANY or EVERY.
+    case variable(String, [Step], Place)
+    /// A path into what an expression yields.
+    case member(Expression, [Step])
+    /// What is known of a document besides its properties; everything together without a field.
+    case meta(MetaField?, alias: String?, Place)
+    case parameter(String)
+    case array([Expression])
+    case dictionary([Pair])
+    case arithmetic(Arithmetic, Expression, Expression)
+    case negative(Expression)
+    case concatenation([Expression])
+    case comparison(Comparison, Expression, Expression)
+    /// As ``comparison(_:_:_:)`` in CouchDB's manner: null is a value like others, and nothing holds of what is missing.
+    case collation(Comparison, Expression, Expression)
+    /// IS: equality that null and missing take part in.
+    case identity(Expression, Expression, isNegated: Bool)
+    case test(Expression, ValueTest, isNegated: Bool)
+    case membership(Expression, Expression, isNegated: Bool)
+    case like(Expression, Expression, isNegated: Bool)
+    case all([Expression])
+    case any([Expression])
+    case not(Expression)
+    case choice(Expression?, [Branch], otherwise: Expression?)
+    case quantified(Quantifier, variable: String, Expression, satisfies: Expression)
+    case exists(Select)
+    case select(Select)
+    case collate(CollationOptions, Expression)
+    case call(Function, [Expression])
+    case aggregate(Aggregate, Expression?, isDistinct: Bool)
+    /// MATCH() of a full-text index.
+    case match(index: String, Expression)
+    /// RANK() of a full-text index.
+    case rank(index: String)
+
+    /// A member of a dictionary that is made.
+    struct Pair: Hashable, Sendable {
+        let name: String
+        let value: Expression
+    }
+
+    /// WHEN and THEN.
+    struct Branch: Hashable, Sendable {
+        let condition: Expression
+        let value: Expression
+    }
+}
+
+/// Where in a query's text something stands, in bytes; part of no comparison.
+struct Place: Hashable, Sendable {
+    let offset: Int?
+
+    static let unknown = Place(offset: nil)
+
+    static func == (left: Self, right: Self) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+}
+
+/// What META() knows of a document.
+enum MetaField: String, Hashable, Sendable, CaseIterable {
+    case id, sequence, deleted, expiration, revisionID
+
+    /// The property under which a path names it: `_id`.
+    var propertyName: String { "_\(rawValue)" }
+
+    /// The field that a property's name stands for, CouchDB's `_rev` among them.
+    init?(propertyName: String) {
+        guard propertyName.hasPrefix("_") else { return nil }
+        if propertyName == "_rev" {
+            self = .revisionID
+        } else {
+            self.init(rawValue: "\(propertyName.dropFirst())")
+        }
+    }
+}
+
+/// An operator on two numbers.
+enum Arithmetic: String, Hashable, Sendable {
+    case add = "+"
+    case subtract = "-"
+    case multiply = "*"
+    case divide = "/"
+    case remainder = "%"
+}
+
+/// An operator that compares.
+enum Comparison: String, Hashable, Sendable {
+    case equal = "="
+    case unequal = "!="
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
+
+    /// Whether it holds of values that compare so: negative, zero or positive.
+    @inline(__always)
+    func holds(_ order: Int) -> Bool {
+        switch self {
+        case .equal: order == 0
+        case .unequal: order != 0
+        case .less: order < 0
+        case .lessOrEqual: order <= 0
+        case .greater: order > 0
+        case .greaterOrEqual: order >= 0
+        }
+    }
+
+    /// The one that holds where this does not.
+    var negated: Comparison {
+        switch self {
+        case .equal: .unequal
+        case .unequal: .equal
+        case .less: .greaterOrEqual
+        case .lessOrEqual: .greater
+        case .greater: .lessOrEqual
+        case .greaterOrEqual: .less
+        }
+    }
+
+    /// The one that holds when the sides are exchanged.
+    var mirrored: Comparison {
+        switch self {
+        case .equal, .unequal: self
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        }
+    }
+}
+
+/// What IS can ask of a value.
+enum ValueTest: String, Hashable, Sendable {
+    case null = "NULL"
+    case missing = "MISSING"
+    /// Neither null nor missing.
+    case valued = "VALUED"
+}
+
+/// Of which elements a condition must hold.
+enum Quantifier: String, Hashable, Sendable {
+    case any = "ANY"
+    case every = "EVERY"
+    /// Of all, and there is one.
+    case anyAndEvery = "ANY AND EVERY"
+}
+
+/// A function of many rows.
+enum Aggregate: String, Hashable, Sendable, CaseIterable {
+    case count, sum, avg, min, max
+    case arrayAggregate = "array_agg"
+}
+
+/// How COLLATE says that strings are compared; what is not given is taken from outside.
+struct CollationOptions: Hashable, Sendable {
+    var isUnicode: Bool?
+    var isCaseSensitive: Bool?
+    var isDiacriticSensitive: Bool?
+    var locale: String?
+
+    /// These options where they are given, else those of `outer`.
+    func inheriting(_ outer: CollationOptions) -> CollationOptions {
+        CollationOptions(
+            isUnicode: isUnicode ?? outer.isUnicode,
+            isCaseSensitive: isCaseSensitive ?? outer.isCaseSensitive,
+            isDiacriticSensitive: isDiacriticSensitive ?? outer.isDiacriticSensitive,
+            locale: locale ?? outer.locale)
+    }
+}

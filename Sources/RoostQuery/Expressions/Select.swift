@@ -1,0 +1,49 @@
+/// A query: what to take from where, under which condition, grouped and ordered how.
+struct Select: Hashable, Sendable {
+    var isDistinct = false
+    /// What a row consists of; `_id` and `_sequence` when it is empty.
+    var columns: [Column] = []
+    /// Where rows come from; the default collection when it is empty.
+    var sources: [Source] = []
+    var condition: Expression?
+    var groups: [Expression] = []
+    var having: Expression?
+    var order: [Ordering] = []
+    var limit: Expression?
+    var offset: Expression?
+
+    /// A part of a row.
+    struct Column: Hashable, Sendable {
+        var value: Expression
+        var alias: String?
+    }
+
+    /// Where rows come from.
+    struct Source: Hashable, Sendable {
+        var origin: Origin
+        var alias: String
+        var join = Join.first
+        /// ON.
+        var condition: Expression?
+        var place = Place.unknown
+    }
+
+    /// What a source yields rows of.
+    indirect enum Origin: Hashable, Sendable {
+        case collection(String, scope: String)
+        case select(Select)
+        /// The elements of an array of the sources before.
+        case elements(Expression)
+    }
+
+    /// How a source is joined to those before it.
+    enum Join: String, Hashable, Sendable {
+        case first, inner, left, cross
+    }
+
+    /// One of the things that rows are ordered by.
+    struct Ordering: Hashable, Sendable {
+        var value: Expression
+        var isDescending = false
+    }
+}

@@ -1,0 +1,165 @@
+import Fleece
+import Foundation
+
+/// Functions of dates: of texts in ISO 8601 and of milliseconds since 1970. A text without a zone is in local time.
+enum Dates {
+    /// A text's point of time, and how many seconds its clock is ahead of UTC.
+    struct Moment {
+        var milliseconds: Int64
+        var offset: Int
+    }
+
+    static func evaluation(_ function: Function, _ values: [Evaluation]) -> Evaluation? {
+        switch function {
+        case .millisToStr: format(values) { frame, moment, _ in Self.offset(at: moment, frame.timeZone) }
+        case .millisToUTC: format(values) { _, _, _ in 0 }
+        case .millisToTZ: format(values, hasZone: true) { _, _, zone in zone }
+        case .strToUTC: format(values, fromText: true) { _, _, _ in 0 }
+        case .strToTZ: format(values, hasZone: true, fromText: true) { _, _, zone in zone }
+        case .strToMillis:
+            Arguments.one(values[0]) { value, frame in
+                parse(value, frame).map { .integer($0.milliseconds) } ?? .null
+            }
+        case .dateDiffStr: difference(values) { parse($0, $1) }
+        case .dateDiffMillis: difference(values) { value, _ in moment(value) }
+        case .dateAddMillis:
+            add(values) { value, _ in
+                moment(value)
+            } result: { moment, _, _ in
+                .integer(moment.milliseconds)
+            }
+        case .dateAddStr:
+            add(values) {
+                parse($0, $1)
+            } result: { moment, example, frame in
+                guard let format = DateFormat(example: example) else { return .null }
+                return format.text(moment.milliseconds, offset: moment.offset).map(frame.string) ?? .null
+            }
+        default: nil
+        }
+    }
+
+    // MARK: Reading
+
+    private static let limit: Double = 1e15
+
+    /// Milliseconds since 1970 as a point of time.
+    private static func moment(_ value: Value) -> Moment? {
+        guard let number = value.double, abs(number) < limit else { return nil }
+        return Moment(milliseconds: Int64(number), offset: 0)
+    }
+
+    /// The point of time that a text names.
+    private static func parse(_ value: Value, _ frame: Frame) -> Moment? {
+        guard let text = value.string, let seconds = ISO8601.secondsSince2001(text.utf8) else { return nil }
+        let milliseconds = Int64((seconds * 1000).rounded()) + ISO8601.secondsFrom1970To2001 * 1000
+        guard let offset = zone(of: text) else {
+            // What was taken for UTC is local time.
+            let guess = offset(at: milliseconds, frame.timeZone)
+            let offset = offset(at: milliseconds - Int64(guess) * 1000, frame.timeZone)
+            return Moment(milliseconds: milliseconds - Int64(offset) * 1000, offset: offset)
+        }
+        return Moment(milliseconds: milliseconds, offset: offset)
+    }
+
+    /// The seconds that a text's zone is ahead of UTC; `nil` when it has none.
+    private static func zone(of text: String) -> Int? {
+        let time = Array(text.utf8.dropFirst(11))
+        if time.last == UInt8(ascii: "Z") { return 0 }
+        guard let sign = time.lastIndex(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }) else {
+            return nil
+        }
+        let digits = time[(sign + 1)...].filter { $0 != UInt8(ascii: ":") }.map { Int($0) - 48 }
+        guard digits.count == 4 else { return nil }
+        let seconds = ((digits[0] * 10 + digits[1]) * 60 + digits[2] * 10 + digits[3]) * 60
+        return time[sign] == UInt8(ascii: "-") ? -seconds : seconds
+    }
+
+    private static func offset(at milliseconds: Int64, _ zone: TimeZone) -> Int {
+        zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(milliseconds) / 1000))
+    }
+
+    // MARK: Writing
+
+    /// The text of a point of time: (time, minutes of the zone where there are, format?).
+    private static func format(
+        _ values: [Evaluation], hasZone: Bool = false, fromText: Bool = false,
+        offset: @escaping @Sendable (Frame, Int64, Int) -> Int
+    ) -> Evaluation {
+        { frame in
+            let arguments = values.map { $0(frame) }
+            if arguments.contains(where: \.isMissing) { return .missing }
+            guard let moment = fromText ? parse(arguments[0], frame) : moment(arguments[0]) else {
+                return .null
+            }
+            var minutes = 0
+            if hasZone {
+                guard let given = arguments[1].double, abs(given) <= 1440 else { return .null }
+                minutes = Int(given)
+            }
+            var format = DateFormat.standard
+            if let example = arguments.dropFirst(hasZone ? 2 : 1).first {
+                guard let text = example.string, let given = DateFormat(example: text) else { return .null }
+                format = given
+            }
+            let seconds = offset(frame, moment.milliseconds, minutes * 60)
+            return format.text(moment.milliseconds, offset: seconds).map(frame.string) ?? .null
+        }
+    }
+
+    // MARK: Counting
+
+    private static func part(_ value: Value) -> DatePart? {
+        value.string.flatMap { DatePart(rawValue: $0.lowercased()) }
+    }
+
+    /// How many units lie between two points of time, the second taken from the first, without fractions.
+    private static func difference(
+        _ values: [Evaluation], _ read: @escaping @Sendable (Value, Frame) -> Moment?
+    ) -> Evaluation {
+        { frame in
+            let arguments = values.map { $0(frame) }
+            if arguments.contains(where: \.isMissing) { return .missing }
+            guard let first = read(arguments[0], frame), let second = read(arguments[1], frame),
+                let part = part(arguments[2])
+            else { return .null }
+            if let length = part.milliseconds {
+                return .integer((first.milliseconds - second.milliseconds) / length)
+            }
+            let a = CalendarDate(milliseconds: first.milliseconds, offset: 0)
+            let b = CalendarDate(milliseconds: second.milliseconds, offset: 0)
+            var months = (a.year - b.year) * 12 + a.month - b.month
+            // A month that is not over yet does not count.
+            let (rest, otherRest) = ((a.day, a.millisecond), (b.day, b.millisecond))
+            if months > 0, rest < otherRest { months -= 1 }
+            if months < 0, rest > otherRest { months += 1 }
+            return .integer(Int64(months / part.months))
+        }
+    }
+
+    /// A point of time moved by a number of units: (time, number, part, format?).
+    private static func add(
+        _ values: [Evaluation], _ read: @escaping @Sendable (Value, Frame) -> Moment?,
+        result: @escaping @Sendable (Moment, String, Frame) -> Value
+    ) -> Evaluation {
+        { frame in
+            let arguments = values.map { $0(frame) }
+            if arguments.contains(where: \.isMissing) { return .missing }
+            guard var moment = read(arguments[0], frame), let count = arguments[1].double, abs(count) < limit,
+                let part = part(arguments[2])
+            else { return .null }
+            if let length = part.milliseconds {
+                let moved = Double(moment.milliseconds) + count.rounded(.towardZero) * Double(length)
+                guard abs(moved) < limit else { return .null }
+                moment.milliseconds += Int64(count) * length
+            } else {
+                var date = CalendarDate(milliseconds: moment.milliseconds, offset: moment.offset)
+                guard abs(count) * Double(part.months) < 200_000 else { return .null }
+                date.add(months: Int(count) * part.months)
+                moment.milliseconds = date.milliseconds(offset: moment.offset)
+            }
+            return result(
+                moment, arguments.count > 3 ? arguments[3].string ?? "" : arguments[0].string ?? "", frame)
+        }
+    }
+}

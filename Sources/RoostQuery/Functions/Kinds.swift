@@ -1,0 +1,115 @@
+import Fleece
+import RoostBytes
+
+/// Functions that ask for a value's kind, or make another kind of it.
+enum Kinds {
+    static func evaluation(_ function: Function, _ values: [Evaluation]) -> Evaluation? {
+        let value = values.first ?? { _ in .missing }
+        switch function {
+        case .type: return { frame in frame.string(name(of: value(frame))) }
+        case .isArray: return test(value) { if case .array = $0 { true } else { false } }
+        case .isObject: return test(value) { if case .dictionary = $0 { true } else { false } }
+        case .isString: return test(value) { $0.text != nil }
+        case .isNumber: return test(value) { $0.double != nil }
+        case .isBoolean: return test(value) { if case .bool = $0 { true } else { false } }
+        case .isAtom: return test(value) { isAtom($0) }
+        case .toArray:
+            return Arguments.one(value) { value, frame in
+                if case .array = value { value } else { frame.array([value]) }
+            }
+        case .toObject:
+            return Arguments.one(value) { value, _ in if case .dictionary = value { value } else { .null } }
+        case .toAtom: return Arguments.one(value) { value, _ in atom(value) }
+        case .toBoolean: return Arguments.one(value) { value, _ in .bool(isTruthy(value)) }
+        case .toNumber: return Arguments.one(value) { value, _ in number(value) }
+        case .toString: return Arguments.one(value) { value, frame in text(value).map(frame.string) ?? .null }
+        default: return nil
+        }
+    }
+
+    private static func test(_ value: @escaping Evaluation, _ body: @escaping @Sendable (Value) -> Bool)
+        -> Evaluation
+    {
+        Arguments.one(value) { value, _ in .bool(body(value)) }
+    }
+
+    private static func name(of value: Value) -> String {
+        switch value {
+        case .missing: "missing"
+        case .null: "null"
+        case .bool: "boolean"
+        case .integer, .unsigned, .double: "number"
+        case .string: "string"
+        case .array: "array"
+        case .dictionary: "object"
+        case .data: "binary"
+        }
+    }
+
+    private static func isAtom(_ value: Value) -> Bool {
+        switch value {
+        case .bool, .integer, .unsigned, .double, .string: true
+        default: false
+        }
+    }
+
+    /// A scalar as it is; of a collection with one element, that element, unwrapped as well.
+    private static func atom(_ value: Value) -> Value {
+        var value = value
+        // No deeper than a body may be.
+        for _ in 0...FleeceLimits.maximumDepth {
+            if isAtom(value) { return value }
+            guard var elements = value.elements, elements.count == 1, let only = elements.next() else {
+                return .null
+            }
+            value = only
+        }
+        return .null
+    }
+
+    private static func isTruthy(_ value: Value) -> Bool {
+        switch value {
+        case .bool(let value): value
+        case .string(let text): text.count > 0
+        case .array(let node), .dictionary(let node): node.elementCount > 0
+        default: value.double.map { $0 != 0 } ?? true
+        }
+    }
+
+    private static func number(_ value: Value) -> Value {
+        switch value {
+        case .integer, .unsigned, .double: return value
+        case .bool(let value): return .integer(value ? 1 : 0)
+        case .string(let text):
+            // What Swift reads besides JSON's numbers, such as "0x10" and "inf", is none.
+            guard text.count <= 400, (0..<text.count).allSatisfy({ isNumeric(text[$0]) }) else {
+                return .null
+            }
+            let string = text.string
+            if let integer = Int64(string) { return .integer(integer) }
+            if let unsigned = UInt64(string) { return .unsigned(unsigned) }
+            return Double(string).map(Value.number) ?? .null
+        default: return .null
+        }
+    }
+
+    private static func isNumeric(_ byte: UInt8) -> Bool {
+        byte &- 48 < 10 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") || byte == UInt8(ascii: ".")
+            || byte | 0x20 == UInt8(ascii: "e")
+    }
+
+    /// A scalar as text; `nil` for anything else.
+    static func text(_ value: Value) -> String? {
+        switch value {
+        case .string(let text): return text.string
+        case .bool(let value): return value ? "true" : "false"
+        case .integer(let number): return "\(number)"
+        case .unsigned(let number): return "\(number)"
+        case .double(let number):
+            // Whole numbers as JavaScript shows them.
+            if let whole = Int64(exactly: number), Swift.abs(number) < 1e15 { return "\(whole)" }
+            return "\(number)"
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+
+/// Functions of numbers. Of anything else they yield null, and null where the result is not finite.
+enum Numbers {
+    static func evaluation(_ function: Function, _ values: [Evaluation]) -> Evaluation? {
+        switch function {
+        case .pi: { _ in .double(.pi) }
+        case .e: { _ in .double(M_E) }
+        case .abs: Arguments.one(values[0]) { value, _ in absolute(value) }
+        case .sign: Arguments.one(values[0]) { value, _ in sign(value) }
+        case .ceil: whole(values[0]) { $0.rounded(.up) }
+        case .floor: whole(values[0]) { $0.rounded(.down) }
+        case .round: rounded(values, .toNearestOrAwayFromZero)
+        case .trunc: rounded(values, .towardZero)
+        case .roundEven: whole(values[0]) { $0.rounded(.toNearestOrEven) }
+        case .atan2: ofTwo(values, Foundation.atan2)
+        case .power: ofTwo(values, Foundation.pow)
+        case .div: ofTwo(values, /)
+        case .idiv:
+            Arguments.two(values) { a, b, _ in
+                guard let a = a.double, let b = b.double, b != 0 else { return .null }
+                return integral((a / b).rounded(.towardZero))
+            }
+        default: real(function).map { ofOne(values[0], $0) }
+        }
+    }
+
+    private static func real(_ function: Function) -> (@Sendable (Double) -> Double)? {
+        switch function {
+        case .acos: { Foundation.acos($0) }
+        case .asin: { Foundation.asin($0) }
+        case .atan: { Foundation.atan($0) }
+        case .cos: { Foundation.cos($0) }
+        case .sin: { Foundation.sin($0) }
+        case .tan: { Foundation.tan($0) }
+        case .exp: { Foundation.exp($0) }
+        case .ln: { Foundation.log($0) }
+        case .log: { Foundation.log10($0) }
+        case .sqrt: { $0.squareRoot() }
+        case .degrees: { $0 * 180 / .pi }
+        case .radians: { $0 * .pi / 180 }
+        default: nil
+        }
+    }
+
+    private static func ofOne(_ value: @escaping Evaluation, _ body: @escaping @Sendable (Double) -> Double)
+        -> Evaluation
+    {
+        Arguments.one(value) { value, _ in value.double.map { .number(body($0)) } ?? .null }
+    }
+
+    private static func ofTwo(
+        _ values: [Evaluation], _ body: @escaping @Sendable (Double, Double) -> Double
+    ) -> Evaluation {
+        Arguments.two(values) { a, b, _ in
+            guard let a = a.double, let b = b.double else { return .null }
+            return .number(body(a, b))
+        }
+    }
+
+    /// Integers stay as they are.
+    private static func whole(_ value: @escaping Evaluation, _ body: @escaping @Sendable (Double) -> Double)
+        -> Evaluation
+    {
+        Arguments.one(value) { value, _ in
+            if case .double(let number) = value { return .number(body(number)) }
+            return value.double == nil ? .null : value
+        }
+    }
+
+    /// An integer where the number is one that fits.
+    private static func integral(_ number: Double) -> Value {
+        Int64(exactly: number).map(Value.integer) ?? .number(number)
+    }
+
+    private static func absolute(_ value: Value) -> Value {
+        switch value {
+        case .integer(let number): number == .min ? .unsigned(number.magnitude) : .integer(Swift.abs(number))
+        case .unsigned: value
+        case .double(let number): .double(Swift.abs(number))
+        default: .null
+        }
+    }
+
+    private static func sign(_ value: Value) -> Value {
+        guard let number = value.double else { return .null }
+        return .integer(number < 0 ? -1 : number > 0 ? 1 : 0)
+    }
+
+    /// round(x, n) and trunc(x, n): to n digits behind the point, or before it where n is negative.
+    private static func rounded(_ values: [Evaluation], _ rule: FloatingPointRoundingRule) -> Evaluation {
+        guard values.count == 2 else { return whole(values[0]) { $0.rounded(rule) } }
+        return Arguments.two(values) { value, digits, _ in
+            guard let number = value.double, let digits = digits.double, Swift.abs(digits) <= 300 else {
+                return .null
+            }
+            if digits >= 0, value.wholeNumber != nil { return value }
+            let scale = Foundation.pow(10, Swift.abs(digits.rounded(.towardZero)))
+            let result =
+                digits >= 0 ? (number * scale).rounded(rule) / scale : (number / scale).rounded(rule) * scale
+            // What has no digits there anyway overflows on the way.
+            guard result.isFinite else { return value }
+            if case .double = value { return .number(result) }
+            return integral(result)
+        }
+    }
+}

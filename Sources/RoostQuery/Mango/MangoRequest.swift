@@ -1,0 +1,174 @@
+import Fleece
+import Roost
+
+/// A request to CouchDB's `_find`: a selector and what to do with the documents that it matches.
+///
+/// ```swift
+/// let found = try notes.find(["selector": ["stars": ["$gt": 3]], "fields": ["title"], "limit": 10])
+/// for document in found.documents { print(document) }
+/// ```
+struct MangoRequest {
+    var select: Select
+    /// The fields to answer; `nil` for whole documents.
+    var fields: [[Step]]?
+    var withStatistics = false
+    /// Members that CouchDB takes and that change nothing here.
+    private static let ignored = [
+        "use_index", "allow_fallback", "update", "stable", "r", "w", "conflicts", "stale",
+    ]
+    /// How many documents CouchDB answers when nobody says.
+    private static let usualLimit = 25
+
+    init(_ request: DocumentValue) throws(QueryError) {
+        guard case .dictionary(let members) = request else {
+            throw QueryError("A request is an object with a selector")
+        }
+        guard let selector = members["selector"] else { throw QueryError("The request has no selector") }
+        select = Select()
+        select.condition = try MangoParser.condition(selector)
+        var limit = Self.usualLimit
+        for (name, value) in members where name != "selector" {
+            switch name {
+            case "limit": limit = try Self.number(value, name)
+            case "skip": select.offset = .literal(.integer(Int64(try Self.number(value, name))))
+            case "sort": select.order = try Self.order(value)
+            case "fields": fields = try Self.fields(value)
+            case "execution_stats":
+                guard case .bool(let flag) = value else {
+                    throw QueryError("execution_stats is true or false")
+                }
+                withStatistics = flag
+            case "bookmark":
+                guard value.isNull || value.string == "" || value.string == "nil" else {
+                    throw QueryError("Bookmarks are not known; go on with skip")
+                }
+            default:
+                guard Self.ignored.contains(name) else {
+                    let known =
+                        Self.ignored + ["selector", "limit", "skip", "sort", "fields", "execution_stats"]
+                    throw QueryError(
+                        "A request has no \(name.debugDescription)\(Suggestion.text(for: name, among: known))"
+                    )
+                }
+            }
+        }
+        select.limit = .literal(.integer(Int64(limit)))
+        select.columns = [
+            Select.Column(value: .meta(.id, alias: nil, .unknown), alias: "_id"),
+            Select.Column(value: .meta(.revisionID, alias: nil, .unknown), alias: "_rev"),
+            Select.Column(value: .path([], .unknown), alias: "doc"),
+        ]
+    }
+
+    private static func number(_ value: DocumentValue, _ name: String) throws(QueryError) -> Int {
+        guard let number = value.int, number >= 0 else {
+            throw QueryError("\(name) is a whole number, not negative")
+        }
+        return number
+    }
+
+    private static func fields(_ value: DocumentValue) throws(QueryError) -> [[Step]]? {
+        guard case .array(let names) = value else { throw QueryError("fields is an array of names") }
+        var result: [[Step]] = []
+        for name in names {
+            guard let text = name.string else { throw QueryError("fields is an array of names") }
+            result.append(try MangoParser.steps(text))
+        }
+        return result.isEmpty ? nil : result
+    }
+
+    /// `["a", {"b": "desc"}]`; all in one direction, as CouchDB has it.
+    private static func order(_ value: DocumentValue) throws(QueryError) -> [Select.Ordering] {
+        guard case .array(let items) = value else { throw QueryError("sort is an array of fields") }
+        var result: [Select.Ordering] = []
+        for item in items {
+            var (name, direction) = (item.string, "asc")
+            if case .dictionary(let members) = item, members.count == 1, let member = members.first {
+                name = member.key
+                direction = member.value.string ?? ""
+            }
+            guard let name, direction == "asc" || direction == "desc" else {
+                throw QueryError("Each item of sort is a field, or {field: \"asc\" or \"desc\"}")
+            }
+            let steps = try MangoParser.steps(name)
+            let isUnicode = steps != [.key("_id")]
+            result.append(
+                Select.Ordering(
+                    value: .collate(CollationOptions(isUnicode: isUnicode), .path(steps, .unknown)),
+                    isDescending: direction == "desc"))
+        }
+        guard Set(result.map(\.isDescending)).count <= 1 else {
+            throw QueryError("All fields of sort go in the same direction")
+        }
+        return result
+    }
+}
+
+/// The documents that a selector matched.
+public struct MangoResult: Sendable {
+    /// Each document, or the fields asked for, with `_id` and `_rev` as CouchDB has them.
+    public let documents: [DocumentValue]
+    /// How many documents were looked at to find them.
+    public let documentsExamined: Int
+    /// Whether the request asks for such figures to be shown.
+    public let wantsStatistics: Bool
+}
+
+extension DocumentCollection {
+    /// The documents that a Mango request matches, as CouchDB's `_find` answers it: `selector`, `fields`, `sort`, `limit` (25
+    /// unless given), `skip`.
+    ///
+    /// Conditions mean what CouchDB's mean: they hold only of fields that are there, and values of different kinds are
+    /// ordered as CouchDB orders JSON. Sorting needs no index.
+    ///
+    /// - Throws: `invalidQuery` for a request that is malformed; what reading throws.
+    public func find(_ request: DocumentValue) throws(DatabaseError) -> MangoResult {
+        let mango: MangoRequest
+        let prepared: PreparedQuery
+        do throws(QueryError) {
+            mango = try MangoRequest(request)
+            prepared = try PreparedQuery(mango.select, planner)
+        } catch {
+            throw DatabaseError(.invalidQuery, error.message, underlying: error)
+        }
+        let cursor = try Query(database, prepared).cursor()
+        var documents: [DocumentValue] = []
+        while let row = try cursor.next() {
+            var document = DocumentValue(row[2]) ?? [:]
+            document["_id"] = DocumentValue(row[0])
+            document["_rev"] = DocumentValue(row[1])
+            documents.append(mango.fields.map { Self.fields($0, of: document) } ?? document)
+        }
+        return MangoResult(
+            documents: documents, documentsExamined: cursor.documentsRead,
+            wantsStatistics: mango.withStatistics)
+    }
+
+    /// The documents that a Mango request in JSON matches: see ``find(_:)``.
+    public func find(json: String) throws(DatabaseError) -> MangoResult {
+        try find(try DocumentValue(json: json))
+    }
+
+    /// Exactly these fields; a path makes the objects on its way.
+    private static func fields(_ fields: [[Step]], of document: DocumentValue) -> DocumentValue {
+        var result: DocumentValue? = [:]
+        for steps in fields {
+            var value: DocumentValue? = document
+            for case .key(let name) in steps { value = value[name] }
+            guard let value else { continue }
+            set(value, steps[...], &result)
+        }
+        return result ?? [:]
+    }
+
+    private static func set(_ value: DocumentValue, _ steps: ArraySlice<Step>, _ target: inout DocumentValue?)
+    {
+        guard case .key(let name)? = steps.first else {
+            target = value
+            return
+        }
+        var inner = target[name]
+        set(value, steps.dropFirst(), &inner)
+        target[name] = inner
+    }
+}

@@ -1,0 +1,151 @@
+import Fleece
+import Roost
+
+/// A question to a database, prepared: parsed, checked and planned once, and asked as often as one likes.
+///
+/// ```swift
+/// let query = try db.query("SELECT title, stars FROM notes WHERE stars > $min", ["min": 3])
+/// for row in try query.fetch() { print(row["title"].string ?? "", row.stars.int ?? 0) }
+/// ```
+///
+/// Each time it is asked, it answers as of one moment, whatever others write meanwhile. It can be used from any number of
+/// threads and tasks at once.
+public struct Query: Sendable {
+    /// The database that is asked.
+    public let database: Database
+    let prepared: PreparedQuery
+    /// The values of the parameters by name; what a query mentions and is not given is missing.
+    public var parameters: [String: DocumentValue]
+    /// What an answer may cost.
+    public var options: QueryOptions
+
+    init(
+        _ database: Database, _ prepared: PreparedQuery, _ parameters: [String: DocumentValue] = [:],
+        _ options: QueryOptions = QueryOptions()
+    ) {
+        self.database = database
+        self.prepared = prepared
+        self.parameters = parameters
+        self.options = options
+    }
+
+    /// The names of the columns, in order.
+    public var columnNames: [String] { prepared.columns.names }
+
+    /// The same query with other parameters.
+    public func with(_ parameters: [String: DocumentValue]) -> Query {
+        var copy = self
+        copy.parameters = parameters
+        return copy
+    }
+
+    // MARK: Asking
+
+    /// A cursor over the rows as of now, which holds one of them in memory at a time unless they have to be sorted or grouped.
+    ///
+    /// - Throws: `closed`, `notFound` when a collection was dropped, `invalidQuery` for parameters that do not fit.
+    public func cursor() throws(DatabaseError) -> RowsCursor { try cursor { false } }
+
+    func cursor(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> RowsCursor {
+        try cursor(in: try database.snapshot(), isCancelled: isCancelled)
+    }
+
+    /// A cursor over the rows as of the moment of `snapshot`.
+    public func cursor(in snapshot: DatabaseSnapshot) throws(DatabaseError) -> RowsCursor {
+        try cursor(in: snapshot) { false }
+    }
+
+    private func cursor(
+        in snapshot: DatabaseSnapshot, isCancelled: @escaping () -> Bool
+    ) throws(DatabaseError) -> RowsCursor {
+        let execution = try Execution(
+            prepared.program, parameters, database, snapshot, memoryLimit: options.memoryLimit,
+            isCancelled: isCancelled)
+        return RowsCursor(execution, try execution.cursor(of: prepared.plan), prepared.columns)
+    }
+
+    /// All rows, in memory at once.
+    ///
+    /// - Throws: as ``cursor()``; `cancelled` when the task is cancelled, `limitExceeded` when rows that have to be kept
+    ///   exceed ``QueryOptions/memoryLimit``, `damaged` and `inputOutput` for what can't be read.
+    public func fetch() throws(DatabaseError) -> [Row] {
+        let cursor = try cursor()
+        var rows: [Row] = []
+        while let row = try cursor.next() { rows.append(row) }
+        return rows
+    }
+
+    /// The first row; `nil` when there is none.
+    public func first() throws(DatabaseError) -> Row? { try cursor().next() }
+
+    /// How many rows there are.
+    public func count() throws(DatabaseError) -> Int {
+        let cursor = try cursor()
+        var count = 0
+        while try cursor.skip() { count += 1 }
+        return count
+    }
+
+    /// All rows decoded as `T`s, from their columns by name.
+    ///
+    /// - Throws: as ``fetch()``; `decodingFailed` when a row is no `T`.
+    public func fetch<T: Decodable>(as type: T.Type = T.self) throws(DatabaseError) -> [T] {
+        let cursor = try cursor()
+        var values: [T] = []
+        while let row = try cursor.next() { values.append(try row.decode(type)) }
+        return values
+    }
+}
+
+/// What an answer to a query may cost.
+public struct QueryOptions: Sendable, Hashable {
+    /// How many bytes of memory may hold rows that have to be kept to sort, group, join or compare them. Default: 256 MiB.
+    public var memoryLimit = 256 << 20
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Walks over the rows of a query. Use it from one thread at a time.
+public final class RowsCursor {
+    private let execution: Execution
+    private let rows: RowCursor
+    private let columns: ColumnNames
+
+    init(_ execution: Execution, _ rows: RowCursor, _ columns: ColumnNames) {
+        self.execution = execution
+        self.rows = rows
+        self.columns = columns
+    }
+
+    /// The next row; `nil` after the last.
+    ///
+    /// - Throws: as ``Query/fetch()``.
+    public func next() throws(DatabaseError) -> Row? {
+        guard let bytes = try rows.next() else { return nil }
+        execution.counter.rows += 1
+        return Row(FleeceDocument(trusting: bytes), columns)
+    }
+
+    /// Passes over a row; `false` after the last.
+    func skip() throws(DatabaseError) -> Bool { try rows.next() != nil }
+
+    /// How many documents were read until now.
+    public var documentsRead: Int { execution.counter.documents }
+}
+
+/// A query that was parsed and planned.
+final class PreparedQuery: Sendable {
+    let program: Program
+    let plan: SelectPlan
+    let select: Select
+    let columns: ColumnNames
+
+    init(_ select: Select, _ planner: Planner) throws(QueryError) {
+        let compiler = Compiler(planner: planner)
+        plan = try planner.plan(select, compiler)
+        program = compiler.program
+        columns = ColumnNames(plan.columnNames)
+        self.select = select
+    }
+}

@@ -1,0 +1,79 @@
+import Roost
+
+/// What is wrong with the text of a query: the underlying error of a `DatabaseError` whose code is `invalidQuery`.
+public struct QueryError: Error, Sendable, Hashable {
+    /// What was found, what was expected, and what was perhaps meant.
+    public let message: String
+    /// Where in the text, in bytes of its UTF-8; `nil` where no place can be named.
+    public let offset: Int?
+
+    init(_ message: String, at offset: Int? = nil) {
+        self.message = message
+        self.offset = offset
+    }
+}
+
+extension QueryError: CustomStringConvertible {
+    /// The message, after the place where there is one: `at byte 22: an expression is expected here`.
+    public var description: String { offset.map { "at byte \($0): \(message)" } ?? message }
+}
+
+extension DatabaseError {
+    /// What is wrong with the query `text`.
+    init(_ error: QueryError, in text: String) {
+        var place = ""
+        if let offset = error.offset {
+            let before = text.utf8.prefix(offset)
+            let line = before.count { $0 == UInt8(ascii: "\n") }
+            let rest = before.suffix(while: { $0 != UInt8(ascii: "\n") })
+            let column = String(decoding: rest, as: UTF8.self).count + 1
+            place = line == 0 ? "column \(column): " : "line \(line + 1), column \(column): "
+        }
+        self.init(.invalidQuery, place + error.message, underlying: error)
+    }
+}
+
+extension BidirectionalCollection {
+    /// The longest end of which `predicate` is true throughout.
+    fileprivate func suffix(while predicate: (Element) -> Bool) -> SubSequence {
+        var start = endIndex
+        while start > startIndex, predicate(self[index(before: start)]) { start = index(before: start) }
+        return self[start...]
+    }
+}
+
+/// What somebody perhaps meant by a word that nobody knows.
+enum Suggestion {
+    /// `, did you mean X?` for the candidate that is like `word`; nothing when none is.
+    static func text(for word: String, among candidates: some Sequence<String>) -> String {
+        let word = word.lowercased()
+        var best: (name: String, distance: Int)?
+        for candidate in candidates {
+            let distance = distance(Array(word.utf8), Array(candidate.lowercased().utf8))
+            if distance < best?.distance ?? .max { best = (candidate, distance) }
+        }
+        guard let best, best.distance > 0, best.distance <= Swift.max(1, word.utf8.count / 3) else {
+            return ""
+        }
+        return "; did you mean \(best.name)?"
+    }
+
+    /// How many letters have to be added, removed, replaced or exchanged with their neighbour (the optimal string alignment
+    /// distance); long words are not compared.
+    private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        guard a.count <= 40, b.count <= 40 else { return .max }
+        var rows = [Array(0...b.count)]
+        for i in 0..<a.count {
+            var row = [i + 1]
+            for j in 0..<b.count {
+                var cost = Swift.min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+                    cost = Swift.min(cost, rows[i - 1][j - 1] + 1)
+                }
+                row.append(cost)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
+    }
+}

@@ -1,0 +1,182 @@
+import Roost
+
+extension SQLParser {
+    /// The levels of operators, from those that bind least.
+    private enum Level: Int {
+        case or, and, equality, comparison, bits, sum, product, concatenation, operand
+
+        var tighter: Level { Level(rawValue: rawValue + 1) ?? .operand }
+    }
+
+    mutating func expression(after what: String = "this") throws(QueryError) -> Expression {
+        try nested { (parser) throws(QueryError) in
+            var value = try parser.operators(.or, what)
+            while parser.isNext("COLLATE") {
+                parser.advance()
+                value = .collate(try parser.collation(), value)
+                parser.height += 1
+                try parser.checkHeight()
+            }
+            return value
+        }
+    }
+
+    private mutating func operators(_ level: Level, _ what: String) throws(QueryError) -> Expression {
+        guard level != .operand else { return try operand(after: what) }
+        var left = try operators(level.tighter, what)
+        while true {
+            let leftHeight = height
+            height = 0
+            guard let joined = try infix(level, left) else {
+                height = leftHeight
+                return left
+            }
+            // AND, OR and || join all their operands at once.
+            let isFlat = level == .or || level == .and || level == .concatenation
+            height = max(leftHeight, height, 1) + (isFlat ? 0 : 1)
+            try checkHeight()
+            left = joined
+        }
+    }
+
+    /// `left` with the operator of `level` that comes next and its right side; `nil` when another kind of token does.
+    private mutating func infix(_ level: Level, _ left: Expression) throws(QueryError) -> Expression? {
+        switch level {
+        case .or:
+            guard take("OR") else { return nil }
+            let right = try operators(.and, "OR")
+            if case .any(let parts) = left { return .any(parts + [right]) }
+            return .any([left, right])
+        case .and:
+            guard take("AND") else { return nil }
+            let right = try operators(.equality, "AND")
+            if case .all(let parts) = left { return .all(parts + [right]) }
+            return .all([left, right])
+        case .equality: return try equality(left)
+        case .comparison:
+            let signs: [(Token.Sign, Comparison)] = [
+                (.lessOrEqual, .lessOrEqual), (.greaterOrEqual, .greaterOrEqual), (.less, .less),
+                (.greater, .greater),
+            ]
+            for (sign, comparison) in signs where take(sign) {
+                return .comparison(comparison, left, try operators(.bits, "\"\(sign.rawValue)\""))
+            }
+            return nil
+        case .bits:
+            if case .sign(let sign) = next.kind, [.shiftLeft, .shiftRight, .and, .or].contains(sign) {
+                throw QueryError(
+                    "There are no operators on bits. Write AND, OR or || if one of these was meant",
+                    at: next.offset)
+            }
+            return nil
+        case .sum: return try arithmetic(left, [(.plus, .add), (.minus, .subtract)], .product)
+        case .product:
+            return try arithmetic(
+                left, [(.star, .multiply), (.slash, .divide), (.percent, .remainder)], .concatenation)
+        case .concatenation:
+            guard take(.concatenate) else { return nil }
+            let right = try operators(.operand, "\"||\"")
+            if case .concatenation(let parts) = left { return .concatenation(parts + [right]) }
+            return .concatenation([left, right])
+        case .operand: return nil
+        }
+    }
+
+    private mutating func arithmetic(
+        _ left: Expression, _ signs: [(Token.Sign, Arithmetic)], _ tighter: Level
+    ) throws(QueryError) -> Expression? {
+        for (sign, operation) in signs where take(sign) {
+            return .arithmetic(operation, left, try operators(tighter, "\"\(sign.rawValue)\""))
+        }
+        return nil
+    }
+
+    /// IS, IN, LIKE, BETWEEN and the signs of equality.
+    private mutating func equality(_ left: Expression) throws(QueryError) -> Expression? {
+        for sign in [Token.Sign.equal, .doubleEqual, .unequal, .angles] where take(sign) {
+            let comparison: Comparison = sign == .equal || sign == .doubleEqual ? .equal : .unequal
+            return .comparison(comparison, left, try operators(.comparison, "\"\(sign.rawValue)\""))
+        }
+        if take("IS") {
+            let isNegated = take("NOT")
+            for test in [ValueTest.null, .missing, .valued] where take(test.rawValue) {
+                return .test(left, test, isNegated: isNegated)
+            }
+            return .identity(
+                left, try operators(.comparison, isNegated ? "IS NOT" : "IS"), isNegated: isNegated)
+        }
+        var isNegated = false
+        if isNext("NOT"), let following = peek(1).keyword {
+            if following == "NULL" {
+                advance()
+                advance()
+                return .test(left, .null, isNegated: true)
+            }
+            guard ["IN", "LIKE", "BETWEEN"].contains(following) else { return nil }
+            advance()
+            isNegated = true
+        }
+        if take("IN") { return .membership(left, try list(), isNegated: isNegated) }
+        if take("LIKE") { return .like(left, try operators(.comparison, "LIKE"), isNegated: isNegated) }
+        if take("BETWEEN") {
+            let low = try operators(.comparison, "BETWEEN")
+            try expect("AND", after: "the lower bound of BETWEEN")
+            let high = try operators(.comparison, "AND")
+            let both = Expression.all([
+                .comparison(.greaterOrEqual, left, low), .comparison(.lessOrEqual, left, high),
+            ])
+            return isNegated ? .not(both) : both
+        }
+        return nil
+    }
+
+    /// What IN looks in: values in parentheses, a query in parentheses, or anything that is an array.
+    private mutating func list() throws(QueryError) -> Expression {
+        guard next.kind == .sign(.openParenthesis) else { return try operators(.comparison, "IN") }
+        if peek(1).keyword == "SELECT" { return try operand(after: "IN") }
+        advance()
+        var values: [Expression] = []
+        if take(.closeParenthesis) { return .array([]) }
+        repeat { values.append(try expression(after: "IN (")) } while take(.comma)
+        try expect(.closeParenthesis, after: "the values of IN")
+        return .array(values)
+    }
+
+    // MARK: COLLATE
+
+    private mutating func collation() throws(QueryError) -> CollationOptions {
+        var options = CollationOptions()
+        if take(.openParenthesis) {
+            while !take(.closeParenthesis) { try collationWord(&options) }
+        } else {
+            try collationWord(&options)
+        }
+        return options
+    }
+
+    private mutating func collationWord(_ options: inout CollationOptions) throws(QueryError) {
+        let words = ["UNICODE", "NOUNICODE", "CASE", "NOCASE", "DIAC", "NODIAC"]
+        guard let word = next.keyword, words.contains(word) else {
+            throw expected("One of \(words.joined(separator: ", "))", after: "COLLATE", among: words)
+        }
+        advance()
+        switch word {
+        case "UNICODE":
+            options.isUnicode = true
+            if take(.colon) { options.locale = try localeName() }
+        case "NOUNICODE": options.isUnicode = false
+        case "CASE": options.isCaseSensitive = true
+        case "NOCASE": options.isCaseSensitive = false
+        case "DIAC": options.isDiacriticSensitive = true
+        default: options.isDiacriticSensitive = false
+        }
+    }
+
+    private mutating func localeName() throws(QueryError) -> String {
+        if case .string(let text) = next.kind {
+            advance()
+            return text
+        }
+        return try name(after: "UNICODE:")
+    }
+}

@@ -1,0 +1,136 @@
+extension SQLParser {
+    mutating func select() throws(QueryError) -> Select {
+        guard take("SELECT") else {
+            let hint = next.keyword.map { Suggestion.text(for: $0, among: ["SELECT"]) } ?? ""
+            throw QueryError(
+                "A query begins with SELECT, and \(next.shown) was found\(hint)", at: next.offset)
+        }
+        var select = Select()
+        if take("DISTINCT") { select.isDistinct = true } else { _ = take("ALL") }
+        repeat {
+            select.columns.append(try column(after: select.columns.isEmpty ? "SELECT" : "the comma"))
+        } while take(.comma)
+        if take("FROM") { select.sources = try sources() }
+        if take("WHERE") { select.condition = try expression(after: "WHERE") }
+        if take("GROUP") {
+            try expect("BY", after: "GROUP")
+            repeat { select.groups.append(try expression(after: "GROUP BY")) } while take(.comma)
+            if take("HAVING") { select.having = try expression(after: "HAVING") }
+        }
+        if isNext("HAVING") { throw QueryError("HAVING must follow GROUP BY", at: next.offset) }
+        if take("ORDER") {
+            try expect("BY", after: "ORDER")
+            select.order = try orderings()
+        }
+        while isNext("LIMIT") || isNext("OFFSET") {
+            let isLimit = isNext("LIMIT")
+            guard isLimit ? select.limit == nil : select.offset == nil else {
+                throw QueryError("\(next.shown) is given twice", at: next.offset)
+            }
+            advance()
+            let value = try expression(after: isLimit ? "LIMIT" : "OFFSET")
+            if isLimit { select.limit = value } else { select.offset = value }
+        }
+        return select
+    }
+
+    private mutating func column(after what: String) throws(QueryError) -> Select.Column {
+        let value = try expression(after: what)
+        if take("AS") { return Select.Column(value: value, alias: try name(after: "AS")) }
+        return Select.Column(value: value, alias: optionalName())
+    }
+
+    mutating func orderings() throws(QueryError) -> [Select.Ordering] {
+        var orderings: [Select.Ordering] = []
+        repeat {
+            let value = try expression(after: orderings.isEmpty ? "ORDER BY" : "the comma")
+            let isDescending = take("DESC")
+            if !isDescending { _ = take("ASC") }
+            orderings.append(Select.Ordering(value: value, isDescending: isDescending))
+        } while take(.comma)
+        return orderings
+    }
+
+    // MARK: FROM
+
+    private mutating func sources() throws(QueryError) -> [Select.Source] {
+        var sources = [try source(after: "FROM")]
+        while true {
+            if take("UNNEST") {
+                sources.append(try unnesting())
+                continue
+            }
+            let place = next.offset
+            guard let join = try joinKind() else { return sources }
+            var source = try source(after: "JOIN")
+            source.join = join
+            if join != .cross {
+                guard take("ON") else { throw expected("ON", after: "what is joined", among: ["ON"]) }
+                source.condition = try expression(after: "ON")
+            } else if isNext("ON") {
+                throw QueryError("CROSS JOIN takes every row and has no ON; write INNER JOIN", at: place)
+            }
+            sources.append(source)
+        }
+    }
+
+    private mutating func joinKind() throws(QueryError) -> Select.Join? {
+        if take("JOIN") { return .inner }
+        let join: Select.Join
+        if take("LEFT") {
+            _ = take("OUTER")
+            join = .left
+        } else if take("INNER") {
+            join = .inner
+        } else if take("CROSS") {
+            join = .cross
+        } else {
+            return nil
+        }
+        try expect("JOIN", after: join == .left ? "LEFT" : join == .inner ? "INNER" : "CROSS")
+        return join
+    }
+
+    private mutating func source(after what: String) throws(QueryError) -> Select.Source {
+        let place = Place(offset: next.offset)
+        if take(.openParenthesis) {
+            let select = try nested { (parser) throws(QueryError) in try parser.select() }
+            try expect(.closeParenthesis, after: "the query in FROM")
+            let hasAs = take("AS")
+            guard let alias = hasAs ? try name(after: "AS") : optionalName() else {
+                throw expected("AS and a name", after: "a query in FROM")
+            }
+            return Select.Source(origin: .select(select), alias: alias, place: place)
+        }
+        var parts = [try name(after: what)]
+        if take(.dot) { parts.append(try name(after: "the dot")) }
+        let name = parts[parts.count - 1]
+        let alias = take("AS") ? try self.name(after: "AS") : optionalName() ?? name
+        let scope = parts.count == 2 ? parts[0] : "_default"
+        return Select.Source(origin: .collection(name, scope: scope), alias: alias, place: place)
+    }
+
+    private mutating func unnesting() throws(QueryError) -> Select.Source {
+        let place = Place(offset: next.offset)
+        let value = try expression(after: "UNNEST")
+        let hasAs = take("AS")
+        let alias = hasAs ? try name(after: "AS") : optionalName() ?? value.lastName
+        guard let alias else { throw expected("AS and a name", after: "what UNNEST takes apart") }
+        return Select.Source(origin: .elements(value), alias: alias, join: .inner, place: place)
+    }
+}
+
+extension Expression {
+    /// What a column or source of this expression is called when nobody says so: the last name of a path.
+    var lastName: String? {
+        switch self {
+        case .path(let steps, _), .variable(_, let steps, _), .member(_, let steps):
+            for step in steps.reversed() { if case .key(let name) = step { return name } }
+            if case .variable(let name, _, _) = self { return name }
+            return nil
+        case .meta(let field?, _, _): return field.rawValue
+        case .collate(_, let inner): return inner.lastName
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Fleece
+import RoostBytes
+
+/// Memory for what is computed while a row is looked at: taken piece by piece, given back all at once.
+///
+/// Pieces stay where they are until they are given back with ``release(to:)``. Belongs to one thread.
+@safe final class Arena {
+    /// How far the arena was used at some moment.
+    struct Mark {
+        fileprivate let chunk: Int
+        fileprivate let used: Int
+    }
+
+    /// The most memory that an arena takes, in bytes.
+    static let limit = 256 << 20
+
+    private static let chunkSize = 64 << 10
+    private var chunks: [UnsafeMutableRawBufferPointer]
+    private var current = 0
+    private var used = 0
+    private var total = 0
+
+    /// Whether something did not fit, and reads as nothing.
+    private(set) var isExhausted = false
+
+    init() { unsafe chunks = [] }
+
+    deinit {
+        for index in unsafe chunks.indices { unsafe chunks[index].deallocate() }
+    }
+
+    /// The present end, to come back to.
+    var mark: Mark { Mark(chunk: current, used: used) }
+
+    /// Gives back what was taken since `mark`.
+    func release(to mark: Mark) {
+        (current, used) = (mark.chunk, mark.used)
+    }
+
+    /// A copy of `bytes` that stays until it is given back.
+    func copy(_ bytes: ByteView) -> ByteView {
+        guard bytes.count > 0, let room = unsafe take(bytes.count) else { return .empty }
+        unsafe room.copyMemory(from: bytes.buffer)
+        return unsafe ByteView(UnsafeRawBufferPointer(room))
+    }
+
+    /// A copy of the text's UTF-8.
+    func copy(_ text: String) -> ByteView {
+        var text = text
+        return text.withUTF8 { unsafe copy(ByteView(UnsafeRawBufferPointer($0))) }
+    }
+
+    /// A copy of `bytes` that stays until it is given back.
+    func copy(_ bytes: [UInt8]) -> ByteView {
+        unsafe bytes.withUnsafeBytes { unsafe copy(ByteView($0)) }
+    }
+
+    private func take(_ count: Int) -> UnsafeMutableRawBufferPointer? {
+        // Bodies are read at even addresses.
+        let size = (count + 7) & ~7
+        let chunkCount = unsafe chunks.count
+        while current < chunkCount {
+            let chunk = unsafe chunks[current]
+            if used + size <= chunk.count {
+                defer { used += size }
+                return unsafe UnsafeMutableRawBufferPointer(rebasing: chunk[used..<used + count])
+            }
+            current += 1
+            used = 0
+        }
+        let length = max(size, Self.chunkSize)
+        guard total + length <= Self.limit else {
+            isExhausted = true
+            return nil
+        }
+        total += length
+        unsafe chunks.append(UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 8))
+        used = size
+        return unsafe UnsafeMutableRawBufferPointer(rebasing: chunks[current][..<count])
+    }
+}

@@ -1,0 +1,94 @@
+import Roost
+import RoostQuery
+import Testing
+
+/// Mango's selectors, by CouchDB's documentation of `_find` and its tests.
+@Suite struct MangoTests {
+    let fixture: QueryFixture
+
+    init() throws {
+        fixture = try QueryFixture([
+            #"{"_id":"a","n":1,"s":"alpha","tags":["x","y"],"o":{"k":1,"in":{"deep":true}}}"#,
+            #"{"_id":"b","n":2.5,"s":"Beta","tags":["y"],"null":null}"#,
+            #"{"_id":"c","n":"3","s":"gamma","tags":[],"list":[1,5,9]}"#,
+            #"{"_id":"d","n":null,"tags":"x","a.b":1,"$d":2}"#,
+            #"{"_id":"e","n":[1],"list":[{"q":1},{"q":7}],"m":-7}"#,
+        ])
+    }
+
+    @Test(arguments: [
+        (#"{}"#, "abcde"), (#"{"n":1}"#, "a"), (#"{"n":1.0}"#, "a"), (#"{"n":{"$eq":null}}"#, "d"),
+        (#"{"nope":{"$eq":null}}"#, ""), (#"{"n":{"$gt":1}}"#, "bce"),
+        (#"{"n":{"$gt":null}}"#, "abce"), (#"{"n":{"$lt":"3"}}"#, "abd"),
+        (#"{"n":{"$gte":1,"$lt":3}}"#, "ab"), (#"{"n":{"$ne":1}}"#, "bcde"),
+        (#"{"s":{"$ne":"alpha"}}"#, "bc"),
+        (#"{"s":{"$lt":"b"}}"#, "a"), (#"{"s":{"$gt":"b"}}"#, "bc"), (#"{"null":{"$exists":true}}"#, "b"),
+        (#"{"null":{"$exists":false}}"#, "acde"), (#"{"n":{"$type":"number"}}"#, "ab"),
+        (#"{"n":{"$type":"array"}}"#, "e"), (#"{"n":{"$in":[1,"3"]}}"#, "ace"),
+        (#"{"tags":{"$in":["x"]}}"#, "ad"), (#"{"n":{"$in":[]}}"#, ""), (#"{"n":{"$nin":[]}}"#, "abcde"),
+        (#"{"tags":{"$nin":["x"]}}"#, "bc"), (#"{"$and":[]}"#, "abcde"), (#"{"$or":[]}"#, "abcde"),
+        (#"{"$or":[{"n":1},{"s":"gamma"}]}"#, "ac"), (#"{"$and":[{"n":1},{"s":"gamma"}]}"#, ""),
+        (#"{"$nor":[{"n":1},{"s":"gamma"}]}"#, "b"), (#"{"$not":{"n":{"$gt":1}}}"#, "ad"),
+        (#"{"s":{"$not":{"$eq":"alpha"}}}"#, "bc"), (#"{"tags":{"$all":["x","y"]}}"#, "a"),
+        (#"{"tags":{"$all":[]}}"#, ""),
+        (#"{"tags":{"$all":[["x","y"]]}}"#, "a"), (#"{"tags":{"$size":1}}"#, "b"),
+        (#"{"tags":{"$size":0}}"#, "c"), (#"{"m":{"$mod":[3,-1]}}"#, "e"), (#"{"n":{"$mod":[2,1]}}"#, "a"),
+        (#"{"s":{"$regex":"^[a-g]"}}"#, "ac"), (#"{"s":{"$regex":"(?i)^b"}}"#, "b"),
+        (#"{"n":{"$regex":"1"}}"#, ""), (#"{"s":{"$beginsWith":"ga"}}"#, "c"),
+        (#"{"n":{"$beginsWith":"3"}}"#, "c"),
+        (#"{"list":{"$elemMatch":{"$gt":5,"$lt":10}}}"#, "c"), (#"{"list":{"$elemMatch":{"q":7}}}"#, "e"),
+        (#"{"list":{"$allMatch":{"$gt":0,"$lt":10}}}"#, "c"), (#"{"tags":{"$allMatch":{"$eq":"y"}}}"#, "b"),
+        (#"{"o":{"$keyMapMatch":{"$eq":"k"}}}"#, "a"), (#"{"o.in.deep":true}"#, "a"),
+        (#"{"o":{"in":{"deep":true}}}"#, "a"), (#"{"o.k":{"$exists":true}}"#, "a"), (#"{"a\\.b":1}"#, "d"),
+        (#"{"\\$d":2}"#, "d"),
+        (#"{"_id":{"$gt":"b","$lte":"d"}}"#, "cd"), (#"{"_id":{"$in":["a","e"]}}"#, "ae"),
+        (#"{"list":[1,5,9]}"#, "c"), (#"{"n":{"$not":{"$in":[1]}}}"#, "bcd"), (#"{"$and":[{}]}"#, "abcde"),
+        (#"{"tags":{"$not":{"$size":1}}}"#, "acd"), (#"{"nope":{"$not":{"$size":1}}}"#, ""),
+    ])
+    func selectorsMatch(_ selector: String, _ expected: String) throws {
+        let found = try fixture.database.defaultCollection.find(json: #"{"selector":\#(selector)}"#)
+        #expect(found.documents.map { $0["_id"].string ?? "" }.joined() == expected)
+    }
+
+    @Test func requestsAreAnswered() throws {
+        let notes = try fixture.database.defaultCollection
+        let found = try notes.find(
+            json:
+                #"{"selector":{"s":{"$exists":true}},"fields":["_id","o.k","s"],"sort":[{"s":"desc"}],"limit":2,"skip":1}"#
+        )
+        #expect(
+            found.documents.map(\.description) == [
+                #"{"_id":"b","s":"Beta"}"#, #"{"_id":"a","o":{"k":1},"s":"alpha"}"#,
+            ])
+        #expect(found.documentsExamined == 5)
+        let whole = try notes.find(["selector": ["_id": "d"]]).documents
+        #expect(whole.first?["_rev"].string == (try notes.get("d")).map { "\($0.revision)" })
+        try notes.database.write { batch in
+            for number in 0..<40 { try batch.save(json: "{}", id: "z\(number)", in: notes) }
+        }
+        #expect(try notes.find(["selector": [:]]).documents.count == 25)
+    }
+
+    @Test(arguments: [
+        (#"{"selector":{"n":{"$gtt":1}}}"#, "There is no operator $gtt; did you mean $gt?"),
+        (#"{"selector":{"a..b":1}}"#, "The field name \"a..b\" has an empty part"),
+        (#"{"fields":["a"]}"#, "The request has no selector"),
+        (
+            #"{"selector":{"n":{"$mod":[0,1]}}}"#,
+            "$mod takes [divisor, remainder], both whole numbers and the divisor not 0"
+        ), (#"{"selector":{"$gt":1}}"#, "$gt must be said of a field"),
+        (#"{"selector":{"n":{"$in":1}}}"#, "$in takes an array"),
+        (
+            #"{"selector":{},"sort":[{"a":"asc"},{"b":"desc"}]}"#,
+            "All fields of sort go in the same direction"
+        ), (#"{"selector":{},"limt":3}"#, "A request has no \"limt\"; did you mean limit?"),
+        (
+            #"{"selector":{"s":{"$regex":"(" }}}"#,
+            "In the regular expression, a parenthesis is not closed (character 2)"
+        ),
+    ])
+    func errorsSayWhatIsWrong(_ json: String, _ message: String) throws {
+        #expect(
+            QueryFixture.message { _ = try fixture.database.defaultCollection.find(json: json) } == message)
+    }
+}

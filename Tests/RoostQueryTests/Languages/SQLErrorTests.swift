@@ -1,0 +1,137 @@
+import Roost
+import RoostQuery
+import Testing
+
+/// What is said of queries that can't be understood.
+@Suite struct SQLErrorTests {
+    @Test(arguments: [
+        ("SELEC name", "column 1: A query begins with SELECT, and SELEC was found; did you mean SELECT?"),
+        (
+            "SELECT name FROM _ WHERE ORDER BY name",
+            "column 26: An expression is expected after WHERE, and the keyword ORDER was found"
+        ),
+        ("SELECT name FROM", "column 17: A name is expected after FROM, and the end was found"),
+        ("SELECT lowr(name) FROM _", "column 8: There is no function lowr(); did you mean LOWER?"),
+        (
+            "SELECT name FROM _ WERE a = 1",
+            "column 25: a can't follow here: the query is complete before it; did you mean WHERE?"
+        ),
+        ("SELECT name FROM _ GROUP name", "column 26: BY is expected after GROUP, and name was found"),
+        ("SELECT (a FROM _", "column 11: \")\" is expected after the expression, and FROM was found"),
+        ("SELECT 'open", "column 8: What begins here with ' is not closed by another."),
+        ("SELECT a\nFROM _\nWHERE a ~ 1", "line 3, column 9: \"~\" is no part of the language."),
+        ("SELECT round() FROM _", "column 8: round() takes 1 to 2 arguments, and 0 are given"),
+        (
+            "SELECT a & 1 FROM _",
+            "column 10: There are no operators on bits. Write AND, OR or || if one of these was meant"
+        ),
+        ("SELECT a FROM nots", "column 15: There is no collection nots here; did you mean notes?"),
+        (
+            "SELECT a FROM notes n JOIN notes m ON x.a = n.a",
+            "column 39: x is no name of a source, and with several of them a path begins with one: n, m; did you mean n?"
+        ),
+        (
+            "SELECT a FROM notes JOIN notes ON true",
+            "column 26: Two sources are called notes; give one of them another name with AS"
+        ),
+        ("SELECT META(x).id FROM _", "column 8: There is no source x; did you mean _?"),
+        (
+            "SELECT META().idd FROM _",
+            "column 15: META() knows id, sequence, deleted, expiration, revisionID, and no idd; did you mean id?"
+        ),
+        ("SELECT a AS x, b AS x FROM _", "Two columns are called \"x\""),
+        (
+            "SELECT a FROM _ WHERE count(*) > 1",
+            "count() looks at many rows, and can't stand in WHERE, ON, GROUP BY or within another one"
+        ),
+        ("SELECT a FROM _ LIMIT 1 LIMIT 2", "column 25: LIMIT is given twice"),
+        ("SELECT a FROM _ HAVING a", "column 17: HAVING must follow GROUP BY"),
+        (
+            "SELECT a FROM _ a CROSS JOIN _ b ON true",
+            "column 19: CROSS JOIN takes every row and has no ON; write INNER JOIN"
+        ),
+        (
+            "SELECT a FROM _ a JOIN _ b",
+            "column 27: ON is expected after what is joined, and the end was found"
+        ),
+        (
+            "SELECT a COLLATE NOCSE FROM _",
+            "column 18: One of UNICODE, NOUNICODE, CASE, NOCASE, DIAC, NODIAC is expected after COLLATE, and NOCSE was found; did you mean NOCASE?"
+        ),
+        (
+            "SELECT a FROM _ WHERE from = 1",
+            "column 23: An expression is expected after WHERE, and the keyword FROM was found"
+        ),
+        (
+            "SELECT 12abc FROM _",
+            "column 8: A number can't run into a name. Put the name in back quotes if it is one."
+        ),
+        (
+            "SELECT 1e999 FROM _",
+            "column 8: The number is beyond those that a floating-point number can hold."
+        ),
+        ("SELECT 'é', nope( FROM _", "column 13: There is no function nope()"),
+        (
+            "SELECT regexp_like(a, '(') FROM _",
+            "In the regular expression, a parenthesis is not closed (character 2)"
+        ),
+        (
+            "SELECT a FROM _ WHERE MATCH(text, 'x')",
+            "Nothing is indexed for the text index \"text\": create a full-text index of that name"
+        ),
+    ])
+    func errorsSayWhereAndWhat(_ text: String, _ message: String) throws {
+        let fixture = try QueryFixture()
+        try fixture.fill("notes", ["{}"])
+        #expect(QueryFixture.message { _ = try fixture.database.query(text) } == message)
+    }
+
+    @Test func errorsHaveACodeAndAnOffset() throws {
+        let fixture = try QueryFixture()
+        let error = #expect(throws: DatabaseError.self) {
+            try fixture.database.query("SELECT é FROM _ WHERE )")
+        }
+        #expect(error?.code == .invalidQuery)
+        #expect((error?.underlying as? QueryError)?.offset == 23)
+    }
+
+    /// Texts that would need a deep stack.
+    private static let deepTexts: [String] = [
+        String(repeating: "(", count: 5000) + "1",
+        "SELECT " + String(repeating: "(", count: 5000) + "1" + String(repeating: ")", count: 5000)
+            + " FROM _",
+        "SELECT " + String(repeating: "NOT ", count: 5000) + "1 FROM _",
+        "SELECT " + String(repeating: "-", count: 4001) + " 1 FROM _",
+        "SELECT 1" + String(repeating: " + 1", count: 5000) + " FROM _",
+        "SELECT " + String(repeating: "[", count: 5000) + " FROM _",
+        "SELECT a" + String(repeating: ".b", count: 5000) + " FROM _",
+        "SELECT " + String(repeating: "CASE WHEN ", count: 5000),
+        "SELECT * FROM " + String(repeating: "(SELECT * FROM ", count: 5000),
+        "SELECT 1" + String(repeating: " COLLATE NOCASE", count: 5000) + " FROM _",
+        "SELECT a" + String(repeating: " IN a", count: 5000) + " FROM _",
+        String(repeating: " ", count: 2 << 20),
+    ]
+
+    @Test(arguments: deepTexts.indices)
+    func depthIsBounded(_ number: Int) throws {
+        let fixture = try QueryFixture()
+        #expect(throws: DatabaseError.self) { try fixture.database.query(Self.deepTexts[number]) }
+    }
+
+    @Test func parenthesesAndChainsAddUp() throws {
+        let fixture = try QueryFixture([#"{"a":1}"#])
+        func nested(_ levels: Int, _ chain: Int) -> String {
+            (0..<levels).reduce("1") { text, _ in "(\(text)\(String(repeating: " + 1", count: chain)))" }
+        }
+        #expect(try fixture.rows("SELECT \(nested(10, 2)) AS r FROM _") == ["21"])
+        #expect(throws: DatabaseError.self) { try fixture.rows("SELECT \(nested(10, 10)) AS r FROM _") }
+        #expect(try fixture.rows("SELECT a FROM _ WHERE \(nested(1, 40)) = 41") == ["1"])
+    }
+
+    @Test func longConditionsAreTaken() throws {
+        let fixture = try QueryFixture([#"{"a":1}"#])
+        let many = (0..<3000).map { "a = \($0)" }
+        #expect(try fixture.rows("SELECT a FROM _ WHERE \(many.joined(separator: " OR "))") == ["1"])
+        #expect(try fixture.rows("SELECT a FROM _ WHERE \(many.joined(separator: " AND "))") == [])
+    }
+}
