@@ -136,7 +136,8 @@ let package = Package(
         layer("RoostSimulation", ["RoostFile"]),
         layer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
         .executableTarget(
-            name: "RoostCommand", dependencies: ["Roost", "RoostStorage", "Fleece"], swiftSettings: strict),
+            name: "RoostCommand", dependencies: ["Roost", "RoostQuery", "RoostStorage", "Fleece"],
+            swiftSettings: strict),
         tests("RoostBytesTests", ["RoostBytes"]),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),

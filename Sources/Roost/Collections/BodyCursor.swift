@@ -104,12 +104,6 @@ extension CollectionSnapshot {
         }
         return true
     }
-
-    /// How many documents there are with IDs in the range of `selection`, deleted ones included. O(log n).
-    package func entryCount(in selection: DocumentSelection) throws(DatabaseError) -> UInt64 {
-        let documents = try reader.documents
-        return try engine { () throws(StoreError) in try documents.count(in: selection.range) }
-    }
 }
 
 extension DocumentBody {

@@ -14,7 +14,8 @@ extension Compiler {
         if case .literal(let value) = left, let fused = try fused(comparison.mirrored, right, value) {
             return fused
         }
-        let (left, right, collation) = (try compile(left), try compile(right), collation)
+        let collation = try collation(ofOperands: left, right)
+        let (left, right) = (try compile(left), try compile(right))
         return { frame in Comparisons.compare(left(frame), right(frame), comparison, collation) }
     }
 
@@ -48,7 +49,7 @@ extension Compiler {
     func membership(_ value: Expression, _ list: Expression, _ isNegated: Bool) throws(QueryError)
         -> Evaluation
     {
-        let collation = collation
+        let collation = try collation(ofOperands: value, list)
         let value = try compile(value)
         // Constants are looked up, not gone through.
         if case .array(let items) = list, items.count > 4, let set = try ConstantSet(items, collation, self) {

@@ -62,14 +62,18 @@ final class Compiler {
         case .comparison(let comparison, let left, let right):
             return try self.comparison(comparison, left, right)
         case .collation(let comparison, let left, let right):
-            return Comparisons.collated(comparison, try compile(left), try compile(right), collation)
+            return Comparisons.collated(
+                comparison, try compile(left), try compile(right), try collation(ofOperands: left, right))
         case .identity(let left, let right, let isNegated):
-            return Comparisons.identity(try compile(left), try compile(right), collation, isNegated)
+            return Comparisons.identity(
+                try compile(left), try compile(right), try collation(ofOperands: left, right), isNegated)
         case .test(let value, let test, let isNegated):
             return Comparisons.test(try compile(value), test, isNegated)
         case .membership(let value, let list, let isNegated): return try membership(value, list, isNegated)
         case .like(let value, let pattern, let isNegated):
-            return Strings.like(try compile(value), try compile(pattern), collation, isNegated)
+            return Strings.like(
+                try compile(value), try compile(pattern), try collation(ofOperands: value, pattern), isNegated
+            )
         case .all(let parts): return Logic.all(try compile(parts))
         case .any(let parts): return Logic.any(try compile(parts))
         case .not(let value): return Logic.not(try compile(value))
@@ -125,6 +129,12 @@ final class Compiler {
         let outer = try Collation(options.inheriting(self.options))
         guard case .collate = inner else { return outer }
         return try collation(of: inner)
+    }
+
+    /// How operands are compared: as COLLATE around one of them says, the left one first, or else around both.
+    func collation(ofOperands left: Expression, _ right: Expression) throws(QueryError) -> Collation {
+        if case .collate = left { return try collation(of: left) }
+        return try collation(of: right)
     }
 
     // MARK: Groups and aggregates

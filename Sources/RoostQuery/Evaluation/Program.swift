@@ -33,7 +33,20 @@ final class Program: @unchecked Sendable {
     private struct PathName: Hashable {
         let source: Int
         let parent: Int
-        let step: Step
+        let step: StepName
+    }
+
+    /// A step with its key as bytes: keys that Swift's strings hold equal may differ in documents.
+    private enum StepName: Hashable {
+        case key([UInt8])
+        case index(Int)
+
+        init(_ step: Step) {
+            switch step {
+            case .key(let key): self = .key(Array(key.utf8))
+            case .index(let index): self = .index(index)
+            }
+        }
     }
 
     func addSource() -> Int {
@@ -60,7 +73,7 @@ final class Program: @unchecked Sendable {
     func path(_ source: Int, _ steps: [Step]) -> Int {
         var parent = -1
         for step in steps {
-            let name = PathName(source: source, parent: parent, step: step)
+            let name = PathName(source: source, parent: parent, step: StepName(step))
             if let number = pathNumbers[name] {
                 parent = number
                 continue

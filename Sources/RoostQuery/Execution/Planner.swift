@@ -71,6 +71,14 @@ final class Planner {
     }
 }
 
+extension DocumentCollection {
+    /// What FROM calls the collection.
+    var queryName: String {
+        guard scopeName == "_default" else { return "\(self)" }
+        return collectionName == "_default" ? "_" : collectionName
+    }
+}
+
 /// Finds the collections that queries name.
 protocol CollectionFinder {
     func findCollection(_ name: String, scope: String) throws(DatabaseError) -> DocumentCollection?

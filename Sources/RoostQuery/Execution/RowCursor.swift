@@ -77,10 +77,10 @@ final class PlainCursor: RowCursor {
 
 /// The one row of a query that counts a whole collection.
 final class CountCursor: RowCursor {
-    private let count: UInt64
+    private let count: Int
     private var isDone: Bool
 
-    init(_ plan: SelectPlan, _ frame: Frame, count: UInt64, skipping: Int, limit: Int) {
+    init(_ plan: SelectPlan, _ frame: Frame, count: Int, skipping: Int, limit: Int) {
         self.count = count
         isDone = skipping > 0 || limit < 1
         super.init(plan, frame)

@@ -64,7 +64,7 @@ final class SelectPlanning {
             let collection = try planner.collection(name, scope: scope, source.place)
             origin = .documents(collection, DocumentAccess())
             kind = .collection
-            notes.name = "\(collection)"
+            notes.name = collection.queryName
         case .select(let inner):
             origin = .select(try planner.plan(inner, compiler))
             kind = .select

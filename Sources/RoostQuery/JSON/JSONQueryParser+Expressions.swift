@@ -6,7 +6,7 @@ extension JSONQueryParser {
             switch value {
             case .dictionary(let members):
                 var pairs: [Expression.Pair] = []
-                for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                for (name, value) in members {
                     pairs.append(Expression.Pair(name: name, value: try parser.expression(value)))
                 }
                 return .dictionary(pairs)

@@ -43,7 +43,7 @@ struct JSONQueryParser {
         "WHAT", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "LIMIT", "OFFSET", "DISTINCT",
     ]
 
-    mutating func select(_ clauses: [String: DocumentValue]) throws(QueryError) -> Select {
+    mutating func select(_ clauses: NamedValues<DocumentValue>) throws(QueryError) -> Select {
         var named: [String: DocumentValue] = [:]
         for (name, value) in clauses {
             let upper = name.uppercased()

@@ -43,7 +43,7 @@ struct MangoParser {
 
     /// All members of an object: fields and combinations.
     private mutating func object(
-        _ members: [String: DocumentValue], _ field: Field, isNegated: Bool
+        _ members: NamedValues<DocumentValue>, _ field: Field, isNegated: Bool
     ) throws(QueryError) -> Expression {
         guard depth < Self.deepest else {
             throw QueryError("The selector is nested more than \(Self.deepest) deep")
@@ -51,7 +51,7 @@ struct MangoParser {
         depth += 1
         defer { depth -= 1 }
         var parts: [Expression] = []
-        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in members {
             parts.append(try member(name, value, field, isNegated))
         }
         return Self.combine(parts, all: !isNegated)

@@ -83,7 +83,9 @@ struct MangoRequest {
         var result: [Select.Ordering] = []
         for item in items {
             var (name, direction) = (item.string, "asc")
-            if case .dictionary(let members) = item, members.count == 1, let member = members.first {
+            if case .dictionary(let members) = item, members.count == 1,
+                let member = members.first(where: { _ in true })
+            {
                 name = member.key
                 direction = member.value.string ?? ""
             }

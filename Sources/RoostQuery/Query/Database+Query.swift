@@ -46,7 +46,7 @@ extension Database {
 }
 
 extension DocumentCollection {
-    /// A query in SQL++ in which `_` is this collection: see ``Roost/Database/query(_:_:)``.
+    /// A query in SQL++ in which `_` is this collection: see `Database.query(_:_:)`.
     public func query(_ text: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
         -> Query
     {

@@ -15,11 +15,11 @@ public struct Explanation: Sendable, CustomStringConvertible {
         /// To what, and how.
         public let details: String
         /// How many documents or rows are read for it, where that is known without reading them.
-        public let estimate: UInt64?
+        public let estimate: Int?
         /// How deep it stands within other queries, from 0.
         public let depth: Int
 
-        init(_ operation: String, _ details: String, estimate: UInt64? = nil, depth: Int) {
+        init(_ operation: String, _ details: String, estimate: Int? = nil, depth: Int) {
             self.operation = operation
             self.details = details
             self.estimate = estimate
@@ -51,13 +51,13 @@ public struct Explanation: Sendable, CustomStringConvertible {
         if let analysis {
             let milliseconds = Double(analysis.duration / .microseconds(1)) / 1000
             lines.append(
-                "\(Self.grouped(UInt64(analysis.rows))) rows from \(Self.grouped(UInt64(analysis.documents))) documents in "
+                "\(Self.grouped(analysis.rows)) rows from \(Self.grouped(analysis.documents)) documents in "
                     + "\((milliseconds * 10).rounded() / 10) ms")
         }
         return lines.joined(separator: "\n")
     }
 
-    private static func grouped(_ number: UInt64) -> String {
+    private static func grouped(_ number: Int) -> String {
         var digits = Array(String(number))
         var index = digits.count - 3
         while index > 0 {
@@ -103,7 +103,7 @@ private struct Explainer {
 
     mutating func add(_ plan: SelectPlan, _ select: Select) throws(DatabaseError) {
         if let collection = plan.countedCollection {
-            note("COUNT", "\(collection), which is known")
+            note("COUNT", "\(collection.queryName), which is known")
             return
         }
         for (index, source) in plan.sources.enumerated() { try add(source, index, select) }
@@ -154,7 +154,7 @@ private struct Explainer {
         depth -= 1
     }
 
-    private mutating func note(_ operation: String, _ details: String, estimate: UInt64? = nil) {
+    private mutating func note(_ operation: String, _ details: String, estimate: Int? = nil) {
         steps.append(Explanation.Step(operation, details, estimate: estimate, depth: depth))
     }
 }

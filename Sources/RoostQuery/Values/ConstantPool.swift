@@ -26,6 +26,7 @@ final class ConstantPool: @unchecked Sendable {
                 throw DatabaseError(.invalidQuery, "A query knows no number \(value): give a finite one.")
             }
             return .double(value)
+        case .unstorable(let reason): throw DatabaseError(.invalidQuery, reason)
         case .string(let text): return .string(try kept(arena.copy(text)))
         case .data(let bytes): return .data(try kept(arena.copy(bytes)))
         case .array, .dictionary:

@@ -1,0 +1,148 @@
+import Roost
+
+/// What must be true of documents in a typed query: comparisons of ``Field``s, joined by `&&`, `||` and `!`.
+public struct Condition: Sendable {
+    let expression: Expression
+    let problem: QueryError?
+
+    init(_ expression: Expression, _ problems: QueryError?...) {
+        self.expression = expression
+        problem = problems.lazy.compactMap { $0 }.first
+    }
+
+    /// Whether both are true.
+    public static func && (left: Condition, right: Condition) -> Condition {
+        Condition(.all([left.expression, right.expression]), left.problem, right.problem)
+    }
+
+    /// Whether one of them is true.
+    public static func || (left: Condition, right: Condition) -> Condition {
+        Condition(.any([left.expression, right.expression]), left.problem, right.problem)
+    }
+
+    /// Whether it is false. Of documents that lack what it asks of, neither is true.
+    public static prefix func ! (condition: Condition) -> Condition {
+        Condition(.not(condition.expression), condition.problem)
+    }
+}
+
+extension Field where Value: QueryComparable {
+    private func compared(_ comparison: Comparison, _ value: Value) -> Condition {
+        Condition(.comparison(comparison, expression, .literal(value.queryValue)), problem)
+    }
+
+    /// Whether the property is equal to a value; to `nil` when it is null or not there.
+    public static func == (field: Self, value: Value) -> Condition {
+        guard value.queryValue.isNull else { return field.compared(.equal, value) }
+        return Condition(.test(field.expression, .valued, isNegated: true), field.problem)
+    }
+
+    /// Whether the property is there and not equal to a value; with `nil`, whether it is there and not null.
+    public static func != (field: Self, value: Value) -> Condition {
+        guard value.queryValue.isNull else { return field.compared(.unequal, value) }
+        return Condition(.test(field.expression, .valued, isNegated: false), field.problem)
+    }
+
+    /// Whether the property is less than a value.
+    public static func < (field: Self, value: Value) -> Condition { field.compared(.less, value) }
+
+    /// Whether the property is at most a value.
+    public static func <= (field: Self, value: Value) -> Condition { field.compared(.lessOrEqual, value) }
+
+    /// Whether the property is greater than a value.
+    public static func > (field: Self, value: Value) -> Condition { field.compared(.greater, value) }
+
+    /// Whether the property is at least a value.
+    public static func >= (field: Self, value: Value) -> Condition { field.compared(.greaterOrEqual, value) }
+
+    /// Whether two properties of a document are equal.
+    public static func == (left: Self, right: Self) -> Condition {
+        Condition(.comparison(.equal, left.expression, right.expression), left.problem, right.problem)
+    }
+
+    /// Whether one property of a document is less than another one.
+    public static func < (left: Self, right: Self) -> Condition {
+        Condition(.comparison(.less, left.expression, right.expression), left.problem, right.problem)
+    }
+
+    /// Whether the property is one of some values.
+    public func isIn(_ values: some Sequence<Value>) -> Condition {
+        Condition(
+            .membership(expression, .array(values.map { .literal($0.queryValue) }), isNegated: false), problem
+        )
+    }
+}
+
+extension Field where Value == String {
+    /// Whether the text begins so.
+    public func hasPrefix(_ prefix: String) -> Condition {
+        Condition(.call(.beginsWith, [expression, .literal(.string(prefix))]), problem)
+    }
+
+    /// Whether the text has another one in it.
+    public func contains(_ part: String) -> Condition {
+        Condition(.call(.contains, [expression, .literal(.string(part))]), problem)
+    }
+
+    /// Whether the text is like a pattern, in which `%` stands for any characters and `_` for one.
+    public func isLike(_ pattern: String) -> Condition {
+        Condition(.like(expression, .literal(.string(pattern)), isNegated: false), problem)
+    }
+
+    /// Whether a regular expression in the dialect of ECMAScript matches somewhere in the text.
+    public func matches(_ pattern: String) -> Condition {
+        Condition(.call(.regexpContains, [expression, .literal(.string(pattern))]), problem)
+    }
+
+    /// The text without regard to the case of letters, as people compare it.
+    public var caseInsensitive: Field<String> {
+        Field(.collate(CollationOptions(isUnicode: true, isCaseSensitive: false), expression), problem)
+    }
+}
+
+extension Field where Value == Bool {
+    /// Whether the property is true.
+    public static prefix func ! (field: Self) -> Condition {
+        Condition(.not(field.expression), field.problem)
+    }
+}
+
+extension Field where Value: Sequence, Value.Element: QueryComparable {
+    /// Whether the list has a value in it.
+    public func contains(_ element: Value.Element) -> Condition {
+        Condition(.call(.arrayContains, [expression, .literal(element.queryValue)]), problem)
+    }
+}
+
+extension Field where Value: Sequence {
+    /// Whether a condition is true of one of the elements.
+    public func contains(where condition: (Field<Value.Element>) -> Condition) -> Condition {
+        quantified(.any, condition)
+    }
+
+    /// Whether a condition is true of all elements.
+    public func allSatisfy(_ condition: (Field<Value.Element>) -> Condition) -> Condition {
+        quantified(.every, condition)
+    }
+
+    private func quantified(
+        _ quantifier: Quantifier, _ condition: (Field<Value.Element>) -> Condition
+    ) -> Condition {
+        // A name for each depth, as conditions may lie within each other.
+        let name = "element\(expression.variableDepth)"
+        let inner = condition(Field<Value.Element>(.variable(name, [], .unknown)))
+        return Condition(
+            .quantified(quantifier, variable: name, expression, satisfies: inner.expression), problem,
+            inner.problem)
+    }
+}
+
+extension Expression {
+    /// How many elements the expression is a part of.
+    fileprivate var variableDepth: Int {
+        guard case .variable(let name, _, _) = self, let number = Int(name.dropFirst("element".count)) else {
+            return 0
+        }
+        return number + 1
+    }
+}

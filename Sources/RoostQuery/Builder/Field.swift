@@ -1,0 +1,120 @@
+import Fleece
+import Foundation
+import Roost
+
+/// A property of documents in a typed query: `$0.stars`, `$0.address.city`.
+///
+/// Compared with values it makes a ``Condition``. What it stands for is known by its type only; documents that have
+/// something else there, or nothing, don't match.
+///
+/// A property is looked for under its name in the program. One that is coded under another name is asked for with
+/// ``named(_:as:)``.
+@dynamicMemberLookup
+public struct Field<Value>: Sendable {
+    let expression: Expression
+    /// Why there is no such property in documents.
+    let problem: QueryError?
+
+    init(_ expression: Expression, _ problem: QueryError? = nil) {
+        self.expression = expression
+        self.problem = problem
+    }
+
+    /// A property of the value here.
+    public subscript<Member>(dynamicMember member: KeyPath<Value, Member>) -> Field<Member> {
+        step("\(member)", in: "\(Value.self)", isIdentifiable: Value.self is any Identifiable.Type)
+    }
+
+    /// A property of the value here, if there is one.
+    public subscript<Wrapped, Member>(dynamicMember member: KeyPath<Wrapped, Member>) -> Field<Member>
+    where Value == Wrapped? {
+        step("\(member)", in: "\(Wrapped.self)", isIdentifiable: false)
+    }
+
+    /// A property under the name that it has in documents.
+    public func named<Member>(_ name: String, as type: Member.Type = Member.self) -> Field<Member> {
+        Field<Member>(expression.appending(.key(name)), problem)
+    }
+
+    /// The step to a property that a key path's description, `\Note.title`, names.
+    private func step<Member>(_ description: String, in type: String, isIdentifiable: Bool) -> Field<Member> {
+        let start = "\\\(type)."
+        let name = description.hasPrefix(start) ? String(description.dropFirst(start.count)) : ""
+        guard let first = name.utf8.first, first != UInt8(ascii: "<"), !name.contains(".") else {
+            return Field<Member>(
+                expression,
+                QueryError(
+                    "\(description) is no stored property, so that documents don't have it. Name what they have with "
+                        + "named(_:as:)"))
+        }
+        if isIdentifiable, name == "id", case .path([], let place) = expression {
+            return Field<Member>(.meta(.id, alias: nil, place), problem)
+        }
+        return Field<Member>(expression.appending(.key(name)), problem)
+    }
+}
+
+extension Expression {
+    fileprivate func appending(_ step: Step) -> Expression {
+        switch self {
+        case .path(let steps, let place): .path(steps + [step], place)
+        case .variable(let name, let steps, let place): .variable(name, steps + [step], place)
+        default: .member(self, [step])
+        }
+    }
+}
+
+/// A type whose values conditions of typed queries can be compared with.
+public protocol QueryComparable: Sendable {
+    /// The value as documents have it.
+    var queryValue: DocumentValue { get }
+}
+
+extension Int: QueryComparable {
+    /// The number.
+    public var queryValue: DocumentValue { .integer(Int64(self)) }
+}
+
+extension Int64: QueryComparable {
+    /// The number.
+    public var queryValue: DocumentValue { .integer(self) }
+}
+
+extension UInt64: QueryComparable {
+    /// The number.
+    public var queryValue: DocumentValue { .unsigned(self) }
+}
+
+extension Double: QueryComparable {
+    /// The number.
+    public var queryValue: DocumentValue { .double(self) }
+}
+
+extension Bool: QueryComparable {
+    /// The truth value.
+    public var queryValue: DocumentValue { .bool(self) }
+}
+
+extension String: QueryComparable {
+    /// The text.
+    public var queryValue: DocumentValue { .string(self) }
+}
+
+extension UUID: QueryComparable {
+    /// The text of the UUID, as it is coded.
+    public var queryValue: DocumentValue { .string(uuidString) }
+}
+
+extension Date: QueryComparable {
+    /// The date as text, as it is coded; texts of dates are ordered as the dates are.
+    public var queryValue: DocumentValue {
+        var value: DocumentValue? = nil
+        value.date = self
+        return value ?? .null
+    }
+}
+
+extension Optional: QueryComparable where Wrapped: QueryComparable {
+    /// The value, or null.
+    public var queryValue: DocumentValue { self?.queryValue ?? .null }
+}

@@ -1,0 +1,188 @@
+import Fleece
+import Roost
+
+/// A query for the values of a `TypedCollection`, put together in Swift.
+///
+/// ```swift
+/// let best = try notes.query().where { $0.stars > 3 && $0.tags.contains("sea") }
+///     .order(by: \.stars, .descending).limit(20).fetch()
+/// let howMany = try notes.query().where { $0.stars > 3 }.count()
+/// try notes.query().where { $0.stars == 0 }.delete()
+/// ```
+///
+/// An immutable value; each call answers a new query.
+public struct TypedQuery<Value: Codable>: Sendable {
+    private let collection: DocumentCollection
+    private var select = Select()
+    private var problem: QueryError?
+
+    /// Which way to order.
+    public enum Direction: Sendable {
+        /// From the least to the greatest.
+        case ascending
+        /// From the greatest to the least.
+        case descending
+    }
+
+    init(_ collection: DocumentCollection) {
+        self.collection = collection
+        select.columns = [
+            Select.Column(value: .meta(.id, alias: nil, .unknown), alias: "id"),
+            Select.Column(value: .meta(.revisionID, alias: nil, .unknown), alias: "revision"),
+        ]
+    }
+
+    // MARK: Asking for what
+
+    /// Only values of which a condition is true, besides those given before.
+    public func `where`(_ condition: (Field<Value>) -> Condition) -> Self {
+        var copy = self
+        let condition = condition(Field(.path([], .unknown)))
+        let parts = (select.condition.map { [$0] } ?? []) + [condition.expression]
+        copy.select.condition = parts.count == 1 ? parts[0] : .all(parts)
+        copy.problem = problem ?? condition.problem
+        return copy
+    }
+
+    /// In the order of a property; of values that are equal in it, in the order of properties given after it.
+    public func order<Member: QueryComparable>(
+        by member: KeyPath<Value, Member>, _ direction: Direction = .ascending
+    ) -> Self {
+        order(direction) { $0[dynamicMember: member] }
+    }
+
+    /// In the order of something in the values: `order { $0.title.caseInsensitive }`.
+    public func order<Member: QueryComparable>(
+        _ direction: Direction = .ascending, by member: (Field<Value>) -> Field<Member>
+    ) -> Self {
+        var copy = self
+        let field = member(Field(.path([], .unknown)))
+        copy.select.order.append(
+            Select.Ordering(value: field.expression, isDescending: direction == .descending))
+        copy.problem = problem ?? field.problem
+        return copy
+    }
+
+    /// At most so many.
+    public func limit(_ count: Int) -> Self {
+        var copy = self
+        copy.select.limit = .literal(.integer(Int64(count)))
+        return copy
+    }
+
+    /// Without the first so many.
+    public func skip(_ count: Int) -> Self {
+        var copy = self
+        copy.select.offset = .literal(.integer(Int64(count)))
+        return copy
+    }
+
+    // MARK: Answers
+
+    /// The query without its type, with the columns `id` and `revision`.
+    ///
+    /// - Throws: `invalidQuery` for a property that documents don't have, because it is computed.
+    public func untyped() throws(DatabaseError) -> Query { try prepared(select) }
+
+    private func prepared(_ select: Select) throws(DatabaseError) -> Query {
+        do throws(QueryError) {
+            if let problem { throw problem }
+            return Query(collection.database, try PreparedQuery(select, collection.planner))
+        } catch {
+            throw DatabaseError(.invalidQuery, error.message, underlying: error)
+        }
+    }
+
+    /// All values, in memory at once.
+    ///
+    /// - Throws: as ``Query/fetch()``; `decodingFailed` when the properties of a document are not those of a value.
+    public func fetch() throws(DatabaseError) -> [Stored<Value>] {
+        let snapshot = try collection.database.snapshot()
+        let documents = try snapshot[collection]
+        let cursor = try untyped().cursor(in: snapshot)
+        var values: [Stored<Value>] = []
+        while let row = try cursor.next() {
+            guard let document = try documents.get(row[0].string ?? "") else { continue }
+            values.append(try Stored(document))
+        }
+        return values
+    }
+
+    /// The first value; `nil` when there is none.
+    public func first() throws(DatabaseError) -> Stored<Value>? { try limit(1).fetch().first }
+
+    /// How many values there are.
+    public func count() throws(DatabaseError) -> Int {
+        guard select.limit == nil, select.offset == nil else { return try untyped().count() }
+        var counting = select
+        counting.order = []
+        counting.columns = [Select.Column(value: .aggregate(.count, nil, isDistinct: false), alias: "count")]
+        return try prepared(counting).first()?[0].int ?? 0
+    }
+
+    /// How the query would be executed.
+    public func explain() throws(DatabaseError) -> Explanation { try untyped().explain() }
+
+    // MARK: Writing
+
+    /// Deletes the documents, all or none, durably.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: `conflict` when others changed such documents again and again meanwhile; what writing throws.
+    @discardableResult
+    public func delete() throws(DatabaseError) -> Int {
+        try change { (batch, document) throws(DatabaseError) in
+            try batch.delete(document.id, in: collection, expecting: .revision(document.revision))
+        }
+    }
+
+    /// Changes the values, all or none, durably.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: as ``delete()``; `decodingFailed` when the properties of a document are not those of a value.
+    @discardableResult
+    public func update(_ body: (inout Value) -> Void) throws(DatabaseError) -> Int {
+        try change { (batch, document) throws(DatabaseError) in
+            var stored = try Stored<Value>(document)
+            body(&stored.value)
+            try batch.save(&stored, in: collection)
+        }
+    }
+
+    private static var mostAttempts: Int { 10 }
+
+    /// Makes a change to each document as it was found; begins anew when somebody was faster.
+    private func change(
+        _ body: (WriteBatch, Document) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) -> Int {
+        for attempt in 1... {
+            let snapshot = try collection.database.snapshot()
+            let documents = try snapshot[collection]
+            let cursor = try untyped().cursor(in: snapshot)
+            var ids: [String] = []
+            while let row = try cursor.next() { ids.append(row[0].string ?? "") }
+            guard !ids.isEmpty else { return 0 }
+            do {
+                try collection.database.write { batch in
+                    for id in ids { if let document = try documents.get(id) { try body(batch, document) } }
+                }
+                return ids.count
+            } catch let error as DatabaseError {
+                guard error.code == .conflict, attempt < Self.mostAttempts else { throw error }
+            } catch {
+                preconditionFailure("writing throws errors of the database: \(error)")
+            }
+        }
+        return 0
+    }
+}
+
+extension TypedCollection {
+    /// A query for values of the collection: see ``TypedQuery``.
+    public func query() -> TypedQuery<Value> { TypedQuery(documents) }
+}
+
+extension DocumentCollection {
+    /// A query for documents as values of a type: see ``TypedQuery``.
+    public func query<Value: Codable>(_ type: Value.Type) -> TypedQuery<Value> { TypedQuery(self) }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import RoostCommand
+
+/// `roost query` shows rows as a table, JSON or CSV.
+@Suite struct QueryCommandTests {
+    private let tool = Tool()
+
+    /// What the command prints, without the last line's end.
+    private func query(_ arguments: String...) -> String {
+        let collector = Console.Collector()
+        let status = Console.$collector.withValue(collector) {
+            RoostTool.run(["query", tool.path] + arguments)
+        }
+        return status == 0 ? collector.content.trimmingCharacters(in: .newlines) : ""
+    }
+
+    init() {
+        _ = tool.output("put", "a", #"{"name":"Anna","n":1234,"text":"x, \"y\""}"#)
+        _ = tool.output("put", "b", #"{"name":"Bo","n":5}"#)
+    }
+
+    @Test func rowsAreShown() {
+        #expect(query("SELECT name, n FROM _ WHERE n > 10") == #"{"n":1234,"name":"Anna"}"#)
+        #expect(query("SELECT name, n FROM _", "--csv") == "name,n\nAnna,1234\nBo,5")
+        #expect(query("SELECT text FROM _", "--csv") == "text\n\"x, \"\"y\"\"\"")
+        #expect(
+            query("SELECT name, n FROM _", "--table").hasPrefix(
+                "name     n\nAnna  1234\nBo       5\n2 rows from 2 documents in "))
+        #expect(query("SELECT name FROM _ WHERE n = $n", "--param", "n=5") == #"{"name":"Bo"}"#)
+        #expect(query("SELECT n FROM _ WHERE name = $x", "--param", "x=Bo") == #"{"n":5}"#)
+    }
+
+    @Test func plansAreShown() {
+        #expect(query("SELECT n FROM _ WHERE _id = 'a'", "--explain").hasPrefix("SEARCH _ by ID"))
+        #expect(query("SELECT n FROM _", "--analyze").contains("2 rows from 2 documents in "))
+    }
+
+    @Test func mistakesAreTold() {
+        let answer = tool.run("query", "SELEC n FROM _")
+        #expect(answer.status == 1 && answer.output.contains("did you mean SELECT?"))
+        #expect(tool.run("query", "SELECT n FROM _", "--csv", "--json").status == 2)
+    }
+}

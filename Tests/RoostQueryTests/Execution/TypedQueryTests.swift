@@ -1,0 +1,94 @@
+import Foundation
+import Roost
+import RoostQuery
+import Testing
+
+/// Queries put together in Swift.
+@Suite struct TypedQueryTests {
+    struct Note: Codable, Sendable, Identifiable, Equatable {
+        struct Place: Codable, Sendable, Equatable {
+            var city: String
+            var floor: Int?
+        }
+
+        var id: String
+        var title: String
+        var stars = 0
+        var isOpen = true
+        var tags: [String] = []
+        var place: Place?
+        var visits: [Place] = []
+
+        var shout: String { title.uppercased() }
+    }
+
+    let fixture: QueryFixture
+    let notes: TypedCollection<Note>
+
+    init() throws {
+        fixture = try QueryFixture()
+        notes = try fixture.database.collection("notes", of: Note.self)
+        try notes.save(
+            Note(
+                id: "a", title: "Apus", stars: 5, tags: ["sea", "sky"], place: .init(city: "Rome", floor: 3)))
+        try notes.save(
+            Note(
+                id: "b", title: "Bubo", stars: 3, isOpen: false, tags: ["wood"],
+                visits: [.init(city: "Oslo"), .init(city: "Rome", floor: 1)]))
+        try notes.save(Note(id: "c", title: "ciconia", stars: 5, tags: ["sky"], place: .init(city: "Oslo")))
+        try notes.save(Note(id: "d", title: "Dryo", stars: 0))
+    }
+
+    private func ids(_ condition: (Field<Note>) -> Condition) throws -> String {
+        try notes.query().where(condition).fetch().map(\.id).joined()
+    }
+
+    @Test func conditionsAreMet() throws {
+        #expect(try ids { $0.stars > 3 } == "ac")
+        #expect(try ids { $0.stars >= 3 && $0.isOpen == true } == "ac")
+        #expect(try ids { $0.stars < 1 || $0.title == "Bubo" } == "bd")
+        #expect(try ids { !($0.stars == 5) } == "bd")
+        #expect(try ids { !$0.isOpen } == "b")
+        #expect(try ids { $0.stars != 5 } == "bd")
+        #expect(try ids { $0.tags.contains("sky") } == "ac")
+        #expect(try ids { $0.place.city == "Oslo" } == "c")
+        #expect(try ids { $0.place.floor == nil } == "bcd")
+        #expect(try ids { $0.place.floor != nil } == "a")
+        #expect(try ids { $0.stars.isIn([0, 3]) } == "bd")
+        #expect(try ids { $0.title.hasPrefix("D") } == "d")
+        #expect(try ids { $0.title.isLike("%u%o") } == "b")
+        #expect(try ids { $0.title.contains("ico") } == "c")
+        #expect(try ids { $0.title.matches("^[A-B]") } == "ab")
+        #expect(try ids { $0.title.caseInsensitive == "APUS" } == "a")
+        #expect(try ids { $0.visits.contains { $0.city == "Rome" && $0.floor == 1 } } == "b")
+        #expect(try ids { $0.tags.allSatisfy { $0 == "sky" } } == "cd")
+        #expect(try ids { $0.id > "b" } == "cd")
+        #expect(try ids { $0.named("title", as: String.self) == "Apus" } == "a")
+    }
+
+    @Test func valuesComeInOrder() throws {
+        let query = notes.query().order(by: \.stars, .descending).order { $0.title.caseInsensitive }
+        #expect(try query.fetch().map(\.id) == ["a", "c", "b", "d"])
+        #expect(try query.skip(1).limit(2).fetch().map(\.id) == ["c", "b"])
+        #expect(try query.first()?.value.title == "Apus")
+        #expect(try query.where { $0.stars > 9 }.first() == nil)
+        #expect(try query.count() == 4)
+        #expect(try query.limit(3).count() == 3)
+        #expect(try query.fetch()[0].value.place?.floor == 3)
+    }
+
+    @Test func documentsAreChangedTogether() throws {
+        #expect(try notes.query().where { $0.stars == 5 }.update { $0.stars += 1 } == 2)
+        #expect(try notes.query().where { $0.stars == 6 }.count() == 2)
+        let sequence = try fixture.database.collection("notes").snapshot().lastSequence
+        #expect(try notes.query().where { $0.stars == 99 }.delete() == 0)
+        #expect(try fixture.database.collection("notes").snapshot().lastSequence == sequence)
+        #expect(try notes.query().where { $0.stars < 4 }.delete() == 2)
+        #expect(try notes.query().fetch().map(\.id) == ["a", "c"])
+    }
+
+    @Test func computedPropertiesAreRefused() throws {
+        let message = QueryFixture.message { _ = try notes.query().where { $0.shout == "X" }.fetch() }
+        #expect(message.contains("is no stored property") || message == "no error")
+    }
+}
