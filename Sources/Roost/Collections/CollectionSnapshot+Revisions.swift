@@ -13,15 +13,18 @@ public struct RevisionInfo: Sendable, Hashable {
     public let isLeaf: Bool
     /// Whether it has attachments. Not known of revisions that came as the ancestors of others only.
     public let hasAttachments: Bool
+    /// Whether it is in conflict with the winner: a live leaf besides it.
+    public let isConflict: Bool
     /// The collection's sequence when it was stored here; 0 when it came as the ancestor of another only.
     public let sequence: UInt64
 
-    init(_ revision: Revision, in tree: RevisionTree) {
+    init(_ revision: Revision, in tree: RevisionTree, winner: RevisionID?) {
         id = revision.id
         parent = tree.parent(of: revision.id)
         isDeleted = revision.isDeleted
         isLeaf = revision.isLeaf
         hasAttachments = revision.flags.contains(.hasAttachments)
+        isConflict = revision.isLeaf && !revision.isDeleted && revision.id != winner
         sequence = revision.sequence
     }
 }
@@ -79,14 +82,16 @@ extension CollectionSnapshot {
     /// All that is known of a document's revisions, highest first.
     public func revisions(of id: String) throws(DatabaseError) -> [RevisionInfo] {
         let tree = try tree(of: id)
-        return tree.reversed().map { RevisionInfo($0, in: tree) }
+        let winner = tree.winner?.id
+        return tree.reversed().map { RevisionInfo($0, in: tree, winner: winner) }
     }
 
     /// The document's leaves without their bodies, in winning order: live before deleted, then the higher revision first.
     /// Empty when there is no such document. O(n) in the number of revisions.
     public func leaves(of id: String) throws(DatabaseError) -> [RevisionInfo] {
         let tree = try tree(of: id)
-        return tree.leaves.map { RevisionInfo($0, in: tree) }
+        let winner = tree.winner?.id
+        return tree.leaves.map { RevisionInfo($0, in: tree, winner: winner) }
     }
 
     /// The leaves that came about by edits of `revision`, itself among them while it is one, in winning order, without their
@@ -95,7 +100,8 @@ extension CollectionSnapshot {
         of id: String, descendingFrom revision: RevisionID
     ) throws(DatabaseError) -> [RevisionInfo] {
         let tree = try tree(of: id)
-        return tree.leaves(descendingFrom: revision).map { RevisionInfo($0, in: tree) }
+        let winner = tree.winner?.id
+        return tree.leaves(descendingFrom: revision).map { RevisionInfo($0, in: tree, winner: winner) }
     }
 
     /// Which of the `offered` revisions of a document are missing here, and what of ours they could be edits of.

@@ -27,6 +27,25 @@ extension Database {
         }
     }
 
+    /// As the form for tasks, with a value that `body` changes along with the documents, such as a draft that it saves.
+    ///
+    /// - Parameters:
+    ///   - state: What `body` may change. It keeps its value when the write fails.
+    ///   - body: Makes the changes.
+    @discardableResult
+    public func write<State: Sendable, R: Sendable>(
+        updating state: inout State, _ body: @escaping @Sendable (WriteBatch, inout State) throws -> R
+    ) async throws -> R {
+        let before = state
+        let (after, result) = try await write { batch in
+            var state = before
+            let result = try body(batch, &state)
+            return (state, result)
+        }
+        state = after
+        return result
+    }
+
     /// The whole database as of now; see ``DatabaseSnapshot``.
     public func snapshot() throws(DatabaseError) -> DatabaseSnapshot {
         try checkOpen()

@@ -50,7 +50,8 @@ extension Database {
         }
     }
 
-    private func work<R: Sendable>(
+    /// Runs `body` on a thread of Roost's, with a flag that tells when the task is cancelled.
+    func work<R: Sendable>(
         _ body: @escaping @Sendable (Database, CancellationFlag) throws(DatabaseError) -> R
     ) async throws(DatabaseError) -> R {
         try await core.workers.run(cancelled: .cancelledBeforeStart) { (flag) throws(DatabaseError) in

@@ -90,7 +90,7 @@ extension DocumentCollection {
     }
 
     /// Runs `change` in a commit of its own, on another thread.
-    private func write<R: Sendable>(
+    func write<R: Sendable>(
         _ change: @escaping @Sendable (WriteBatch) throws(DatabaseError) -> R
     ) async throws(DatabaseError) -> R {
         try database.checkWritable()

@@ -48,7 +48,8 @@ extension WriteBatch {
         return document
     }
 
-    private func save(
+    /// Saves the properties and attachments of a draft.
+    func save(
         _ draft: MutableDocument, _ id: DocumentID, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
