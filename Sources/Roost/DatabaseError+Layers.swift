@@ -12,6 +12,7 @@ extension DatabaseError {
     private static func code(of code: StoreError.Code) -> Code {
         switch code {
         case .notFound: .notFound
+        case .alreadyExists: .alreadyExists
         case .notAStore: .notADatabase
         case .unsupportedFormat: .unsupportedFormat
         case .damaged, .missingReduction: .damaged
@@ -34,6 +35,7 @@ extension DatabaseError {
         let code: Code =
             switch error.code {
             case .notFound: .notFound
+            case .alreadyExists: .alreadyExists
             case .noSpace: .noSpace
             case .permissionDenied: .permissionDenied
             default: .inputOutput

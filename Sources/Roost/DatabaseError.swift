@@ -1,3 +1,7 @@
+import Fleece
+import RoostFile
+import RoostStorage
+
 /// The error that every throwing call of Roost throws.
 ///
 /// ``code`` is for programs: it says which kind of thing went wrong and never changes its meaning.
@@ -50,6 +54,8 @@ extension DatabaseError.Code {
 
     /// Something that has to exist does not: a collection, a revision to build on, a blob.
     public static let notFound = Self("notFound")
+    /// Something stands already where something new was to be made.
+    public static let alreadyExists = Self("alreadyExists")
     /// The document was changed since the revision the change was based on.
     public static let conflict = Self("conflict")
     /// The document ID breaks a rule for document IDs.
@@ -101,10 +107,12 @@ extension DatabaseError.Code {
 }
 
 extension DatabaseError: CustomStringConvertible {
-    /// The message, followed by the underlying error where there is one.
+    /// The message, followed by the underlying error where that says more: an error of Roost's own layers does not.
     public var description: String {
-        guard let underlying else { return message }
-        return "\(message) (\(underlying))"
+        switch underlying {
+        case nil, is StoreError, is Damage, is FleeceError, is FileError: message
+        case let error?: "\(message) (\(error))"
+        }
     }
 }
 

@@ -21,55 +21,78 @@ enum RoostTool {
         // limit on file sizes.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        let status = run(Array(CommandLine.arguments.dropFirst()))
-        try? Console.flush()
-        exit(status)
+        guard let arguments = givenArguments() else { exit(2) }
+        exit(run(arguments))
+    }
+
+    /// The arguments after the tool's name; `nil`, with a complaint, where one is not well-formed UTF-8: it would reach
+    /// the database as something else than was given.
+    private static func givenArguments() -> [String]? {
+        var arguments: [String] = []
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let bytes = unsafe CommandLine.unsafeArgv[index] else { break }
+            guard let text = unsafe String(validatingCString: bytes) else {
+                Console.complain(
+                    "Argument \(index) is not well-formed UTF-8. Is the terminal set to another encoding?")
+                return nil
+            }
+            arguments.append(text)
+        }
+        return arguments
     }
 
     /// Runs one invocation and returns its exit status: 0 done, 1 failed, 2 wrong usage.
     static func run(_ arguments: [String]) -> Int32 {
-        guard let name = arguments.first, !["--help", "-h", "help"].contains(name) else {
-            if arguments.count > 1, let command = command(arguments[1]) {
-                Console.print(Help.text(of: command))
-            } else {
-                Console.print(Help.overview(commands))
-            }
-            return arguments.isEmpty ? 2 : 0
+        do {
+            let status = try dispatch(arguments)
+            try Console.flush()
+            return status
+        } catch let error as UsageError {
+            let help = command(arguments.first ?? "").map { "roost \($0.name) --help" } ?? "roost --help"
+            Console.complain("\(error.message) See `\(help)`.")
+            return 2
+        } catch is OutputClosed {
+            return 1
+        } catch {
+            let isWritten = (try? Console.flush()) != nil
+            if isWritten || error is CommandFailure { Console.complain("\(error)") }
+            return 1
+        }
+    }
+
+    private static func dispatch(_ arguments: [String]) throws -> Int32 {
+        guard let name = arguments.first else {
+            Console.print(Help.overview(commands))
+            return 2
         }
         if name == "--version" {
             Console.print("roost \(version)")
             return 0
         }
-        guard let command = command(name) else {
-            Console.complain("There is no command \"\(name)\". `roost --help` lists them.")
-            return 2
+        guard ["--help", "-h", "help"].contains(name) else {
+            return try run(known(name), Array(arguments.dropFirst()))
         }
-        return run(command, Array(arguments.dropFirst()))
+        guard arguments.count <= 2 else { throw UsageError("\"\(arguments[2])\" is one argument too many.") }
+        Console.print(arguments.count == 2 ? Help.text(of: try known(arguments[1])) : Help.overview(commands))
+        return 0
     }
 
     private static func command(_ name: String) -> (any Command.Type)? {
         commands.first { $0.name == name }
     }
 
-    private static func run(_ command: any Command.Type, _ arguments: [String]) -> Int32 {
-        do {
-            let invocation = try Invocation(arguments, of: command)
-            if invocation.asksForHelp {
-                Console.print(Help.text(of: command))
-                return 0
-            }
+    private static func known(_ name: String) throws -> any Command.Type {
+        guard let command = command(name) else { throw UsageError("There is no command \"\(name)\".") }
+        return command
+    }
+
+    private static func run(_ command: any Command.Type, _ arguments: [String]) throws -> Int32 {
+        let invocation = try Invocation(arguments, of: command)
+        if invocation.asksForHelp {
+            Console.print(Help.text(of: command))
+        } else {
             try command.run(invocation)
-            try Console.flush()
-            return 0
-        } catch let error as UsageError {
-            Console.complain("\(error.message) See `roost \(command.name) --help`.")
-            return 2
-        } catch is OutputClosed {
-            return 1
-        } catch {
-            try? Console.flush()
-            Console.complain("\(error)")
-            return 1
         }
+        return 0
     }
 }

@@ -30,6 +30,18 @@ package struct FileError: Error, Equatable, Sendable {
         self.errno = errno
     }
 
-    /// The failure as a sentence, for errors that add nothing to it.
-    package var sentence: String { "\(path): could not \(operation) (\(code), system error \(errno))." }
+    /// The failure as a sentence that says what to do about it.
+    package var sentence: String {
+        let place = "\(path): could not \(operation)"
+        return switch code {
+        case .notFound: "\(path) does not exist."
+        case .alreadyExists: "\(path) exists already."
+        case .noSpace: "\(place): the disk is full. Free some space and try again."
+        case .inputOutput: "\(place): the medium reports an error (\(errno))."
+        case .permissionDenied: "\(place): permission denied."
+        case .locked(let holder):
+            "\(path) is being written by \(holder). Open it read-only, or close it there."
+        case .interrupted, .other: "\(place): system error \(errno)."
+        }
+    }
 }

@@ -76,26 +76,16 @@ public struct Damage: Error, Hashable, Sendable {
 extension StoreError {
     /// The public face of a failed call to the medium.
     init(_ error: FileError) {
-        let place = "\(error.path): could not \(error.operation)"
-        switch error.code {
-        case .notFound:
-            self.init(.notFound, "\(error.path) does not exist.", cause: error)
-        case .alreadyExists:
-            self.init(.alreadyExists, "\(error.path) exists already.", cause: error)
-        case .noSpace:
-            self.init(.noSpace, "\(place): the disk is full. Free some space and try again.", cause: error)
-        case .inputOutput:
-            self.init(.inputOutput, "\(place): the medium reports an error (\(error.errno)).", cause: error)
-        case .permissionDenied:
-            self.init(.permissionDenied, "\(place): permission denied.", cause: error)
-        case .locked(let holder):
-            self.init(
-                .locked,
-                "\(error.path) is being written by \(holder). Open it read-only, or close it there.",
-                cause: error)
-        case .interrupted, .other:
-            self.init(.inputOutput, "\(place): system error \(error.errno).", cause: error)
-        }
+        let code: Code =
+            switch error.code {
+            case .notFound: .notFound
+            case .alreadyExists: .alreadyExists
+            case .noSpace: .noSpace
+            case .permissionDenied: .permissionDenied
+            case .locked: .locked
+            case .inputOutput, .interrupted, .other: .inputOutput
+            }
+        self.init(code, error.sentence, cause: error)
     }
 
     /// Damage found at `offset` of the file `path`.

@@ -26,6 +26,21 @@ import Testing
         #expect(tool.output("blob", "ls") == "")
     }
 
+    @Test func aFileGivesItsNameAndStandardInputHasNone() throws {
+        let directory = NSTemporaryDirectory() + "roost-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try Data("abc".utf8).write(to: URL(fileURLWithPath: directory + "/photo.jpg"))
+        _ = tool.output("put", "n", "{}")
+        #expect(tool.output("attach", "n", directory + "/photo.jpg").hasPrefix("n 2-"))
+        #expect(tool.output("get", "n").contains(#""photo.jpg":{"digest":"\#(digest)""#))
+        let nameless = tool.run("attach", "n", "-")
+        #expect(nameless.status == 2 && nameless.output.contains("NAME is missing"))
+        let missing = tool.run("attach", "n", "photo.jpg")
+        #expect(missing.status == 1 && missing.output.contains("No such file"))
+        #expect(tool.run("attach", "n", directory).output.contains("is a directory"))
+    }
+
     @Test func theVerbMayComeBeforeTheDatabase() {
         let collector = Console.Collector()
         let status = Console.$collector.withValue(collector) {
@@ -35,6 +50,6 @@ import Testing
         _ = tool.output("put", "n", "{}")
         #expect(
             Console.$collector.withValue(collector) { RoostTool.run(["blob", "verify", tool.path]) } == 0)
-        #expect(collector.content.hasSuffix("0 blobs, 0 damaged.\n"))
+        #expect(collector.content.hasSuffix("0 blobs, 0 damaged, 0 missing.\n"))
     }
 }

@@ -27,8 +27,10 @@ import Testing
         #expect(tool.output("blob", "get", digest) == "abc")
         #expect(tool.output("blob", "ls") == "\(digest) 3\n")
         #expect(tool.output("blob", "ls", "--json") == "{\"digest\":\"\(digest)\",\"length\":3}\n")
-        #expect(tool.output("blob", "verify") == "1 blob, 0 damaged.\n")
-        #expect(tool.output("blob", "verify", "--json") == "{\"count\":1,\"bytes\":3,\"damaged\":[]}\n")
+        #expect(tool.output("blob", "verify") == "1 blob, 0 damaged, 0 missing.\n")
+        #expect(
+            tool.output("blob", "verify", "--json")
+                == "{\"count\":1,\"bytes\":3,\"damaged\":[],\"documents\":[]}\n")
     }
 
     @Test func damageIsToldAndNothingOfItIsPrinted() throws {

@@ -35,16 +35,17 @@ import Testing
     @Test func batchesBeforeABadLineAreStored() throws {
         let lines = ["a", "b", "c"].map { #"{"_id":"\#($0)"}"# }.joined(separator: "\n") + "\n{\n"
         let report = try importing(lines, "--batch", "2")
-        #expect(report.status == 1 && report.output.contains("line 4: "))
+        #expect(report.status == 1 && report.output.contains("Line 4, column 2: "))
         #expect(tool.output("count") == "2\n")
     }
 
     @Test func badLinesAreLeftOutWhereOneSaysSo() throws {
         let report = try importing("{\n" + #"{"_id":"a"}"# + "\n[]\n", "--on-error", "continue")
         #expect(
-            report.status == 1 && report.output.contains("line 1: ") && report.output.contains("line 3: "))
+            report.status == 1 && report.output.contains("Line 1, column 2: ")
+                && report.output.contains("Line 3: "))
         #expect(report.output.contains("1 document imported in "))
-        #expect(report.output.contains("2 lines were left out."))
+        #expect(report.output.contains("2 documents were left out."))
         #expect(tool.output("count") == "1\n")
     }
 
@@ -54,5 +55,73 @@ import Testing
         #expect(tool.run("get", "7").status == 0 && tool.run("get", "x").status == 0)
         let report = try importing(#"{"n":1.5}"#, "--id-field", "n")
         #expect(report.status == 1 && report.output.contains("no string or whole number"))
+    }
+
+    // MARK: Arrays
+
+    @Test func anArrayIsADocumentForEachElement() throws {
+        let array = "\u{FEFF} [\n {\"_id\":\"a\",\"v\":\"],{\\\"\"},\n{\"_id\":\"b\",\"v\":[[1]]} ] \n"
+        #expect(try importing(array, "--format", "array").status == 0)
+        #expect(
+            tool.output("export") == #"{"_id":"a","v":"],{\""}"# + "\n" + #"{"_id":"b","v":[[1]]}"# + "\n")
+        #expect(try importing("[]").output.contains("0 documents"))
+        #expect(try importing(#"[{"_id":"c"}]"#).status == 0, "an array is known by its first character")
+        #expect(tool.output("count") == "3\n")
+    }
+
+    @Test(arguments: [
+        ("[{\"a\":1},\n  {\"b\":x}]", "Line 2, column 8: "), ("[{}, 1]", "Line 1: "),
+        ("[{}", "Line 1, column 4: "),
+        ("[{}] x", "Line 1, column 6: "), ("[{},]", "Line 1, column 5: "), ("\n{\n", "Line 2, column 2: "),
+        ("{\"a\":\n", "Line 1, column 6: "),
+    ])
+    func errorsNameTheirPlaceOnce(text: String, place: String) throws {
+        let report = try importing(text)
+        #expect(report.status == 1 && report.output.hasPrefix("roost: \(place)"), "\(report.output)")
+        #expect(report.output.lowercased().matches(of: /line \d/).count == 1, "\(report.output)")
+    }
+
+    // MARK: CSV
+
+    @Test func csvBecomesDocuments() throws {
+        let text =
+            "_id,name,stars,seen,zip,note\r\n7,\"Swift, \"\"common\"\"\",3,true,01234,\"two\nlines\"\r\n8,Owl,,,99,\"5\"\r\n\r\n"
+        #expect(try importing(text, "--format", "csv").status == 0)
+        #expect(
+            tool.output("export").split(separator: "\n") == [
+                #"{"_id":"7","name":"Swift, \"common\"","note":"two\nlines","seen":true,"stars":3,"zip":"01234"}"#,
+                #"{"_id":"8","name":"Owl","note":"5","zip":99}"#,
+            ])
+    }
+
+    @Test func typesAndSeparatorsMayBeGiven() throws {
+        let text = "key;zip;on;tags\na;99;1;[1,2]\n"
+        let options = ["--format", "csv", "--id-field", "key", "--types", "zip=text,on=bool,tags=json"]
+        #expect(
+            try importing(text, options[0], options[1], options[2], options[3], options[4], options[5]).status
+                == 0)
+        #expect(tool.output("get", "a").contains(#""on":true,"tags":[1,2],"zip":"99"}"#))
+    }
+
+    @Test(arguments: [
+        ("a,b\n1,2,3\n", "Line 2: 3 fields where the first line names 2"), ("a,a\n", "the same name"),
+        ("a\n\"x", "never closed"), ("", "is empty"), ("a,,b\n", "has no name"),
+    ])
+    func badCSVIsExplained(text: String, message: String) throws {
+        let report = try importing(text, "--format", "csv")
+        #expect(report.status == 1 && report.output.contains(message), "\(report.output)")
+    }
+
+    @Test func wrongUseIsExplained() throws {
+        #expect(try importing("a\n1\n", "--format", "csv", "--types", "a=date").status == 2)
+        #expect(
+            try importing("a\n1\n", "--format", "csv", "--types", "b=text").output.contains("no column \"b\"")
+        )
+        #expect(
+            try importing("a\nx\n", "--format", "csv", "--types", "a=number").output.contains("no number"))
+        #expect(try importing("{}", "--types", "a=text").status == 2)
+        #expect(try importing("{}", "--format", "xml").status == 2)
+        #expect(tool.run("import", "/").output.contains("is a directory"))
+        #expect(tool.run("import", "/nowhere/at/all").output.contains("No such file"))
     }
 }

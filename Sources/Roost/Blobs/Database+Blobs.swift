@@ -61,21 +61,6 @@ extension Database {
         }
         return found
     }
-
-    /// Reads every blob and compares it with its digest.
-    ///
-    /// - Parameter progress: called after each blob with the number done and that of all; returns `false` to stop.
-    /// - Returns: what was found; damage does not throw.
-    /// - Throws: `closed`, `cancelled`, `inputOutput`.
-    public func verifyBlobs(
-        _ progress: (_ done: Int, _ total: Int) -> Bool = { _, _ in true }
-    ) throws(DatabaseError) -> BlobCheckReport {
-        try checkOpen()
-        let found = try blobCall { () throws(BlobError) in try core.vault.blobs.verify(progress) }
-        return BlobCheckReport(
-            count: found.count, bytes: found.bytes,
-            damaged: found.damaged.map { BlobCheckReport.Damage(file: $0.name, reason: $0.reason) })
-    }
 }
 
 /// How a blob is stored.
@@ -135,25 +120,4 @@ public struct BlobOptions: Sendable, Hashable {
         return essence.hasPrefix("text/") || essence.hasSuffix("+json") || essence.hasSuffix("+xml")
             || ["application/json", "application/xml", "application/javascript"].contains(essence)
     }
-}
-
-/// What a verification of all blobs found.
-public struct BlobCheckReport: Hashable, Sendable {
-    /// A file that is not what was written.
-    public struct Damage: Hashable, Sendable {
-        /// The file's name in the database's directory `blobs`.
-        public let file: String
-        /// What is wrong, as a sentence.
-        public let reason: String
-    }
-
-    /// How many blobs were read.
-    public let count: Int
-    /// The content in those that are whole, in bytes.
-    public let bytes: UInt64
-    /// The files that are damaged.
-    public let damaged: [Damage]
-
-    /// Whether nothing is damaged.
-    public var isClean: Bool { damaged.isEmpty }
 }

@@ -28,7 +28,7 @@ extension Database {
     /// - Throws: `inputOutput`; `cancelled` when the task is cancelled or `progress` says so.
     public func check(
         _ options: CheckOptions = CheckOptions(), progress: (@Sendable (WorkProgress) -> Bool)? = nil
-    ) async throws(DatabaseError) -> CheckReport {
+    ) async throws(DatabaseError) -> DatabaseCheckReport {
         try await work { (database, flag) throws(DatabaseError) in
             try database.check(options) { flag.allows($0, progress) }
         }

@@ -6,7 +6,7 @@ extension Database {
     ///
     /// The trees of a collection are named after its number, in the order in which the collections were made:
     /// `documents/1` has the documents by ID, `changes/1` by sequence, `extras/1` local documents and expirations;
-    /// `database` lists the collections.
+    /// `catalog` lists the collections.
     ///
     /// - Parameters:
     ///   - path: the database's directory.

@@ -50,6 +50,9 @@ final class DatabaseCore: Sendable {
         }
     }
 
+    /// Whether a key is needed to open the database.
+    var isEncrypted: Bool { key.withLock { $0 != nil } }
+
     /// Notes that another key opens the database from now on.
     func setKey(_ key: EncryptionKey?) { self.key.withLock { $0 = key } }
 

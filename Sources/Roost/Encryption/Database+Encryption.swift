@@ -1,6 +1,9 @@
 import RoostStorage
 
 extension Database {
+    /// Whether the database is encrypted.
+    public var isEncrypted: Bool { core.isEncrypted }
+
     /// Encrypts the database, decrypts it, or gives it another key, by a compaction: while others read and write, and
     /// so that a crash leaves it as it was or as it is to be. A new file has a new key of its own, so that whoever had
     /// the old key and a copy learns nothing of what is written from now on.

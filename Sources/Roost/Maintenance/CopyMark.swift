@@ -15,11 +15,11 @@ struct CopyMark {
         }
     }
 
-    /// Makes the file, durably, unless it is there.
+    /// Makes the file, durably.
     func set() throws(DatabaseError) {
-        guard try !exists else { return }
         try mediumCall { () throws(FileError) in
-            try medium.open(path, .createNew).sync()
+            if try medium.status(of: path) == nil { try medium.open(path, .createNew).sync() }
+            // Also where it was there: whoever made it may have ended before it was durable.
             try medium.syncDirectory(of: path)
         }
     }

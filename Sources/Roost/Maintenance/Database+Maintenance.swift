@@ -1,4 +1,3 @@
-import RoostBlobs
 import RoostStorage
 
 /// Looking after a database: its size, its integrity, its past.
@@ -34,32 +33,6 @@ extension Database {
         return try engine { () throws(StoreError) in try core.store.compact(options, progress: progress) }
     }
 
-    /// Verifies every byte of the file, and all that the newest commit leads to.
-    ///
-    /// - Returns: what was found; damage does not throw.
-    /// - Throws: `inputOutput`, `cancelled`.
-    public func check(
-        _ options: CheckOptions = CheckOptions(), progress: ProgressHandler? = nil
-    ) throws(DatabaseError) -> CheckReport {
-        try engine { () throws(StoreError) in try core.store.check(options, progress: progress) }
-    }
-
-    /// As ``check(_:progress:)-(_,ProgressHandler?)``, for a database that need not be open: takes no lock and writes nothing.
-    ///
-    /// - Throws: `notFound`, `notADatabase`, `wrongKey`, `inputOutput`, `cancelled`.
-    public static func check(
-        _ path: String, key: EncryptionKey? = nil, _ options: CheckOptions = CheckOptions(),
-        progress: ProgressHandler? = nil
-    ) throws(DatabaseError) -> CheckReport {
-        var opening = DatabaseOptions()
-        opening.key = key
-        let store = opening.store
-        return try engine { () throws(StoreError) in
-            try Store.check(
-                DatabaseOpener.dataPath(path), options: store, checking: options, progress: progress)
-        }
-    }
-
     /// The commits back to the last compaction, newest first.
     public var history: History { core.store.history }
 
@@ -89,53 +62,9 @@ extension Database {
         return isNew
     }
 
-    /// How large the database is. O(1).
+    /// How large the database is. O(number of collections).
     public func statistics() throws(DatabaseError) -> StoreStatistics {
         try checkOpen()
         return try engine { () throws(StoreError) in try core.store.statistics() }
-    }
-}
-
-extension Database {
-    /// Rescues what can be read of the damaged database at `path` into a new one at `destination`, and counts its
-    /// documents anew. Writes nothing to the damaged one, which nobody should have open.
-    ///
-    /// The keys of an encrypted database's blobs stand among its documents. Where these keys are lost, nothing can read the
-    /// blobs that were sealed under them; ``verifyBlobs(_:)`` names these, and a backup has them.
-    ///
-    /// - Parameters:
-    ///   - path: the damaged database's directory.
-    ///   - destination: the new database's directory; made if it is missing.
-    ///   - key: the key of the damaged database, and of the new one.
-    ///   - progress: called on this thread; returns `false` to stop.
-    /// - Returns: what was lost, as far as that can be told.
-    /// - Throws: `notADatabase`, `alreadyExists` when there is something at `destination`, `noSpace`, `cancelled`.
-    @discardableResult
-    public static func salvage(
-        _ path: String, to destination: String, key: EncryptionKey? = nil, progress: ProgressHandler? = nil
-    ) throws(DatabaseError) -> SalvageReport {
-        var options = DatabaseOptions()
-        options.key = key
-        try DatabaseOpener(path: destination, options: options, environment: .system).makeDirectory()
-        let store = options.store
-        let report = try engine { () throws(StoreError) in
-            try Store.salvage(
-                DatabaseOpener.dataPath(path), to: DatabaseOpener.dataPath(destination), options: store,
-                progress: progress)
-        }
-        do throws(DatabaseError) {
-            let database = try open(destination, options: options)
-            try database.core.recount()
-            let blobs = BlobStore(BlobVault.path(path), .plain, environment: .system)
-            blobs.setLayouts(database.core.vault.blobs.layouts)
-            try blobCall { () throws(BlobError) in
-                try BlobMirror(of: blobs, in: database.core.vault.blobs).copyMissing { _ in }
-            }
-            try database.close()
-        } catch {
-            // Without its catalog it is no database any more, but what was rescued is there for the engine.
-            guard [.notADatabase, .damaged].contains(error.code) else { throw error }
-        }
-        return report
     }
 }

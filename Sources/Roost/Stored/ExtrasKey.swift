@@ -29,6 +29,9 @@ enum ExtrasKey {
         return key
     }
 
+    /// The keys of all revision trees and bodies.
+    static let allRevisions = KeyRange(prefix: [revisions])
+
     /// The key of the body of a leaf.
     static func body(of revision: RevisionID, _ id: ByteView) -> [UInt8] {
         var key = revisions(of: id)
@@ -58,6 +61,9 @@ enum ExtrasKey {
     /// The key of the purge with this sequence.
     static func purge(_ sequence: UInt64) -> [UInt8] { [purges] + Sequences.key(sequence) }
 
+    /// The keys of all purges.
+    static let allPurges = KeyRange(prefix: [purges])
+
     /// The keys of all purges after `sequence`, which is not the largest number there is.
     static func purges(since sequence: UInt64) -> KeyRange {
         KeyRange(lower: Key(purge(sequence + 1)), upper: Key([purges + 1]))
@@ -65,6 +71,14 @@ enum ExtrasKey {
 
     /// The key of the collection's metadata `name`.
     static func metadata(_ name: String) -> [UInt8] { [metadata] + name.utf8 }
+
+    /// The document ID and, of a leaf's body, the revision of a key that ``revisions(of:)`` or ``body(of:_:)`` made.
+    static func readRevision(_ key: ByteView) -> (id: ByteView, revision: ByteView)? {
+        guard key.count >= 3, key[0] == revisions else { return nil }
+        let length = Int(key[1]) << 8 | Int(key[2])
+        guard length <= key.count - 3 else { return nil }
+        return (key.slice(3, length), key.dropFirst(3 + length))
+    }
 
     /// The time and the document ID of an expiration's key.
     static func readExpiration(_ key: ByteView) -> (time: UInt64, id: ByteView)? {

@@ -50,7 +50,7 @@ extension RevisionTree {
     }
 
     /// The tree of a document with one revision.
-    private init(only id: RevisionID, flags: RevisionFlags, sequence: UInt64) {
+    init(only id: RevisionID, flags: RevisionFlags, sequence: UInt64) {
         nodes = [Node(id: id, flags: flags, isLeaf: true, parent: Node.none, sequence: sequence)]
     }
 }

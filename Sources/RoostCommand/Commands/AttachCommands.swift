@@ -1,16 +1,17 @@
 import Foundation
 import Roost
 
-/// `roost attach DB ID NAME FILE|-`.
+/// `roost attach DB ID [NAME] FILE|-`.
 enum AttachCommand: Command {
     static let name = "attach"
     static let summary = "gives a document an attachment"
     static let parameters = [
         Parameter(label: "DB", help: "the database"),
         Parameter(label: "ID", help: "the document's ID"),
-        Parameter(label: "NAME", help: "the attachment's name; one of that name is replaced"),
         Parameter(
-            label: "FILE|-", help: "its content, or - for standard input (the default)", isOptional: true),
+            label: "NAME", help: "the attachment's name (that of the file); one of that name is replaced",
+            isOptional: true),
+        Parameter(label: "FILE|-", help: "its content, or - for standard input, which needs a NAME"),
     ]
     static let options = [
         .collection,
@@ -23,13 +24,21 @@ enum AttachCommand: Command {
         "`roost get` shows attachments with their digests, by which `roost blob get` reads them."
 
     static func run(_ invocation: Invocation) throws {
-        let source = try BlobInput.open(invocation.optional(3) ?? "-")
+        let path = invocation.optional(3) ?? invocation[2]
+        let name = invocation.optional(3) == nil ? try baseName(of: path) : invocation[2]
+        let source = try InputFile(path)
         let database = try invocation.openForWriting()
         let draft = try AttachmentEdit.draft(invocation, database)
         let blob = try BlobInput.store(
             source, in: database, contentType: invocation.string("--type"),
             BlobOptions(compression: invocation.has("--gzip") ? .always : .never))
-        try AttachmentEdit.save(draft, Attachment(blob), invocation, database)
+        try AttachmentEdit.save(draft, name, Attachment(blob), invocation, database)
+    }
+
+    /// The name that a file gives an attachment.
+    private static func baseName(of path: String) throws -> String {
+        guard path != "-" else { throw UsageError("NAME is missing: standard input has none.") }
+        return URL(fileURLWithPath: path).lastPathComponent
     }
 }
 
@@ -55,7 +64,7 @@ enum DetachCommand: Command {
         guard draft.attachments[invocation[2]] != nil else {
             throw CommandFailure("The document \"\(invocation[1])\" has no attachment \"\(invocation[2])\".")
         }
-        try AttachmentEdit.save(draft, nil, invocation, database)
+        try AttachmentEdit.save(draft, invocation[2], nil, invocation, database)
     }
 }
 
@@ -77,10 +86,11 @@ private enum AttachmentEdit {
     }
 
     static func save(
-        _ draft: MutableDocument, _ attachment: Attachment?, _ invocation: Invocation, _ database: Database
+        _ draft: MutableDocument, _ name: String, _ attachment: Attachment?, _ invocation: Invocation,
+        _ database: Database
     ) throws {
         var draft = draft
-        draft.attachments[invocation[2]] = attachment
+        draft.attachments[name] = attachment
         let document = try invocation.collection(of: database).save(&draft)
         try database.close()
         Acknowledgement.print(document, invocation)
@@ -89,23 +99,16 @@ private enum AttachmentEdit {
 
 /// Content for the blob store, from a file or standard input.
 enum BlobInput {
-    /// Opens a file; `-` is standard input.
-    static func open(_ path: String) throws -> FileHandle {
-        if path == "-" { return .standardInput }
-        guard let file = FileHandle(forReadingAtPath: path) else {
-            throw CommandFailure("\(path) can't be read. Is it there, and may you read it?")
-        }
-        return file
-    }
-
     /// Stores all that there is to read, in constant memory.
     static func store(
-        _ source: FileHandle, in database: Database, contentType: String?, _ options: BlobOptions
+        _ source: InputFile, in database: Database, contentType: String?, _ options: BlobOptions
     ) throws -> Blob {
         let writer = try database.makeBlobWriter(contentType: contentType, options: options)
-        while let piece = try source.read(upToCount: 1 << 20), !piece.isEmpty {
-            try unsafe piece.withUnsafeBytes { try unsafe writer.write($0) }
-        }
+        var piece: [UInt8] = []
+        repeat {
+            try source.read(1 << 20, into: &piece)
+            try writer.write(piece)
+        } while !piece.isEmpty
         return try writer.finish()
     }
 }

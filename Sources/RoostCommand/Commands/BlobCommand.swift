@@ -1,4 +1,3 @@
-import Foundation
 import Roost
 
 /// `roost blob put|get|ls|verify DB`, or with the database first, as with every command.
@@ -22,7 +21,7 @@ enum BlobCommand: Command {
     ]
     static let notes = """
         put prints the digest, such as sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=, and with --json the object by which a document
-        refers to the blob. verify ends with status 1 when a blob is damaged.
+        refers to the blob. verify ends with status 1 when a blob is damaged, or one that a document refers to is missing.
         `roost compact` removes the blobs that no document names.
         """
 
@@ -44,7 +43,7 @@ enum BlobCommand: Command {
     }
 
     private static func put(_ path: String, _ invocation: Invocation) throws {
-        let source = try BlobInput.open(path)
+        let source = try InputFile(path)
         let database = try invocation.openForWriting(createIfMissing: true)
         let options = BlobOptions(
             digest: invocation.has("--sha256") ? .sha256 : .sha1,
@@ -101,13 +100,17 @@ enum BlobCommand: Command {
                 return object.text
             }
             object.add("damaged", raw: JSONObject.array(damaged))
+            object.add("documents", raw: JSONObject.array(report.documents.map(\.json)))
             Console.print(object.text)
         } else {
             for damage in report.damaged { Console.print("\(damage.file): \(damage.reason)") }
-            Console.print("\(Count.text(report.count, "blob")), \(report.damaged.count) damaged.")
+            for finding in report.documents { Console.print("\(finding)") }
+            let missing = report.documents.count { $0.what.hasSuffix("missing") }
+            Console.print(
+                "\(Count.text(report.count, "blob")), \(report.damaged.count) damaged, \(missing) missing.")
         }
         if !report.isClean {
-            throw CommandFailure("Blobs are damaged. Restore them from a backup or a peer.")
+            throw CommandFailure("Blobs are damaged or missing. Restore them from a backup or a peer.")
         }
     }
 }

@@ -3,13 +3,13 @@ import RoostStorage
 
 enum CheckCommand: Command {
     static let name = "check"
-    static let summary = "verifies everything in the file"
+    static let summary = "verifies every byte of documents and blobs, and that they agree"
     static let parameters = [Parameter(label: "DB", help: "the database")]
     static let options = [
         Option("--quick", nil, "only what the newest commit leads to, not every older commit"), .json,
     ]
     static let notes = """
-        Reads the file and writes nothing; others may go on using it. The exit status is 1 where damage was found: a
+        Reads everything and writes nothing; others may go on using it. The exit status is 1 where damage was found: a
         copy made earlier helps then, or `roost salvage`.
         """
 
@@ -27,31 +27,40 @@ enum CheckCommand: Command {
         bar.finish()
         invocation.has("--json") ? printJSON(report) : printText(report)
         guard report.isClean else {
-            let count = report.findings.count + report.furtherFindings
-            throw CommandFailure("\(invocation[0]) is damaged: \(Count.text(count, "finding")).")
+            throw CommandFailure(
+                "\(invocation[0]) is damaged: \(Count.text(report.count, "finding")). Restore a backup, or let "
+                    + "`roost salvage` make a new database of what can be read.")
         }
     }
 
-    private static func printText(_ report: CheckReport) {
+    private static func printText(_ report: DatabaseCheckReport) {
         for finding in report.findings { Console.print("\(finding)") }
+        if report.furtherFindings > 0 { Console.print("and \(report.furtherFindings) more of documents") }
+        for finding in report.file.findings { Console.print("data.roost: \(finding)") }
+        for damage in report.blobs.damaged { Console.print("\(damage.file): \(damage.reason)") }
+        let file = report.file
         Console.print(
             [
-                Count.text(report.commits, "commit"), Count.text(report.trees, "tree"),
-                Count.text(report.entries, "entry", "entries"), Count.text(report.nodes, "node"),
+                Count.text(report.documents, "document"), Count.text(report.blobs.count, "blob"),
+                Count.text(file.commits, "commit"), Count.text(file.trees, "tree"),
+                Count.text(file.nodes, "node"),
             ].joined(separator: ", ")
-                + " and \(Count.text(report.values, "value")) checked; \(report.isClean ? "all is well" : "damage was found")."
+                + " and \(Count.text(file.values, "value")) checked; \(report.isClean ? "all is well" : "damage was found")."
         )
     }
 
-    private static func printJSON(_ report: CheckReport) {
+    private static func printJSON(_ report: DatabaseCheckReport) {
         var object = JSONObject()
         object.add("clean", report.isClean)
         object.add("sound", report.isSound)
-        object.add("commits", report.commits)
-        object.add("entries", report.entries)
-        object.add("nodes", report.nodes)
-        object.add("values", report.values)
-        let findings = report.findings.map { finding in
+        object.add("documents", report.documents)
+        object.add("blobs", report.blobs.count)
+        object.add("commits", report.file.commits)
+        object.add("entries", report.file.entries)
+        object.add("nodes", report.file.nodes)
+        object.add("values", report.file.values)
+        object.add("documentFindings", raw: JSONObject.array(report.findings.map(\.json)))
+        let findings = report.file.findings.map { finding in
             var part = JSONObject()
             part.add("severity", "\(finding.severity)")
             part.add("offset", finding.offset)
@@ -60,6 +69,32 @@ enum CheckCommand: Command {
             return part.text
         }
         object.add("findings", raw: JSONObject.array(findings))
+        let blobs = report.blobs.damaged.map { damage in
+            var part = JSONObject()
+            part.add("file", damage.file)
+            part.add("reason", damage.reason)
+            return part.text
+        }
+        object.add("damagedBlobs", raw: JSONObject.array(blobs))
         Console.print(object.text)
+    }
+}
+
+extension DatabaseCheckReport {
+    /// Findings of every kind.
+    fileprivate var count: Int {
+        findings.count + furtherFindings + file.findings.count + file.furtherFindings + blobs.damaged.count
+    }
+}
+
+extension DocumentFinding {
+    /// The finding for programs.
+    var json: String {
+        var object = JSONObject()
+        if let collection { object.add("collection", collection) }
+        if let id { object.add("id", id) }
+        if let blob { object.add("blob", blob) }
+        object.add("what", what)
+        return object.text
     }
 }

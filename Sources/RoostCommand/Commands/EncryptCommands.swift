@@ -9,7 +9,11 @@ enum EncryptCommand: Command {
     static let notes = KeyChange.notes
 
     static func run(_ invocation: Invocation) throws {
-        try KeyChange.run(invocation, to: try KeyChange.newKey(invocation))
+        let database = try invocation.openForWriting()
+        guard !database.isEncrypted else {
+            throw CommandFailure("\(invocation[0]) is encrypted already. `roost rekey` gives it another key.")
+        }
+        try KeyChange.run(invocation, database, to: try KeyChange.newKey(invocation))
     }
 }
 
@@ -21,7 +25,11 @@ enum RekeyCommand: Command {
     static let notes = KeyChange.notes
 
     static func run(_ invocation: Invocation) throws {
-        try KeyChange.run(invocation, to: try KeyChange.newKey(invocation))
+        let database = try invocation.openForWriting()
+        guard database.isEncrypted else {
+            throw CommandFailure("\(invocation[0]) is not encrypted. `roost encrypt` encrypts it.")
+        }
+        try KeyChange.run(invocation, database, to: try KeyChange.newKey(invocation))
     }
 }
 
@@ -32,7 +40,13 @@ enum DecryptCommand: Command {
     static let options: [Option] = []
     static let notes = KeyChange.notes
 
-    static func run(_ invocation: Invocation) throws { try KeyChange.run(invocation, to: nil) }
+    static func run(_ invocation: Invocation) throws {
+        let database = try invocation.openForWriting()
+        guard database.isEncrypted else {
+            throw CommandFailure("\(invocation[0]) is not encrypted; nothing was changed.")
+        }
+        try KeyChange.run(invocation, database, to: nil)
+    }
 }
 
 /// What the three have in common: a compaction into a file with another key.
@@ -59,8 +73,7 @@ enum KeyChange {
         return first
     }
 
-    static func run(_ invocation: Invocation, to key: EncryptionKey?) throws {
-        let database = try invocation.openForWriting()
+    static func run(_ invocation: Invocation, _ database: Database, to key: EncryptionKey?) throws {
         let bar = ProgressBar("Writing")
         defer { bar.finish() }
         try database.changeKey(to: key) { progress in

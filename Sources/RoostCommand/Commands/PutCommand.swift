@@ -1,4 +1,3 @@
-import Foundation
 import Roost
 
 enum PutCommand: Command {
@@ -17,14 +16,15 @@ enum PutCommand: Command {
     ]
 
     static func run(_ invocation: Invocation) throws {
-        var text = invocation.optional(2) ?? "-"
-        if text == "-" {
-            text = String(decoding: try FileHandle.standardInput.readToEnd() ?? Data(), as: UTF8.self)
-        }
+        let given = invocation.optional(2) ?? "-"
+        let text =
+            try given == "-" ? InputFile("-").readAll(limit: TextReader.longestLine) : Array(given.utf8)
         let expectation = try invocation.revision().map { DocumentExpectation.revision($0) }
         let database = try invocation.openForWriting(createIfMissing: true)
         let collection = try invocation.collection(of: database, createIfMissing: true)
-        let document = try collection.save(json: text, id: invocation[1], expecting: expectation ?? .any)
+        let document = try database.write { batch in
+            try batch.save(json: text, id: invocation[1], in: collection, expecting: expectation ?? .any)
+        }
         try database.close()
         Acknowledgement.print(document, invocation)
     }

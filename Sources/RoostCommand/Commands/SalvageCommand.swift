@@ -10,7 +10,10 @@ enum SalvageCommand: Command {
     ]
     static let options = [Option.json]
     static let notes =
-        "The exit status is 0 when the new database was made, whether or not something was lost."
+        """
+        Of each document the newest revision that can be read is rescued; what is lost is listed by document. The exit
+        status is 0 when the new database was made, whether or not something was lost.
+        """
 
     static func run(_ invocation: Invocation) throws {
         let bar = ProgressBar("Salvaging")
@@ -25,29 +28,26 @@ enum SalvageCommand: Command {
         invocation.has("--json") ? printJSON(report) : printText(report)
     }
 
-    private static func printText(_ report: SalvageReport) {
-        Console.print(
-            "\(Count.text(report.entries, "entry", "entries")) of \(Count.text(report.trees, "tree")) rescued."
-        )
-        guard !report.isComplete else { return Console.print("Nothing was lost.") }
-        for loss in report.losses {
-            let entries = loss.entries > 0 ? ", up to \(Count.text(loss.entries, "entry", "entries"))" : ""
-            Console.print("lost or older: a part of tree \"\(loss.tree)\" at offset \(loss.offset)\(entries)")
+    private static func printText(_ report: DatabaseSalvageReport) {
+        for finding in report.findings { Console.print("\(finding)") }
+        if report.furtherFindings > 0 { Console.print("and \(report.furtherFindings) more") }
+        let rescued =
+            "\(Count.text(report.documents, "document")) of \(Count.text(report.collections, "collection")) rescued"
+        if report.isComplete { return Console.print("\(rescued); nothing was lost.") }
+        guard report.findings.isEmpty else {
+            let count = report.findings.count + report.furtherFindings
+            return Console.print("\(rescued); \(Count.text(count, "loss", "losses")), listed above.")
         }
-        if report.furtherLosses > 0 { Console.print("and \(report.furtherLosses) more") }
-        if report.lostValues > 0 {
-            Console.print("\(Count.text(report.lostValues, "value")) could not be read.")
-        }
+        Console.print("\(rescued). The file is damaged, and no loss of a document is known.")
     }
 
-    private static func printJSON(_ report: SalvageReport) {
+    private static func printJSON(_ report: DatabaseSalvageReport) {
         var object = JSONObject()
         object.add("complete", report.isComplete)
-        object.add("entries", report.entries)
-        object.add("trees", report.trees)
-        object.add("lostValues", report.lostValues)
-        object.add("concernedEntries", report.concernedEntries)
-        object.add("losses", report.losses.count + report.furtherLosses)
+        object.add("documents", report.documents)
+        object.add("collections", report.collections)
+        object.add("findings", raw: JSONObject.array(report.findings.map(\.json)))
+        object.add("furtherFindings", report.furtherFindings)
         Console.print(object.text)
     }
 }

@@ -3,7 +3,14 @@ import Synchronization
 
 /// Standard output, buffered, and standard error.
 enum Console {
-    private static let pending = Mutex<[UInt8]>([])
+    private struct Output {
+        var pending: [UInt8] = []
+        var path = "Standard output"
+        /// Why something could not be written. Nothing is written after it.
+        var failure: SystemError?
+    }
+
+    private static let output = Mutex(Output())
     private static let bufferSize = 1 << 16
 
     /// Takes what is printed and complained of by this task, where it is to go nowhere else.
@@ -19,39 +26,52 @@ enum Console {
 
     @TaskLocal static var collector: Collector?
 
-    /// Prints a line. What can't be written is found out by ``flush()``.
+    /// Prints a line. That it can't be written is told by the ``flush()`` that ends the program.
     static func print(_ line: String) {
         try? write(Array(line.utf8) + [10])
         if isTerminal(STDOUT_FILENO) { try? flush() }
     }
 
     /// Writes bytes, some of them later.
+    ///
+    /// - Throws: as ``flush()``.
     static func write(_ bytes: some Sequence<UInt8>) throws {
         if let collector { return collector.append(bytes) }
-        let isFull = pending.withLock { buffer in
-            buffer.append(contentsOf: bytes)
-            return buffer.count >= bufferSize
+        let isFull = output.withLock { output in
+            output.pending.append(contentsOf: bytes)
+            return output.pending.count >= bufferSize
         }
         if isFull { try flush() }
     }
 
     /// Writes what waits.
+    ///
+    /// - Throws: ``OutputClosed``, or ``CommandFailure`` when it can't be written, now or at an earlier call.
     static func flush() throws {
-        let bytes = pending.withLock { buffer in
-            defer { buffer.removeAll(keepingCapacity: true) }
-            return buffer
-        }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes {
-                unsafe Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+        let (failure, path) = output.withLock { output in
+            if output.failure == nil {
+                do {
+                    try OutputFile.write(output.pending[...], to: STDOUT_FILENO)
+                } catch let error as SystemError {
+                    output.failure = error
+                } catch {}
             }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw OutputClosed()
-            }
-            rest = rest.dropFirst(count)
+            output.pending.removeAll(keepingCapacity: true)
+            return (output.failure, output.path)
         }
+        guard let failure else { return }
+        guard failure.number != EPIPE else { throw OutputClosed() }
+        throw CommandFailure("\(path) can't be written: \(unsafe String(cString: strerror(failure.number))).")
+    }
+
+    /// Sends standard output to the file at `path` from now on.
+    static func redirect(to path: String) throws {
+        let descriptor = try OutputFile.create(path)
+        guard dup2(descriptor, STDOUT_FILENO) >= 0 else {
+            throw CommandFailure.system("\(path) can't be written")
+        }
+        close(descriptor)
+        output.withLock { $0.path = path }
     }
 
     /// Says on standard error what went wrong.
@@ -60,7 +80,8 @@ enum Console {
     /// Says on standard error what else there is to know.
     static func note(_ sentence: String) {
         if let collector { return collector.append("\(sentence)\n".utf8) }
-        FileHandle.standardError.write(Data("\(sentence)\n".utf8))
+        // Where this can't be written, there is nobody to tell.
+        try? OutputFile.write(Array("\(sentence)\n".utf8)[...], to: STDERR_FILENO)
     }
 
     static func isTerminal(_ descriptor: Int32) -> Bool { collector == nil && isatty(descriptor) == 1 }
@@ -75,14 +96,3 @@ enum Console {
 
 /// Whoever reads the output has gone.
 struct OutputClosed: Error {}
-
-extension Console {
-    /// Sends standard output to the file at `path` from now on.
-    static func redirect(to path: String) throws {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o666)
-        guard descriptor >= 0, dup2(descriptor, STDOUT_FILENO) >= 0 else {
-            throw CommandFailure("\(path) can't be written: \(unsafe String(cString: strerror(errno))).")
-        }
-        close(descriptor)
-    }
-}

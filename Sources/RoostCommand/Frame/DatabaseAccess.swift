@@ -28,7 +28,10 @@ extension Invocation {
         do {
             return try body(key)
         } catch let error as DatabaseError where error.code == .wrongKey && key == nil {
-            guard let prompted = KeyAccess.prompt("Passphrase of \(self[0]): ") else { throw error }
+            guard let prompted = KeyAccess.prompt("Passphrase of \(self[0]): ") else {
+                throw CommandFailure(
+                    "\(self[0]) is encrypted. Give its key with --passphrase-file FILE or --key-file FILE.")
+            }
             return try body(prompted)
         }
     }

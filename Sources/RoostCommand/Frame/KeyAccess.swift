@@ -41,10 +41,7 @@ enum KeyAccess {
     }
 
     private static func read(_ path: String) throws -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw CommandFailure("\(path) can't be read. Is there such a file, and may you read it?")
-        }
-        return Array(data)
+        try InputFile(path).readAll(limit: 1 << 20)
     }
 
     /// Asks for a passphrase on the terminal, without showing it; `nil` where there is none to ask on.

@@ -4,10 +4,39 @@ import Foundation
 enum OutputFile {
     /// Writes `text` to the file at `path`, in the place of what is there.
     static func write(_ text: String, to path: String) throws {
+        let descriptor = try create(path)
+        defer { close(descriptor) }
         do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            try write(Array(text.utf8)[...], to: descriptor)
         } catch {
-            throw CommandFailure("\(path) can't be written: \(error.localizedDescription)")
+            throw CommandFailure.system("\(path) can't be written")
         }
     }
+
+    /// Opens the file at `path`, empty.
+    static func create(_ path: String) throws -> Int32 {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw CommandFailure.system("\(path) can't be written") }
+        return descriptor
+    }
+
+    /// Writes all bytes; leaves the reason in `errno` when it can't.
+    static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Foundation.write(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw SystemError(number: errno)
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+/// Why a call to the system failed.
+struct SystemError: Error {
+    let number: Int32
 }

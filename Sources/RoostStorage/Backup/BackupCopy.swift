@@ -43,7 +43,11 @@ struct BackupCopy {
         let file = copy.file
         // Whoever made the copy may have ended before its name was durable.
         try fileCall { () throws(FileError) in try syncName(of: file.path) }
-        guard last.offset < newest.offset else { return report(copied: 0, isIncremental: true) }
+        guard last.offset < newest.offset else {
+            // Whoever copied the last commits may have been killed before they were on the medium.
+            try fileCall { () throws(FileError) in try file.sync() }
+            return report(copied: 0, isIncremental: true)
+        }
         do throws(StoreError) {
             let barrier = barrier(after: last)
             try fileCall { () throws(FileError) in

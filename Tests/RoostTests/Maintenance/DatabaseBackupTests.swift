@@ -121,7 +121,9 @@ import Testing
             #expect(found == new || found == old, "kill at change \(number)")
             try open(survivor, "db", isEncrypted: false, readOnly: true).backup(to: "copy")
             survivor.disk.crash()
-            #expect(try contents(survivor.afterCrash(), "copy", isEncrypted: false) == new)
+            #expect(
+                try contents(survivor.afterCrash(), "copy", isEncrypted: false) == new,
+                "kill at change \(number)")
         }
         #expect(kills > 10)
     }

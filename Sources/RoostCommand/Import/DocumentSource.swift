@@ -1,0 +1,97 @@
+/// Where an import gets its documents from, one after the other.
+protocol DocumentSource {
+    /// The next document; `nil` after the last.
+    ///
+    /// - Throws: ``CommandFailure`` when what follows can't be told apart any more.
+    mutating func next() throws -> ImportedDocument?
+}
+
+/// The JSON text of a document, and where in the file it begins.
+struct ImportedDocument {
+    let json: ArraySlice<UInt8>
+    /// Counted from 1.
+    let line: Int
+    /// In bytes from 1.
+    var column = 1
+}
+
+/// One JSON object a line. Lines of spaces are passed over.
+struct LineSource: DocumentSource {
+    let reader: TextReader
+
+    mutating func next() throws -> ImportedDocument? {
+        while true {
+            let line = reader.line
+            guard let text = try reader.nextLine() else { return nil }
+            if text.contains(where: { $0 != 32 && $0 != 9 && $0 != 13 }) {
+                return ImportedDocument(json: text, line: line)
+            }
+        }
+    }
+}
+
+/// The elements of one JSON array.
+///
+/// Only looks for where elements end; what they are is for the JSON parser.
+struct ArraySource: DocumentSource {
+    let reader: TextReader
+    private var hasBegun = false
+    private var hasEnded = false
+
+    init(reader: TextReader) { self.reader = reader }
+
+    mutating func next() throws -> ImportedDocument? {
+        guard !hasEnded else { return nil }
+        var byte = try reader.peekPastSpace()
+        if !hasBegun {
+            guard byte == UInt8(ascii: "[") else { throw unexpected("an array, which begins with [,") }
+            hasBegun = true
+            _ = try reader.next()
+            byte = try reader.peekPastSpace()
+            if byte == UInt8(ascii: "]") { return try end() }
+        }
+        let (line, column) = (reader.line, reader.column)
+        var element: [UInt8] = []
+        var (depth, isInString, isEscaped) = (0, false, false)
+        while let byte = try reader.peek() {
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInString = false
+                }
+            } else if depth == 0, byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") {
+                if byte == UInt8(ascii: "]") { _ = try end() } else { _ = try reader.next() }
+                return ImportedDocument(json: element[...], line: line, column: column)
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): isInString = true
+                case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+                case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+                default: break
+                }
+            }
+            element.append(byte)
+            guard element.count <= TextReader.longestLine else {
+                throw CommandFailure(
+                    "The element that begins in line \(line) is larger than a document can be.")
+            }
+            _ = try reader.next()
+        }
+        throw unexpected("the end of the array, ],")
+    }
+
+    /// Goes past the end of the array, behind which nothing may stand.
+    private mutating func end() throws -> ImportedDocument? {
+        hasEnded = true
+        _ = try reader.next()
+        guard try reader.peekPastSpace() == nil else { throw unexpected("the end of the file") }
+        return nil
+    }
+
+    private func unexpected(_ expected: String) -> CommandFailure {
+        CommandFailure("Line \(reader.line), column \(reader.column): \(expected) is expected here.")
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Roost
+import Testing
+
+@testable import RoostCommand
+
+/// The tool as a process of its own: what becomes of what it writes, what it makes of the bytes of its arguments, and
+/// what is left of a backup that is killed.
+@Suite struct ToolProcessTests {
+    private let tool = Tool()
+
+    /// The tool that was built with the tests.
+    private static var program: String {
+        #if canImport(Darwin)
+            let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
+            let directory = (bundle ?? .main).bundleURL.deletingLastPathComponent()
+        #else
+            let directory = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        #endif
+        return directory.appending(path: "roost").path
+    }
+
+    /// Runs a line of the shell with `$0` for the tool and `$1` for the database.
+    private func shell(_ line: String) throws -> (status: Int32, errors: String) {
+        let process = Process()
+        let errors = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", line, Self.program, tool.path]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = errors
+        try process.run()
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text)
+    }
+
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: "/dev/full"), "only Linux has a device that is full"),
+        arguments: [
+            #""$0" export "$1" >/dev/full"#, #""$0" get "$1" a >/dev/full"#, #""$0" --version >/dev/full"#,
+            #""$0" help >/dev/full"#, #""$0" export "$1" /dev/full"#,
+        ])
+    func whatCannotBeWrittenIsAnError(line: String) throws {
+        _ = tool.output("put", "a", "{}")
+        let result = try shell(line)
+        #expect(result.status == 1 && result.errors.contains("can't be written: No space left"), "\(result)")
+    }
+
+    @Test func aReaderThatGoesAwayIsNoFault() throws {
+        _ = tool.output("put", "a", #"{"v":"\#(String(repeating: "x", count: 300_000))"}"#)
+        let result = try shell(#""$0" export "$1" | head -c 1; exit ${PIPESTATUS[0]}"#)
+        #expect(result.status == 1 && result.errors == "")
+    }
+
+    @Test(arguments: [
+        #""$0" put "$1" a $'{"v":"\xe9"}'"#, #""$0" put "$1" $'\xe9' '{}'"#,
+        #"printf '{"v":"\xe9"}' | "$0" put "$1" a"#,
+        #"printf '{"_id":"a","v":"\xe9"}' | "$0" import "$1" -"#,
+    ])
+    func textThatIsNotUTF8IsRefused(line: String) throws {
+        let result = try shell(line)
+        #expect(result.status != 0 && result.errors.contains("not well-formed UTF-8"), "\(result)")
+        #expect(tool.output("count").isEmpty || tool.output("count") == "0\n")
+    }
+
+    /// Kills backups after every so many of the file system's calls have had time: whatever is left opens, and has the blobs
+    /// of all its documents.
+    @Test func aKilledBackupIsTheOldOneOrTheNew() throws {
+        let copy = tool.path + ".copy"
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        let database = try Database.open(tool.path)
+        let album = try database.defaultCollection
+        var complete = 0
+        for round in 0..<25 {
+            for number in 0..<6 {
+                var draft = MutableDocument(id: "r\(round)-\(number)")
+                let content = [UInt8](repeating: UInt8(round), count: 40_000 + number)
+                draft.attachments["photo"] = Attachment(try database.saveBlob(content))
+                try album.save(&draft)
+            }
+            if round > 2 { try album.delete("r\(round - 3)-0") }
+            if round % 5 == 4 { try database.compact() }
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: Self.program)
+            process.arguments = ["backup", tool.path, copy]
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            usleep(UInt32(2_000 + 3_000 * round))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            guard let found = try? Database.open(copy, options: DatabaseOptions(readOnly: true)) else {
+                #expect(complete == 0, "the earlier backup is gone")
+                continue
+            }
+            complete += 1
+            let report = try found.check()
+            #expect(report.isClean, "round \(round): \(report.findings)")
+            try found.close()
+        }
+        #expect(tool.run("backup", copy).status == 0)
+        #expect(try Database.check(copy).isClean)
+        try database.close()
+    }
+}
