@@ -132,7 +132,7 @@ let package = Package(
             ["RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "RoostOrder", "Roost"]),
         layer(
             "RoostQuery",
-            ["RoostBytes", "RoostStorage", "Fleece", "Roost", "RoostOrder", "RoostIndex"]),
+            ["RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "Roost", "RoostOrder", "RoostIndex"]),
         layer("RoostSimulation", ["RoostFile"]),
         layer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
         .executableTarget(

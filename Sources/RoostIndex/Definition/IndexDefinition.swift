@@ -6,8 +6,9 @@ import RoostBytes
 /// The rows of a document must follow from the document alone, and from it as ``signature`` says: rows are kept, in files,
 /// for as long as the signature stays the same.
 package struct IndexDefinition: Sendable {
-    /// Appends a document's rows. Called from any thread, for several documents at a time.
-    package typealias Map = @Sendable (_ document: IndexedDocument, _ rows: inout IndexRows) -> Void
+    /// Makes the rows of each of some documents, in their order. Called from any thread, also while it runs in others. What it
+    /// throws ends the upkeep or the reading that it was called for, and no rows are made of that.
+    package typealias Map = @Sendable (_ documents: [IndexedDocument]) throws -> [IndexRows]
 
     /// Tells the index from others of its collection: its kind, a slash and its own name. At most 1,000 bytes.
     package let name: String
@@ -19,12 +20,26 @@ package struct IndexDefinition: Sendable {
     package let map: Map
 
     package init(
-        name: String, signature: String, reduction: IndexReduction? = nil, map: @escaping Map
+        name: String, signature: String, reduction: IndexReduction? = nil, mapAll: @escaping Map
     ) {
         self.name = name
         self.signature = signature
         self.reduction = reduction
-        self.map = map
+        map = mapAll
+    }
+
+    /// An index whose rows are made of one document at a time.
+    package init(
+        name: String, signature: String, reduction: IndexReduction? = nil,
+        map: @escaping @Sendable (_ document: IndexedDocument, _ rows: inout IndexRows) -> Void
+    ) {
+        self.init(name: name, signature: signature, reduction: reduction) { documents in
+            documents.map { document in
+                var rows = IndexRows()
+                map(document, &rows)
+                return rows
+            }
+        }
     }
 }
 

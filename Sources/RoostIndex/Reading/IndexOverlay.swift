@@ -25,7 +25,7 @@ struct IndexOverlay: Sendable {
             while page.count < 4_096, let document = try cursor.next() {
                 page.append(IndexedDocument(document: document, collection: snapshot))
             }
-            added += IndexMapping.rows(of: page, definition).joined()
+            added += try IndexMapping.rows(of: page, definition).joined()
         } while !page.isEmpty
         added.sort { $0.key.lexicographicallyPrecedes($1.key) }
     }
@@ -40,15 +40,16 @@ struct IndexOverlay: Sendable {
             throw IndexStore.malformed("an index without its trees")
         }
         let documents = try index[tree]
+        var changed: [IndexedDocument] = []
         for id in ids {
             if let keys = try documents.value(Key(id)) {
                 hidden += try DocumentRows.keys(keys).map { Key($0) }
             }
             if let document = try snapshot.get(id) {
-                added += IndexMapping.rows(
-                    of: IndexedDocument(document: document, collection: snapshot), definition)
+                changed.append(IndexedDocument(document: document, collection: snapshot))
             }
         }
+        added = try Array(IndexMapping.rows(of: changed, definition).joined())
         hidden.sort()
         hiddenKeys = Set(hidden)
         added.sort { $0.key.lexicographicallyPrecedes($1.key) }

@@ -50,7 +50,7 @@ struct IndexBuild {
             while page.count < Self.pageSize, let document = try cursor.next() {
                 page.append(IndexedDocument(document: document, collection: snapshot))
             }
-            for (document, rows) in zip(page, IndexMapping.rows(of: page, definition)) {
+            for (document, rows) in try zip(page, IndexMapping.rows(of: page, definition)) {
                 batch.add(rows, of: document.document.id)
             }
             mapped += UInt64(page.count)

@@ -46,7 +46,7 @@ struct IndexCatchUp {
         _ page: [Change], _ documents: [IndexedDocument?], to items: inout [Item], reaching reached: UInt64
     ) throws {
         try step()
-        let mapped = items.map { IndexMapping.rows(of: documents, $0.definition) }
+        let mapped = try items.map { try IndexMapping.rows(of: documents, $0.definition) }
         let before = items
         items = try indexes.store.write { transaction in
             var items = before
@@ -68,10 +68,11 @@ struct IndexCatchUp {
         else { return }
         try step()
         let definition = item.definition
-        let rows = try Set(purges.map(\.id)).map { id in
-            let document = try snapshot.get(id).map { IndexedDocument(document: $0, collection: snapshot) }
-            return (id, document.map { IndexMapping.rows(of: $0, definition) } ?? [])
+        let ids = Array(Set(purges.map(\.id)))
+        let documents = try ids.map { id in
+            try snapshot.get(id).map { IndexedDocument(document: $0, collection: snapshot) }
         }
+        let rows = Array(zip(ids, try IndexMapping.rows(of: documents, definition)))
         var next = item.record
         next.purge = snapshot.purgeSequence
         let record = next

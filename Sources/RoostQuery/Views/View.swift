@@ -68,9 +68,12 @@ struct ViewCore: Sendable {
     let reduction: ViewReduction?
     let definition: IndexDefinition
 
+    /// Makes the rows of each of some documents, in their order: Fleece bodies of keys and values.
+    typealias MapAll = @Sendable ([ViewDocument]) throws -> [[(key: [UInt8], value: [UInt8])]]
+
     init(
         name: String, identity: String, order: ViewOrder, reduction: ViewReduction?,
-        includesDesign: Bool = false, map: @escaping @Sendable (ViewDocument, Emit) -> Void
+        includesDesign: Bool = false, mapAll: @escaping MapAll
     ) {
         let collation = order.collation
         self.name = name
@@ -80,16 +83,33 @@ struct ViewCore: Sendable {
             name: "view/\(name)",
             signature: "view-1;\(collation.signature);\(reduction?.name ?? "");\(identity)",
             reduction: reduction?.index
-        ) { document, rows in
-            if !includesDesign, document.document.id.hasPrefix("_design/") { return }
+        ) { documents in
+            let isMapped = documents.map { includesDesign || !$0.document.id.hasPrefix("_design/") }
+            let mapped = try mapAll(zip(documents, isMapped).filter(\.1).map { ViewDocument($0.0) })
             let encoder = KeyEncoder(collation)
-            var found = rows
-            map(ViewDocument(document)) { key, value in
-                encoder.reset()
-                guard (try? encoder.append(FleeceDocument(trusting: key).root)) != nil else { return }
-                ViewPayload.encode(key, value).withView { found.add(encoder.view, payload: $0) }
+            var found = mapped.makeIterator()
+            return isMapped.map { isMapped in
+                var rows = IndexRows()
+                for row in isMapped ? found.next() ?? [] : [] {
+                    encoder.reset()
+                    guard (try? encoder.append(FleeceDocument(trusting: row.key).root)) != nil else { continue }
+                    ViewPayload.encode(row.key, row.value).withView { rows.add(encoder.view, payload: $0) }
+                }
+                return rows
             }
-            rows = found
+        }
+    }
+
+    init(
+        name: String, identity: String, order: ViewOrder, reduction: ViewReduction?,
+        map: @escaping @Sendable (ViewDocument, Emit) -> Void
+    ) {
+        self.init(name: name, identity: identity, order: order, reduction: reduction) { documents in
+            documents.map { document in
+                var rows: [(key: [UInt8], value: [UInt8])] = []
+                map(document) { rows.append(($0, $1)) }
+                return rows
+            }
         }
     }
 

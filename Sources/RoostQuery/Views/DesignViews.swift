@@ -1,0 +1,86 @@
+import Fleece
+import Roost
+import RoostCrypto
+import RoostIndex
+
+/// Views that are written in design documents, which replicate as all documents do.
+///
+/// Roost makes those of the language `query`, Mango indexes, itself; others need a ``ViewCompiler``.
+extension DocumentCollection {
+    /// A view of a design document, as it is written now.
+    ///
+    /// - Parameters:
+    ///   - name: The view's name.
+    ///   - design: The design document's, with or without `_design/`.
+    /// - Throws: ``ViewError`` with `notFound`, `invalidView` or `unsupportedLanguage`; `DatabaseError`.
+    public func view(_ name: String, of design: String) throws -> CollectionView<FleeceValue, FleeceValue> {
+        let id = Self.designID(design)
+        guard let document = try get(id) else {
+            throw ViewError(.notFound, "There is no design document \(id).")
+        }
+        let view = document["views"][name]
+        guard view.kind == .dictionary else {
+            throw ViewError(.notFound, "\(id) has no view \"\(name)\".")
+        }
+        return CollectionView(collection: self, core: try core(name, view, document))
+    }
+
+    /// The names of the views of a design document, in byte order.
+    public func viewNames(of design: String) throws -> [String] {
+        try get(Self.designID(design))?["views"].dictionary?.keys.sorted() ?? []
+    }
+
+    /// Throws away what is kept for views of design documents that are there no more, as CouchDB's `_view_cleanup` does.
+    ///
+    /// - Returns: The names of what was thrown away, as `design/view`.
+    @discardableResult
+    public func cleanUpViews() throws -> [String] {
+        let indexes = try indexes
+        var dropped: [String] = []
+        for status in try indexes.statuses() where status.name.hasPrefix(Self.prefix) {
+            let name = String(status.name.dropFirst(Self.prefix.count))
+            let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+            if parts.count == 2, try viewNames(of: parts[0]).contains(parts[1]) { continue }
+            try indexes.drop(status.name)
+            dropped.append(name)
+        }
+        return dropped
+    }
+
+    private static var prefix: String { "view/_design/" }
+
+    private static func designID(_ name: String) -> String {
+        name.hasPrefix("_design/") ? name : "_design/\(name)"
+    }
+
+    private func core(_ name: String, _ view: FleeceValue, _ document: Document) throws -> ViewCore {
+        let options = view["options"].exists ? view["options"] : document["options"]
+        let source = ViewSource(
+            name: name, map: view["map"], reduce: view["reduce"], options: options, design: document)
+        let language = document["language"].string ?? "javascript"
+        let compiler: any ViewCompiler
+        if language == MangoViewCompiler.language {
+            compiler = MangoViewCompiler()
+        } else if let known = ViewCompilers.of(database)[language] {
+            compiler = known
+        } else {
+            throw ViewError(
+                .unsupportedLanguage,
+                "The view \(document.id)/\(name) is written in \(language), which nothing here compiles. "
+                    + "Register a ViewCompiler for it.")
+        }
+        let compiled = try compiler.compile(source)
+        // All that the rows depend on. What views have in common stands in the design document's own properties.
+        let parts = [language, view.json(), options.json(), document["lib"].json()]
+        let identity = SHA256.hash(Array(parts.joined(separator: "\n").utf8)).bytes.prefix(16)
+        return ViewCore(
+            name: "\(document.id)/\(name)", identity: identity.map { String($0, radix: 16) }.joined(separator: "."),
+            order: options["collation"].string == "raw" ? .raw : .couchDB,
+            reduction: compiled.reduction, includesDesign: options["include_design"].bool ?? false
+        ) { documents in
+            try compiled.map(documents).map { rows in
+                try rows.map { (try ViewCore.body(of: $0.key), try ViewCore.body(of: $0.value)) }
+            }
+        }
+    }
+}
