@@ -12,6 +12,9 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     public let collection: DocumentCollection
     let core: ViewCore
 
+    /// Whether the view has a reduction.
+    public var isReduced: Bool { core.reduction != nil }
+
     // MARK: Rows
 
     /// The rows with keys in a range, in the order of their keys.

@@ -74,7 +74,8 @@ extension DocumentCollection {
         let parts = [language, view.json(), options.json(), document["lib"].json()]
         let identity = SHA256.hash(Array(parts.joined(separator: "\n").utf8)).bytes.prefix(16)
         return ViewCore(
-            name: "\(document.id)/\(name)", identity: identity.map { String($0, radix: 16) }.joined(separator: "."),
+            name: "\(document.id)/\(name)",
+            identity: identity.map { String($0, radix: 16) }.joined(separator: "."),
             order: options["collation"].string == "raw" ? .raw : .couchDB,
             reduction: compiled.reduction, includesDesign: options["include_design"].bool ?? false
         ) { documents in

@@ -92,7 +92,9 @@ struct ViewCore: Sendable {
                 var rows = IndexRows()
                 for row in isMapped ? found.next() ?? [] : [] {
                     encoder.reset()
-                    guard (try? encoder.append(FleeceDocument(trusting: row.key).root)) != nil else { continue }
+                    guard (try? encoder.append(FleeceDocument(trusting: row.key).root)) != nil else {
+                        continue
+                    }
                     ViewPayload.encode(row.key, row.value).withView { rows.add(encoder.view, payload: $0) }
                 }
                 return rows

@@ -61,5 +61,7 @@ final class ViewCompilers: Sendable {
 
 extension Database {
     /// Has views of design documents in the compiler's language made by it, for as long as the database is open.
-    public func register(_ compiler: any ViewCompiler) { ViewCompilers.of(self)[compiler.language] = compiler }
+    public func register(_ compiler: any ViewCompiler) {
+        ViewCompilers.of(self)[compiler.language] = compiler
+    }
 }

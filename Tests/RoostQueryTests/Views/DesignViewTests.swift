@@ -11,7 +11,9 @@ import Testing
     private func open() throws -> (Database, DocumentCollection) {
         let database = try Database.open("db", environment: Simulation(seed: 1).environment)
         let notes = try database.collection("notes")
-        for (id, json) in [("a", #"{"n":2,"o":{"p.q":1}}"#), ("b", #"{"n":1,"o":{"p.q":null}}"#), ("c", #"{"n":3}"#)] {
+        for (id, json) in [
+            ("a", #"{"n":2,"o":{"p.q":1}}"#), ("b", #"{"n":1,"o":{"p.q":null}}"#), ("c", #"{"n":3}"#),
+        ] {
             _ = try notes.save(json: json, id: id)
         }
         return (database, notes)
@@ -46,10 +48,14 @@ import Testing
     }
 
     private func save(_ map: String, in notes: DocumentCollection) throws {
-        _ = try notes.save(json: #"{"language":"property","views":{"v":{"map":"\#(map)","reduce":"_sum"}}}"#, id: "_design/d")
+        _ = try notes.save(
+            json: #"{"language":"property","views":{"v":{"map":"\#(map)","reduce":"_sum"}}}"#, id: "_design/d"
+        )
     }
 
-    @Test("Other languages are left to compilers, and a changed source makes the rows anew") func compilers() throws {
+    @Test("Other languages are left to compilers, and a changed source makes the rows anew") func compilers()
+        throws
+    {
         let (database, notes) = try open()
         try save("n", in: notes)
         let error = #expect(throws: ViewError.self) { try notes.view("v", of: "d") }
