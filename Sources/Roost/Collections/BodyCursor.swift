@@ -66,6 +66,14 @@ package struct BodyMetadata {
     /// The winning revision.
     package let revision: RevisionID
 
+    /// What a document knows, which is not when it is to be purged.
+    package init(_ document: Document) {
+        sequence = document.sequence
+        isDeleted = document.isDeleted
+        expiration = nil
+        revision = document.revision
+    }
+
     init(_ entry: StoredDocument) {
         sequence = entry.sequence
         isDeleted = entry.flags.contains(.deleted)

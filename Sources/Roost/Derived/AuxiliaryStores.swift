@@ -138,10 +138,11 @@ package final class AuxiliaryStores: Sendable {
         }
     }
 
+    /// The files in the directory but for locks, which stay where they are: another process may be about to take one.
     private func files() throws(DatabaseError) -> [String] {
         try mediumCall { () throws(FileError) in
-            try environment.medium.status(of: directory)?.isDirectory == true
-                ? environment.medium.list(directory) : []
+            guard try environment.medium.status(of: directory)?.isDirectory == true else { return [] }
+            return try environment.medium.list(directory).filter { !$0.hasSuffix(".lock") }
         }
     }
 

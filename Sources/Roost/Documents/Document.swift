@@ -41,6 +41,9 @@ public struct Document: Sendable, Identifiable {
     /// The document's own properties, without `_id` and `_rev`.
     public var properties: FleeceDictionary { body.dictionary }
 
+    /// The body that holds the properties.
+    package var fleece: FleeceDocument { body.properties }
+
     /// All properties as one value.
     public var value: FleeceValue { body.properties.root }
 

@@ -21,7 +21,7 @@ extension CollectionView where Key: Equatable, Value: Equatable {
                     continuation.yield(last)
                     for await _ in changes {
                         let next = try view.rows(query)
-                        if next != last { continuation.yield(next) }
+                        if next.rows != last.rows { continuation.yield(next) }
                         last = next
                     }
                     continuation.finish()

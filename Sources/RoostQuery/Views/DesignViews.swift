@@ -5,7 +5,8 @@ import RoostIndex
 
 /// Views that are written in design documents, which replicate as all documents do.
 ///
-/// Roost makes those of the language `query`, Mango indexes, itself; others need a ``ViewCompiler``.
+/// Roost makes those of the languages `query`, Mango indexes, and `roost`, expressions of LiteCore's JSON schema, itself; others
+/// need a ``ViewCompiler``.
 extension DocumentCollection {
     /// A view of a design document, as it is written now.
     ///
@@ -59,11 +60,14 @@ extension DocumentCollection {
             name: name, map: view["map"], reduce: view["reduce"], options: options, design: document)
         let language = document["language"].string ?? "javascript"
         let compiler: any ViewCompiler
-        if language == MangoViewCompiler.language {
-            compiler = MangoViewCompiler()
-        } else if let known = ViewCompilers.of(database)[language] {
-            compiler = known
-        } else {
+        switch language {
+        case "query": compiler = MangoViewCompiler(collection: self)
+        case "roost": compiler = ExpressionViewCompiler(collection: self)
+        default:
+            if let known = ViewCompilers.of(database)[language] {
+                compiler = known
+                break
+            }
             throw ViewError(
                 .unsupportedLanguage,
                 "The view \(document.id)/\(name) is written in \(language), which nothing here compiles. "

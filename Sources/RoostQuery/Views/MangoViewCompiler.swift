@@ -1,24 +1,26 @@
 import Fleece
+import Roost
 
 /// Makes views of Mango indexes, which CouchDB keeps as views of the language `query`:
 /// `{"map": {"fields": {"a": "asc", "b.c": "asc"}}, "reduce": "_count"}`.
 ///
-/// A document makes one row, an array of the fields' values, if it has them all.
+/// A document makes one row, an array of the fields' values, if it has them all and fulfils `partial_filter_selector`.
 struct MangoViewCompiler: ViewCompiler {
+    let collection: DocumentCollection
     static let language = "query"
     var language: String { Self.language }
 
     func compile(_ source: ViewSource) throws -> CompiledView {
         let fields = try Self.fields(source)
-        let filter = source.map["partial_filter_selector"]
-        guard (filter.dictionary ?? .empty).isEmpty else {
-            throw ViewError(
-                .unsupportedLanguage,
-                "The index \(source.design.id)/\(source.name) has a partial_filter_selector, which views don't have. "
-                    + "Use it by a query.")
-        }
-        return CompiledView(reduction: source.reduce.string.flatMap(ViewReduction.builtIn)) { documents in
-            try documents.map { document in
+        let filter = try condition(source)
+        return CompiledView(reduction: try source.builtInReduction()) { documents in
+            let isWanted = try filter.map { filter in
+                var isWanted: [Bool] = []
+                try filter.forEach(documents) { isWanted.append($0.holds(0)) }
+                return isWanted
+            }
+            return try documents.enumerated().map { index, document in
+                guard isWanted?[index] ?? true else { return [] }
                 let values = fields.map { field in field.reduce(document.document.value) { $0[$1] } }
                 guard values.allSatisfy(\.exists) else { return [] }
                 var writer = FleeceWriter()
@@ -27,6 +29,20 @@ struct MangoViewCompiler: ViewCompiler {
                 writer.endArray()
                 return [(FleeceDocument(trusting: try writer.finish()).root, .undefined)]
             }
+        }
+    }
+
+    /// The condition that documents of a partial index fulfil; `nil` where the index is not partial.
+    private func condition(_ source: ViewSource) throws -> DocumentExpressions? {
+        guard let selector = DocumentValue(source.map["partial_filter_selector"]),
+            selector.dictionary?.isEmpty == false
+        else { return nil }
+        do {
+            return try DocumentExpressions([try MangoParser.condition(selector)], of: collection)
+        } catch {
+            throw ViewError(
+                .invalidView,
+                "The index \(source.design.id)/\(source.name) has a wrong partial_filter_selector. \(error)")
         }
     }
 

@@ -33,6 +33,51 @@ import Testing
         try database.close()
     }
 
+    @Test("A partial Mango index has rows of the documents that fulfil its selector") func partialMango()
+        throws
+    {
+        let (database, notes) = try open()
+        _ = try notes.save(
+            json: #"""
+                {"language":"query","views":{"by-n":{"map":{"fields":{"n":"asc"},
+                "partial_filter_selector":{"n":{"$gt":1}}},"reduce":"_count"}}}
+                """#, id: "_design/idx")
+        #expect(try notes.view("by-n", of: "idx").rows().map(\.id) == ["a", "c"])
+        try database.close()
+    }
+
+    @Test("A view in expressions filters, unnests and emits") func expressions() throws {
+        let (database, notes) = try open()
+        _ = try notes.save(json: #"{"n":5,"tags":["sea","sky"]}"#, id: "d")
+        _ = try notes.save(json: #"{"n":0,"tags":["sea"]}"#, id: "e")
+        func save(_ map: String, _ reduce: String = #""_sum""#) throws {
+            _ = try notes.save(
+                json: #"{"language":"roost","views":{"v":{"map":\#(map),"reduce":\#(reduce)}}}"#,
+                id: "_design/x")
+        }
+        try save(
+            #"{"where":[">",[".n"],1],"unnest":[".tags"],"emit":[{"key":["?item"],"value":[".n"]},{"key":["._id"]}]}"#
+        )
+        let view = try notes.view("v", of: "x")
+        #expect(
+            try view.rows().map { "\($0.key) \($0.value) \($0.id)" }
+                == [#""d" null d"#, #""d" null d"#, #""sea" 5 d"#, #""sky" 5 d"#])
+        #expect(try view.rows(from: json(#""sea""#)).count == 2)
+        try save(#"{"emit":[{"key":["+",[".n"],1]}]}"#, #""_count""#)
+        #expect(try notes.view("v", of: "x").rows().map { "\($0.key)" } == ["1", "2", "3", "4", "6"])
+        let wrong = [
+            ("{}", "null"), (#"{"emit":[{"value":1}]}"#, "null"),
+            (#"{"emit":[{"key":["none()",1]}]}"#, "null"),
+            (#"{"emit":[{"key":1}]}"#, #""_none""#),
+        ]
+        for (map, reduce) in wrong {
+            try save(map, reduce)
+            let error = #expect(throws: ViewError.self, "\(map)") { try notes.view("v", of: "x") }
+            #expect(error?.code == .invalidView)
+        }
+        try database.close()
+    }
+
     /// A language of one word: the name of a property to emit.
     private struct PropertyCompiler: ViewCompiler {
         let language = "property"

@@ -1,0 +1,74 @@
+import Fleece
+import Roost
+import RoostBytes
+
+/// Expressions of queries that are computed for single documents, on any thread.
+struct DocumentExpressions: Sendable {
+    private let program: Program
+    private let source: Int
+    private let item: Int
+    private let evaluations: [Evaluation]
+
+    /// What elements of an array that is unnested are called in expressions: `["?item"]`.
+    static let itemName = "item"
+
+    /// - Throws: `QueryError` for names that are not known, or functions that there are not.
+    init(_ expressions: [Expression], of collection: DocumentCollection) throws(QueryError) {
+        let compiler = Compiler(planner: collection.planner)
+        source = compiler.program.addSource()
+        compiler.sourceKinds.append(.collection)
+        compiler.scope.addSource("_doc", source, takesProperties: true)
+        item = compiler.program.addVariable()
+        compiler.scope.add(Self.itemName, .variable(item))
+        var evaluations: [Evaluation] = []
+        for expression in expressions { evaluations.append(try compiler.compile(expression)) }
+        self.evaluations = evaluations
+        program = compiler.program
+    }
+
+    /// Calls `body` for each document with what computes the expressions for it, valid during the call.
+    func forEach(_ documents: [ViewDocument], _ body: (DocumentValues) throws -> Void) throws {
+        let frame = try Frame(program, parameters: [:])
+        for document in documents {
+            let mark = frame.arena.mark
+            defer { frame.arena.release(to: mark) }
+            let id = frame.arena.copy(Array(document.id.utf8))
+            let metadata = RowMetadata(id: id, body: BodyMetadata(document.document))
+            try unsafe document.document.fleece.bytes.withUnsafeBytes { bytes in
+                frame.setRow(source, Value(FleeceNode(root: unsafe ByteView(bytes))), metadata)
+                try body(DocumentValues(frame: frame, evaluations: evaluations, item: item))
+            }
+            try frame.check()
+        }
+    }
+}
+
+/// The values of expressions for one document.
+struct DocumentValues {
+    let frame: Frame
+    let evaluations: [Evaluation]
+    let item: Int
+
+    /// The value of an expression, for an element that was unnested where one is set.
+    func value(_ index: Int) -> Value { evaluations[index](frame) }
+
+    /// Whether a condition holds.
+    func holds(_ index: Int) -> Bool { Logic.holds(value(index)) }
+
+    /// The value of an expression to keep; null where there is none.
+    func stored(_ index: Int) throws -> FleeceValue {
+        var writer = FleeceWriter()
+        let value = value(index)
+        if value.isMissing { writer.writeNull() } else { writer.write(value) }
+        return FleeceDocument(trusting: try writer.finish()).root
+    }
+
+    /// Calls `body` for each element of an array, which expressions refer to by then.
+    func forEachItem(of index: Int, _ body: () throws -> Void) rethrows {
+        guard let elements = value(index).arrayElements else { return }
+        for element in elements {
+            frame.setVariable(item, element)
+            try body()
+        }
+    }
+}
