@@ -7,7 +7,7 @@ export ROOST_DEVELOPMENT = 1
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test simulate fuzz sanitize golden bench format lint docs coverage format-example
+.PHONY: help setup demo demo-server test simulate fuzz sanitize golden bench format lint docs coverage format-example
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ setup: ## Installs what building needs and this machine lacks.
 
 demo: setup ## Imports a few thousand cities, reads, changes, compacts and checks them, with the times it took.
 	@Scripts/demo
+
+demo-server: setup ## Starts a server, loads the sample, asks it over HTTP, and stops it.
+	@Scripts/demo-server
 
 test: setup ## Builds everything and runs all tests.
 	swift test

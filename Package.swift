@@ -105,6 +105,8 @@ let package = Package(
         .library(name: "RoostQuery", targets: ["RoostQuery"]),
         .library(name: "RoostStorage", targets: ["RoostStorage"]),
         .library(name: "Fleece", targets: ["Fleece"]),
+        .library(name: "RoostREST", targets: ["RoostREST", "RoostWire"]),
+        .library(name: "RoostServer", targets: ["RoostServer", "RoostREST", "RoostWire"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
     ] + benchmarkProducts() + simulationProducts() + fuzzingProducts(),
     traits: [
@@ -133,10 +135,13 @@ let package = Package(
         layer(
             "RoostQuery",
             ["RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "Roost", "RoostOrder", "RoostIndex"]),
+        layer("RoostREST", ["RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostWire"]),
+        layer("RoostServer", ["RoostWire", "RoostREST"]),
         layer("RoostSimulation", ["RoostFile"]),
         layer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
         .executableTarget(
-            name: "RoostCommand", dependencies: ["Roost", "RoostQuery", "RoostStorage", "Fleece"],
+            name: "RoostCommand",
+            dependencies: ["Roost", "RoostQuery", "RoostStorage", "Fleece", "RoostREST", "RoostServer"],
             swiftSettings: strict),
         tests("RoostBytesTests", ["RoostBytes"]),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
@@ -167,6 +172,8 @@ let package = Package(
                 "Fleece",
                 "RoostSimulation",
             ]),
+        tests("RoostRESTTests", ["RoostREST", "RoostWire", "Roost", "Fleece"]),
+        tests("RoostServerTests", ["RoostServer", "RoostREST", "RoostWire", "Roost"]),
         tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
         tests(
             "RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign"],

@@ -13,7 +13,7 @@ enum RoostTool {
         MakeCollectionCommand.self, RemoveCollectionCommand.self, InfoCommand.self, CompactCommand.self,
         CheckCommand.self, InspectCommand.self, DumpCommand.self, SalvageCommand.self, BackupCommand.self,
         HistoryCommand.self, BlobCommand.self, AttachCommand.self, DetachCommand.self, EncryptCommand.self,
-        DecryptCommand.self, RekeyCommand.self,
+        DecryptCommand.self, RekeyCommand.self, ServeCommand.self,
     ]
 
     static func main() {

@@ -49,7 +49,8 @@ extension WriteBatch {
             in: collection)
     }
 
-    private func insert(
+    /// Adds a revision that was handed in.
+    func insert(
         _ submission: Submission, id: String, history: [RevisionID], isDeleted: Bool,
         in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {

@@ -1,0 +1,34 @@
+import Fleece
+
+/// Saving what another module has taken apart already, so that it is not written as text and parsed again.
+extension WriteBatch {
+    /// Saves properties as a document.
+    ///
+    /// - Parameters:
+    ///   - properties: A dictionary without reserved properties.
+    ///   - reserved: What stands in them: `_attachments`, `_deleted`.
+    /// - Throws: As ``save(json:id:in:expecting:)-(String,_,_,_)``.
+    package func save(
+        _ properties: FleeceDocument, reserved: FleeceDocument, id: String, in collection: DocumentCollection,
+        expecting expectation: DocumentExpectation
+    ) throws(DatabaseError) -> Document {
+        try save(
+            try submission(properties, reserved), id: id, in: collection, expecting: expectation,
+            mayDelete: true)
+    }
+
+    /// Adds a revision that was made elsewhere; see ``insert(json:id:history:isDeleted:in:)-(String,_,_,_,_)``.
+    package func insert(
+        _ properties: FleeceDocument, reserved: FleeceDocument, id: String, history: [RevisionID],
+        in collection: DocumentCollection
+    ) throws(DatabaseError) -> Bool {
+        try insert(
+            try submission(properties, reserved), id: id, history: history, isDeleted: false, in: collection)
+    }
+
+    private func submission(
+        _ properties: FleeceDocument, _ reserved: FleeceDocument
+    ) throws(DatabaseError) -> Submission {
+        Submission(try DocumentBody(new: properties), claims: try ReservedProperties(reserved))
+    }
+}

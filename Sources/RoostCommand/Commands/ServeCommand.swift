@@ -1,0 +1,136 @@
+import Dispatch
+import Foundation
+import RoostREST
+import RoostServer
+
+enum ServeCommand: Command {
+    static let name = "serve"
+    static let summary = "serves databases over HTTP, as CouchDB does"
+    static let parameters = [
+        Parameter(label: "DIR", help: "the directory of the databases; made if there is none")
+    ]
+    static let options = [
+        Option("--port", "N", "the port; 0 takes a free one (default 5984)"),
+        Option("--address", "A", "the address to listen at, in figures (default 127.0.0.1)"),
+        Option("--admin", "NAME", "the name of the administrator"),
+        Option("--password-file", "FILE", "the administrator's password: the first line of FILE"),
+        Option("--origins", "LIST", "origins of web pages that may ask, with commas between them"),
+        Option(
+            "--hosts", "LIST", "names besides this machine's that clients may use, with commas between them"),
+        Option("--connections", "N", "how many connections there may be at a time (default 1024)"),
+        Option("--log", "FILE", "appends a line for each request to FILE; - for standard error"),
+        Option("--plain", nil, "listen beyond this machine although nothing is encrypted on the way"),
+    ]
+    static let notes = """
+        Without --admin, the administrator is "roost" with a new random password, printed in the second line.
+        Interrupt it (Ctrl-C), or send SIGTERM, to stop: requests under way are finished first.
+        """
+
+    static func run(_ invocation: Invocation) throws {
+        var options = ServerOptions()
+        options.address = invocation.string("--address") ?? options.address
+        options.port = try number(invocation, "--port").map { try port($0) } ?? options.port
+        options.connections = try number(invocation, "--connections") ?? options.connections
+        options.hosts = list(invocation.string("--hosts"))
+        options.log = try log(invocation.string("--log"))
+        let isLoopback = options.address.hasPrefix("127.") || options.address == "::1"
+        guard isLoopback || invocation.has("--plain") else {
+            throw UsageError(
+                "At \(options.address) passwords would go over the network in the clear. Put a proxy with TLS before the "
+                    + "server, or add --plain if that network is trusted.")
+        }
+        var routing = RouterOptions()
+        routing.origins = list(invocation.string("--origins"))
+        let administrator = try administrator(invocation)
+        routing.admins = [administrator.name: administrator.password]
+        let router = Router(try DatabaseManager(invocation[0]), options: routing)
+        let server = try Server(router, options: options)
+        Console.print("roost serves \(server.url)")
+        if administrator.isNew {
+            Console.print(
+                "The administrator is \(administrator.name), with the password \(administrator.password)")
+        }
+        try Console.flush()
+        serve(server)
+    }
+
+    /// Serves until a signal comes.
+    private static func serve(_ server: Server) {
+        let ended = DispatchSemaphore(value: 0)
+        let stop: @Sendable () -> Void = {
+            Task {
+                await server.stop()
+                ended.signal()
+            }
+        }
+        let sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler(handler: stop)
+            source.activate()
+            return source
+        }
+        ended.wait()
+        for source in sources { source.cancel() }
+    }
+
+    private static func number(_ invocation: Invocation, _ name: String) throws -> Int? {
+        guard let text = invocation.string(name) else { return nil }
+        guard let number = Int(text), number >= 0 else { throw UsageError("\(name) takes a whole number.") }
+        return number
+    }
+
+    private static func port(_ number: Int) throws -> UInt16 {
+        guard let port = UInt16(exactly: number) else { throw UsageError("--port is 0 to 65535.") }
+        return port
+    }
+
+    private static func list(_ text: String?) -> [String] {
+        (text ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
+            !$0.isEmpty
+        }
+    }
+
+    /// Who administers: as told, or with a random password. Never from the command line, which others can read.
+    private static func administrator(
+        _ invocation: Invocation
+    ) throws -> (name: String, password: String, isNew: Bool) {
+        switch (invocation.string("--admin"), invocation.string("--password-file")) {
+        case (nil, nil):
+            var generator = SystemRandomNumberGenerator()
+            let digits = (0..<4).map { _ in String(generator.next() as UInt64, radix: 36) }
+            return ("roost", digits.joined(), true)
+        case (let name?, let path?):
+            guard !name.isEmpty, !name.contains(":") else {
+                throw UsageError("--admin is a name without a colon.")
+            }
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw CommandFailure("\(path) can't be read. Is there such a file, and may you read it?")
+            }
+            let line = String(decoding: data.prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)
+            guard !line.isEmpty else { throw CommandFailure("\(path) holds no password in its first line.") }
+            return (name, line, false)
+        default: throw UsageError("Give --admin and --password-file, or neither.")
+        }
+    }
+
+    private static func log(_ path: String?) throws -> (@Sendable (String) -> Void)? {
+        guard let path else { return nil }
+        let handle: FileHandle
+        if path == "-" {
+            handle = .standardError
+        } else {
+            if !FileManager.default.fileExists(atPath: path) {
+                _ = FileManager.default.createFile(
+                    atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+            }
+            guard let file = FileHandle(forWritingAtPath: path) else {
+                throw CommandFailure("\(path) can't be written.")
+            }
+            try file.seekToEnd()
+            handle = file
+        }
+        let queue = DispatchQueue(label: "roost.log")
+        return { line in queue.async { try? handle.write(contentsOf: Data((line + "\n").utf8)) } }
+    }
+}

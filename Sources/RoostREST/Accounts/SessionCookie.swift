@@ -1,0 +1,50 @@
+import RoostBytes
+import RoostCrypto
+
+/// The cookie of a session: who it is of, when it began, and a code that only the server can make.
+struct SessionCookie {
+    static let name = "AuthSession"
+    static let cleared = "\(name)=; Version=1; Path=/; HttpOnly; Max-Age=0"
+
+    let user: String
+    /// In seconds since 1970.
+    let start: Int
+
+    /// The cookie's value.
+    func value(_ key: SymmetricKey) -> String {
+        let text = "\(user):\(String(start, radix: 16, uppercase: true))"
+        let code = HMAC<SHA256>.authenticate(Array(text.utf8), key: key)
+        let base64 = Base64.encode(Array("\(text):\(code)".utf8))
+        return String(base64.compactMap { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : $0 })
+    }
+
+    init(user: String, start: Int) {
+        self.user = user
+        self.start = start
+    }
+
+    /// The session that a value tells; `nil` when its code is wrong.
+    init?(_ value: String, _ key: SymmetricKey) {
+        var base64 = value.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+        while base64.count % 4 != 0 { base64.append("=") }
+        guard let bytes = Base64.decode(Array(String(base64).utf8)),
+            let text = String(validating: bytes, as: UTF8.self)
+        else { return nil }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count >= 3, let start = Int(parts[parts.count - 2], radix: 16) else { return nil }
+        let signed = parts.dropLast().joined(separator: ":")
+        let code = HMAC<SHA256>.authenticate(Array(signed.utf8), key: key).description
+        guard constantTimeEqual(Array(code.utf8), Array(parts[parts.count - 1].utf8)) else { return nil }
+        user = parts.dropLast(2).joined(separator: ":")
+        self.start = start
+    }
+
+    /// The session's value among the cookies of a request.
+    static func find(_ field: String?) -> String? {
+        for cookie in (field ?? "").split(separator: ";") {
+            let parts = cookie.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+            if parts.count == 2, parts[0] == name { return String(parts[1]) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,61 @@
+import Fleece
+import Roost
+
+/// The rules of `_users`: each user its own document, and passwords are never stored as they are.
+enum UsersDatabase {
+    static let prefix = "org.couchdb.user:"
+
+    /// Who may do what in `_users`: administrators all, others only what ``requireOwn(_:_:)`` lets pass.
+    static func security(_ target: DatabaseContext) throws -> Security {
+        let path = target.context.path
+        let isDocument = path.count > 1 && !path[1].hasPrefix("_")
+        if !target.user.isAdmin, !isDocument {
+            throw Security.refusal(target.user, "You are not a server admin.")
+        }
+        return .standard
+    }
+
+    /// - Throws: 404 for another's document, as CouchDB does to tell nobody who is there.
+    static func requireOwn(_ target: DatabaseContext, _ id: String) throws {
+        guard !target.user.isAdmin else { return }
+        guard let name = target.user.name else { throw Security.refusal(target.user, "") }
+        guard id == prefix + name else { throw HTTPFailure.missing }
+    }
+
+    /// A document of `_users` as it is to be stored: the password turned into what it can be known again by.
+    ///
+    /// - Throws: 403 `forbidden` for a document that breaks a rule.
+    static func prepare(
+        _ document: IncomingDocument, id: String, user: UserContext, old: Document?, rounds: Int
+    ) async throws -> IncomingDocument {
+        try check(document, id: id, user: user, old: old)
+        let password = document.properties.root["password"].string
+        guard let password, !document.isDeleted, !id.hasPrefix("_") else { return document }
+        let record = await PasswordRecord.new(password, rounds: rounds)
+        return try document.replacing(["password"], with: record.members)
+    }
+
+    private static func check(
+        _ document: IncomingDocument, id: String, user: UserContext, old: Document?
+    ) throws {
+        guard !document.isDeleted, !id.hasPrefix("_") else { return }
+        let properties = document.properties.root
+        guard id.hasPrefix(prefix), properties["type"].string == "user" else {
+            throw HTTPFailure.forbidden("doc.type must be user")
+        }
+        let name = String(id.dropFirst(prefix.count))
+        guard properties["name"].string == name else {
+            throw HTTPFailure.forbidden("Doc ID must be of the form org.couchdb.user:name")
+        }
+        let roles = properties["roles"]
+        guard let names = roles.array?.map(\.string), !names.contains(nil) else {
+            throw HTTPFailure.forbidden("doc.roles must be an array")
+        }
+        guard !names.contains(where: { $0?.hasPrefix("_") == true }) else {
+            throw HTTPFailure.forbidden("No system roles (starting with underscore) in users db.")
+        }
+        guard user.isAdmin || old.map({ $0["roles"] == roles }) ?? names.isEmpty else {
+            throw HTTPFailure.forbidden("Only _admin may set roles")
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// The changes of a database as a body, in any of the four feeds.
+///
+/// Reads a page at a time from a snapshot of that moment and keeps only its place in between, so that a client that is slow, or
+/// that waits, holds nothing.
+actor ChangesBody: BodyStream {
+    /// How much is handed out at a time.
+    private static let pieceSize = 32 << 10
+    /// How many changes are looked at before somebody else gets a turn; matters where a filter lets few through.
+    private static let pageSize = 1000
+
+    private enum Phase {
+        case beginning
+        case rows
+        case over
+    }
+
+    private let served: ServedDatabase
+    private let query: ChangesQuery
+    private let clock = ContinuousClock()
+    private var phase = Phase.beginning
+    /// The sequence up to which changes were told or passed over.
+    private var place: UInt64
+    /// The end of a feed that does not wait.
+    private let last: UInt64
+    private var left: Int
+    private var count = 0
+    private var lastRow: ContinuousClock.Instant
+    private var lastPiece: ContinuousClock.Instant
+
+    init(_ served: ServedDatabase, _ query: ChangesQuery, last: UInt64) {
+        self.served = served
+        self.query = query
+        self.last = last
+        place = query.since
+        left = query.limit
+        lastRow = clock.now
+        lastPiece = lastRow
+    }
+
+    func next() async throws -> [UInt8]? {
+        switch phase {
+        case .over: return nil
+        case .beginning:
+            phase = .rows
+            lastRow = clock.now
+            let rows = try page()
+            lastPiece = clock.now
+            switch query.feed {
+            case .normal: return Array("{\"results\":[\n".utf8) + rows + (try endIfDone() ?? [])
+            case .longpoll: return Array("{\"results\":[\n".utf8) + rows + (try endIfDone() ?? [])
+            case .continuous, .eventSource:
+                let bytes = rows + (try endIfDone() ?? [])
+                // Something is sent at once, so that the client sees that it is connected.
+                return bytes.isEmpty ? (query.feed == .eventSource ? EventStream.heartbeat : [10]) : bytes
+            }
+        case .rows:
+            while phase == .rows {
+                try Task.checkCancellation()
+                let alarm = ChangeAlarm()
+                // Asked for first, so that no commit slips in between reading and waiting.
+                let registration = try served.collection.wakeOnChange { alarm.ring() }
+                defer { registration.cancel() }
+                let before = place
+                let bytes = try page() + (try endIfDone() ?? [])
+                if !bytes.isEmpty {
+                    lastPiece = clock.now
+                    return bytes
+                }
+                if place > before { continue }
+                if let bytes = try await wait(alarm) { return bytes }
+            }
+            return nil
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits for a change, for as long as nothing else is due; what is due then is answered.
+    private func wait(_ alarm: ChangeAlarm) async throws -> [UInt8]? {
+        let deadline =
+            query.heartbeat.map { lastPiece.advanced(by: .milliseconds($0)) }
+            ?? lastRow.advanced(by: .milliseconds(query.timeout))
+        if await alarm.wait(until: deadline) { return nil }
+        try Task.checkCancellation()
+        if query.heartbeat != nil {
+            lastPiece = clock.now
+            return query.feed == .eventSource ? EventStream.heartbeat : [10]
+        }
+        return try ending()
+    }
+
+    /// The feed's end, where it has come.
+    private func endIfDone() throws -> [UInt8]? {
+        let isDone =
+            switch query.feed {
+            case .normal: left == 0 || place >= last || query.descending
+            case .longpoll: count > 0 || left == 0
+            case .continuous, .eventSource: left == 0
+            }
+        return isDone ? try ending() : nil
+    }
+
+    private func ending() throws -> [UInt8] {
+        phase = .over
+        let pending = query.descending ? 0 : try served.collection.snapshot().changeCount(since: place)
+        let token = served.token(query.descending ? last : place)
+        switch query.feed {
+        case .normal, .longpoll:
+            return Array("\n],\n\"last_seq\":\"\(token)\",\"pending\":\(pending)}\n".utf8)
+        case .continuous: return Array("{\"last_seq\":\"\(token)\",\"pending\":\(pending)}\n".utf8)
+        case .eventSource:
+            return EventStream.event(
+                Array("{\"last_seq\":\"\(token)\",\"pending\":\(pending)}".utf8), id: token)
+        }
+    }
+
+    // MARK: Rows
+
+    /// The rows of the changes that come next.
+    private func page() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        let snapshot = try served.collection.snapshot()
+        let isNormal = query.feed == .normal
+        var looked = 0
+        let cursor = try snapshot.changeCursor(since: place, descending: query.descending)
+        while left > 0, bytes.count < Self.pieceSize, looked < Self.pageSize || query.descending {
+            guard let change = try cursor.next() else {
+                if !query.descending { place = max(place, isNormal ? last : snapshot.lastSequence) }
+                break
+            }
+            if isNormal, !query.descending, change.sequence > last {
+                place = last
+                break
+            }
+            looked += 1
+            if !query.descending { place = change.sequence }
+            if query.activeOnly, change.isDeleted { continue }
+            guard try query.filter.lets(change, { try cursor.document(of: change) }) else { continue }
+            append(try row(change, cursor, snapshot), change.sequence, to: &bytes)
+        }
+        return bytes
+    }
+
+    private func append(_ row: JSON, _ sequence: UInt64, to bytes: inout [UInt8]) {
+        switch query.feed {
+        case .normal, .longpoll:
+            if count > 0 { bytes += ",\n".utf8 }
+            row.write(to: &bytes)
+        case .continuous:
+            row.write(to: &bytes)
+            bytes.append(10)
+        case .eventSource: bytes += EventStream.event(row.bytes, id: served.token(sequence))
+        }
+        count += 1
+        left -= 1
+        lastRow = clock.now
+    }
+
+    private func row(_ change: Change, _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot) throws -> JSON
+    {
+        var revisions = [change.revision]
+        if query.allLeaves, change.hasSeveralLeaves {
+            revisions = try snapshot.leaves(of: change.id).map(\.id).filter { $0 != change.revision }
+            revisions.insert(change.revision, at: 0)
+        }
+        let tellsSequence = (count + 1) % query.sequenceInterval == 0
+        var members: [(String, JSON)] = [
+            ("seq", tellsSequence ? .string(served.token(change.sequence)) : .null),
+            ("id", .string(change.id)),
+            ("changes", .array(revisions.map { ["rev": .string($0.description)] })),
+        ]
+        if change.isDeleted { members.append(("deleted", true)) }
+        if query.includesDocuments {
+            let document = try cursor.document(of: change)
+            members.append(("doc", .text(try query.text.bytes(document, in: snapshot, of: served))))
+        }
+        return .object(members)
+    }
+}

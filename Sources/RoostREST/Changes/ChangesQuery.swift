@@ -1,0 +1,70 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// How the changes of a database are asked for.
+struct ChangesQuery: Sendable {
+    /// How they are delivered.
+    enum Feed: Sendable {
+        case normal
+        case longpoll
+        case continuous
+        case eventSource
+    }
+
+    let feed: Feed
+    /// The sequence after which changes are told.
+    let since: UInt64
+    let limit: Int
+    let descending: Bool
+    /// Whether every leaf is told, not only the winner.
+    let allLeaves: Bool
+    let includesDocuments: Bool
+    let activeOnly: Bool
+    /// Milliseconds between signs of life; `nil` for none.
+    let heartbeat: Int?
+    /// Milliseconds without a change after which a waiting feed ends.
+    let timeout: Int
+    /// Every how many rows the sequence is told.
+    let sequenceInterval: Int
+    let filter: ChangeFilter
+    let text: DocumentText
+
+    private static let longestTimeout = 60_000
+
+    init(_ target: DatabaseContext, body: FleeceValue?, last: UInt64) throws {
+        let query = target.query
+        switch query["feed"] {
+        case nil, "normal": feed = .normal
+        case "longpoll": feed = .longpoll
+        case "continuous", "live": feed = .continuous
+        case "eventsource": feed = .eventSource
+        default:
+            throw HTTPFailure.badRequest(
+                "Supported `feed` types: normal, continuous, live, longpoll, eventsource")
+        }
+        descending = try query.flag("descending")
+        let token = target.context.headers["Last-Event-ID"] ?? query["since"] ?? "0"
+        let start = token == "now" || token == "\"now\"" ? last : target.served.sequence(token, last: last)
+        since = descending ? 0 : start
+        limit = try query.count("limit") ?? .max
+        allLeaves = query["style"] == "all_docs"
+        includesDocuments = try query.flag("include_docs")
+        activeOnly = try query.flag("active_only")
+        timeout = min(try query.count("timeout") ?? Self.longestTimeout, Self.longestTimeout)
+        switch query["heartbeat"] {
+        case nil, "false": heartbeat = nil
+        case "true": heartbeat = Self.longestTimeout
+        case .some:
+            let interval = try query.count("heartbeat") ?? 0
+            guard interval > 0 else {
+                throw HTTPFailure.badRequest(
+                    "The heartbeat value should be a positive integer (in milliseconds).")
+            }
+            heartbeat = interval
+        }
+        sequenceInterval = max(1, try query.count("seq_interval") ?? 1)
+        filter = try ChangeFilter(target, body)
+        text = try DocumentText(query)
+    }
+}

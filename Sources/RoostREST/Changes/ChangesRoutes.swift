@@ -1,0 +1,33 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// `_changes`: what happened to a database, and what happens.
+enum ChangesRoutes {
+    static func respond(_ target: DatabaseContext) async throws -> HTTPResponse {
+        let context = target.context
+        try context.allow("GET", "POST")
+        var body: FleeceDocument?
+        if context.method == "POST" {
+            try context.checkIsJSON()
+            let bytes = try await context.bytes()
+            body = bytes.isEmpty ? nil : try FleeceText.parse(bytes)
+        }
+        let last = try target.collection.snapshot().lastSequence
+        let query = try ChangesQuery(target, body: body?.root, last: last)
+        let feed = ChangesBody(target.served, query, last: last)
+        // Proxies must not keep what is to arrive at once.
+        var headers: HTTPHeaders = ["X-Accel-Buffering": "no"]
+        switch query.feed {
+        case .normal:
+            let tag = EntityTag.of("\(target.served.token(last)) \(context.request.target)")
+            if context.matches(tag) { return HTTPResponse(304, headers: ["ETag": tag]) }
+            return try await context.stream(feed, headers: ["ETag": tag])
+        case .eventSource: headers["Content-Type"] = EventStream.mediaType
+        case .longpoll, .continuous: headers["Content-Type"] = "application/json"
+        }
+        var response = HTTPResponse(200, headers: headers, body: .stream(feed, length: nil))
+        response.isEndless = true
+        return response
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Roost
+import RoostWire
+import Synchronization
+
+/// Named databases in a directory: opened when they are first asked for, and closed when others have been used since and
+/// too many are open.
+///
+/// Each is a directory of its own, `NAME.roost`, its name percent-encoded. It may be used from any thread.
+public final class DatabaseManager: Sendable {
+    /// How the databases are opened, and how many at a time.
+    public struct Options: Sendable {
+        /// How each database is opened.
+        public var database = DatabaseOptions()
+        /// How many databases are kept open that nobody is using. Default: 64.
+        public var openDatabases = 64
+
+        /// The usual ones; a cache of 32 MiB for each database.
+        public init() { database.cacheSize = 32 << 20 }
+    }
+
+    private struct Entry {
+        weak var database: Database?
+        /// Keeps it open while it was used lately.
+        var kept: Database?
+        var lastUse: UInt64
+    }
+
+    private struct State {
+        var entries: [String: Entry] = [:]
+        var clock: UInt64 = 0
+    }
+
+    private static let fileExtension = ".roost"
+    private static let deletedPrefix = ".deleted-"
+
+    /// Where the databases are.
+    public let directory: String
+    /// A random name of these databases as a whole. Never changes.
+    public let uuid: String
+    private let options: Options
+    private let state = Mutex(State())
+
+    /// The databases in `directory`, which is made if there is none.
+    ///
+    /// - Throws: An error of the file system.
+    public init(_ directory: String, options: Options = Options()) throws {
+        self.directory = directory
+        self.options = options
+        let files = FileManager.default
+        try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        // What a crash left of deletions.
+        for name in try files.contentsOfDirectory(atPath: directory) where name.hasPrefix(Self.deletedPrefix)
+        {
+            try? files.removeItem(atPath: "\(directory)/\(name)")
+        }
+        let path = "\(directory)/server-uuid"
+        if let data = files.contents(atPath: path), data.count == 32 {
+            uuid = String(decoding: data, as: UTF8.self)
+        } else {
+            uuid = RandomText.hexadecimal(bytes: 16)
+            try Data(uuid.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        }
+    }
+
+    /// The names of the databases, in the order of their bytes. Collections are not listed.
+    ///
+    /// - Throws: An error of the file system.
+    public func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory)
+            .filter { $0.hasSuffix(Self.fileExtension) }
+            .compactMap { PercentEncoding.decode($0.dropLast(Self.fileExtension.count)) }
+            .filter { (try? DatabaseName($0))?.collection == nil }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The database of that name; `nil` when there is none.
+    ///
+    /// - Throws: ``DatabaseError``, or an error for a name that can be none.
+    public func database(_ name: String) throws -> Database? {
+        try open(try DatabaseName(name), creating: false)
+    }
+
+    /// The database of that name, made if there is none.
+    ///
+    /// - Throws: ``DatabaseError``, or an error for a name that can be none.
+    @discardableResult
+    public func create(_ name: String) throws -> Database {
+        guard let database = try open(try DatabaseName(name), creating: true) else {
+            throw HTTPFailure.noDatabase
+        }
+        return database
+    }
+
+    /// Deletes a database with all that is in it. Whoever is using it gets the error `closed`.
+    ///
+    /// - Returns: Whether there was one.
+    /// - Throws: An error of the file system.
+    @discardableResult
+    public func delete(_ name: String) throws -> Bool {
+        let name = try DatabaseName(name)
+        let grave = "\(directory)/\(Self.deletedPrefix)\(RandomText.hexadecimal(bytes: 8))"
+        let wasThere = try state.withLock { state in
+            guard FileManager.default.fileExists(atPath: path(name)) else { return false }
+            try state.entries.removeValue(forKey: name.base)?.database?.close()
+            try FileManager.default.moveItem(atPath: path(name), toPath: grave)
+            return true
+        }
+        // From here on it is gone, also after a crash.
+        if wasThere { try FileManager.default.removeItem(atPath: grave) }
+        return wasThere
+    }
+
+    /// Closes the databases that nobody is using.
+    public func closeUnused() {
+        state.withLock { state in state.entries.removeAll() }
+    }
+
+    func open(_ name: DatabaseName, creating: Bool) throws -> Database? {
+        try state.withLock { state in
+            state.clock += 1
+            if let database = state.entries[name.base]?.database {
+                state.entries[name.base] = Entry(database: database, kept: database, lastUse: state.clock)
+                return database
+            }
+            guard creating || FileManager.default.fileExists(atPath: path(name)) else { return nil }
+            let database = try Database.open(path(name), options: options.database)
+            state.entries[name.base] = Entry(database: database, kept: database, lastUse: state.clock)
+            letGo(&state)
+            return database
+        }
+    }
+
+    /// Stops keeping the database that was not used for longest. It closes unless somebody is using it.
+    private func letGo(_ state: inout State) {
+        let kept = state.entries.filter { $0.value.kept != nil }
+        if kept.count > options.openDatabases,
+            let oldest = kept.min(by: { $0.value.lastUse < $1.value.lastUse })
+        {
+            state.entries[oldest.key]?.kept = nil
+        }
+        state.entries = state.entries.filter { $0.value.database != nil }
+    }
+
+    private func path(_ name: DatabaseName) -> String {
+        "\(directory)/\(PercentEncoding.encode(name.base))\(Self.fileExtension)"
+    }
+}

@@ -1,0 +1,102 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// One attachment of a document.
+enum AttachmentRoutes {
+    static func respond(_ target: DatabaseContext, _ id: String, _ name: String) async throws -> HTTPResponse
+    {
+        let context = target.context
+        try context.allow("GET", "PUT", "DELETE")
+        switch context.method {
+        case "PUT": return try await put(target, id, name)
+        case "DELETE": return try await delete(target, id, name)
+        default: return try get(target, id, name)
+        }
+    }
+
+    private static func get(_ target: DatabaseContext, _ id: String, _ name: String) throws -> HTTPResponse {
+        let context = target.context
+        let document = try DocumentReading.document(id, context.query, try target.collection.snapshot())
+        guard let attachment = document.attachments[name] else { throw HTTPFailure.noAttachment }
+        let tag = "\"\(attachment.digest.drop { $0 != "-" }.dropFirst())\""
+        let headers: HTTPHeaders = [
+            "Content-Type": attachment.contentType ?? "application/octet-stream", "ETag": tag,
+            "Accept-Ranges": "bytes",
+            // What somebody stored must not run as a page of this server.
+            "Content-Security-Policy": "sandbox", "Content-Disposition": ContentDisposition.attachment(name),
+        ]
+        if context.matches(tag) { return HTTPResponse(304, headers: headers) }
+        var response = HTTPResponse(200, headers: headers)
+        var range = 0..<attachment.length
+        switch ByteRange(context.headers["Range"], length: attachment.length) {
+        case .whole: break
+        case .part(let part):
+            range = part
+            response.status = 206
+            response.headers["Content-Range"] =
+                "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(attachment.length)"
+        case .unsatisfiable:
+            throw HTTPFailure(
+                416, "requested_range_not_satisfiable", "Requested range not satisfiable",
+                headers: ["Content-Range": "bytes */\(attachment.length)"])
+        }
+        response.body = .stream(
+            BlobBody(target.served.database, attachment.digest, range), length: UInt64(range.count))
+        return response
+    }
+
+    private static func put(
+        _ target: DatabaseContext, _ id: String, _ name: String
+    ) async throws -> HTTPResponse {
+        try IncomingDocument.checkAttachmentName(name)
+        let context = target.context
+        let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
+        // Asked before the content is read, and again within the write.
+        let present = try target.collection.get(id)
+        if present != nil, base == nil { throw HTTPFailure.conflict }
+        let isCompressed = context.headers["Content-Encoding"]?.lowercased() == "gzip"
+        let blob = try await target.served.database.store(
+            try context.body, contentType: context.headers["Content-Type"] ?? "application/octet-stream",
+            compression: isCompressed ? .always : .never, limit: context.router.options.longestAttachment)
+        let revision = try await edit(target, id, base) { $0.attach(name, blob) }
+        let suffix = "/" + PercentEncoding.encode(name)
+        return context.answer(
+            context.query["batch"] == "ok" ? 202 : 201,
+            ["ok": true, "id": .string(id), "rev": .string(revision.description)],
+            headers: ["Location": DocumentRoutes.location(target, id, suffix), "ETag": "\"\(revision)\""])
+    }
+
+    private static func delete(
+        _ target: DatabaseContext, _ id: String, _ name: String
+    ) async throws -> HTTPResponse {
+        let context = target.context
+        guard let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context) else {
+            throw HTTPFailure.conflict
+        }
+        let revision = try await edit(target, id, base) { document in
+            guard document.detach(name) else { throw HTTPFailure.noAttachment }
+        }
+        return DocumentRoutes.saved(target, id, revision, status: 200)
+    }
+
+    /// Saves the document again with other attachments; makes it where there is none.
+    private static func edit(
+        _ target: DatabaseContext, _ id: String, _ base: RevisionID?,
+        _ change: @escaping @Sendable (inout IncomingDocument) throws -> Void
+    ) async throws -> RevisionID {
+        let saving = DocumentSaving(target)
+        let collection = target.collection
+        var document: IncomingDocument
+        if let base {
+            guard let old = try collection.snapshot().document(id, revision: base) else {
+                throw HTTPFailure.conflict
+            }
+            document = IncomingDocument(copying: old)
+        } else {
+            document = try IncomingDocument(FleeceDocument(json: "{}").root)
+        }
+        try change(&document)
+        return try await saving.saveAlone(document, id: id, base: base)
+    }
+}

@@ -1,0 +1,229 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// Many documents in one request.
+enum BulkDocuments {
+    // MARK: Saving
+
+    /// What became of one document.
+    private enum Outcome: Sendable {
+        case saved(String, String)
+        case failed(String, String?, HTTPFailure)
+
+        var json: JSON {
+            switch self {
+            case .saved(let id, let revision):
+                return ["ok": true, "id": .string(id), "rev": .string(revision)]
+            case .failed(let id, let revision, let failure):
+                var members: [(String, JSON)] = [("id", .string(id))]
+                if let revision { members.append(("rev", .string(revision))) }
+                return .object(
+                    members + [("error", .string(failure.error)), ("reason", .string(failure.reason))])
+            }
+        }
+    }
+
+    /// `_bulk_docs`: each document for itself, all of them with one sync.
+    static func save(_ target: DatabaseContext) async throws -> HTTPResponse {
+        let context = target.context
+        let body = try await context.object().root
+        guard let docs = body["docs"].array else {
+            throw HTTPFailure.badRequest("POST body must include `docs` parameter.")
+        }
+        let newEdits = body["new_edits"].bool ?? true
+        let saving = DocumentSaving(target)
+        var outcomes: [Outcome?] = Array(repeating: nil, count: docs.count)
+        var documents: [(index: Int, id: String, document: IncomingDocument)] = []
+        for (index, value) in docs.enumerated() {
+            if let name = value["_id"].string, name.hasPrefix("_local/") {
+                outcomes[index] = await saveLocal(target, String(name.dropFirst(7)), value)
+                continue
+            }
+            // What is no document at all is an error of the whole request, as in CouchDB.
+            let document = try IncomingDocument(value)
+            let id = document.id ?? RandomText.hexadecimal(bytes: 16)
+            do {
+                if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target, id) }
+                documents.append((index, id, try await saving.prepare(document, id: id)))
+            } catch {
+                outcomes[index] = .failed(id, nil, HTTPFailure(error))
+            }
+        }
+        let pending = documents
+        let written: [(Int, Outcome)] = try await target.served.database.write { batch in
+            try batch.checkCancellation()
+            return pending.map { index, id, document in
+                (index, Self.save(document, id, newEdits: newEdits, saving, batch))
+            }
+        }
+        for (index, outcome) in written { outcomes[index] = outcome }
+        let rows = outcomes.compactMap { outcome -> JSON? in
+            if !newEdits, case .saved? = outcome { return nil }
+            return outcome?.json
+        }
+        return context.answer(201, .array(rows))
+    }
+
+    private static func save(
+        _ document: IncomingDocument, _ id: String, newEdits: Bool, _ saving: DocumentSaving,
+        _ batch: WriteBatch
+    ) -> Outcome {
+        do {
+            guard newEdits else {
+                try saving.insert(document, id: id, in: batch)
+                return .saved(id, document.revision?.description ?? "")
+            }
+            let revision = try saving.save(document, id: id, base: document.revision, in: batch)
+            return .saved(id, revision.description)
+        } catch {
+            return .failed(id, newEdits ? nil : document.revision?.description, HTTPFailure(error))
+        }
+    }
+
+    private static func saveLocal(_ target: DatabaseContext, _ name: String, _ value: FleeceValue) async
+        -> Outcome
+    {
+        let id = "_local/\(name)"
+        do {
+            return .saved(id, "0-\(try await LocalRoutes.save(target.served, name, value))")
+        } catch {
+            return .failed(id, nil, HTTPFailure(error))
+        }
+    }
+
+    // MARK: Reading
+
+    /// What `_bulk_get` is asked for: a document at a revision, or at all its leaves.
+    private struct Wanted: Sendable {
+        let id: String
+        let revision: String?
+        let known: FleeceValue?
+
+        static func all(_ docs: FleeceArray) throws -> [Wanted] {
+            try docs.map { value in
+                guard let id = value["id"].string else { throw HTTPFailure.badRequest("document id missed") }
+                let known = value["atts_since"]
+                return Wanted(id: id, revision: value["rev"].string, known: known.exists ? known : nil)
+            }
+        }
+    }
+
+    /// `_bulk_get`: one result per document asked for, in the same order.
+    static func get(_ target: DatabaseContext) async throws -> HTTPResponse {
+        let context = target.context
+        for name in ["open_revs", "new_edits", "w", "rev", "atts_since"] where context.query[name] != nil {
+            throw HTTPFailure.badRequest("\(name) is not permitted in the query of _bulk_get.")
+        }
+        guard let docs = try await context.object().root["docs"].array else {
+            throw HTTPFailure.badRequest("Missing JSON list of 'docs'.")
+        }
+        let wanted = try Wanted.all(docs)
+        let text = try DocumentText(context.query)
+        let latest = try context.query.flag("latest")
+        let snapshot = try target.collection.snapshot()
+        let served = target.served
+        if let accept = context.headers["Accept"], !MediaType.accepts(accept, "application/json"),
+            ["multipart/mixed", "multipart/related"].contains(where: { MediaType.accepts(accept, $0) })
+        {
+            return try multipart(wanted, text, latest, snapshot, served)
+        }
+        let body = GeneratedBody {
+            var index = 0
+            var hasEnded = false
+            return {
+                guard !hasEnded else { return nil }
+                var bytes = index == 0 ? Array("{\"results\":[".utf8) : []
+                while index < wanted.count, bytes.count < 32 << 10 {
+                    if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                    try result(wanted[index], text, latest, snapshot, served).write(to: &bytes)
+                    index += 1
+                }
+                if index == wanted.count {
+                    hasEnded = true
+                    bytes += "]}\n".utf8
+                }
+                return bytes
+            }
+        }
+        return try await context.stream(body)
+    }
+
+    private static func find(
+        _ wanted: Wanted, _ latest: Bool, _ snapshot: CollectionSnapshot
+    ) throws -> [DocumentReading.Found] {
+        guard let revision = wanted.revision else {
+            let leaves = try snapshot.openRevisions(of: wanted.id)
+            return leaves.isEmpty ? [.missing("undefined")] : leaves.map { .document($0) }
+        }
+        return try DocumentReading.find(wanted.id, [revision], latest: latest, snapshot)
+    }
+
+    private static func result(
+        _ wanted: Wanted, _ text: DocumentText, _ latest: Bool, _ snapshot: CollectionSnapshot,
+        _ served: ServedDatabase
+    ) throws -> JSON {
+        var docs: [JSON]
+        do {
+            docs = try find(wanted, latest, snapshot).map { entry in
+                switch entry {
+                case .missing(let revision): return error(wanted.id, revision, .missing)
+                case .document(let document):
+                    var text = text
+                    if let known = wanted.known {
+                        text.attachments = true
+                        text.attachmentsSince = try DocumentText.newestKnown(
+                            known, of: document, in: snapshot)
+                    }
+                    return ["ok": .text(try text.bytes(document, in: snapshot, of: served))]
+                }
+            }
+        } catch {
+            docs = [Self.error(wanted.id, wanted.revision ?? "undefined", HTTPFailure(error))]
+        }
+        return ["id": .string(wanted.id), "docs": .array(docs)]
+    }
+
+    private static func error(_ id: String, _ revision: String, _ failure: HTTPFailure) -> JSON {
+        [
+            "error": [
+                "id": .string(id), "rev": .string(revision), "error": .string(failure.error),
+                "reason": .string(failure.reason),
+            ]
+        ]
+    }
+
+    private static func multipart(
+        _ wanted: [Wanted], _ text: DocumentText, _ latest: Bool, _ snapshot: CollectionSnapshot,
+        _ served: ServedDatabase
+    ) throws -> HTTPResponse {
+        let boundary = RandomText.hexadecimal(bytes: 16)
+        var entries: [(Wanted, DocumentReading.Found)] = []
+        for wanted in wanted {
+            entries += try find(wanted, latest, snapshot).map { (wanted, $0) }
+        }
+        let found = entries
+        let body = MultipartBody(boundary: boundary) { index in
+            guard index < found.count else { return nil }
+            let (wanted, entry) = found[index]
+            switch entry {
+            case .missing(let revision):
+                return MultipartBody.Part(
+                    headers: ["Content-Type": "application/json; error=\"true\""],
+                    body: .bytes(Self.error(wanted.id, revision, .missing).bytes))
+            case .document(let document):
+                var text = text
+                text.attachmentsFollow = true
+                text.attachmentsSince = try DocumentText.newestKnown(wanted.known, of: document, in: snapshot)
+                if !text.attachments, wanted.known == nil { text.attachmentsSince = .max }
+                let part = try MultipartDocument.part(document, text, snapshot, served)
+                var headers: HTTPHeaders = ["X-Doc-Id": wanted.id, "X-Rev-Id": "\(document.revision)"]
+                for field in part.headers.fields { headers.add(field.name, field.value) }
+                return MultipartBody.Part(headers: headers, body: part.body)
+            }
+        }
+        return HTTPResponse(
+            200, headers: ["Content-Type": "multipart/mixed; boundary=\"\(boundary)\""],
+            body: .stream(body, length: nil))
+    }
+}

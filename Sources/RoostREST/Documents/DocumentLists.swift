@@ -1,0 +1,215 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// `_all_docs` and its like: documents in the order of their IDs, as rows of a view.
+enum DocumentLists {
+    /// How a list is asked for.
+    private struct Selection: Sendable {
+        var range: DocumentSelection
+        /// IDs that are asked for one by one.
+        var keys: [FleeceValue]?
+        var skip: Int
+        var limit: Int
+        let includesDocuments: Bool
+        let text: DocumentText
+        let tellsSequence: Bool
+
+        init(_ query: Query, prefix: String?, keys: [FleeceValue]?) throws {
+            var range = DocumentSelection(prefix: prefix)
+            range.descending = try query.flag("descending")
+            let start = try query.json("startkey", "start_key")?.root
+            let end = try query.json("endkey", "end_key")?.root
+            let inclusive = try query.flag("inclusive_end", default: true)
+            let (low, high) = range.descending ? (end, start) : (start, end)
+            if let low { range.from = Self.bound(low) }
+            if let high { range.to = Self.bound(high) }
+            if range.descending {
+                // The lower end is left out by beginning right after it.
+                if !inclusive, let from = range.from { range.from = from + "\u{0}" }
+            } else {
+                range.includesEnd = inclusive
+            }
+            self.range = range
+            self.keys = try query.json("keys")?.root.array.map(Array.init) ?? keys
+            if let key = try query.json("key")?.root { self.keys = [key] }
+            skip = try query.count("skip") ?? 0
+            limit = try query.count("limit") ?? .max
+            includesDocuments = try query.flag("include_docs")
+            text = try DocumentText(query)
+            tellsSequence = try query.flag("update_seq")
+        }
+
+        /// Whether the list begins with the first document.
+        var isWhole: Bool {
+            if case .some = keys { return false }
+            return range.from == nil && range.to == nil
+        }
+
+        /// A key's place among IDs, which are texts: numbers and the like come before all of them, arrays and objects after.
+        private static func bound(_ key: FleeceValue) -> String {
+            switch key.kind {
+            case .string: key.string ?? ""
+            case .array, .dictionary: "\u{10FFFF}\u{10FFFF}\u{10FFFF}"
+            default: ""
+            }
+        }
+    }
+
+    static func respond(_ target: DatabaseContext, _ path: [String]) async throws -> HTTPResponse {
+        let context = target.context
+        try context.allow("GET", "POST")
+        var query = context.query
+        var keys: [FleeceValue]?
+        if context.method == "POST" {
+            let body = try await context.object().root
+            if path.count > 1, path[1] == "queries" { return try await queries(target, path[0], body) }
+            query = query.overridden(by: body.dictionary ?? .empty)
+            if body["keys"].exists {
+                guard let list = body["keys"].array else {
+                    throw HTTPFailure.badRequest("`keys` member must be an array.")
+                }
+                keys = Array(list)
+            }
+        }
+        return try await context.stream(try list(target, path[0], query, keys))
+    }
+
+    private static func queries(
+        _ target: DatabaseContext, _ kind: String, _ body: FleeceValue
+    ) async throws -> HTTPResponse {
+        guard let queries = body["queries"].array else {
+            throw HTTPFailure.badRequest("POST body must include `queries` parameter.")
+        }
+        var results: [JSON] = []
+        for value in queries {
+            let query = target.query.overridden(by: value.dictionary ?? .empty)
+            results.append(
+                .text(try await list(target, kind, query, value["keys"].array.map(Array.init)).collect()))
+        }
+        return target.context.answer(["results": .array(results)])
+    }
+
+    private static func list(
+        _ target: DatabaseContext, _ kind: String, _ query: Query, _ keys: [FleeceValue]?
+    ) throws -> GeneratedBody {
+        let served = target.served
+        let snapshot = try target.collection.snapshot()
+        if kind == "_local_docs" { return try localList(snapshot, query) }
+        let selection = try Selection(query, prefix: kind == "_design_docs" ? "_design/" : nil, keys: keys)
+        return GeneratedBody {
+            let rows = try Rows(snapshot, served, selection)
+            return { try rows.piece() }
+        }
+    }
+
+    /// The rows of a list, with the commas between them.
+    private final class Rows {
+        private let snapshot: CollectionSnapshot
+        private let served: ServedDatabase
+        private let selection: Selection
+        private let cursor: DocumentCursor?
+        private var keys: ArraySlice<FleeceValue> = []
+        private var isFirst = true
+        private var hasBegun = false
+        private var hasEnded = false
+
+        init(_ snapshot: CollectionSnapshot, _ served: ServedDatabase, _ selection: Selection) throws {
+            self.snapshot = snapshot
+            self.served = served
+            self.selection = selection
+            if let keys = selection.keys {
+                let ordered = selection.range.descending ? Array(keys.reversed()) : keys
+                self.keys = ordered.dropFirst(selection.skip).prefix(selection.limit)
+                cursor = nil
+            } else {
+                var range = selection.range
+                range.skip = selection.skip
+                range.limit = selection.limit
+                cursor = try snapshot.cursor(range)
+            }
+        }
+
+        /// The next part of the list's text.
+        func piece() throws -> [UInt8]? {
+            if hasEnded { return nil }
+            var bytes = hasBegun ? [] : beginning
+            hasBegun = true
+            while bytes.count < 32 << 10 {
+                guard let row = try nextRow() else {
+                    hasEnded = true
+                    bytes += "\n]}\n".utf8
+                    break
+                }
+                if !isFirst { bytes += ",\n".utf8 }
+                isFirst = false
+                row.write(to: &bytes)
+            }
+            return bytes
+        }
+
+        private var beginning: [UInt8] {
+            let total = snapshot.count
+            // How many rows come before a key is not known without counting them.
+            let skipped = min(selection.skip, total)
+            let offset = selection.isWhole ? "\(skipped)" : "null"
+            var text = "{\"total_rows\":\(total),\"offset\":\(offset),"
+            if selection.tellsSequence {
+                text += "\"update_seq\":\"\(served.token(snapshot.lastSequence))\","
+            }
+            return Array((text + "\"rows\":[\n").utf8)
+        }
+
+        private func nextRow() throws -> JSON? {
+            if let cursor {
+                if selection.includesDocuments {
+                    return try cursor.next().map { try row($0.id, $0.revision, false, document: $0) }
+                }
+                return try cursor.nextChange().map { try row($0.id, $0.revision, false, document: nil) }
+            }
+            guard let key = keys.popFirst() else { return nil }
+            guard let id = key.string, let document = try snapshot.getIncludingDeleted(id) else {
+                return ["key": .text(key.jsonBytes()), "error": "not_found"]
+            }
+            return try row(id, document.revision, document.isDeleted, document: document)
+        }
+
+        private func row(
+            _ id: String, _ revision: RevisionID, _ isDeleted: Bool, document: Document?
+        ) throws -> JSON {
+            var value: [(String, JSON)] = [("rev", .string(revision.description))]
+            if isDeleted { value.append(("deleted", true)) }
+            var members: [(String, JSON)] = [
+                ("id", .string(id)), ("key", .string(id)), ("value", .object(value)),
+            ]
+            if selection.includesDocuments {
+                let text =
+                    try isDeleted
+                    ? nil : document.map { try selection.text.bytes($0, in: snapshot, of: served) }
+                members.append(("doc", text.map { .text($0) } ?? .null))
+            }
+            return .object(members)
+        }
+    }
+
+    private static func localList(_ snapshot: CollectionSnapshot, _ query: Query) throws -> GeneratedBody {
+        var names = try snapshot.localNames
+        if try query.flag("descending") { names.reverse() }
+        let total = names.count
+        let chosen = names.dropFirst(try query.count("skip") ?? 0).prefix(try query.count("limit") ?? .max)
+        let rows: [JSON] = try chosen.compactMap { name in
+            guard let document = try snapshot.local(name) else { return nil }
+            let id = JSON.string("_local/\(name)")
+            var members: [(String, JSON)] = [
+                ("id", id), ("key", id), ("value", ["rev": .string("0-\(document.revision)")]),
+            ]
+            if try query.flag("include_docs") { members.append(("doc", .text(LocalRoutes.text(document)))) }
+            return .object(members)
+        }
+        let bytes = (["total_rows": .number(total), "offset": 0, "rows": .array(rows)] as JSON).bytes + [10]
+        return GeneratedBody {
+            var left: [UInt8]? = bytes
+            return { left.take() }
+        }
+    }
+}

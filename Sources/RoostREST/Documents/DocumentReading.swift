@@ -1,0 +1,127 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// Reading one document, or several revisions of it.
+enum DocumentReading {
+    static func get(_ target: DatabaseContext, _ id: String) throws -> HTTPResponse {
+        let context = target.context
+        let snapshot = try target.collection.snapshot()
+        if let asked = context.query["open_revs"] {
+            return try openRevisions(target, id, asked, snapshot)
+        }
+        let document = try document(id, context.query, snapshot)
+        var text = try DocumentText(context.query)
+        text.attachmentsSince = try DocumentText.newestKnown(
+            context.query.json("atts_since")?.root, of: document, in: snapshot)
+        if text.attachmentsSince > 0 || context.query["atts_since"] != nil { text.attachments = true }
+        let sends = document.attachments.contains { text.sends($0.value) }
+        if sends, MediaType.accepts(context.headers["Accept"], "multipart/related") {
+            text.attachmentsFollow = true
+            return try MultipartDocument.response(document, text, snapshot, target.served)
+        }
+        let headers: HTTPHeaders = text.isPlain ? ["ETag": "\"\(document.revision)\""] : [:]
+        if text.isPlain, context.matches("\"\(document.revision)\"") {
+            return HTTPResponse(304, headers: headers)
+        }
+        return context.answer(
+            200, .text(try text.bytes(document, in: snapshot, of: target.served)), headers: headers)
+    }
+
+    /// The document that a query means: the winner, or the revision it names.
+    ///
+    /// - Throws: 404.
+    static func document(
+        _ id: String, _ query: Query, _ snapshot: CollectionSnapshot
+    ) throws -> Document {
+        guard let text = query["rev"], try !(query.flag("latest") && query["open_revs"] == nil) else {
+            guard let document = try snapshot.getIncludingDeleted(id) else { throw HTTPFailure.missing }
+            if document.isDeleted { throw HTTPFailure.deleted }
+            return document
+        }
+        guard let revision = RevisionID(text) else { throw HTTPFailure.invalidRevision }
+        guard let document = try snapshot.document(id, revision: revision) else { throw HTTPFailure.missing }
+        return document
+    }
+
+    /// What is found of the revisions that are asked for.
+    enum Found {
+        case document(Document)
+        case missing(String)
+    }
+
+    /// The leaves that `revisions` name; with `latest`, those that came of them.
+    static func find(
+        _ id: String, _ revisions: [String], latest: Bool, _ snapshot: CollectionSnapshot
+    ) throws -> [Found] {
+        var found: [Found] = []
+        var seen: Set<RevisionID> = []
+        for text in revisions {
+            guard let revision = RevisionID(text) else { throw HTTPFailure.invalidRevision }
+            var leaves = [revision]
+            if latest {
+                leaves = try snapshot.leaves(of: id, descendingFrom: revision).map(\.id)
+            }
+            let documents = try leaves.compactMap { try snapshot.document(id, revision: $0) }
+            if documents.isEmpty { found.append(.missing(text)) }
+            for document in documents where seen.insert(document.revision).inserted {
+                found.append(.document(document))
+            }
+        }
+        return found
+    }
+
+    private static func openRevisions(
+        _ target: DatabaseContext, _ id: String, _ asked: String, _ snapshot: CollectionSnapshot
+    ) throws -> HTTPResponse {
+        let context = target.context
+        let found: [Found]
+        if asked == "all" {
+            found = try snapshot.openRevisions(of: id).map { .document($0) }
+            if found.isEmpty { throw HTTPFailure.missing }
+        } else {
+            guard let list = try context.query.json("open_revs")?.root.array else {
+                throw HTTPFailure.badRequest("open_revs must be \"all\" or a JSON array of revisions")
+            }
+            found = try find(id, list.compactMap(\.string), latest: context.query.flag("latest"), snapshot)
+        }
+        let known = try context.query.json("atts_since")?.root
+        var text = try DocumentText(context.query)
+        text.attachments = text.attachments || known != nil
+        let accept = context.headers["Accept"] ?? ""
+        if MediaType.accepts(accept, "application/json", wildcards: false) {
+            let rows: [JSON] = try found.map { entry in
+                switch entry {
+                case .missing(let revision): return ["missing": .string(revision)]
+                case .document(let document):
+                    var text = text
+                    text.attachmentsSince = try DocumentText.newestKnown(known, of: document, in: snapshot)
+                    return ["ok": .text(try text.bytes(document, in: snapshot, of: target.served))]
+                }
+            }
+            return context.answer(.array(rows))
+        }
+        let served = target.served
+        let boundary = RandomText.hexadecimal(bytes: 16)
+        let parts: [MultipartBody.Part] = try found.map { entry in
+            switch entry {
+            case .missing(let revision): return MultipartDocument.missing(revision)
+            case .document(let document):
+                var text = text
+                text.attachmentsFollow = true
+                text.attachmentsSince = try DocumentText.newestKnown(known, of: document, in: snapshot)
+                if !text.attachments { text.attachmentsSince = .max }
+                return try MultipartDocument.part(document, text, snapshot, served)
+            }
+        }
+        return HTTPResponse(
+            200, headers: ["Content-Type": "multipart/mixed; boundary=\"\(boundary)\""],
+            body: .stream(
+                MultipartBody(boundary: boundary, parts),
+                length: MultipartBody.length(boundary: boundary, parts)))
+    }
+}
+
+extension RequestContext {
+    func answer(_ json: JSON) -> HTTPResponse { answer(200, json) }
+}

@@ -1,0 +1,103 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// One document.
+enum DocumentRoutes {
+    static func respond(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
+        let context = target.context
+        try context.allow("GET", "PUT", "DELETE", "COPY", "POST")
+        switch context.method {
+        case "PUT", "POST": return try await put(target, id)
+        case "DELETE": return try await delete(target, id)
+        case "COPY": return try await copy(target, id)
+        default: return try DocumentReading.get(target, id)
+        }
+    }
+
+    private static func put(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
+        let context = target.context
+        let document: IncomingDocument
+        if let type = MediaType(context.headers["Content-Type"]), type.essence == "multipart/related" {
+            document = try await MultipartDocument.read(try context.body, type, target)
+        } else {
+            document = try IncomingDocument(try await context.uncheckedJSON().root)
+        }
+        if let own = document.id, own != id {
+            throw HTTPFailure.badRequest("Document ID must match the one in the URL: \(own)")
+        }
+        let saving = DocumentSaving(target)
+        guard try context.query.flag("new_edits", default: true) else {
+            let revision = try await saving.insertAlone(document, id: id)
+            return saved(target, id, revision, status: 201)
+        }
+        let revision = try await saving.saveAlone(document, id: id, base: try document.base(context))
+        let status = context.query["batch"] == "ok" ? 202 : document.isDeleted ? 200 : 201
+        return saved(target, id, revision, status: status)
+    }
+
+    /// A new document, whose ID is made where it has none.
+    static func post(_ target: DatabaseContext) async throws -> HTTPResponse {
+        let context = target.context
+        let document = try IncomingDocument(try await context.json().root)
+        let id = document.id ?? RandomText.hexadecimal(bytes: 16)
+        if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target, id) }
+        let revision = try await DocumentSaving(target).saveAlone(document, id: id, base: document.revision)
+        return saved(target, id, revision, status: context.query["batch"] == "ok" ? 202 : 201)
+    }
+
+    private static func delete(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
+        let context = target.context
+        let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
+        let collection = target.collection
+        guard let base else {
+            guard let present = try collection.snapshot().getIncludingDeleted(id) else {
+                throw HTTPFailure.missing
+            }
+            throw present.isDeleted ? HTTPFailure.deleted : HTTPFailure.conflict
+        }
+        guard try collection.snapshot().getIncludingDeleted(id) != nil else { throw HTTPFailure.missing }
+        let tombstone = try IncomingDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
+        let revision = try await DocumentSaving(target).saveAlone(tombstone, id: id, base: base)
+        return saved(target, id, revision, status: context.query["batch"] == "ok" ? 202 : 200)
+    }
+
+    private static func copy(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
+        let context = target.context
+        guard let destination = context.headers["Destination"] else {
+            throw HTTPFailure.badRequest("Destination header is mandatory for COPY.")
+        }
+        let parts = destination.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard !destination.hasPrefix("http"), let other = PercentEncoding.decode(parts[0]), !other.isEmpty
+        else {
+            throw HTTPFailure.badRequest(
+                "Destination URL must be a document ID, with ?rev= where it is there already.")
+        }
+        let query = try QueryParameters(parts.count > 1 ? parts[1] : "")
+        let base = try RevisionID.named(query["rev"])
+        let source = try DocumentReading.document(id, context.query, try target.collection.snapshot())
+        let revision = try await DocumentSaving(target).saveAlone(
+            IncomingDocument(copying: source), id: other, base: base)
+        return saved(target, other, revision, status: 201)
+    }
+
+    static func saved(
+        _ target: DatabaseContext, _ id: String, _ revision: RevisionID, status: Int
+    ) -> HTTPResponse {
+        target.context.answer(
+            status, ["ok": true, "id": .string(id), "rev": .string(revision.description)],
+            headers: [
+                "Location": location(target, id), "ETag": "\"\(revision)\"",
+                "X-Couch-Update-NewRev": "\(revision)",
+            ])
+    }
+
+    /// The absolute address of a document, or of what `suffix` names below it.
+    static func location(_ target: DatabaseContext, _ id: String, _ suffix: String = "") -> String {
+        let path =
+            id.hasPrefix("_design/")
+            ? "_design/" + PercentEncoding.encode(String(id.dropFirst(8))) : PercentEncoding.encode(id)
+        let host = target.context.headers["Host"].map { "http://\($0)" } ?? ""
+        return "\(host)/\(PercentEncoding.encode(target.served.name.text))/\(path)\(suffix)"
+    }
+}

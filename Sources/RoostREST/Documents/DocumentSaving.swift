@@ -1,0 +1,85 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// Saves what clients send, by the rules of every way in: design documents are for administrators of the database, `_users`
+/// has rules of its own, and the app's validations are asked.
+struct DocumentSaving: Sendable {
+    let served: ServedDatabase
+    let user: UserContext
+    let mayDesign: Bool
+    private let validations: [Hooks.Validation]
+    private let router: Router
+
+    init(_ target: DatabaseContext) {
+        served = target.served
+        user = target.user
+        mayDesign = target.security.isAdmin(target.user)
+        router = target.context.router
+        validations = router.hooks.validations.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// What must happen before the write: in `_users`, passwords are derived, which takes long.
+    func prepare(_ document: IncomingDocument, id: String) async throws -> IncomingDocument {
+        guard served.name.base == "_users" else { return document }
+        router.accounts.forget()
+        let old = try served.collection.get(id)
+        return try await UsersDatabase.prepare(
+            document, id: id, user: user, old: old, rounds: router.options.passwordRounds)
+    }
+
+    /// Saves an edit.
+    ///
+    /// - Returns: The new revision.
+    func save(
+        _ document: IncomingDocument, id: String, base: RevisionID?, in batch: WriteBatch
+    ) throws -> RevisionID {
+        try check(document, id, batch)
+        let saved = try batch.save(
+            document.properties, reserved: try document.reserved(), id: id, in: served.collection,
+            expecting: base.map { .revision($0) } ?? .absent)
+        return saved.revision
+    }
+
+    /// Saves a revision that was made elsewhere.
+    func insert(_ document: IncomingDocument, id: String, in batch: WriteBatch) throws {
+        guard let revision = document.revision else {
+            throw HTTPFailure.badRequest(
+                "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
+        }
+        try check(document, id, batch)
+        let history = document.history.isEmpty ? [revision] : document.history
+        _ = try batch.insert(
+            document.properties, reserved: try document.reserved(), id: id, history: history,
+            in: served.collection)
+    }
+
+    private func check(_ document: IncomingDocument, _ id: String, _ batch: WriteBatch) throws {
+        if id.hasPrefix("_design/"), !mayDesign {
+            throw Security.refusal(user, "You are not a db or server admin.")
+        }
+        guard !validations.isEmpty, !id.hasPrefix("_design/") else { return }
+        let old = try batch.get(id, in: served.collection)
+        for validation in validations {
+            try validation(document.examined(id), old, user)
+        }
+    }
+
+    /// Runs one write that saves `document` alone.
+    func saveAlone(
+        _ document: IncomingDocument, id: String, base: RevisionID?
+    ) async throws -> RevisionID {
+        let document = try await prepare(document, id: id)
+        return try await served.database.write { batch in
+            try save(document, id: id, base: base, in: batch)
+        }
+    }
+
+    /// Runs one write that inserts `document` alone.
+    func insertAlone(_ document: IncomingDocument, id: String) async throws -> RevisionID {
+        let document = try await prepare(document, id: id)
+        try await served.database.write { batch in try insert(document, id: id, in: batch) }
+        guard let revision = document.revision else { throw HTTPFailure.invalidRevision }
+        return revision
+    }
+}

@@ -1,0 +1,214 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// A document that a client sends: its properties, and what it says under names with an underscore.
+struct IncomingDocument: Sendable {
+    private(set) var id: String?
+    private(set) var revision: RevisionID?
+    /// The revision and its ancestors, newest first, of a document that was made elsewhere.
+    private(set) var history: [RevisionID] = []
+    private(set) var isDeleted = false
+    /// The properties to be stored.
+    private(set) var properties: FleeceDocument
+    /// What stands under `_attachments`, by name, in the order of the parsed value.
+    private(set) var attachments: [(name: String, value: FleeceValue)] = []
+    /// The content of attachments that came beside the JSON, or that is there already.
+    var blobs = NamedValues<Blob>()
+
+    /// Names that say what is derived from a document; a client that sends them back means nothing by it.
+    private static let derived = ["_revs_info", "_conflicts", "_deleted_conflicts", "_local_seq"]
+
+    /// Reads a document.
+    ///
+    /// - Throws: 400 for what is no document.
+    init(_ value: FleeceValue) throws {
+        guard let members = value.dictionary else {
+            throw HTTPFailure.badRequest("Document must be a JSON object")
+        }
+        var writer = FleeceWriter()
+        var stated: [(String, FleeceValue)] = []
+        writer.beginDictionary()
+        for (name, member) in members {
+            guard name.utf8.first == UInt8(ascii: "_"), !name.hasPrefix("_replication_"), name != "_access"
+            else {
+                writer.key(name)
+                writer.write(member)
+                continue
+            }
+            if !Self.derived.contains(name) { stated.append((name, member)) }
+        }
+        writer.endDictionary()
+        properties = FleeceDocument(trusting: try writer.finish())
+        for (name, member) in stated { try take(name, member) }
+        if let first = history.first {
+            if let revision, revision != first {
+                throw HTTPFailure(400, "doc_validation", "_rev is not the first of _revisions")
+            }
+            revision = first
+        }
+    }
+
+    /// A copy of what is stored.
+    init(copying document: Document) {
+        properties = FleeceDocument(json: document)
+        for (name, attachment) in document.attachments {
+            attachments.append((name, .undefined))
+            blobs[name] = attachment.blob
+        }
+    }
+
+    private mutating func take(_ name: String, _ value: FleeceValue) throws {
+        switch name {
+        case "_id":
+            guard let text = value.string else {
+                throw HTTPFailure(400, "illegal_docid", "Document id must be a string")
+            }
+            id = text
+        case "_rev":
+            guard let revision = value.string.flatMap({ RevisionID($0) }) else {
+                throw HTTPFailure.invalidRevision
+            }
+            self.revision = revision
+        case "_deleted": isDeleted = value.bool == true
+        case "_revisions": history = try Self.history(value)
+        case "_attachments":
+            guard let members = value.dictionary else {
+                throw HTTPFailure(400, "bad_request", "Attachments property must be a JSON object")
+            }
+            for (name, attachment) in members {
+                try Self.checkAttachmentName(name)
+                attachments.append((name, attachment))
+            }
+        default: throw HTTPFailure(400, "doc_validation", "Bad special document member: \(name)")
+        }
+    }
+
+    private static func history(_ value: FleeceValue) throws -> [RevisionID] {
+        guard let start = value["start"].int, let ids = value["ids"].array, start >= ids.count, !ids.isEmpty
+        else { throw HTTPFailure(400, "doc_validation", "_revisions is not {\"start\",\"ids\"}") }
+        return try ids.enumerated().map { index, id in
+            guard let digest = id.string, let revision = RevisionID("\(start - index)-\(digest)") else {
+                throw HTTPFailure.invalidRevision
+            }
+            return revision
+        }
+    }
+
+    /// - Throws: 400 in the words by which replicators know to pass the document over.
+    static func checkAttachmentName(_ name: String) throws {
+        if name.hasPrefix("_") {
+            throw HTTPFailure.badRequest("Attachment name '\(name)' starts with prohibited character '_'")
+        }
+        if name.isEmpty { throw HTTPFailure.badRequest("Attachment name is empty") }
+    }
+
+    /// The revision that the document is an edit of, which body, query and `If-Match` may name.
+    ///
+    /// - Throws: 400 where they disagree.
+    func base(_ context: RequestContext) throws -> RevisionID? {
+        var base = revision
+        for text in [context.query["rev"], EntityTag.revision(context.headers["If-Match"])] {
+            guard let text else { continue }
+            guard let named = RevisionID(text) else { throw HTTPFailure.invalidRevision }
+            guard base == nil || base == named else {
+                throw HTTPFailure.badRequest(
+                    "Document rev from request body and query string have different values")
+            }
+            base = named
+        }
+        return base
+    }
+
+    /// The same without some properties and with others.
+    func replacing(_ removed: [String], with members: [(String, JSON)]) throws -> IncomingDocument {
+        var writer = FleeceWriter()
+        writer.beginDictionary()
+        let names = removed + members.map(\.0)
+        for (name, value) in properties.root.dictionary ?? .empty where !names.contains(name) {
+            writer.key(name)
+            writer.write(value)
+        }
+        for (name, value) in members {
+            writer.key(name)
+            try writer.write(json: value.bytes)
+        }
+        writer.endDictionary()
+        var copy = self
+        copy.properties = FleeceDocument(trusting: try writer.finish())
+        return copy
+    }
+
+    /// What is to be stored under the reserved names. Attachments that are not named are gone, as in CouchDB.
+    func reserved() throws -> FleeceDocument {
+        var writer = FleeceWriter()
+        writer.beginDictionary()
+        writer.key("_attachments")
+        writer.beginDictionary()
+        for (name, value) in attachments {
+            writer.key(name)
+            guard let blob = blobs[name] else {
+                writer.write(value)
+                continue
+            }
+            writer.beginDictionary()
+            writer.key("stub")
+            writer.write(true)
+            writer.key("digest")
+            writer.write(blob.digest)
+            if let position = value["revpos"].int {
+                writer.key("revpos")
+                writer.write(position)
+            }
+            if let type = blob.contentType ?? value["content_type"].string {
+                writer.key("content_type")
+                writer.write(type)
+            }
+            writer.endDictionary()
+        }
+        writer.endDictionary()
+        if isDeleted {
+            writer.key("_deleted")
+            writer.write(true)
+        }
+        writer.endDictionary()
+        return FleeceDocument(trusting: try writer.finish())
+    }
+
+    /// As hooks see it.
+    func examined(_ id: String) -> ExaminedDocument {
+        ExaminedDocument(id: id, isDeleted: isDeleted, properties: properties.root.dictionary ?? .empty)
+    }
+
+    /// Adds an attachment, in place of one of that name.
+    mutating func attach(_ name: String, _ blob: Blob) {
+        attachments.removeAll { $0.name == name }
+        attachments.append((name, .undefined))
+        blobs[name] = blob
+    }
+
+    /// Removes an attachment; answers whether there was one.
+    mutating func detach(_ name: String) -> Bool {
+        let count = attachments.count
+        attachments.removeAll { $0.name == name }
+        blobs[name] = nil
+        return attachments.count < count
+    }
+}
+
+extension FleeceDocument {
+    /// A copy of a document's properties in a body of its own.
+    fileprivate convenience init(json document: Document) {
+        var writer = FleeceWriter()
+        writer.write(document.value)
+        // What was stored can be written again.
+        self.init(trusting: (try? writer.finish()) ?? [0x70, 0x00])
+    }
+}
+
+extension EntityTag {
+    /// The revision within a tag, `"1-abc"`, or without quotation marks.
+    static func revision(_ tag: String?) -> String? {
+        tag.map { $0.filter { $0 != "\"" } }
+    }
+}

@@ -1,0 +1,101 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// A document whose attachments stand beside its JSON: multipart/related, in both directions.
+enum MultipartDocument {
+    // MARK: Reading
+
+    /// Reads a document; the contents of its attachments go to the blobs as they come.
+    ///
+    /// - Throws: 400 for what can't be understood, 412 where contents are missing.
+    static func read(
+        _ body: any BodyStream, _ type: MediaType, _ target: DatabaseContext
+    ) async throws -> IncomingDocument {
+        let options = target.context.router.options
+        let reader = try MultipartReader(body, type: type)
+        guard let first = try await reader.nextPart() else {
+            throw HTTPFailure.badRequest("The multipart body has no document.")
+        }
+        let json = try await first.body.collect(limit: options.longestJSON)
+        var document = try IncomingDocument(try FleeceText.parse(json).root)
+        let following = document.attachments.filter { $0.value["follows"].bool == true }
+        let names = Set(following.map(\.name))
+        var expected = MemberOrder.names(under: "_attachments", in: json).filter(names.contains)
+        while let part = try await reader.nextPart() {
+            let named = ContentDisposition.filename(part.headers["Content-Disposition"])
+            let name: String
+            if let named, let index = expected.firstIndex(of: named) {
+                name = expected.remove(at: index)
+            } else if !expected.isEmpty {
+                name = expected.removeFirst()
+            } else {
+                throw HTTPFailure.badRequest("There are more parts than attachments that follow.")
+            }
+            let value = following.first { $0.name == name }?.value ?? .undefined
+            document.blobs[name] = try await store(part, value, target, options.longestAttachment)
+        }
+        guard expected.isEmpty else {
+            throw HTTPFailure.badRequest("The content of \(expected.count) attachments does not follow.")
+        }
+        return document
+    }
+
+    private static func store(
+        _ part: MultipartReader.Part, _ value: FleeceValue, _ target: DatabaseContext, _ limit: UInt64
+    ) async throws -> Blob {
+        let encoding = part.headers["Content-Encoding"] ?? value["encoding"].string
+        let isCompressed = encoding?.lowercased() == "gzip"
+        let type = value["content_type"].string ?? part.headers["Content-Type"] ?? "application/octet-stream"
+        return try await target.served.database.store(
+            isCompressed ? GunzipBody(part.body) : part.body, contentType: type,
+            compression: isCompressed ? .always : .never, limit: limit)
+    }
+
+    // MARK: Writing
+
+    /// A document with what it sends of its attachments, as a body of its own.
+    static func response(
+        _ document: Document, _ text: DocumentText, _ snapshot: CollectionSnapshot, _ served: ServedDatabase
+    ) throws -> HTTPResponse {
+        let part = try part(document, text, snapshot, served)
+        return HTTPResponse(200, headers: part.headers, body: part.body)
+    }
+
+    /// A document as a part: multipart/related where contents follow, else plain JSON.
+    static func part(
+        _ document: Document, _ text: DocumentText, _ snapshot: CollectionSnapshot, _ served: ServedDatabase
+    ) throws -> MultipartBody.Part {
+        let sent = DocumentText.ordered(document).filter { text.sends($0.attachment) }
+        let json = try text.bytes(document, in: snapshot, of: served)
+        guard !sent.isEmpty else {
+            return MultipartBody.Part(headers: ["Content-Type": "application/json"], body: .bytes(json))
+        }
+        let boundary = RandomText.hexadecimal(bytes: 16)
+        var parts = [MultipartBody.Part(headers: ["Content-Type": "application/json"], body: .bytes(json))]
+        for (name, attachment) in sent {
+            parts.append(
+                MultipartBody.Part(
+                    headers: [
+                        "Content-Disposition": ContentDisposition.attachment(name),
+                        "Content-Type": attachment.contentType ?? "application/octet-stream",
+                        "Content-Length": String(attachment.length),
+                    ],
+                    body: .stream(
+                        BlobBody(served.database, attachment.digest, 0..<attachment.length),
+                        length: attachment.length)))
+        }
+        return MultipartBody.Part(
+            headers: ["Content-Type": "multipart/related; boundary=\"\(boundary)\""],
+            body: .stream(
+                MultipartBody(boundary: boundary, parts),
+                length: MultipartBody.length(boundary: boundary, parts)))
+    }
+
+    /// A revision that is not here.
+    static func missing(_ revision: String) -> MultipartBody.Part {
+        MultipartBody.Part(
+            headers: ["Content-Type": "application/json; error=\"true\""],
+            body: .bytes((["missing": .string(revision)] as JSON).bytes))
+    }
+}

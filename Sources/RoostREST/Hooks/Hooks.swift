@@ -1,0 +1,46 @@
+import Fleece
+import Roost
+
+/// A document that is about to be saved, or that a filter looks at.
+public struct ExaminedDocument: Sendable {
+    /// Its name.
+    public let id: String
+    /// Whether it is a tombstone.
+    public let isDeleted: Bool
+    /// Its properties, without those that begin with an underscore.
+    public let properties: FleeceDictionary
+
+    /// The value of a property; undefined where there is none.
+    public subscript(key: String) -> FleeceValue { properties[key] }
+}
+
+/// Why a document is not saved: 403 `forbidden` or 401 `unauthorized`, with a sentence for its author.
+public struct ValidationFailure: Error, Sendable {
+    let failure: HTTPFailure
+
+    /// The user may not save this.
+    public static func forbidden(_ reason: String) -> Self { Self(failure: .forbidden(reason)) }
+
+    /// The user should log in first.
+    public static func unauthorized(_ reason: String) -> Self { Self(failure: .unauthorized(reason)) }
+}
+
+/// Functions of the app that the router calls, by name: what CouchDB keeps as JavaScript in design documents.
+public struct Hooks: Sendable {
+    /// Looks at a document before it is saved; throws a ``ValidationFailure`` to refuse it. Called within the write, so it must be quick. `old` is
+    /// what is there, `nil` where nothing is or it is deleted.
+    public typealias Validation =
+        @Sendable (_ new: ExaminedDocument, _ old: Document?, _ user: UserContext) throws -> Void
+    /// Says whether a change belongs to a feed. `parameter` looks up those of the request's query.
+    public typealias Filter =
+        @Sendable (_ document: ExaminedDocument, _ parameter: (String) -> String?, _ user: UserContext) ->
+        Bool
+
+    /// All of them are asked, in the order of their names, of every database.
+    public var validations: [String: Validation] = [:]
+    /// Filters of `_changes`, by the name that clients give: `design/name`.
+    public var filters: [String: Filter] = [:]
+
+    /// None.
+    public init() {}
+}

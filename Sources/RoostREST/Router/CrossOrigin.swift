@@ -1,0 +1,60 @@
+import RoostWire
+
+/// What a page of another origin may do (the Fetch standard's CORS protocol).
+struct CrossOrigin {
+    private let request: HTTPRequest
+    private let options: RouterOptions
+    /// The page's origin, where the request tells one.
+    private let origin: String?
+
+    init(_ request: HTTPRequest, _ options: RouterOptions) {
+        self.request = request
+        self.options = options
+        origin = request.headers["Origin"]
+    }
+
+    private var isListed: Bool {
+        guard let origin else { return false }
+        return options.origins.contains("*") || options.origins.contains(origin)
+    }
+
+    /// Whether the page came from this server itself.
+    private var isOwn: Bool {
+        guard let origin, let host = request.headers["Host"] else { return false }
+        return origin == "http://\(host)" || origin == "https://\(host)"
+    }
+
+    /// The answer to a browser that asks before it sends; `nil` where that is not asked.
+    var preflight: HTTPResponse? {
+        guard request.method == "OPTIONS", origin != nil,
+            request.headers["Access-Control-Request-Method"] != nil
+        else { return nil }
+        var response = HTTPResponse(isListed ? 204 : 403)
+        guard isListed else { return response }
+        mark(&response)
+        response.headers["Access-Control-Allow-Methods"] = "GET, PUT, POST, HEAD, DELETE, COPY"
+        response.headers["Access-Control-Allow-Headers"] =
+            "accept, authorization, content-type, origin, referer, if-match, destination, x-requested-with"
+        response.headers["Access-Control-Max-Age"] = "600"
+        return response
+    }
+
+    /// - Throws: 403 for a page that is not listed and wants to change something.
+    func check() throws {
+        guard origin != nil, !isListed, !isOwn, !["GET", "HEAD", "OPTIONS"].contains(request.method) else {
+            return
+        }
+        throw HTTPFailure.forbidden(
+            "Pages of this origin may not write here. List it among the server's origins.")
+    }
+
+    /// Lets the page read the answer.
+    func mark(_ response: inout HTTPResponse) {
+        guard isListed, let origin else { return }
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Vary"] = "Origin"
+        if options.allowsCredentials { response.headers["Access-Control-Allow-Credentials"] = "true" }
+        response.headers["Access-Control-Expose-Headers"] =
+            "content-type, cache-control, accept-ranges, etag, server, x-couch-request-id"
+    }
+}

@@ -1,0 +1,67 @@
+import Fleece
+import RoostWire
+
+/// The parameters of a request, read as what CouchDB takes them for. Those that nobody asks for are ignored.
+struct Query: Sendable {
+    private(set) var parameters: QueryParameters
+
+    init(_ parameters: QueryParameters) { self.parameters = parameters }
+
+    subscript(_ name: String) -> String? { parameters[name] }
+
+    /// `true` or `false`.
+    func flag(_ name: String, default value: Bool = false) throws -> Bool {
+        switch parameters[name]?.lowercased() {
+        case nil: value
+        case "true": true
+        case "false": false
+        case let other?:
+            throw HTTPFailure.invalidQuery("Invalid boolean parameter: \(JSON.string(other).text)")
+        }
+    }
+
+    /// A whole number that is not negative.
+    func count(_ name: String) throws -> Int? {
+        guard let text = parameters[name] else { return nil }
+        guard let number = Int(text) else {
+            throw HTTPFailure.invalidQuery("Invalid value for integer: \(JSON.string(text).text)")
+        }
+        guard number >= 0 else {
+            throw HTTPFailure.invalidQuery("Invalid value for positive integer: \(JSON.string(text).text)")
+        }
+        return number
+    }
+
+    /// A value in JSON, under any of several names.
+    func json(_ names: String...) throws -> FleeceDocument? {
+        for name in names {
+            guard let text = parameters[name] else { continue }
+            do throws(FleeceError) {
+                return try FleeceDocument(json: text)
+            } catch {
+                throw HTTPFailure.badRequest("invalid UTF-8 JSON in \(name): \(error.message)")
+            }
+        }
+        return nil
+    }
+
+    /// The same parameters with those of a JSON object in their place.
+    func overridden(by object: FleeceDictionary) -> Query {
+        var copy = self
+        for (name, value) in object { copy.parameters[name] = Query.text(name, value) }
+        return copy
+    }
+
+    /// How a value would be written as a parameter: those that are JSON anyway as JSON.
+    private static func text(_ name: String, _ value: FleeceValue) -> String {
+        let isJSON = [
+            "key", "keys", "startkey", "start_key", "endkey", "end_key", "doc_ids",
+        ].contains(name)
+        return isJSON ? value.json() : value.string ?? value.json()
+    }
+}
+
+extension JSON {
+    /// The text.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,118 @@
+import Fleece
+import RoostBytes
+import RoostWire
+
+/// A request on its way through the router: taken apart, and who asks.
+struct RequestContext: Sendable {
+    let router: Router
+    let request: HTTPRequest
+    /// The method, GET for a HEAD.
+    let method: String
+    /// The parts of the path, decoded.
+    let path: [String]
+    let query: Query
+    let user: UserContext
+
+    var headers: HTTPHeaders { request.headers }
+
+    /// Refuses other methods. GET stands for HEAD, too.
+    func allow(_ methods: String...) throws {
+        guard !methods.contains(method) else { return }
+        throw HTTPFailure.method(methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] })
+    }
+
+    // MARK: Bodies
+
+    /// The body, decompressed where it was sent as gzip.
+    var body: any BodyStream {
+        get throws {
+            let stream = request.body ?? BytesBody([])
+            switch headers["Content-Encoding"]?.lowercased() {
+            case nil, "identity": return stream
+            case "gzip": return GunzipBody(stream)
+            case .some: throw HTTPFailure(415, "bad_content_encoding", "The only Content-Encoding is gzip.")
+            }
+        }
+    }
+
+    /// The body in memory.
+    func bytes() async throws -> [UInt8] { try await body.collect(limit: router.options.longestJSON) }
+
+    /// The body as JSON, whatever its type is said to be.
+    func uncheckedJSON() async throws -> FleeceDocument { try FleeceText.parse(try await bytes()) }
+
+    /// The body as JSON.
+    ///
+    /// - Throws: 415 when it is said to be something else.
+    func json() async throws -> FleeceDocument {
+        try checkIsJSON()
+        return try await uncheckedJSON()
+    }
+
+    /// The body as a JSON object.
+    func object() async throws -> FleeceDocument {
+        let document = try await json()
+        guard document.root.kind == .dictionary else {
+            throw HTTPFailure.badRequest("Request body must be a JSON object")
+        }
+        return document
+    }
+
+    /// Requires the type of JSON, which CouchDB does of empty bodies, too.
+    func checkIsJSON() throws {
+        guard MediaType(headers["Content-Type"])?.essence == "application/json" else {
+            throw HTTPFailure(415, "bad_content_type", "Content-Type must be application/json")
+        }
+    }
+
+    // MARK: Answers
+
+    /// An answer in JSON, which ends with a newline.
+    func answer(_ status: Int = 200, _ json: JSON, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
+        Self.answer(status, json, headers: headers)
+    }
+
+    static func answer(_ status: Int, _ json: JSON, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
+        var headers = headers
+        headers["Content-Type"] = "application/json"
+        return HTTPResponse(status, headers: headers, body: .bytes(json.bytes + [10]))
+    }
+
+    /// An answer with a tag, or 304 when the client has it already.
+    func answer(_ json: @autoclosure () throws -> JSON, tag: String) throws -> HTTPResponse {
+        let headers: HTTPHeaders = ["ETag": tag]
+        if matches(tag) { return HTTPResponse(304, headers: headers) }
+        return answer(200, try json(), headers: headers)
+    }
+
+    /// Whether `If-None-Match` names `tag`.
+    func matches(_ tag: String) -> Bool {
+        headers.list("If-None-Match", contains: tag) || headers.list("If-None-Match", contains: "W/" + tag)
+            || headers["If-None-Match"] == "*"
+    }
+
+    /// An answer whose JSON is made while it is sent. The first piece is made now, so that what fails early is answered
+    /// with a status of its own.
+    func stream(_ body: any BodyStream, headers: HTTPHeaders = HTTPHeaders()) async throws -> HTTPResponse {
+        var headers = headers
+        headers["Content-Type"] = headers["Content-Type"] ?? "application/json"
+        let first = try await body.next()
+        return HTTPResponse(200, headers: headers, body: .stream(BegunBody(first, body), length: nil))
+    }
+}
+
+/// A body whose first piece has been taken.
+private actor BegunBody: BodyStream {
+    private var first: [UInt8]?
+    private let rest: any BodyStream
+
+    init(_ first: [UInt8]?, _ rest: any BodyStream) {
+        self.first = first
+        self.rest = rest
+    }
+
+    func next() async throws -> [UInt8]? {
+        if let first = first.take() { return first }
+        return try await rest.next()
+    }
+}

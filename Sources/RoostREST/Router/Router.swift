@@ -1,0 +1,118 @@
+import Roost
+import RoostWire
+
+/// CouchDB's API as a function from a request to a response, without a socket anywhere.
+///
+/// ```swift
+/// let router = Router(try DatabaseManager("databases"))
+/// let response = await router.respond(to: .get("/notes/_changes?since=0"), as: .admin)
+/// ```
+///
+/// A program asks it as it is; `RoostServer` asks it for those who come over a network. It may be used from any thread. Bodies
+/// are streams both ways: what is large is never held in memory as a whole.
+public final class Router: Sendable {
+    /// The version of CouchDB's API that is spoken.
+    static let apiVersion = "3.5.0"
+
+    /// The databases that are served.
+    public let databases: DatabaseManager
+    /// What is permitted.
+    public let options: RouterOptions
+    /// The app's own functions.
+    public let hooks: Hooks
+    let accounts: Accounts
+
+    /// A router for these databases.
+    public init(
+        _ databases: DatabaseManager, options: RouterOptions = RouterOptions(), hooks: Hooks = Hooks()
+    ) {
+        self.databases = databases
+        self.options = options
+        self.hooks = hooks
+        accounts = Accounts(options)
+    }
+
+    /// Answers a request as whoever its `Authorization` or its cookie says, with CORS: what a listener calls.
+    ///
+    /// Never throws: what goes wrong is an answer. Of a stream in it, an error on the way means that the body is not complete
+    /// and that the connection has to be broken.
+    public func respond(to request: HTTPRequest) async -> HTTPResponse {
+        let crossOrigin = CrossOrigin(request, options)
+        if let answer = crossOrigin.preflight { return answer }
+        var response: HTTPResponse
+        do {
+            try crossOrigin.check()
+            let identity = try await accounts.identify(request, databases)
+            response = await respond(to: request, as: identity.user, by: identity.handler)
+            if let cookie = identity.renewedCookie, response.headers["Set-Cookie"] == nil {
+                response.headers["Set-Cookie"] = cookie
+            }
+        } catch {
+            response = finish(answer(HTTPFailure(error)), request)
+        }
+        crossOrigin.mark(&response)
+        return response
+    }
+
+    /// Answers a request as `user`, whom the caller knows.
+    public func respond(to request: HTTPRequest, as user: UserContext) async -> HTTPResponse {
+        await respond(to: request, as: user, by: nil)
+    }
+
+    private func respond(
+        to request: HTTPRequest, as user: UserContext, by handler: String?
+    ) async -> HTTPResponse {
+        let response: HTTPResponse
+        do {
+            let context = try context(request, user)
+            response = try await Routes.respond(context, authenticatedBy: handler)
+        } catch {
+            response = answer(HTTPFailure(error))
+        }
+        return finish(response, request)
+    }
+
+    private func context(_ request: HTTPRequest, _ user: UserContext) throws -> RequestContext {
+        let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var path: [String] = []
+        for part in parts[0].split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+            guard let text = PercentEncoding.decode(part) else {
+                throw HTTPFailure.badRequest("The path has a broken percent escape.")
+            }
+            path.append(text)
+        }
+        while path.last == "" { path.removeLast() }
+        let query = try QueryParameters(parts.count > 1 ? parts[1] : "")
+        var method = request.method
+        if method == "POST", let override = request.headers["X-HTTP-Method-Override"] { method = override }
+        return RequestContext(
+            router: self, request: request, method: method == "HEAD" ? "GET" : method, path: path,
+            query: Query(query), user: user)
+    }
+
+    private func answer(_ failure: HTTPFailure) -> HTTPResponse {
+        RequestContext.answer(failure.status, failure.json, headers: failure.headers)
+    }
+
+    /// Adds what every answer says. A HEAD gets the length of what a GET gets, and nothing of it.
+    private func finish(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+        var response = response
+        if response.headers["Cache-Control"] == nil { response.headers["Cache-Control"] = "must-revalidate" }
+        response.headers["Server"] = "Roost (CouchDB \(Self.apiVersion))"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        if let id = request.headers["X-Couch-Request-ID"], id.utf8.count <= 36,
+            id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
+        {
+            response.headers["X-Couch-Request-ID"] = id
+        } else {
+            response.headers["X-Couch-Request-ID"] = RandomText.hexadecimal(bytes: 5)
+        }
+        guard request.method == "HEAD" else { return response }
+        switch response.body {
+        case .none: break
+        case .bytes(let bytes): response.body = .stream(BytesBody([]), length: UInt64(bytes.count))
+        case .stream(_, let length): response.body = .stream(BytesBody([]), length: length)
+        }
+        return response
+    }
+}

@@ -1,0 +1,22 @@
+/// What a router permits.
+public struct RouterOptions: Sendable {
+    /// How long a body may be that is held in memory, in bytes: JSON. Default: 64 MiB.
+    public var longestJSON = 64 << 20
+    /// How long an attachment may be, in bytes. Default: 1 GiB, as in CouchDB.
+    public var longestAttachment: UInt64 = 1 << 30
+    /// The origins of web pages that may ask, such as `https://app.example.org`; `*` for all. Default: none.
+    public var origins: [String] = []
+    /// The origins' pages may send credentials. Default: true.
+    public var allowsCredentials = true
+    /// The administrators of the server by name, with their passwords.
+    public var admins: [String: String] = [:]
+    /// How many rounds of PBKDF2 the password of a new user is kept with. Default: 600,000.
+    public var passwordRounds = 600_000
+    /// How long a session lasts that is not used, in seconds. Default: 600.
+    public var sessionDuration = 600
+    /// What the server is called in `GET /`.
+    public var vendor = "Roost"
+
+    /// The usual ones.
+    public init() {}
+}

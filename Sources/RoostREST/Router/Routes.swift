@@ -1,0 +1,87 @@
+import Roost
+import RoostWire
+
+/// Which handler a path leads to.
+enum Routes {
+    static func respond(
+        _ context: RequestContext, authenticatedBy handler: String?
+    ) async throws -> HTTPResponse {
+        guard let first = context.path.first else { return try ServerRoutes.welcome(context) }
+        if first == "_session" { return try await SessionRoutes.respond(context, handler) }
+        if first.hasPrefix("_"), !["_users", "_replicator", "_global_changes"].contains(first) {
+            return try await ServerRoutes.respond(context)
+        }
+        return try await respondOfDatabase(context)
+    }
+
+    private static func respondOfDatabase(_ context: RequestContext) async throws -> HTTPResponse {
+        let name = try DatabaseName(context.path[0])
+        if context.path.count == 1, ["PUT", "DELETE"].contains(context.method) {
+            return try DatabaseRoutes.createOrDelete(context, name)
+        }
+        let served = try open(name, context)
+        var target = DatabaseContext(context: context, served: served, security: try served.security())
+        if name.base == "_users" {
+            target.security = try UsersDatabase.security(target)
+        } else {
+            try target.security.requireMember(context.user)
+        }
+        var rest = Array(context.path.dropFirst())
+        guard let function = rest.first else { return try await DatabaseRoutes.respond(target) }
+        if rest.count > 1, function == "_design" || function == "_local" {
+            rest.replaceSubrange(0...1, with: ["\(function)/\(rest[1])"])
+        }
+        if rest[0].hasPrefix("_local/") {
+            return try await LocalRoutes.respond(target, String(rest.joined(separator: "/").dropFirst(7)))
+        }
+        if rest[0].hasPrefix("_design/") {
+            guard rest.count > 1, rest[1].hasPrefix("_") else {
+                return try await respondOfDocument(target, rest[0], Array(rest.dropFirst()))
+            }
+            return try DesignRoutes.respond(target, rest[0], Array(rest.dropFirst()))
+        }
+        if rest[0].hasPrefix("_") { return try await DatabaseRoutes.respond(target, function: rest) }
+        return try await respondOfDocument(target, rest[0], Array(rest.dropFirst()))
+    }
+
+    private static func respondOfDocument(
+        _ target: DatabaseContext, _ id: String, _ rest: [String]
+    ) async throws -> HTTPResponse {
+        if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target, id) }
+        guard rest.isEmpty else {
+            return try await AttachmentRoutes.respond(target, id, rest.joined(separator: "/"))
+        }
+        return try await DocumentRoutes.respond(target, id)
+    }
+
+    /// The database of that name.
+    ///
+    /// - Throws: 404.
+    static func open(_ name: DatabaseName, _ context: RequestContext) throws -> ServedDatabase {
+        // `_users` is there from the beginning, as in a CouchDB that has been set up.
+        let isSystem = name.base == "_users"
+        guard let database = try context.router.databases.open(name, creating: isSystem) else {
+            throw HTTPFailure.noDatabase
+        }
+        guard let place = name.collection else {
+            return try ServedDatabase(name, database, database.defaultCollection)
+        }
+        do throws(DatabaseError) {
+            let collection = try database.collection(place.name, scope: place.scope, createIfMissing: false)
+            return try ServedDatabase(name, database, collection)
+        } catch {
+            throw error.code == .notFound || error.code == .invalidName ? HTTPFailure.noDatabase : error
+        }
+    }
+}
+
+/// A request to a database, and what the user may do there.
+struct DatabaseContext: Sendable {
+    let context: RequestContext
+    let served: ServedDatabase
+    var security: Security
+
+    var collection: DocumentCollection { served.collection }
+    var query: Query { context.query }
+    var user: UserContext { context.user }
+}

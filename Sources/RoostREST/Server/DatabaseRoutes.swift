@@ -1,0 +1,145 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// What concerns one database as a whole.
+enum DatabaseRoutes {
+    // MARK: The database itself
+
+    static func createOrDelete(_ context: RequestContext, _ name: DatabaseName) throws -> HTTPResponse {
+        try Security.requireServerAdmin(context.user)
+        if context.method == "PUT" { return try create(context, name) }
+        guard context.query["rev"] == nil else {
+            throw HTTPFailure.badRequest(
+                "You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?"
+            )
+        }
+        if name.collection == nil {
+            guard try context.router.databases.delete(name.text) else { throw HTTPFailure.noDatabase }
+        } else {
+            let served = try Routes.open(name, context)
+            try served.database.drop(served.collection)
+        }
+        if name.base == "_users" { context.router.accounts.forget() }
+        return context.answer(["ok": true])
+    }
+
+    private static func create(_ context: RequestContext, _ name: DatabaseName) throws -> HTTPResponse {
+        if try context.query.flag("partitioned") {
+            throw HTTPFailure.badRequest("Partitioned databases are not supported by Roost.")
+        }
+        let manager = context.router.databases
+        let isThere = (try? Routes.open(name, context)) != nil
+        guard !isThere else {
+            throw HTTPFailure(
+                412, "file_exists", "The database could not be created, the file already exists.")
+        }
+        if let place = name.collection {
+            guard let database = try manager.open(name, creating: false) else { throw HTTPFailure.noDatabase }
+            _ = try database.collection(place.name, scope: place.scope)
+        } else {
+            _ = try manager.open(name, creating: true)?.defaultCollection
+        }
+        let host = context.headers["Host"].map { "http://\($0)" } ?? ""
+        return context.answer(
+            201, ["ok": true], headers: ["Location": "\(host)/\(PercentEncoding.encode(name.text))"])
+    }
+
+    static func respond(_ target: DatabaseContext) async throws -> HTTPResponse {
+        try target.context.allow("GET", "PUT", "POST", "DELETE")
+        if target.context.method == "POST" { return try await DocumentRoutes.post(target) }
+        return target.context.answer(try information(target.served))
+    }
+
+    /// What `GET /db` tells.
+    static func information(_ served: ServedDatabase) throws -> JSON {
+        let snapshot = try served.collection.snapshot()
+        let statistics = try served.database.statistics()
+        return [
+            "instance_start_time": .string(served.instanceStartTime), "db_name": .string(served.name.text),
+            "purge_seq": .string(served.token(snapshot.purgeSequence)),
+            "update_seq": .string(served.token(snapshot.lastSequence)),
+            "sizes": [
+                "file": .number(statistics.fileBytes), "external": .number(statistics.liveBytes),
+                "active": .number(statistics.liveBytes),
+            ],
+            "props": [:], "doc_del_count": .number(try snapshot.deletedCount),
+            "doc_count": .number(snapshot.count), "disk_format_version": 8, "compact_running": false,
+            "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
+        ]
+    }
+
+    // MARK: Functions
+
+    static func respond(_ target: DatabaseContext, function path: [String]) async throws -> HTTPResponse {
+        let context = target.context
+        switch path[0] {
+        case "_all_docs", "_design_docs", "_local_docs":
+            return try await DocumentLists.respond(target, path)
+        case "_bulk_docs":
+            try context.allow("POST")
+            return try await BulkDocuments.save(target)
+        case "_bulk_get":
+            try context.allow("POST")
+            return try await BulkDocuments.get(target)
+        case "_changes": return try await ChangesRoutes.respond(target)
+        case "_revs_diff", "_missing_revs":
+            try context.allow("POST")
+            return try await RevisionRoutes.difference(target, isDiff: path[0] == "_revs_diff")
+        case "_revs_limit": return try await RevisionRoutes.limit(target)
+        case "_purge":
+            try context.allow("POST")
+            return try await RevisionRoutes.purge(target)
+        case "_purged_infos":
+            try context.allow("GET")
+            return try RevisionRoutes.purges(target)
+        case "_purged_infos_limit":
+            try context.allow("GET", "PUT")
+            return context.answer(context.method == "GET" ? 1000 : ["ok": true])
+        case "_security": return try await security(target)
+        case "_compact", "_view_cleanup":
+            try context.allow("POST")
+            try target.security.requireAdmin(target.user)
+            try context.checkIsJSON()
+            if path == ["_compact"] { compact(target.served.database) }
+            return context.answer(202, ["ok": true])
+        case "_ensure_full_commit":
+            try context.allow("POST")
+            try context.checkIsJSON()
+            return context.answer(
+                201, ["ok": true, "instance_start_time": .string(target.served.instanceStartTime)])
+        case "_find", "_index", "_explain", "_shards", "_sync_shards", "_auto_purge":
+            throw HTTPFailure.notImplemented(path[0])
+        case "_temp_view": throw HTTPFailure(410, "gone", "Temporary views are not supported in CouchDB")
+        case "_partition": throw HTTPFailure.badRequest("database is not partitioned")
+        default:
+            if context.method == "GET" || context.method == "PUT" {
+                throw HTTPFailure(
+                    400, "illegal_docid", "Only reserved document ids may start with underscore.")
+            }
+            throw HTTPFailure.missing
+        }
+    }
+
+    private static func security(_ target: DatabaseContext) async throws -> HTTPResponse {
+        let context = target.context
+        try context.allow("GET", "PUT")
+        if context.method == "GET" { return context.answer(.text(try target.served.securityText())) }
+        try target.security.requireAdmin(target.user)
+        let object = try await context.object()
+        for group in ["admins", "members"] {
+            for list in ["names", "roles"] where object.root[group][list].exists {
+                guard object.root[group][list].array?.allSatisfy({ $0.kind == .string }) == true else {
+                    throw HTTPFailure.badRequest("\(group).\(list) must be a JSON list of strings")
+                }
+            }
+        }
+        try await target.served.setSecurity(object.root.jsonBytes())
+        return context.answer(["ok": true])
+    }
+
+    /// Begins a compaction, beside everything else.
+    private static func compact(_ database: Database) {
+        Task.detached { _ = try? await database.compact() }
+    }
+}

@@ -1,0 +1,78 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// What replicators ask about revisions, and what removes them.
+enum RevisionRoutes {
+    /// `{"id":["1-a"]}`.
+    private static func revisions(_ target: DatabaseContext) async throws -> [(id: String, texts: [String])] {
+        var asked: [(String, [String])] = []
+        for (id, list) in try await target.context.object().root.dictionary ?? .empty {
+            guard let texts = list.array?.map(\.string), !texts.contains(nil) else {
+                throw HTTPFailure.badRequest("The revisions of a document must be an array of texts.")
+            }
+            asked.append((id, texts.compactMap { $0 }))
+        }
+        return asked
+    }
+
+    static func difference(_ target: DatabaseContext, isDiff: Bool) async throws -> HTTPResponse {
+        let snapshot = try target.collection.snapshot()
+        var rows: [(String, JSON)] = []
+        for (id, texts) in try await revisions(target) {
+            let offered = try RevisionID.named(texts)
+            let found = try snapshot.missingRevisions(of: id, from: offered)
+            guard !found.missing.isEmpty else { continue }
+            let missing = JSON.strings(found.missing.map(\.description))
+            guard isDiff else {
+                rows.append((id, missing))
+                continue
+            }
+            var members: [(String, JSON)] = [("missing", missing)]
+            if !found.possibleAncestors.isEmpty {
+                members.append(("possible_ancestors", .strings(found.possibleAncestors.map(\.description))))
+            }
+            rows.append((id, .object(members)))
+        }
+        return target.context.answer(isDiff ? .object(rows) : ["missing_revs": .object(rows)])
+    }
+
+    static func limit(_ target: DatabaseContext) async throws -> HTTPResponse {
+        let context = target.context
+        try context.allow("GET", "PUT")
+        let collection = target.collection
+        if context.method == "GET" { return context.answer(.number(try collection.snapshot().revisionLimit)) }
+        try target.security.requireAdmin(target.user)
+        guard let limit = try await context.uncheckedJSON().root.int, limit > 0 else {
+            throw HTTPFailure.badRequest("Rev limit has to be an integer greater than 0")
+        }
+        try await target.served.database.write { batch in try batch.setRevisionLimit(limit, in: collection) }
+        return context.answer(["ok": true])
+    }
+
+    static func purge(_ target: DatabaseContext) async throws -> HTTPResponse {
+        try Security.requireServerAdmin(target.user)
+        let collection = target.collection
+        var asked: [(String, [RevisionID])] = []
+        for (id, texts) in try await revisions(target) { asked.append((id, try RevisionID.named(texts))) }
+        let purging = asked
+        let purged = try await target.served.database.write { batch in
+            try purging.map { ($0.0, try batch.purge($0.0, revisions: $0.1, in: collection)) }
+        }
+        return target.context.answer(
+            201,
+            [
+                "purge_seq": nil,
+                "purged": .object(purged.map { ($0.0, .strings($0.1.map(\.description))) }),
+            ])
+    }
+
+    /// The purges that are still known of.
+    static func purges(_ target: DatabaseContext) throws -> HTTPResponse {
+        let purges = try target.collection.snapshot().purges(since: 0) ?? []
+        return target.context.answer([
+            "purged_infos": .array(
+                purges.map { ["id": .string($0.id), "revs": .strings($0.revisions.map(\.description))] })
+        ])
+    }
+}

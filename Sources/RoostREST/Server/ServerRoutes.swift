@@ -1,0 +1,122 @@
+import Roost
+import RoostWire
+
+/// What concerns no single database.
+enum ServerRoutes {
+    static func welcome(_ context: RequestContext) throws -> HTTPResponse {
+        try context.allow("GET")
+        return context.answer([
+            "couchdb": "Welcome", "version": .string(Router.apiVersion),
+            "git_sha": "roost", "uuid": .string(context.router.databases.uuid), "features": [],
+            "vendor": ["name": .string(context.router.options.vendor)],
+        ])
+    }
+
+    static func respond(_ context: RequestContext) async throws -> HTTPResponse {
+        switch context.path[0] {
+        case "_up":
+            try context.allow("GET")
+            return context.answer(["status": "ok", "seeds": [:]])
+        case "_all_dbs": return try allDatabases(context)
+        case "_dbs_info": return try await information(context)
+        case "_uuids": return try uuids(context)
+        case "_active_tasks":
+            try context.allow("GET")
+            try Security.requireServerAdmin(context.user)
+            return context.answer([])
+        case "_membership":
+            try context.allow("GET")
+            try Security.requireServerAdmin(context.user)
+            return context.answer([
+                "all_nodes": ["nonode@nohost"], "cluster_nodes": ["nonode@nohost"],
+            ])
+        case "_cluster_setup": return try clusterSetup(context)
+        case "_node": return try await NodeRoutes.respond(context)
+        case "_replicate", "_scheduler", "_db_updates", "_search_analyze", "_nouveau_analyze", "_reshard",
+            "_dedup", "_utils":
+            throw HTTPFailure.notImplemented(context.path[0])
+        default: throw HTTPFailure.noDatabase
+        }
+    }
+
+    private static func allDatabases(_ context: RequestContext) throws -> HTTPResponse {
+        try context.allow("GET")
+        try Security.requireServerAdmin(context.user)
+        let names = try select(try context.router.databases.names(), context.query)
+        return try context.answer(.strings(names), tag: EntityTag.of(names.joined(separator: "\n")))
+    }
+
+    /// The part of the sorted `names` that a query asks for.
+    private static func select(_ names: [String], _ query: Query) throws -> [String] {
+        var names = names
+        let descending = try query.flag("descending")
+        if descending { names.reverse() }
+        func isBefore(_ left: String, _ right: String) -> Bool {
+            descending
+                ? right.utf8.lexicographicallyPrecedes(left.utf8)
+                : left.utf8.lexicographicallyPrecedes(right.utf8)
+        }
+        if let start = try query.json("startkey", "start_key")?.root.string {
+            names.removeAll { isBefore($0, start) }
+        }
+        if let end = try query.json("endkey", "end_key")?.root.string {
+            let inclusive = try query.flag("inclusive_end", default: true)
+            names.removeAll { isBefore(end, $0) || !inclusive && end == $0 }
+        }
+        return Array(names.dropFirst(try query.count("skip") ?? 0).prefix(try query.count("limit") ?? .max))
+    }
+
+    private static func information(_ context: RequestContext) async throws -> HTTPResponse {
+        try context.allow("GET", "POST")
+        try Security.requireServerAdmin(context.user)
+        var names = try select(try context.router.databases.names(), context.query)
+        if context.method == "POST" {
+            guard let keys = try await context.object().root["keys"].array else {
+                throw HTTPFailure.badRequest("`keys` member must exist.")
+            }
+            guard keys.count <= 100 else {
+                throw HTTPFailure.badRequest("`keys` member must have 100 names at most.")
+            }
+            names = keys.compactMap(\.string)
+        }
+        var rows: [JSON] = []
+        for name in names {
+            do {
+                let served = try Routes.open(try DatabaseName(name), context)
+                rows.append(["key": .string(name), "info": try DatabaseRoutes.information(served)])
+            } catch let failure as HTTPFailure where failure.status == 404 || failure.status == 400 {
+                rows.append(["key": .string(name), "error": "not_found"])
+            }
+        }
+        return context.answer(.array(rows))
+    }
+
+    private static func uuids(_ context: RequestContext) throws -> HTTPResponse {
+        try context.allow("GET")
+        let count = try context.query.count("count") ?? 1
+        guard count <= 1000 else {
+            throw HTTPFailure.badRequest("count parameter too large: 1000 at most")
+        }
+        let uuids = (0..<count).map { _ in RandomText.hexadecimal(bytes: 16) }
+        return context.answer(
+            200, ["uuids": .strings(uuids)],
+            headers: ["Cache-Control": "must-revalidate, no-cache", "Pragma": "no-cache"])
+    }
+
+    private static func clusterSetup(_ context: RequestContext) throws -> HTTPResponse {
+        try context.allow("GET", "POST")
+        try Security.requireServerAdmin(context.user)
+        if context.method == "POST" { return context.answer(201, ["ok": true]) }
+        return context.answer(["state": "single_node_enabled"])
+    }
+}
+
+/// Entity tags.
+enum EntityTag {
+    /// The tag of what follows from `text` alone.
+    static func of(_ text: String) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a, 64 bits
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return "\"\(String(hash, radix: 36))\""
+    }
+}

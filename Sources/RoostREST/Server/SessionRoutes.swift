@@ -1,0 +1,44 @@
+import Fleece
+import RoostWire
+
+/// `_session`: logging in and out by cookie.
+enum SessionRoutes {
+    static func respond(_ context: RequestContext, _ handler: String?) async throws -> HTTPResponse {
+        try context.allow("GET", "POST", "DELETE")
+        switch context.method {
+        case "POST": return try await logIn(context)
+        case "DELETE":
+            return context.answer(200, ["ok": true], headers: ["Set-Cookie": SessionCookie.cleared])
+        default:
+            var info: [(String, JSON)] = [("authentication_handlers", ["cookie", "default"])]
+            if let handler { info.append(("authenticated", .string(handler))) }
+            return context.answer(["ok": true, "userCtx": context.user.json, "info": .object(info)])
+        }
+    }
+
+    private static func logIn(_ context: RequestContext) async throws -> HTTPResponse {
+        var name: String?
+        var password: String?
+        if MediaType(context.headers["Content-Type"])?.essence == "application/x-www-form-urlencoded" {
+            let form = try QueryParameters(String(decoding: try await context.bytes(), as: UTF8.self))
+            name = form["name"] ?? form["username"]
+            password = form["password"]
+        } else {
+            let object = try await context.object().root
+            name = object["name"].string ?? object["username"].string
+            password = object["password"].string
+        }
+        let accounts = context.router.accounts
+        do {
+            let user = try await accounts.logIn(
+                name ?? "", password ?? "", from: context.request.peer, context.router.databases)
+            return context.answer(
+                200,
+                ["ok": true, "name": user.name.map { .string($0) } ?? .null, "roles": .strings(user.roles)],
+                headers: ["Set-Cookie": accounts.cookie(user.name ?? "")])
+        } catch var failure as HTTPFailure {
+            failure.headers["Set-Cookie"] = SessionCookie.cleared
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import RoostWire
+
+/// One client: reads its requests one after another and answers them.
+actor Connection {
+    /// What is still read of a body that nobody wanted, so that the next request is found behind it.
+    private static let mostDrained = 1 << 20
+
+    private let channel: SocketChannel
+    private let handler: any RequestHandler
+    private let options: ServerOptions
+    private let hosts: HostCheck
+    private var parser: MessageParser<RequestHead>
+    /// Whether the body of the present request goes on.
+    private var isInBody = false
+    /// Whether the client waits to be told to send the body.
+    private var expectsContinue = false
+    private var bodyFailure: WireError?
+    private var bodyStart: UInt64 = 0
+    private var bodyBytes = 0
+    /// Set while a request is being answered; the server stops the others first.
+    let activity: ConnectionActivity
+
+    init(
+        _ channel: SocketChannel, _ handler: any RequestHandler, _ options: ServerOptions, _ hosts: HostCheck,
+        _ activity: ConnectionActivity
+    ) {
+        self.channel = channel
+        self.handler = handler
+        self.options = options
+        self.hosts = hosts
+        self.activity = activity
+        parser = MessageParser(limits: options.limits)
+    }
+
+    /// Serves the client until either side has had enough.
+    func run() async {
+        defer { channel.close() }
+        while !activity.isStopping {
+            do {
+                guard let (head, framing) = try await nextHead() else { return }
+                activity.begin()
+                let goesOn = await answer(head, framing)
+                activity.end()
+                guard goesOn else { return }
+            } catch {
+                await refuse(error as? WireError ?? cut())
+                return
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    private func nextHead() async throws -> (RequestHead, BodyFraming)? {
+        var isWaiting = parser.pending == 0
+        setDeadline(isWaiting ? options.idleSeconds : options.headSeconds)
+        while true {
+            if case .head(let head, let framing)? = try parser.next() { return (head, framing) }
+            guard let bytes = await channel.read() else { return nil }
+            if isWaiting {
+                isWaiting = false
+                setDeadline(options.headSeconds)
+            }
+            parser.receive(bytes)
+        }
+    }
+
+    /// Answers one request.
+    ///
+    /// - Returns: Whether another may follow.
+    private func answer(_ head: RequestHead, _ framing: BodyFraming) async -> Bool {
+        let start = SocketChannel.now
+        isInBody = true
+        bodyFailure = nil
+        bodyStart = start
+        bodyBytes = 0
+        let expectation = head.headers["Expect"]
+        expectsContinue = expectation?.lowercased() == "100-continue" && framing != .none
+        var request = HTTPRequest(
+            head.method, head.target, headers: head.headers,
+            body: framing == .none ? nil : IncomingBody(connection: self), peer: channel.peer)
+        if request.headers["Host"] == nil { request.headers["Host"] = "localhost" }
+        channel.setDeadline(.max)
+        var response: HTTPResponse
+        if !hosts.permits(head.headers["Host"]) {
+            response = Self.failure(421, "This server does not answer to that name.")
+        } else if let expectation, expectation.lowercased() != "100-continue" {
+            response = Self.failure(417, "expectation_failed")
+        } else {
+            response = await handler.respond(to: request)
+        }
+        response.headers["Date"] = HTTPDate.text(secondsSince1970: Int(Date().timeIntervalSince1970))
+        if let bodyFailure, response.status < 400 {
+            // The handler was content with half a body; the client is not told that it was whole.
+            response = Self.failure(bodyFailure.status, bodyFailure.description)
+        }
+        // A client that was not told to send its body may send it or not.
+        let mayGoOn = !expectsContinue && bodyFailure == nil && !activity.isStopping
+        let (written, goesOn) = await write(response, head, keepsAlive: head.keepsAlive && mayGoOn)
+        log(head, response.status, written, start)
+        guard goesOn else {
+            await lingerBeforeClose()
+            return false
+        }
+        return await drain()
+    }
+
+    fileprivate func nextBodyBytes() async throws -> [UInt8]? {
+        guard isInBody else { return nil }
+        if let bodyFailure { throw bodyFailure }
+        if expectsContinue {
+            expectsContinue = false
+            guard await channel.write(MessageEncoder.continue) else { throw cut() }
+        }
+        do {
+            while true {
+                switch try parser.next() {
+                case .body(let bytes):
+                    bodyBytes += bytes.count
+                    return bytes
+                case .end, .head:
+                    isInBody = false
+                    channel.setDeadline(.max)
+                    return nil
+                case nil: break
+                }
+                channel.setDeadline(due(since: bodyStart, bytes: bodyBytes))
+                guard let bytes = await channel.read() else { throw cut() }
+                parser.receive(bytes)
+            }
+        } catch {
+            bodyFailure = error as? WireError ?? cut()
+            throw error
+        }
+    }
+
+    private func cut() -> WireError { WireError(400, "The connection ended within the body.") }
+
+    /// Reads what is left of the body; answers whether the end was found.
+    private func drain() async -> Bool {
+        guard !expectsContinue else { return false }
+        var left = Self.mostDrained
+        while isInBody {
+            guard let bytes = try? await nextBodyBytes() else { break }
+            left -= bytes.count
+            if left < 0 { return false }
+        }
+        return !isInBody && bodyFailure == nil
+    }
+
+    // MARK: Answers
+
+    /// Sends an answer.
+    ///
+    /// - Returns: How many bytes of the body went out, and whether another request may follow.
+    private func write(
+        _ response: HTTPResponse, _ head: RequestHead, keepsAlive: Bool
+    ) async -> (Int, Bool) {
+        let (bytes, framing, goesOn) = MessageEncoder.head(
+            of: response, answering: head.method, minorVersion: head.minorVersion, keepsAlive: keepsAlive)
+        switch (response.body, framing) {
+        case (_, .none): return (0, await send(bytes) && goesOn)
+        case (.none, _): return (0, await send(bytes) && goesOn)
+        case (.bytes(let body), _): return (body.count, await send(bytes + body) && goesOn)
+        case (.stream(let stream, _), _):
+            let job = StreamJob(channel: channel, stream: stream, framing: framing, pace: self)
+            let (count, isWhole) = await job.run(after: bytes, isEndless: response.isEndless, activity)
+            // Half an answer must not look like a whole one: the connection is broken.
+            return (count, isWhole && goesOn)
+        }
+    }
+
+    /// Sends bytes within the time that a client has for them.
+    func send(_ bytes: [UInt8]) async -> Bool {
+        channel.setDeadline(due(since: SocketChannel.now, bytes: bytes.count))
+        defer { channel.setDeadline(.max) }
+        return await channel.write(bytes)
+    }
+
+    private func refuse(_ error: WireError) async {
+        let response = Self.failure(error.status, error.description)
+        let (bytes, _, _) = MessageEncoder.head(
+            of: response, answering: "GET", minorVersion: 1, keepsAlive: false)
+        if case .bytes(let body) = response.body { _ = await send(bytes + body) }
+        options.log?("\(channel.peer) - - \(LogTime.text()) \"-\" \(error.status) 0")
+        await lingerBeforeClose()
+    }
+
+    /// Takes what the client still sends for a moment: closing at once would make its system throw the answer away.
+    private func lingerBeforeClose() async {
+        setDeadline(2)
+        var left = Self.mostDrained
+        channel.finishWriting()
+        while left > 0, let bytes = await channel.read() { left -= bytes.count }
+    }
+
+    static func failure(_ status: Int, _ reason: String) -> HTTPResponse {
+        let word = HTTPResponse.phrase(status).lowercased().split(separator: " ").joined(separator: "_")
+        let text = reason.filter { $0 != "\"" && $0 != "\\" }
+        return HTTPResponse(
+            status, headers: ["Content-Type": "application/json"],
+            body: .bytes(Array("{\"error\":\"\(word)\",\"reason\":\"\(text)\"}\n".utf8)))
+    }
+
+    // MARK: Time
+
+    private func setDeadline(_ seconds: Int) {
+        channel.setDeadline(SocketChannel.now + UInt64(seconds) * 1_000_000_000)
+    }
+
+    /// When so many bytes must have gone over the wire that were begun at `start`.
+    private func due(since start: UInt64, bytes: Int) -> UInt64 {
+        let seconds = UInt64(options.bodySeconds + bytes / max(1, options.slowestRate))
+        return start + seconds * 1_000_000_000
+    }
+
+    private func log(_ head: RequestHead, _ status: Int, _ count: Int, _ start: UInt64) {
+        guard let log = options.log else { return }
+        log(
+            "\(channel.peer) - - \(LogTime.text()) \"\(head.method) \(head.target) HTTP/1.\(head.minorVersion)\" "
+                + "\(status) \(count)")
+    }
+}
+
+/// The body of the request that a connection is answering.
+private struct IncomingBody: BodyStream {
+    let connection: Connection
+
+    func next() async throws -> [UInt8]? { try await connection.nextBodyBytes() }
+}

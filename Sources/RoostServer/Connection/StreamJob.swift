@@ -1,0 +1,40 @@
+import RoostWire
+
+/// Sends a body that is made while it is sent. The task that makes it is cancelled when the client hangs up.
+struct StreamJob: Sendable {
+    let channel: SocketChannel
+    let stream: any BodyStream
+    let framing: BodyFraming
+    let pace: Connection
+
+    /// - Parameter head: What goes before the body.
+    /// - Returns: How many bytes of the body went out, and whether it is whole.
+    func run(after head: [UInt8], isEndless: Bool, _ activity: ConnectionActivity) async -> (Int, Bool) {
+        let task = Task { await send(after: head) }
+        activity.setEndless(isEndless ? task : nil)
+        // A client that has closed its own side may still wait for an answer that ends by itself.
+        if isEndless { channel.watch { task.cancel() } }
+        let result = await task.value
+        if isEndless { channel.stopWatching() }
+        activity.setEndless(nil)
+        return result
+    }
+
+    private func send(after head: [UInt8]) async -> (Int, Bool) {
+        var pending = head
+        var count = 0
+        do {
+            while let piece = try await stream.next() {
+                count += piece.count
+                pending += framing == .chunked ? MessageEncoder.chunk(piece) : piece
+                guard await pace.send(pending) else { return (count, false) }
+                pending = []
+            }
+        } catch {
+            return (count, false)
+        }
+        if case .length(let length) = framing, UInt64(count) != length { return (count, false) }
+        if framing == .chunked { pending += MessageEncoder.lastChunk }
+        return (count, pending.isEmpty ? true : await pace.send(pending))
+    }
+}

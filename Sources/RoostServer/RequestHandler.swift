@@ -1,0 +1,12 @@
+import RoostREST
+import RoostWire
+
+/// What a listener asks for answers. Put another listener in front of it, swift-nio's or Network.framework's, or something
+/// else behind this one.
+public protocol RequestHandler: Sendable {
+    /// Answers a request; never fails, since failures are answers, too. The body of the request may be read until the
+    /// answer's body has ended. When the client of an endless answer hangs up, the task that asks for its body is cancelled.
+    func respond(to request: HTTPRequest) async -> HTTPResponse
+}
+
+extension Router: RequestHandler {}

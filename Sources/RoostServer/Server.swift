@@ -1,0 +1,141 @@
+import Dispatch
+import RoostWire
+import Synchronization
+
+/// Listens for clients over HTTP/1.1 and has their requests answered.
+///
+/// ```swift
+/// let router = Router(try DatabaseManager("databases"), options: routerOptions)
+/// let server = try Server(router)
+/// try await server.run()
+/// ```
+///
+/// By default only programs on the same machine can connect. Connections that wait take no thread. It may be used from any
+/// thread.
+public final class Server: Sendable {
+    private struct Client {
+        let channel: SocketChannel
+        let activity: ConnectionActivity
+    }
+
+    private struct State {
+        var clients: [UInt64: Client] = [:]
+        var number: UInt64 = 0
+        var isStopped = false
+        var end: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// Seconds between looks at the deadlines.
+    private static let interval = 0.25
+
+    /// The port that it listens at.
+    public let port: UInt16
+    private let options: ServerOptions
+    private let handler: any RequestHandler
+    private let socket: Int32
+    private let hosts: HostCheck
+    private let queue = DispatchQueue(label: "roost.server")
+    private let source: EventSource
+    private let timer: EventSource
+    private let state = Mutex(State())
+
+    /// Begins to listen.
+    ///
+    /// - Throws: ``SocketError`` when the address is not this machine's, or somebody else listens there.
+    public init(_ handler: any RequestHandler, options: ServerOptions = ServerOptions()) throws(SocketError) {
+        self.handler = handler
+        self.options = options
+        hosts = HostCheck(options)
+        (socket, port) = try SystemSockets.listen(options.address, options.port)
+        source = EventSource.reading(socket, on: queue)
+        timer = EventSource.timer(Self.interval, on: queue)
+        let socket = socket
+        source.onCancel { SystemSockets.close(socket) }
+        source.onEvent { [weak self] in self?.acceptAll() }
+        timer.onEvent { [weak self] in self?.checkDeadlines() }
+        source.activate()
+        timer.activate()
+    }
+
+    deinit {
+        source.cancel()
+        timer.cancel()
+    }
+
+    /// The address that clients on this machine can use.
+    public var url: String {
+        let host = options.address.contains(":") ? "[\(options.address)]" : options.address
+        return "http://\(host):\(port)"
+    }
+
+    /// Returns when the server has been stopped. When the task is cancelled, it stops the server.
+    public func run() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isStopped = state.withLock { state in
+                    if state.isStopped { return true }
+                    state.end.append(continuation)
+                    return false
+                }
+                if isStopped { continuation.resume() }
+            }
+        } onCancel: {
+            Task { await self.stop() }
+        }
+    }
+
+    /// Takes no more clients, ends feeds, lets requests that are under way finish for as long as
+    /// ``ServerOptions/stopSeconds``, and cuts the rest.
+    public func stop() async {
+        let clients = state.withLock { state in
+            defer { state.isStopped = true }
+            return state.isStopped ? [] : Array(state.clients.values)
+        }
+        source.cancel()
+        for client in clients { client.activity.stop() }
+        for _ in 0..<max(1, options.stopSeconds * 20) {
+            for client in clients where !client.activity.isBusy { client.channel.close() }
+            if state.withLock({ $0.clients.isEmpty }) { break }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        for client in clients { client.channel.close() }
+        timer.cancel()
+        let waiting = state.withLock { state in
+            defer { state.end = [] }
+            return state.end
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// How many clients are connected.
+    public var connectionCount: Int { state.withLock { $0.clients.count } }
+
+    private func acceptAll() {
+        while let (socket, peer) = SystemSockets.accept(socket) {
+            let channel = SocketChannel(socket, peer: peer, queue: queue)
+            let activity = ConnectionActivity()
+            let number: UInt64? = state.withLock { state in
+                guard !state.isStopped, state.clients.count < options.connections else { return nil }
+                state.number += 1
+                state.clients[state.number] = Client(channel: channel, activity: activity)
+                return state.number
+            }
+            guard let number else {
+                channel.close()
+                continue
+            }
+            let connection = Connection(channel, handler, options, hosts, activity)
+            Task { [weak self] in
+                await connection.run()
+                self?.forget(number)
+            }
+        }
+    }
+
+    private func forget(_ number: UInt64) { state.withLock { $0.clients[number] = nil } }
+
+    private func checkDeadlines() {
+        let now = SocketChannel.now
+        for client in state.withLock({ Array($0.clients.values) }) { client.channel.checkDeadline(now) }
+    }
+}

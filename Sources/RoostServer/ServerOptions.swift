@@ -1,0 +1,31 @@
+import RoostWire
+
+/// Where a server listens, and what it bears.
+public struct ServerOptions: Sendable {
+    /// An address of this machine in figures. Default: `127.0.0.1`, so that nobody else's machine can ask.
+    public var address = "127.0.0.1"
+    /// The port; 0 takes a free one. Default: 5984, CouchDB's.
+    public var port: UInt16 = 5984
+    /// Names besides those of this machine that clients may know the server by, as their field `Host` tells; a page that
+    /// lets its own name lead here (DNS rebinding) is refused. Asked only while the address is of the loopback.
+    public var hosts: [String] = []
+    /// How many connections there may be at a time. Default: 1,024.
+    public var connections = 1024
+    /// How large heads may be.
+    public var limits = MessageLimits()
+    /// Seconds from the first byte of a head to its last. Default: 15.
+    public var headSeconds = 15
+    /// Seconds that a connection may be without a request. Default: 60.
+    public var idleSeconds = 60
+    /// Seconds that a body, or an answer, may take besides those that it needs at ``slowestRate``. Default: 30.
+    public var bodySeconds = 30
+    /// The bytes a second that a client must send or take. Default: 1,024.
+    public var slowestRate = 1024
+    /// Seconds that ``Server/stop()`` waits for requests under way. Default: 5.
+    public var stopSeconds = 5
+    /// Gets a line for each request, in the common log format; called from many threads.
+    public var log: (@Sendable (String) -> Void)?
+
+    /// The usual ones.
+    public init() {}
+}

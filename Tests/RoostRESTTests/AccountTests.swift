@@ -1,0 +1,116 @@
+import RoostREST
+import RoostWire
+import Testing
+
+/// Names, passwords, sessions, and pages of other origins.
+@Suite struct AccountTests {
+    private func filled() async throws -> TestRouter {
+        let test = try TestRouter { options, _ in
+            options.admins = ["anna": "secret"]
+            options.origins = ["https://app.example.org"]
+        }
+        try await test.ask("PUT", "/open")
+        try await test.ask("PUT", "/open/_security", "{}")
+        let user = #"{"type":"user","name":"mia","roles":["reader"],"password":"pw:1"}"#
+        #expect(try await test.ask("PUT", "/_users/org.couchdb.user:mia", user).status == 201)
+        return test
+    }
+
+    @Test func namesAndPasswordsAreChecked() async throws {
+        let test = try await filled()
+        let admin = try await test.askAsListener("GET", "/_session", headers: basic("anna", "secret"))
+        #expect(admin.text.contains(#""userCtx":{"name":"anna","roles":["_admin"]}"#))
+        let user = try await test.askAsListener("GET", "/_session", headers: basic("mia", "pw:1"))
+        #expect(user.text.contains(#""userCtx":{"name":"mia","roles":["reader"]}"#))
+        #expect(user.text.contains(#""authenticated":"default""#))
+        #expect(try await test.askAsListener("GET", "/_session").text.contains(#""name":null"#))
+        for (name, password) in [("anna", "wrong"), ("mia", "wrong"), ("nobody", "x"), ("", "")] {
+            let answer = try await test.askAsListener("GET", "/open", headers: basic(name, password))
+            #expect(answer.status == 401 && answer.text.contains("Name or password is incorrect."))
+        }
+        let odd = try await test.askAsListener("GET", "/open", headers: ["Authorization": "Basic !"])
+        #expect(odd.status == 401)
+    }
+
+    @Test func passwordsAreNotKept() async throws {
+        let test = try await filled()
+        let document = try await test.ask("GET", "/_users/org.couchdb.user:mia")
+        #expect(!document.text.contains("pw:1") && document.text.contains(#""password_scheme":"pbkdf2""#))
+        let own = UserContext(name: "mia", roles: ["reader"])
+        #expect(try await test.ask("GET", "/_users/org.couchdb.user:mia", as: own).status == 200)
+        #expect(try await test.ask("GET", "/_users/org.couchdb.user:other", as: own).status == 404)
+        let revision = try #require(document["_rev"] as? String)
+        func change(_ body: String) async throws -> Int {
+            try await test.ask("PUT", "/_users/org.couchdb.user:mia?rev=\(revision)", body, as: own).status
+        }
+        #expect(try await change(#"{"type":"user","name":"mia","roles":["boss"],"password":"new"}"#) == 403)
+        #expect(try await change(#"{"type":"user","name":"eve","roles":["reader"],"password":"new"}"#) == 403)
+        #expect(try await change(#"{"type":"user","name":"mia","roles":["reader"],"password":"new"}"#) == 201)
+        #expect(try await test.askAsListener("GET", "/open", headers: basic("mia", "new")).status == 200)
+        #expect(try await test.askAsListener("GET", "/open", headers: basic("mia", "pw:1")).status == 401)
+        let system = #"{"type":"user","name":"x","roles":["_admin"],"password":"x"}"#
+        #expect(try await test.ask("PUT", "/_users/org.couchdb.user:x", system).status == 403)
+        let bulk =
+            #"{"docs":[{"_id":"org.couchdb.user:y","type":"user","name":"y","roles":[],"password":"sesame"}]}"#
+        try await test.ask("POST", "/_users/_bulk_docs", bulk)
+        #expect(try await !test.ask("GET", "/_users/org.couchdb.user:y").text.contains("sesame"))
+    }
+
+    @Test func fiveWrongPasswordsLockANameForThatAddress() async throws {
+        let test = try await filled()
+        for _ in 0..<5 {
+            #expect(try await test.askAsListener("GET", "/open", headers: basic("anna", "x")).status == 401)
+        }
+        #expect(try await test.askAsListener("GET", "/open", headers: basic("anna", "secret")).status == 403)
+        let elsewhere = try await test.askAsListener(
+            "GET", "/open", headers: basic("anna", "secret"), peer: "192.0.2.2")
+        #expect(elsewhere.status == 200)
+    }
+
+    @Test func sessionsBeginAndEnd() async throws {
+        let test = try await filled()
+        let login = try await test.askAsListener("POST", "/_session", #"{"name":"mia","password":"pw:1"}"#)
+        #expect(
+            login.status == 200 && login.text == "{\"ok\":true,\"name\":\"mia\",\"roles\":[\"reader\"]}\n")
+        let cookie = try #require(login.headers["Set-Cookie"])
+        #expect(cookie.hasPrefix("AuthSession=") && cookie.contains("HttpOnly") && cookie.contains("Path=/"))
+        let value = String(cookie.prefix { $0 != ";" })
+        let session = try await test.askAsListener("GET", "/_session", headers: ["Cookie": "a=b; \(value)"])
+        #expect(
+            session.text.contains(#""name":"mia""#) && session.text.contains(#""authenticated":"cookie""#))
+        let forged = value.dropLast() + (value.last == "A" ? "B" : "A")
+        for cookie in [String(forged), "AuthSession=", "AuthSession=bWlhOjE6MA", "AuthSession=!"] {
+            let answer = try await test.askAsListener("GET", "/_session", headers: ["Cookie": cookie])
+            #expect(answer.text.contains(#""name":null"#), "\(cookie)")
+        }
+        let form = try await test.askAsListener(
+            "POST", "/_session", "name=mia&password=pw%3A1",
+            headers: ["Content-Type": "application/x-www-form-urlencoded"])
+        #expect(form.status == 200)
+        let wrong = try await test.askAsListener("POST", "/_session", #"{"name":"mia","password":"x"}"#)
+        #expect(wrong.status == 401 && wrong.headers["Set-Cookie"]?.contains("Max-Age=0") == true)
+        let logout = try await test.askAsListener("DELETE", "/_session", headers: ["Cookie": value])
+        #expect(logout.headers["Set-Cookie"]?.contains("Max-Age=0") == true)
+    }
+
+    @Test func pagesOfOtherOriginsAskWhatIsPermitted() async throws {
+        let test = try await filled()
+        let listed: HTTPHeaders = ["Origin": "https://app.example.org"]
+        var preflight = listed
+        preflight["Access-Control-Request-Method"] = "PUT"
+        let permitted = try await test.askAsListener("OPTIONS", "/open/a", headers: preflight)
+        #expect(permitted.status == 204 && permitted.text.isEmpty)
+        #expect(permitted.headers["Access-Control-Allow-Origin"] == "https://app.example.org")
+        #expect(permitted.headers["Access-Control-Allow-Headers"]?.contains("authorization") == true)
+        preflight["Origin"] = "https://evil.example.org"
+        #expect(try await test.askAsListener("OPTIONS", "/open/a", headers: preflight).status == 403)
+        let answer = try await test.askAsListener("GET", "/none", headers: listed)
+        #expect(answer.headers["Access-Control-Allow-Credentials"] == "true" && answer.status == 404)
+        let evil: HTTPHeaders = ["Origin": "https://evil.example.org"]
+        #expect(try await test.askAsListener("PUT", "/open/a", "{}", headers: evil).status == 403)
+        let read = try await test.askAsListener("GET", "/open", headers: evil)
+        #expect(read.status == 200 && read.headers["Access-Control-Allow-Origin"] == nil)
+        let own: HTTPHeaders = ["Origin": "http://localhost:5984", "Host": "localhost:5984"]
+        #expect(try await test.askAsListener("PUT", "/open/b", "{}", headers: own).status == 201)
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import RoostREST
+import RoostWire
+import Testing
+
+/// Attachments alone, in base64, and in multipart bodies both ways.
+@Suite struct AttachmentTests {
+    private func filled() async throws -> (TestRouter, String) {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        let answer = try await test.ask(
+            "PUT", "/db/a/dir/f.txt", "hello world", headers: ["Content-Type": "text/plain"])
+        #expect(answer.status == 201, "\(answer.text)")
+        return (test, try #require(answer["rev"] as? String))
+    }
+
+    @Test func givesWholesAndRanges() async throws {
+        let (test, _) = try await filled()
+        let whole = try await test.ask("GET", "/db/a/dir%2Ff.txt")
+        #expect(
+            (whole.status, whole.text, whole.headers["Content-Type"]) == (200, "hello world", "text/plain"))
+        #expect(
+            whole.headers["Content-Security-Policy"] == "sandbox" && whole.headers["Accept-Ranges"] == "bytes"
+        )
+        let part = try await test.ask("GET", "/db/a/dir/f.txt", headers: ["Range": "bytes=6-"])
+        #expect((part.status, part.text, part.headers["Content-Range"]) == (206, "world", "bytes 6-10/11"))
+        let beyond = try await test.ask("GET", "/db/a/dir/f.txt", headers: ["Range": "bytes=11-"])
+        #expect((beyond.status, beyond.headers["Content-Range"]) == (416, "bytes */11"))
+        let tag = try #require(whole.headers["ETag"])
+        #expect(try await test.ask("GET", "/db/a/dir/f.txt", headers: ["If-None-Match": tag]).status == 304)
+        #expect(try await test.ask("GET", "/db/a/none").text.contains("Document is missing attachment"))
+        #expect(try await test.ask("GET", "/db/none/f").text.contains("missing"))
+    }
+
+    @Test func editsNeedTheRevision() async throws {
+        let (test, revision) = try await filled()
+        #expect(try await test.ask("PUT", "/db/a/g", "x").status == 409)
+        #expect(
+            try await test.ask("PUT", "/db/a/_g?rev=\(revision)", "x").text.contains(
+                "starts with prohibited character '_'"))
+        let second = try await test.ask("PUT", "/db/a/g?rev=\(revision)", "x")
+        let rev = try #require(second["rev"] as? String)
+        #expect(try await test.ask("GET", "/db/a/dir/f.txt").text == "hello world")
+        #expect(try await test.ask("DELETE", "/db/a/g").status == 409)
+        #expect(try await test.ask("DELETE", "/db/a/none?rev=\(rev)").status == 404)
+        #expect(try await test.ask("DELETE", "/db/a/g?rev=\(rev)").status == 200)
+        #expect(try await test.ask("GET", "/db/a/g").status == 404)
+    }
+
+    /// A save without `_attachments` removes them, as in CouchDB; stubs keep them.
+    @Test func savesKeepWhatTheyName() async throws {
+        let (test, revision) = try await filled()
+        let kept = try await test.put(
+            "/db/a?rev=\(revision)", #"{"_attachments":{"dir/f.txt":{"stub":true,"revpos":1}}}"#)
+        let document = try await test.ask("GET", "/db/a")
+        #expect(document.text.contains(#""stub":true"#) && document.text.contains(#""revpos":1"#))
+        #expect(!document.text.contains("encoding"))
+        _ = try await test.put("/db/a?rev=\(kept)", #"{"n":1}"#)
+        #expect(try await test.ask("GET", "/db/a/dir/f.txt").status == 404)
+        #expect(
+            try await test.ask("PUT", "/db/b", #"{"_attachments":{"f":{"stub":true,"revpos":1}}}"#).status
+                == 412)
+        #expect(try await test.ask("PUT", "/db/b", #"{"_attachments":{"_f":{"data":""}}}"#).status == 400)
+    }
+
+    @Test func contentComesInBase64OrBeside() async throws {
+        let (test, revision) = try await filled()
+        let inline = try await test.ask(
+            "GET", "/db/a?attachments=true", headers: ["Accept": "application/json"])
+        #expect(inline.text.contains(#""data":"aGVsbG8gd29ybGQ=""#))
+        let beside = await test.router.respond(to: .get("/db/a?attachments=true"), as: .admin)
+        #expect(beside.headers["Content-Type"]?.hasPrefix("multipart/related") == true)
+        guard case .stream(let stream, let length?) = beside.body else {
+            Issue.record("no length")
+            return
+        }
+        let bytes = try await stream.collect()
+        #expect(UInt64(bytes.count) == length)
+        // What was read can be written, to another database.
+        try await test.ask("PUT", "/copy")
+        let put = await test.router.respond(
+            to: HTTPRequest(
+                "PUT", "/copy/a?new_edits=false",
+                headers: ["Content-Type": try #require(beside.headers["Content-Type"])],
+                body: BytesBody(bytes)), as: .admin)
+        #expect(put.status == 201)
+        #expect(try await test.ask("GET", "/copy/a/dir/f.txt").text == "hello world")
+        #expect(try await test.ask("GET", "/copy/a")["_rev"] as? String == revision)
+        let since = try await test.ask(
+            "GET", "/db/a?atts_since=%5B%22\(revision)%22%5D", headers: ["Accept": "application/json"])
+        #expect(since.text.contains(#""stub":true"#))
+    }
+
+    private func multipart(_ json: String, _ parts: [String]) -> String {
+        "--x\r\nContent-Type: application/json\r\n\r\n\(json)" + parts.map { "\r\n--x\r\n\($0)" }.joined()
+            + "\r\n--x--"
+    }
+
+    @Test func partsBelongToAttachmentsByNameElseByOrder() async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        let related: HTTPHeaders = ["Content-Type": "multipart/related;boundary=x"]
+        let json =
+            #"{"n":{"_attachments":0},"_attachments":{"z":{"follows":true,"length":1},"a":{"follows":true,"content_type":"text/x"},"i":{"data":"aQ=="}}}"#
+        let ordered = try await test.ask(
+            "PUT", "/db/a", multipart(json, ["\r\nZ", "\r\nA"]), headers: related)
+        #expect(ordered.status == 201, "\(ordered.text)")
+        #expect(try await test.ask("GET", "/db/a/z").text == "Z")
+        #expect(try await test.ask("GET", "/db/a/a").headers["Content-Type"] == "text/x")
+        #expect(try await test.ask("GET", "/db/a/i").text == "i")
+        let named = ["Content-Disposition: attachment; filename=\"a\"\r\n\r\nA", "\r\nZ"]
+        _ = try await test.ask("PUT", "/db/b", multipart(json, named), headers: related)
+        #expect(try await test.ask("GET", "/db/b/a").text == "A")
+        #expect(try await test.ask("GET", "/db/b/z").text == "Z")
+        for parts in [[], ["\r\nZ"], ["\r\nZ", "\r\nA", "\r\nB"]] {
+            #expect(
+                try await test.ask("PUT", "/db/c", multipart(json, parts), headers: related).status == 400)
+        }
+        #expect(try await test.ask("PUT", "/db/c", "--x--", headers: related).status == 400)
+        #expect(
+            try await test.ask("PUT", "/db/c", "", headers: ["Content-Type": "multipart/related"]).status
+                == 400)
+        #expect(try await test.ask("GET", "/db/c").status == 404)
+    }
+
+    @Test func openRevisionsAreJSONOrMixed() async throws {
+        let (test, revision) = try await filled()
+        let json = try await test.ask(
+            "GET", "/db/a?open_revs=%5B%22\(revision)%22,%223-ff%22%5D&revs=true",
+            headers: ["Accept": "application/json"])
+        let rows = try #require(json.json as? [[String: Any]])
+        #expect(rows.count == 2 && rows[1]["missing"] as? String == "3-ff")
+        let mixed = try await test.ask(
+            "GET", "/db/a?open_revs=%5B%22\(revision)%22,%223-ff%22%5D&attachments=true")
+        #expect(mixed.headers["Content-Type"]?.hasPrefix("multipart/mixed") == true)
+        #expect(mixed.text.contains("multipart/related") && mixed.text.contains("hello world"))
+        #expect(mixed.text.contains("application/json; error=\"true\"\r\n\r\n{\"missing\":\"3-ff\"}"))
+        #expect(try await test.ask("GET", "/db/none?open_revs=all").status == 404)
+        let bulk = try await test.ask(
+            "POST", "/db/_bulk_get?attachments=true", #"{"docs":[{"id":"a"},{"id":"z","rev":"1-ff"}]}"#,
+            headers: ["Accept": "multipart/mixed"])
+        #expect(bulk.headers["Content-Type"]?.hasPrefix("multipart/mixed") == true)
+        #expect(bulk.text.contains("X-Rev-Id: \(revision)") && bulk.text.contains("hello world"))
+    }
+
+    @Test func bodiesMayBeCompressed() async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        // {"n":1} by gzip
+        let gzip = try #require(Data(base64Encoded: "H4sIAAAAAAACA6tWylOyMqwFAH47S9QHAAAA"))
+        let request = HTTPRequest(
+            "PUT", "/db/a", headers: ["Content-Encoding": "gzip"], body: BytesBody(Array(gzip)))
+        #expect(await test.router.respond(to: request, as: .admin).status == 201)
+        #expect(try await test.ask("GET", "/db/a").text.contains(#""n":1"#))
+        let odd = try await test.ask("PUT", "/db/b", "{}", headers: ["Content-Encoding": "br"])
+        #expect(odd.status == 415)
+    }
+
+    @Test func whatIsTooLongIsRefused() async throws {
+        let test = try TestRouter { options, _ in
+            options.longestAttachment = 10
+            options.longestJSON = 100
+        }
+        try await test.ask("PUT", "/db")
+        #expect(try await test.ask("PUT", "/db/a/f", "0123456789").status == 201)
+        #expect(try await test.ask("PUT", "/db/b/f", "0123456789x").text.contains("attachment_too_large"))
+        let long = "{\"n\":\"\(String(repeating: "x", count: 100))\"}"
+        #expect(try await test.ask("PUT", "/db/c", long).status == 413)
+    }
+}

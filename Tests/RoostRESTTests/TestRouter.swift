@@ -1,0 +1,83 @@
+import Foundation
+import RoostREST
+import RoostWire
+import Testing
+
+/// A router over databases in a directory of its own, asked without sockets.
+final class TestRouter: Sendable {
+    /// An answer, read to its end.
+    struct Answer {
+        let status: Int
+        let headers: HTTPHeaders
+        let text: String
+
+        /// The body as JSON; null for none.
+        var json: Any {
+            (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) ?? NSNull()
+        }
+
+        /// A member of the body.
+        subscript(_ name: String) -> Any? { (json as? [String: Any])?[name] }
+    }
+
+    let router: Router
+    private let directory: String
+
+    init(_ change: (inout RouterOptions, inout Hooks) -> Void = { _, _ in }) throws {
+        directory = FileManager.default.temporaryDirectory.path + "/roost-rest-\(UUID().uuidString)"
+        var options = RouterOptions()
+        // Deriving keys is slow on purpose; what is tested here is what becomes of them.
+        options.passwordRounds = 2
+        var hooks = Hooks()
+        change(&options, &hooks)
+        router = Router(try DatabaseManager(directory), options: options, hooks: hooks)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    /// Asks as `user`, with a JSON body where there is one.
+    @discardableResult
+    func ask(
+        _ method: String, _ target: String, _ body: String? = nil, headers: HTTPHeaders = HTTPHeaders(),
+        as user: UserContext = .admin
+    ) async throws -> Answer {
+        let response = await router.respond(to: request(method, target, body, headers), as: user)
+        return try await Self.read(response)
+    }
+
+    /// Asks as whoever the fields say, as a listener does.
+    func askAsListener(
+        _ method: String, _ target: String, _ body: String? = nil, headers: HTTPHeaders = HTTPHeaders(),
+        peer: String = "192.0.2.1"
+    ) async throws -> Answer {
+        var request = request(method, target, body, headers)
+        request.peer = peer
+        return try await Self.read(await router.respond(to: request))
+    }
+
+    private func request(
+        _ method: String, _ target: String, _ body: String?, _ headers: HTTPHeaders
+    ) -> HTTPRequest {
+        var headers = headers
+        if headers["Content-Type"] == nil { headers["Content-Type"] = "application/json" }
+        return HTTPRequest(
+            method, target, headers: headers, body: body.map { BytesBody(Array($0.utf8)) })
+    }
+
+    static func read(_ response: HTTPResponse) async throws -> Answer {
+        Answer(
+            status: response.status, headers: response.headers,
+            text: String(decoding: try await response.bytes(), as: UTF8.self))
+    }
+
+    /// Saves a document and answers its revision.
+    func put(_ target: String, _ body: String) async throws -> String {
+        let answer = try await ask("PUT", target, body)
+        return try #require(answer["rev"] as? String, "\(target): \(answer.text)")
+    }
+}
+
+/// `Authorization` for a name and a password.
+func basic(_ name: String, _ password: String) -> HTTPHeaders {
+    ["Authorization": "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()]
+}

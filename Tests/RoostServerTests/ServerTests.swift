@@ -1,0 +1,242 @@
+import Foundation
+import RoostREST
+import RoostServer
+import RoostWire
+import Synchronization
+import Testing
+
+/// The listener, asked byte by byte.
+@Suite struct ServerTests {
+    private let host = "Host: localhost\r\n"
+
+    @Test func answersOneRequestAfterAnother() async throws {
+        let test = try await TestServer()
+        let client = try test.connect()
+        await client.send(
+            "PUT /db/a HTTP/1.1\r\n\(host)Content-Length: 7\r\n\r\n{\"n\":1}GET /db/a HTTP/1.1\r\n\(host)\r\n"
+        )
+        let answer = await client.receive(until: "\"n\":1}\n")
+        #expect(answer.hasPrefix("HTTP/1.1 201 Created\r\n") && answer.contains("HTTP/1.1 200 OK\r\n"))
+        #expect(answer.contains("\r\nDate: "))
+        await client.send("GET /db/none HTTP/1.1\r\n\(host)\r\n")
+        #expect(await client.receive(until: "}\n").hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+        await client.send("HEAD /db/a HTTP/1.1\r\n\(host)Connection: close\r\n\r\n")
+        let head = await client.receiveAll()
+        #expect(
+            head.contains("Content-Length: ") && head.contains("Connection: close")
+                && head.hasSuffix("\r\n\r\n"))
+        let old = try await test.exchange("GET /db/_all_docs HTTP/1.0\r\n\r\n")
+        #expect(!old.contains("chunked") && old.hasSuffix("]}\n"))
+        await test.server.stop()
+    }
+
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.1\nHost: a\n\n", 400),
+        ("\u{16}\u{3}\u{1}\u{2}\r\n\r\n", 400),
+        ("GET / HTTP/3.0\r\nHost: localhost\r\n\r\n", 505), ("SSH-2.0-x\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nX : y\r\n\r\n", 400),
+        ("PUT /db/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}x", 400),
+        (
+            "PUT /db/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+            400
+        ),
+        (
+            "PUT /db/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}x\r\n0\r\n\r\n",
+            400
+        ),
+        ("PUT /db/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 501),
+        ("GET / HTTP/1.1\r\nHost: evil.example.org\r\n\r\n", 421),
+        ("GET / HTTP/1.1\r\nHost: localhost.evil\r\nConnection: close\r\n\r\n", 421),
+        (
+            "PUT /db/x HTTP/1.1\r\nHost: localhost\r\nExpect: a miracle\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            417
+        ),
+    ])
+    func refusesWhatIsAmbiguousAndCloses(text: String, status: Int) async throws {
+        let test = try await TestServer()
+        let client = try test.connect()
+        // What is smuggled behind must not be taken for a request.
+        await client.send(
+            text + "PUT /db/smuggled HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}")
+        client.finishSending()
+        let answer = await client.receiveAll()
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(text.debugDescription): \(answer)")
+        if status != 421 && status != 417 {
+            #expect(await test.router.respond(to: .get("/db/smuggled"), as: .admin).status == 404)
+        }
+        #expect(await test.router.respond(to: .get("/db/x"), as: .admin).status == 404)
+        await test.server.stop()
+    }
+
+    @Test func halfARequestSavesNothing() async throws {
+        let test = try await TestServer()
+        for text in [
+            "PUT /db/half HTTP/1.1\r\n\(host)Content-Length: 20\r\n\r\n{\"n\":1}",
+            "PUT /db/half HTTP/1.1\r\n\(host)Transfer-Encoding: chunked\r\n\r\n7\r\n{\"n\":1}\r\n",
+            "PUT /db/half HT",
+            "PUT /db/half/file HTTP/1.1\r\n\(host)Content-Length: 20\r\n\r\nhalf",
+        ] {
+            let client = try test.connect()
+            await client.send(text)
+            client.finishSending()
+            _ = await client.receiveAll()
+        }
+        try await test.waitForConnections(0)
+        #expect(await test.router.respond(to: .get("/db/half"), as: .admin).status == 404)
+        await test.server.stop()
+    }
+
+    @Test func tellsAClientThatWaitsToGoOn() async throws {
+        let test = try await TestServer()
+        let client = try test.connect()
+        await client.send("PUT /db/a HTTP/1.1\r\n\(host)Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+        #expect(await client.receive(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+        await client.send("{}")
+        #expect(await client.receive(until: "}\n").hasPrefix("HTTP/1.1 201 "))
+        // Refused without asking for the body: the connection can't be used again.
+        await client.send("PUT /none/a HTTP/1.1\r\n\(host)Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+        let answer = await client.receiveAll()
+        #expect(answer.hasPrefix("HTTP/1.1 404 ") && answer.contains("Connection: close"))
+        await test.server.stop()
+    }
+
+    /// A body that nobody reads is passed over, so that the next request is found.
+    @Test func passesOverABodyThatNobodyWanted() async throws {
+        let test = try await TestServer()
+        let client = try test.connect()
+        await client.send(
+            "PUT /none/a HTTP/1.1\r\n\(host)Content-Length: 100000\r\n\r\n"
+                + String(repeating: "x", count: 100_000))
+        #expect(await client.receive(until: "}\n").hasPrefix("HTTP/1.1 404 "))
+        await client.send("GET /db HTTP/1.1\r\n\(host)Connection: close\r\n\r\n")
+        #expect(await client.receiveAll().hasPrefix("HTTP/1.1 200 "))
+        await test.server.stop()
+    }
+
+    @Test func cutsWhoTakesTooLong() async throws {
+        let test = try await TestServer {
+            $0.headSeconds = 0
+            $0.bodySeconds = 0
+        }
+        for text in ["GET / HT", "PUT /db/a HTTP/1.1\r\n\(host)Content-Length: 20\r\n\r\n{"] {
+            let client = try test.connect()
+            await client.send(text)
+            _ = await client.receiveAll()
+        }
+        try await test.waitForConnections(0)
+        #expect(await test.router.respond(to: .get("/db/a"), as: .admin).status == 404)
+        await test.server.stop()
+    }
+
+    @Test func feedsEndWhenTheirClientHangsUp() async throws {
+        let test = try await TestServer()
+        let clients = try (0..<20).map { _ in try test.connect() }
+        for client in clients {
+            await client.send(
+                "GET /db/_changes?feed=continuous&since=now&heartbeat=600000 HTTP/1.1\r\n\(host)\r\n")
+            #expect(await client.receive(until: "\r\n\r\n").contains("chunked"))
+        }
+        try await test.waitForConnections(20)
+        for client in clients { client.close() }
+        try await test.waitForConnections(0)
+        await test.server.stop()
+    }
+
+    @Test func aFeedTellsWhatIsSaved() async throws {
+        let test = try await TestServer()
+        let client = try test.connect()
+        await client.send("GET /db/_changes?feed=continuous&since=now HTTP/1.1\r\n\(host)\r\n")
+        _ = await client.receive(until: "1\r\n\n\r\n")
+        _ = await test.router.respond(to: .json("PUT", "/db/new", "{}"), as: .admin)
+        #expect(await client.receive(until: "}\n").contains(#""id":"new""#))
+        await test.server.stop()
+    }
+
+    /// A client that does not read stops the server from making more, not from serving others.
+    @Test func aSlowReaderHoldsUpOnlyItself() async throws {
+        let test = try await TestServer()
+        let size = 20 << 20
+        let put = HTTPRequest(
+            "PUT", "/db/a/large", headers: ["Content-Type": "application/octet-stream"],
+            body: BytesBody([UInt8](repeating: 7, count: size)))
+        #expect(await test.router.respond(to: put, as: .admin).status == 201)
+        let slow = try test.connect()
+        await slow.send("GET /db/a/large HTTP/1.1\r\n\(host)Connection: close\r\n\r\n")
+        for _ in 0..<10 {
+            #expect(
+                try await test.exchange("GET /db HTTP/1.1\r\n\(host)Connection: close\r\n\r\n").hasPrefix(
+                    "HTTP/1.1 200 "))
+        }
+        var count = 0
+        while let bytes = await slow.receive() { count += bytes.count }
+        #expect(count > size && count < size + 1000)
+        await test.server.stop()
+    }
+
+    @Test func largeBodiesGoInPieceByPiece() async throws {
+        let test = try await TestServer()
+        let client = try test.connect()
+        await client.send(
+            "PUT /db/a/large HTTP/1.1\r\n\(host)Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+        for _ in 0..<200 {
+            await client.send("10000\r\n")
+            await client.send([UInt8](repeating: 65, count: 0x10000))
+            await client.send("\r\n")
+        }
+        await client.send("0\r\n\r\n")
+        #expect(await client.receiveAll().hasPrefix("HTTP/1.1 201 "))
+        let document = try await test.router.respond(to: .get("/db/a"), as: .admin).bytes()
+        #expect(String(decoding: document, as: UTF8.self).contains("\"length\":\(200 * 0x10000)"))
+        await test.server.stop()
+    }
+
+    @Test func takesNoMoreConnectionsThanItMay() async throws {
+        let test = try await TestServer { $0.connections = 2 }
+        let clients = try (0..<2).map { _ in try test.connect() }
+        try await test.waitForConnections(2)
+        #expect(try await test.exchange("GET / HTTP/1.1\r\n\(host)\r\n") == "")
+        clients[0].close()
+        try await test.waitForConnections(1)
+        #expect(
+            try await test.exchange("GET / HTTP/1.1\r\n\(host)Connection: close\r\n\r\n").hasPrefix(
+                "HTTP/1.1 200 "))
+        await test.server.stop()
+    }
+
+    @Test func stoppingEndsFeedsAndIdleConnections() async throws {
+        let test = try await TestServer()
+        let feed = try test.connect()
+        await feed.send("GET /db/_changes?feed=continuous&since=now&heartbeat=600000 HTTP/1.1\r\n\(host)\r\n")
+        _ = await feed.receive(until: "1\r\n\n\r\n")
+        let idle = try test.connect()
+        try await test.waitForConnections(2)
+        async let running: Void = test.server.run()
+        await test.server.stop()
+        await running
+        // What is cut off must not look whole.
+        #expect(await !feed.receiveAll().hasSuffix("0\r\n\r\n"))
+        #expect(await idle.receiveAll() == "")
+        #expect(throws: (any Error).self) { try test.connect() }
+    }
+
+    @Test func linesOfTheLogHaveNoCredentials() async throws {
+        let lines = Lines()
+        let test = try await TestServer { $0.log = { lines.add($0) } }
+        _ = try await test.exchange(
+            "GET /db HTTP/1.1\r\n\(host)Authorization: Basic c2VzYW1l\r\nConnection: close\r\n\r\n")
+        _ = try await test.exchange("GET /db HTTP/1.1\r\n\(host)Connection: close\r\n\r\n")
+        await test.server.stop()
+        #expect(lines.all.count == 2 && !lines.all.joined().contains("c2VzYW1l"))
+        let line = try #require(lines.all.last)
+        #expect(line.hasPrefix("127.0.0.1 - - [") && line.contains("\"GET /db HTTP/1.1\" 200 "))
+    }
+}
+
+/// Collects lines from any thread.
+private final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+}
