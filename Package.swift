@@ -74,7 +74,7 @@ func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
         "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
-        "RoostQuery", "RoostWire", "RoostSimulation", "RoostCampaign",
+        "RoostOrder", "RoostQuery", "RoostWire", "RoostSimulation", "RoostCampaign",
     ]
     guard isFuzzing else {
         return [
