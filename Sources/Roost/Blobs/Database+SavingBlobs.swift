@@ -1,7 +1,7 @@
 import Foundation
 
 extension Database {
-    /// Stores bytes, durably, and returns what a document refers to them by: see ``saveBlob(_:contentType:options:)-([UInt8],_,_)``.
+    /// Stores bytes, durably, and returns what a document refers to them by, as the form for an array does.
     public func saveBlob(
         _ data: Data, contentType: String? = nil, options: BlobOptions = BlobOptions()
     ) throws(DatabaseError) -> Blob {
@@ -43,7 +43,7 @@ extension Database {
 
     // MARK: For tasks
 
-    /// As ``saveBlob(_:contentType:options:)-([UInt8],_,_)``, without blocking a thread of the task's executor.
+    /// As the form that blocks, without blocking a thread of the task's executor.
     public func saveBlob(
         _ bytes: [UInt8], contentType: String? = nil, options: BlobOptions = BlobOptions()
     ) async throws(DatabaseError) -> Blob {
@@ -52,7 +52,7 @@ extension Database {
         }
     }
 
-    /// As ``saveBlob(_:contentType:options:)-(Data,_,_)``, without blocking a thread of the task's executor.
+    /// As the form that blocks, without blocking a thread of the task's executor.
     public func saveBlob(
         _ data: Data, contentType: String? = nil, options: BlobOptions = BlobOptions()
     ) async throws(DatabaseError) -> Blob {
@@ -61,7 +61,7 @@ extension Database {
         }
     }
 
-    /// As ``saveBlob(contentsOf:contentType:options:)``, without blocking a thread of the task's executor.
+    /// As the form that blocks, without blocking a thread of the task's executor.
     public func saveBlob(
         contentsOf file: URL, contentType: String? = nil, options: BlobOptions = BlobOptions()
     ) async throws(DatabaseError) -> Blob {

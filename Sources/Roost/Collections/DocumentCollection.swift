@@ -71,7 +71,7 @@ public final class DocumentCollection: Sendable {
         }
     }
 
-    /// Saves a value in place of the revision that it was read at, durably: see ``WriteBatch/save(_:in:expecting:)``.
+    /// Saves a value in place of the revision that it was read at, durably, as ``WriteBatch`` does.
     @discardableResult
     public func save<Value: Encodable>(
         _ value: inout Stored<Value>, expecting expectation: DocumentExpectation? = nil

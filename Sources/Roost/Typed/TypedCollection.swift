@@ -68,7 +68,7 @@ public struct TypedCollection<Value: Codable>: Sendable, Hashable {
         try Stored(try documents.save(value, id: id, expecting: expectation))
     }
 
-    /// Saves a value in place of the revision that it was read at, durably: see ``WriteBatch/save(_:in:expecting:)``.
+    /// Saves a value in place of the revision that it was read at, durably, as ``WriteBatch`` does.
     @discardableResult
     public func save(
         _ value: inout Stored<Value>, expecting expectation: DocumentExpectation? = nil

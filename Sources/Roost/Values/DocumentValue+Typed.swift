@@ -10,7 +10,7 @@ extension MutableDocument {
         set { self[key] = newValue?.documentValue }
     }
 
-    /// The value that `path` leads to, of a certain type; see ``subscript(path:)-(FleecePath)``.
+    /// The value that `path` leads to, of a certain type. Assigning makes the dictionaries on the way.
     public subscript<Value: DocumentValueConvertible>(path path: FleecePath) -> Value? {
         get { (self[path: path] as DocumentValue?).flatMap { Value($0) } }
         set { self[path: path] = newValue?.documentValue }

@@ -19,7 +19,7 @@ extension WriteBatch {
 }
 
 extension DocumentCollection {
-    /// Saves a draft where the document is as expected, durably: see ``WriteBatch/save(_:in:expecting:)-(MutableDocument,_,_)``.
+    /// Saves a draft where the document is as expected, durably, as ``WriteBatch`` does.
     @discardableResult
     public func save(
         _ draft: inout MutableDocument, expecting expectation: DocumentExpectation
@@ -32,7 +32,7 @@ extension DocumentCollection {
         return document
     }
 
-    /// Saves a draft where the document is as expected, durably: see ``WriteBatch/save(_:in:expecting:)-(MutableDocument,_,_)``.
+    /// Saves a draft where the document is as expected, durably, as ``WriteBatch`` does.
     @discardableResult
     public func save(
         _ draft: inout MutableDocument, expecting expectation: DocumentExpectation

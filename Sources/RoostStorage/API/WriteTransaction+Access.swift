@@ -65,7 +65,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Sets the value under `key`; as ``put(_:_:in:)-(Key,_,_)``, without an array for either.
+    /// Sets the value under `key`; as ``put(_:_:in:)-(Key,[UInt8],_)``, without an array for either.
     public func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in tree: Tree
     ) throws(StoreError) {
