@@ -25,7 +25,7 @@ extension FuzzTarget {
         var record = CommitRecord(.log, number: 7, syncedEnd: 8192, time: 9)
         (record.offset, record.start, record.previous, record.checkpoint) = (16192, 12288, 12096, 12096)
         let buffer = ByteBuffer()
-        record.encode(to: buffer, salt: 0) { _ in nil }
+        record.encode(to: buffer, codec: ChunkCodec(emptyHeader, transform: nil))
         return [buffer.view.array]
     } run: { input in
         let buffer = ByteBuffer()
@@ -44,8 +44,11 @@ extension FuzzTarget {
         }
     }
 
+    private static let emptyHeader = FileHeader(
+        storeID: ids, fileID: ids, salt: 0, created: 0, generation: 0)
+
     private static let chunk = FuzzTarget("chunk", largestInput: 8192) {
-        let codec = ChunkCodec(salt: 0, transform: nil)
+        let codec = ChunkCodec(emptyHeader, transform: nil)
         let text = [UInt8](repeating: 7, count: 3000)
         return [0, 6].map { (level: Int32) in
             let buffer = ByteBuffer()
@@ -54,7 +57,7 @@ extension FuzzTarget {
         }
     } run: { input in
         guard input.count > 5 else { return }
-        let codec = ChunkCodec(salt: 0, transform: nil)
+        let codec = ChunkCodec(emptyHeader, transform: nil)
         let buffer = ByteBuffer()
         buffer.append(input)
         _ = ChunkCodec.shape(of: buffer.view)

@@ -8,9 +8,10 @@ import Synchronization
 /// ```
 /// nonce (12) | ciphertext | tag (16)
 /// ```
-/// The chunk's kind (1) and offset (8, little-endian) are authenticated along with it, so a chunk opens only where
-/// it was written, and only in its file, whose key no other file has. Commit records carry HMAC-SHA-256 of their
-/// fields.
+/// The chunk's offset (7, little-endian), kind (1) and the number of the history that it was written in (8) are
+/// authenticated along with it, so a chunk opens only where it was written, and only in its file, whose key no other file
+/// has, and not in a copy of that which was written on separately. Commit records carry HMAC-SHA-256 of the header and
+/// their fields, the tag of the record before among them.
 final class ChunkCipher: ChunkTransform {
     private static let nonceLength = 12
 
@@ -29,7 +30,7 @@ final class ChunkCipher: ChunkTransform {
         recordKey = HKDF.expand(fileKey, info: Array("Roost commit records".utf8), byteCount: 32)
     }
 
-    func seal(_ plaintext: ByteView, kind: UInt8, offset: UInt64, into output: ByteBuffer) {
+    func seal(_ plaintext: ByteView, kind: UInt8, offset: UInt64, history: UInt64, into output: ByteBuffer) {
         let start = output.count
         var nonce = nonces.withLock { $0.next() }
         output.resize(to: start + plaintext.count + overhead)
@@ -37,19 +38,21 @@ final class ChunkCipher: ChunkTransform {
             let place = unsafe UnsafeMutableRawBufferPointer(rebasing: output.mutableBytes[start...])
             unsafe place.copyMemory(from: nonce)
             let sealed = unsafe UnsafeMutableRawBufferPointer(rebasing: place[ChunkCipher.nonceLength...])
-            var bound = BoundFields(kind: kind, offset: offset)
+            var bound = BoundFields(kind: kind, offset: offset, history: history)
             unsafe bound.withBytes {
                 unsafe cipher.seal(plaintext.buffer, into: sealed, nonce: nonce, authenticating: $0)
             }
         }
     }
 
-    func open(_ sealed: ByteView, kind: UInt8, offset: UInt64, into output: ByteBuffer) -> Bool {
+    func open(
+        _ sealed: ByteView, kind: UInt8, offset: UInt64, history: UInt64, into output: ByteBuffer
+    ) -> Bool {
         guard sealed.count >= overhead else { return false }
         let start = output.count
         output.resize(to: start + sealed.count - overhead)
         let text = unsafe UnsafeMutableRawBufferPointer(rebasing: output.mutableBytes[start...])
-        var bound = BoundFields(kind: kind, offset: offset)
+        var bound = BoundFields(kind: kind, offset: offset, history: history)
         do {
             unsafe try bound.withBytes { bound throws(CryptoError) in
                 unsafe try cipher.open(
@@ -63,22 +66,24 @@ final class ChunkCipher: ChunkTransform {
         }
     }
 
-    func authenticate(_ record: ByteView) -> [UInt8] {
+    func authenticate(_ bytes: ByteView) -> [UInt8] {
         var code = HMAC<SHA256>(key: recordKey)
-        unsafe code.update(record.buffer)
+        unsafe code.update(bytes.buffer)
         return code.finalize().bytes
     }
 
-    /// What is authenticated with a chunk, 9 bytes.
+    /// What is authenticated with a chunk, 16 bytes: one block of the cipher.
     private struct BoundFields {
-        private var fields: (UInt64, UInt8)
+        private var fields: (UInt64, UInt64)
 
-        init(kind: UInt8, offset: UInt64) { fields = (offset.littleEndian, kind) }
+        init(kind: UInt8, offset: UInt64, history: UInt64) {
+            fields = ((offset | UInt64(kind) << 56).littleEndian, history.littleEndian)
+        }
 
         mutating func withBytes<E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {
             let result: Result<Void, E> = unsafe withUnsafeBytes(of: &fields) { bytes in
                 do throws(E) {
-                    return .success(unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[..<9])))
+                    return .success(unsafe try body(bytes))
                 } catch {
                     return .failure(error)
                 }

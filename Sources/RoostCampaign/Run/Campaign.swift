@@ -63,7 +63,7 @@ package final class Campaign {
         do {
             say("\(settings)")
             prepareDisk()
-            if later.chance(0.3) { simulation.disk.crash(atChange: 1 + later.next(below: 8)) }
+            if later.chance(0.6) { simulation.disk.crash(atChange: 4 + later.next(below: 6)) }
             try guarded(.openStore)
             while step < settings.steps {
                 step += 1
@@ -87,7 +87,7 @@ package final class Campaign {
         } catch let finding as CampaignFinding {
             throw finding
         } catch  where simulation.disk.hasCrashed {
-            try recover(later.chance(0.3) ? .process : .power)
+            try recover(later.chance(action == .openStore ? 0.7 : 0.3) ? .process : .power)
         } catch {
             throw finding("\(action) failed although nothing was wrong: \(error)")
         }

@@ -23,28 +23,32 @@ package struct SimulatedCipher: ChunkTransformFactory {
         let seed: UInt64
         var overhead: Int { 8 }
 
-        func seal(_ plaintext: ByteView, kind: UInt8, offset: UInt64, into output: ByteBuffer) {
+        func seal(
+            _ plaintext: ByteView, kind: UInt8, offset: UInt64, history: UInt64, into output: ByteBuffer
+        ) {
             let mask = mask(offset)
             for index in 0..<plaintext.count { output.append(plaintext[index] ^ mask) }
-            output.append(integer: tag(plaintext, kind, offset))
+            output.append(integer: tag(plaintext, kind, offset, history))
         }
 
-        func open(_ sealed: ByteView, kind: UInt8, offset: UInt64, into output: ByteBuffer) -> Bool {
+        func open(
+            _ sealed: ByteView, kind: UInt8, offset: UInt64, history: UInt64, into output: ByteBuffer
+        ) -> Bool {
             guard sealed.count >= overhead else { return false }
             let (start, mask) = (output.count, mask(offset))
             for index in 0..<sealed.count - overhead { output.append(sealed[index] ^ mask) }
-            let tag = tag(output.view.dropFirst(start), kind, offset)
+            let tag = tag(output.view.dropFirst(start), kind, offset, history)
             return sealed.load(UInt64.self, at: sealed.count - overhead) == tag
         }
 
-        func authenticate(_ record: ByteView) -> [UInt8] { Key(tag(record, 0, 0)).bytes }
+        func authenticate(_ bytes: ByteView) -> [UInt8] { Key(tag(bytes, 0, 0, 0)).bytes }
 
         private func mask(_ offset: UInt64) -> UInt8 {
             UInt8(truncatingIfNeeded: (offset &+ seed) &* 0x9E37_79B9_7F4A_7C15 >> 56)
         }
 
-        private func tag(_ bytes: ByteView, _ kind: UInt8, _ offset: UInt64) -> UInt64 {
-            Checksum.of(bytes, seed: offset &* 256 &+ UInt64(kind) &+ seed << 40)
+        private func tag(_ bytes: ByteView, _ kind: UInt8, _ offset: UInt64, _ history: UInt64) -> UInt64 {
+            Checksum.of(bytes, seed: (offset &* 256 &+ UInt64(kind) &+ seed << 40) ^ history)
         }
     }
 }

@@ -45,6 +45,7 @@ struct StoreCreator {
         }
         let data = DataFile(
             file: file, header: header, transform: made?.transform, cacheLimit: options.cacheSize)
+        if made != nil { data.beginHistory(at: Format.firstCommit, environment.randomness) }
         let block = header.encoded()
         let bytes = ByteBuffer(capacity: 2 * Format.blockSize)
         bytes.append(block.view)
@@ -57,13 +58,12 @@ struct StoreCreator {
     private func firstCommit(_ file: DataFile) throws(StoreError) -> ByteBuffer {
         let output = CommitBuffer(file: file, start: Format.firstCommit, compression: 0, spares: nil)
         defer { output.release() }
-        let directory = RootDirectory(nextTreeID: 1, trees: []).encoded()
-        let offset = Format.firstCommit + UInt64(Format.blockSize - CommitRecord.size)
+        let directory = file.complete(RootDirectory(nextTreeID: 1, trees: [])).encoded()
         var record = CommitRecord(
             .checkpoint, number: 1, syncedEnd: Format.firstCommit, time: environment.clock.now())
-        record.checkpoint = offset
-        record.replayAfter = offset
         record.directory = try output.append(.directory, directory.view)
+        record.checkpoint = output.recordOffset(of: .checkpoint)
+        record.replayAfter = record.checkpoint
         return output.seal(&record).buffer
     }
 

@@ -87,8 +87,7 @@ struct BackupCopy {
         record.offset = newest.end + UInt64(Format.blockSize - CommitRecord.size)
         let block = ByteBuffer(capacity: Format.blockSize)
         block.append(zeros: Format.blockSize - CommitRecord.size)
-        let transform = source.codec.transform
-        record.encode(to: block, salt: source.header.salt) { transform?.authenticate($0) }
+        record.encode(to: block, codec: source.codec)
         return block
     }
 

@@ -28,7 +28,10 @@ struct StoreCheck {
         if let newest {
             let meter = ProgressMeter(total: newest.end &+ newest.liveBytes, progress)
             try check(newest, &report, meter)
-            if record == nil { try checkTail(after: newest) }
+            if record == nil {
+                try checkTail(after: newest)
+                checkEnd(newest)
+            }
             try meter.tell()
         } else {
             findings.add("no commit that can be read", at: Format.firstCommit)
@@ -72,6 +75,15 @@ struct StoreCheck {
         report.entries = state?.trees.values.reduce(0) { $0 &+ $1.root.summary.count } ?? 0
         report.nodes = trees.nodes
         report.values = trees.values
+    }
+
+    /// Notes that the newest commit is not the one that closing makes. Of a file that was closed and since then lost its end,
+    /// nothing else tells.
+    private func checkEnd(_ newest: CommitRecord) {
+        guard newest.kind != .close || newest.syncedEnd != newest.start else { return }
+        findings.add(
+            "no note of a clean end: the file is in use or a backup, its writer was killed, or later commits are lost",
+            at: newest.end, .notice)
     }
 
     /// Notes bytes after the newest commit that are not the zeros prepared for the next.

@@ -32,20 +32,25 @@ final class CompactedStore {
             throw error
         }
         transaction.repeated = record()
-        if let ticket = try transaction.stage(policy) { try transaction.queue.finish(ticket) }
+        guard let ticket = try transaction.stage(policy) else { return }
+        do throws(StoreError) {
+            try transaction.queue.finish(ticket)
+        } catch {
+            // That nothing more is written concerns this file, which goes, and not the store.
+            guard let cause = error.cause as? FileError else { throw error }
+            throw StoreError(cause)
+        }
     }
 
-    /// Makes sure that opening the file finds a short last commit, after which everything was synced: what the last
-    /// commit holds is always checked. Gives prepared space back.
+    /// Ends the new file. A second checkpoint makes sure that the trees are found if the first one's root directory is damaged,
+    /// for there are no commits before that. And a short last commit, after which everything was synced, keeps opening
+    /// from looking at more: what the last commit holds is always checked. Gives prepared space back.
     func finish(at time: UInt64) throws(StoreError) {
-        let record = state.record
+        try repeating({ nil }, .always) { (_) throws(StoreError) in }
         let queue = try store.commitQueue()
-        guard record.end - record.start > CompactedStore.longCommit else { return queue.trim(state) }
         try queue.noteCleanEnd(at: time)
         queue.trim(state)
     }
-
-    private static let longCommit: UInt64 = 1 << 20
 
     /// Ends writing through this store, whatever becomes of the file.
     func abandon() { store.abandon() }

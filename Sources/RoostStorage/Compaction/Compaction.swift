@@ -114,11 +114,11 @@ final class Compaction {
 
     private func write(_ directory: RootDirectory, to output: CommitBuffer) throws(StoreError) -> CommitRecord
     {
-        let encoded = directory.encoded()
+        let encoded = output.file.complete(directory).encoded()
         var record = CommitRecord(
             .checkpoint, number: source.record.number, syncedEnd: output.start, time: source.record.time)
         record.directory = try output.append(.directory, encoded.view)
-        let offset = Format.roundedUp(output.end + UInt64(CommitRecord.size)) - UInt64(CommitRecord.size)
+        let offset = output.recordOffset(of: .checkpoint)
         record.checkpoint = offset
         record.replayAfter = offset
         record.liveBytes = directory.trees.reduce(0) { $0 &+ $1.root.summary.bytes }

@@ -21,8 +21,8 @@ struct FileSwap {
         let start = environment.clock.monotonic()
         let last = try store.commitQueue().drain()
         try chaser.advance(to: last.record, limit: .max)
-        let syncedEnd = target.state.record.end
         try target.finish(at: environment.clock.now())
+        let syncedEnd = target.state.record.start
         try fileCall { () throws(FileError) in try files.medium.rename(files.target, to: files.path) }
         let failure = syncDirectory()
         store.adopt(reopened(target.state, store.options.valueAccess), syncedEnd: syncedEnd, failure: failure)

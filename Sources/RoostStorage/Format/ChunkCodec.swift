@@ -17,15 +17,30 @@ final class ChunkCodec: Sendable {
 
     let salt: UInt64
     let transform: (any ChunkTransform)?
+    /// What chunks are bound to besides their place.
+    let history = WritingHistory()
+    /// The transform's tag of the file's header, which each record's tag covers.
+    private let headerTag: [UInt8]
     /// Asked for every chunk, where asking the existential would copy it.
     private let isTransformed: Bool
     private let overhead: Int
 
-    init(salt: UInt64, transform: (any ChunkTransform)?) {
-        self.salt = salt
+    init(_ header: FileHeader, transform: (any ChunkTransform)?) {
+        salt = header.salt
         self.transform = transform
+        let block = header.encoded()
+        headerTag = transform.map { $0.authenticate(block.view.slice(0, Format.blockSize - 8)) } ?? []
+        extendLifetime(block)
         isTransformed = transform != nil
         overhead = transform?.overhead ?? 0
+    }
+
+    /// The tag of a record's fields; zeros without a transform.
+    func tag(of record: ByteView) -> [UInt8] {
+        guard let transform else { return CommitRecord.noTag }
+        let tag = (headerTag + record.array).withView { transform.authenticate($0) }
+        return Array(tag.prefix(CommitRecord.tagLength))
+            + [UInt8](repeating: 0, count: max(0, CommitRecord.tagLength - tag.count))
     }
 
     /// The upper bound of a chunk's length for a payload of `count` bytes.
@@ -77,7 +92,9 @@ final class ChunkCodec: Sendable {
         guard let transform else { return }
         output.append(kind.rawValue | flags | ChunkCodec.sealedFlag)
         output.append(varint: UInt64(payload.count + overhead))
-        transform.seal(payload, kind: kind.rawValue | flags, offset: offset, into: output)
+        transform.seal(
+            payload, kind: kind.rawValue | flags, offset: offset, history: history.number(at: offset),
+            into: output)
     }
 
     @inline(__always)
@@ -195,7 +212,9 @@ final class ChunkCodec: Sendable {
         var plain = stored
         if let transform {
             let kindAndFlags = kind.rawValue | (flags & ~ChunkCodec.sealedFlag)
-            guard transform.open(stored, kind: kindAndFlags, offset: offset, into: scratch) else {
+            let number = history.number(at: offset)
+            guard transform.open(stored, kind: kindAndFlags, offset: offset, history: number, into: scratch)
+            else {
                 throw Refusal(reason: "a chunk that its key does not authenticate")
             }
             plain = scratch.view

@@ -4,7 +4,8 @@ import RoostBytes
 struct CommitRecord: Sendable, Equatable {
     static let size = 192
     static let magic: UInt64 = 0x7469_6D6D_6F43_7352  // "RsCommit" in the file
-    static let tagLength = 32
+    static let tagLength = 16
+    static let noTag = [UInt8](repeating: 0, count: tagLength)
     /// More commits than any file has seen, so that counting on never overflows.
     static let largestNumber = UInt64(Int64.max)
 
@@ -47,8 +48,12 @@ struct CommitRecord: Sendable, Equatable {
     var contentChecksum: UInt64
     /// Bytes of chunks reachable from the trees after this commit, for judging when to compact.
     var liveBytes: UInt64
-    /// Authenticates the fields above under the chunk transform's key; zeros without one.
-    var tag: [UInt8] = []
+    /// The number that the commit's chunks are bound to (``WritingHistory``); 0 without a transform.
+    var history: UInt64 = 0
+    /// The tag of the record before; zeros in a file's first commit and without a transform.
+    var previousTag = CommitRecord.noTag
+    /// Authenticates the fields above and the file's header under the chunk transform's key; zeros without one.
+    var tag = CommitRecord.noTag
     /// The checksum of the record itself, by which the next commit names it.
     var checksum: UInt64 = 0
 
@@ -57,6 +62,7 @@ struct CommitRecord: Sendable, Equatable {
         self.init(kind, number: last.number + 1, syncedEnd: syncedEnd, time: time)
         previous = last.offset
         previousChecksum = last.checksum
+        previousTag = last.tag
         checkpoint = last.checkpoint
         liveBytes = last.liveBytes
     }
@@ -75,9 +81,7 @@ struct CommitRecord: Sendable, Equatable {
     var end: UInt64 { offset + UInt64(CommitRecord.size) }
 
     /// Appends the record to `buffer`; its last 8 bytes are its checksum, which is also stored in ``checksum``.
-    mutating func encode(
-        to buffer: ByteBuffer, salt: UInt64, authenticate: (ByteView) -> [UInt8]?
-    ) {
+    mutating func encode(to buffer: ByteBuffer, codec: ChunkCodec) {
         let base = buffer.count
         buffer.append(integer: CommitRecord.magic)
         buffer.append(kind.rawValue)
@@ -97,15 +101,27 @@ struct CommitRecord: Sendable, Equatable {
         buffer.append(integer: directory?.length ?? 0)
         buffer.append(integer: contentChecksum)
         buffer.append(integer: liveBytes)
-        tag = authenticate(buffer.view.slice(base, buffer.count - base)) ?? []
+        buffer.append(integer: history)
+        buffer.append(previousTag)
+        buffer.append(zeros: CommitRecord.tagOffset - (buffer.count - base))
+        tag = codec.tag(of: CommitRecord.authenticated(buffer.view.dropFirst(base)))
         buffer.append(tag)
         buffer.append(zeros: CommitRecord.size - 8 - (buffer.count - base))
-        checksum = CommitRecord.checksum(buffer.view.slice(base, CommitRecord.size - 8), salt, offset)
+        checksum = CommitRecord.checksum(buffer.view.slice(base, CommitRecord.size - 8), codec.salt, offset)
         buffer.append(integer: checksum)
     }
 
-    /// The bytes that ``tag`` authenticates.
-    static func authenticated(_ bytes: ByteView) -> ByteView { bytes.slice(0, 128) }
+    private static let tagOffset = 168
+
+    /// The bytes that ``tag`` authenticates, besides the header's tag: all before itself.
+    static func authenticated(_ bytes: ByteView) -> ByteView { bytes.slice(0, tagOffset) }
+
+    /// Whether the record says of `previous` that it is the one before; of `nil`, that there is none.
+    func follows(_ previous: CommitRecord?) -> Bool {
+        guard let previous else { return self.previous == 0 }
+        return self.previous == previous.offset && previousChecksum == previous.checksum
+            && previousTag == previous.tag
+    }
 
     private static func checksum(_ bytes: ByteView, _ salt: UInt64, _ offset: UInt64) -> UInt64 {
         Checksum.of(bytes, seed: salt &+ offset)
@@ -137,7 +153,9 @@ struct CommitRecord: Sendable, Equatable {
         directory = CommitRecord.reference(bytes.load(at: 96), bytes.load(at: 108))
         contentChecksum = bytes.load(at: 112)
         liveBytes = bytes.load(at: 120)
-        tag = bytes.slice(128, CommitRecord.tagLength).array
+        history = bytes.load(at: 128)
+        previousTag = bytes.slice(136, CommitRecord.tagLength).array
+        tag = bytes.slice(CommitRecord.tagOffset, CommitRecord.tagLength).array
         guard hasOrderedOffsets else { return nil }
     }
 

@@ -6,6 +6,7 @@ import RoostBytes
 /// next tree's number (varint) | number of trees (varint) |
 /// { id (varint) | name (prefixed) | reduction's name (prefixed) | root (1: 0 empty, 1 stored) |
 ///   [ level (1) | offset (varint) | length (varint) | count (varint) | bytes (varint) | reduction (prefixed) ] }*
+/// and in a file with a transform: number of entries (varint) | { start (varint) | number (8) }*
 /// ```
 struct RootDirectory {
     struct Tree {
@@ -18,6 +19,8 @@ struct RootDirectory {
 
     var nextTreeID: UInt64
     var trees: [Tree]
+    /// What the chunks up to here are bound to; empty without a transform.
+    var history: [WritingHistory.Entry] = []
 
     init(nextTreeID: UInt64, trees: [Tree]) {
         self.nextTreeID = nextTreeID
@@ -45,6 +48,12 @@ struct RootDirectory {
             buffer.append(varint: child.summary.bytes)
             child.reduction.withView { buffer.append(prefixed: $0) }
         }
+        guard !history.isEmpty else { return buffer }
+        buffer.append(varint: UInt64(history.count))
+        for entry in history {
+            buffer.append(varint: entry.start)
+            buffer.append(integer: entry.number)
+        }
         return buffer
     }
 
@@ -63,6 +72,11 @@ struct RootDirectory {
             }
             let root = try RootDirectory.root(&reader, before: place)
             trees.append(Tree(id: id, name: name, reduction: reduction, root: root))
+        }
+        guard !reader.isAtEnd else { return }
+        for _ in 0..<(try reader.length(limit: bytes.count)) {
+            history.append(
+                WritingHistory.Entry(start: try reader.varint(), number: try reader.integer(UInt64.self)))
         }
     }
 

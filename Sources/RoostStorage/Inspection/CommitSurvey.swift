@@ -80,7 +80,7 @@ struct CommitSurvey {
         _ record: CommitRecord, from position: UInt64, _ inspection: inout StoreInspection
     ) {
         var position = position
-        if record.offset - position >= UInt64(Format.blockSize) {
+        if record.offset - position >= 2 * UInt64(Format.blockSize) {
             inspection.add(position..<record.offset, .unreadable, isChunk: false)
             findings.add("bytes within a commit that are no chunk", at: position, .warning)
             position = record.offset

@@ -98,17 +98,22 @@ final class CommitBuffer {
         try parts.add(part)
     }
 
+    /// Where the record will stand. That of a checkpoint has a block to itself: a block that is lost takes the root directory
+    /// or the record, which leads to an earlier checkpoint, but not both.
+    func recordOffset(of kind: CommitRecord.Kind) -> UInt64 {
+        let end = kind == .checkpoint ? Format.roundedUp(end) : end
+        return Format.roundedUp(end + UInt64(CommitRecord.size)) - UInt64(CommitRecord.size)
+    }
+
     /// Fills the last block up, puts `record` at its end and returns what must be written beside ``parts``.
     func seal(_ record: inout CommitRecord) -> UnwrittenBytes {
         let buffer = unwritten.buffer
-        let total = Format.roundedUp(end + UInt64(CommitRecord.size)) - start
-        let recordStart = Int(total) - CommitRecord.size
-        buffer.append(zeros: recordStart - count)
+        buffer.append(zeros: Int(recordOffset(of: record.kind) - end))
         record.start = start
         record.offset = end
         record.contentChecksum = checksum.finalize(buffer.view)
-        let transform = file.codec.transform
-        record.encode(to: buffer, salt: file.codec.salt) { transform?.authenticate($0) }
+        if file.codec.transform != nil { record.history = file.codec.history.number(at: start) }
+        record.encode(to: buffer, codec: file.codec)
         return unwritten
     }
 

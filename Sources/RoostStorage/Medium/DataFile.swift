@@ -28,7 +28,7 @@ final class DataFile: Sendable {
     ) {
         self.file = file
         self.header = header
-        codec = ChunkCodec(salt: header.salt, transform: transform)
+        codec = ChunkCodec(header, transform: transform)
         cache = NodeCache(limit: cacheLimit)
         mapped = values == .mapping ? MappedValues(file) : nil
         mappedPlaces = mapped?.places
@@ -48,6 +48,26 @@ final class DataFile: Sendable {
     }
 
     var path: String { file.path }
+
+    /// `directory` with what else a checkpoint keeps in it.
+    func complete(_ directory: RootDirectory) -> RootDirectory {
+        var directory = directory
+        if codec.transform != nil { directory.history = codec.history.entries }
+        return directory
+    }
+
+    /// Draws the number that chunks are bound to which are appended at `start` from now on.
+    func beginHistory(at start: UInt64, _ randomness: any Randomness) {
+        var number: UInt64 = 0
+        unsafe withUnsafeMutableBytes(of: &number) { unsafe randomness.fill($0) }
+        codec.history.begin(at: start, number)
+    }
+
+    /// Learns what the chunks of the commit of `record` are bound to.
+    func noteHistory(of record: CommitRecord) {
+        guard codec.transform != nil else { return }
+        codec.history.note(WritingHistory.Entry(start: record.start, number: record.history))
+    }
 
     /// Where nodes that a replay makes for a reader can go: 4 GiB of offsets that no file has and nobody else gets.
     func nextReplayedRegion() throws(StoreError) -> UInt64 {

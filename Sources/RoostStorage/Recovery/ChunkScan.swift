@@ -84,10 +84,11 @@ struct ChunkScan {
         }
     }
 
-    /// Whether nothing but zeros of the last block is left.
+    /// Whether nothing but zeros is left: of the last block, and in a checkpoint of the one before.
     private mutating func isPadding() throws(StoreError) -> Bool {
-        let length = Int(min(end - position, UInt64(Format.blockSize)))
-        guard end - position < UInt64(Format.blockSize), try load(position, length) else { return false }
+        let longest = 2 * UInt64(Format.blockSize)
+        let length = Int(min(end - position, longest))
+        guard end - position < longest, try load(position, length) else { return false }
         let bytes = window.view.slice(Int(position - windowStart), length)
         return (0..<length).allSatisfy { bytes[$0] == 0 }
     }

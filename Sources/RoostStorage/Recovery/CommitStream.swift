@@ -68,8 +68,7 @@ struct CommitStream {
     private func record(in block: ByteView, at place: UInt64, from start: UInt64) -> CommitRecord? {
         guard
             let record = LogScanner(file: file).candidate(endingAt: Format.blockSize, in: block, from: place),
-            record.kind != .barrier, record.start == start, record.previous == last?.offset ?? 0,
-            last == nil || record.previousChecksum == last?.checksum
+            record.kind != .barrier, record.start == start, record.follows(last)
         else { return nil }
         return record
     }

@@ -20,9 +20,8 @@ struct LogScanner {
 
     /// `record` if its tag is right, where the file has tags.
     private func authentic(_ record: CommitRecord?, _ bytes: ByteView) -> CommitRecord? {
-        guard let record, let transform = file.codec.transform else { return record }
-        let tag = transform.authenticate(CommitRecord.authenticated(bytes))
-        let expected = tag + [UInt8](repeating: 0, count: CommitRecord.tagLength - tag.count)
+        guard let record, file.codec.transform != nil else { return record }
+        let expected = file.codec.tag(of: CommitRecord.authenticated(bytes))
         var difference: UInt8 = 0
         for (a, b) in zip(expected, record.tag) { difference |= a ^ b }
         return difference == 0 ? record : nil
@@ -32,8 +31,7 @@ struct LogScanner {
     func previous(of record: CommitRecord) throws(StoreError) -> CommitRecord? {
         guard record.previous != 0 else { return nil }
         guard let previous = try self.record(at: record.previous),
-            previous.checksum == record.previousChecksum,
-            previous.number < record.number
+            record.follows(previous), previous.number < record.number
         else { throw .damaged("a missing or changed commit record", at: record.previous, in: file.path) }
         return previous
     }
@@ -86,9 +84,7 @@ struct LogScanner {
         while true {
             guard try hasRightContent(current) else { return false }
             guard current.previous != 0 else { return true }
-            guard let previous = try self.record(at: current.previous),
-                previous.checksum == current.previousChecksum
-            else {
+            guard let previous = try self.record(at: current.previous), current.follows(previous) else {
                 // Below what was synced a missing record is damage, and no older state may pass for the present one.
                 guard current.start > record.syncedEnd else {
                     throw .damaged("a missing or changed commit record", at: current.previous, in: file.path)

@@ -15,10 +15,10 @@ struct Replayer {
             let checkpoint = record.kind == .checkpoint ? record : try scanner.record(at: record.checkpoint),
             checkpoint.kind == .checkpoint
         else { throw .damaged("a missing or changed checkpoint", at: record.checkpoint, in: file.path) }
-        let base = try load(checkpoint)
+        let base = try loadNearest(checkpoint)
         var records: [CommitRecord] = []
         var current: CommitRecord? = record
-        while let next = current, next.offset > checkpoint.replayAfter {
+        while let next = current, next.offset > base.record.replayAfter {
             records.append(next)
             current = try scanner.previous(of: next)
         }
@@ -26,14 +26,43 @@ struct Replayer {
         return try apply(records.reversed(), to: base, output: output, owner: owner)
     }
 
+    /// The trees as `checkpoint` stored them, or, where its root directory is damaged, an earlier one, after which there is
+    /// more to replay.
+    private func loadNearest(_ checkpoint: CommitRecord) throws(StoreError) -> StoreState {
+        var checkpoint = checkpoint
+        var damage: StoreError?
+        while true {
+            do throws(StoreError) {
+                return try load(checkpoint)
+            } catch {
+                guard error.code == .damaged, let earlier = try self.checkpoint(before: checkpoint) else {
+                    throw damage ?? error
+                }
+                damage = damage ?? error
+                checkpoint = earlier
+            }
+        }
+    }
+
+    private func checkpoint(before checkpoint: CommitRecord) throws(StoreError) -> CommitRecord? {
+        guard let previous = try scanner.previous(of: checkpoint) else { return nil }
+        guard previous.kind != .checkpoint else { return previous }
+        let found = try scanner.record(at: previous.checkpoint)
+        return found?.kind == .checkpoint ? found : nil
+    }
+
     /// The trees as a checkpoint stored them.
     func load(_ checkpoint: CommitRecord) throws(StoreError) -> StoreState {
         guard let place = checkpoint.directory else { preconditionFailure("a checkpoint has a directory") }
+        file.noteHistory(of: checkpoint)
         let payload = try file.payload(.directory, place)
         let directory = try file.reading(place) { () throws(MalformedBytes) in
             try payload.withView { (bytes) throws(MalformedBytes) in
                 try RootDirectory(decoding: bytes, at: place)
             }
+        }
+        for entry in directory.history where entry.start <= checkpoint.start {
+            file.codec.history.note(entry)
         }
         let names = Set(directory.trees.map(\.name))
         guard names.count == directory.trees.count else { throw file.damaged("two trees of one name", place) }
@@ -55,6 +84,7 @@ struct Replayer {
             base: base, reductions: reductions,
             context: TreeEditor.Context(owner: owner, file: file, output: output, nodeSize: nodeSize))
         var last = base.record
+        for record in records { file.noteHistory(of: record) }
         for record in records {
             for chunk in try chunks(of: record) { try replay(chunk, onto: changes) }
             output.countLogged(CommitRecord.size)

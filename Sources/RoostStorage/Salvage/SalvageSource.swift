@@ -31,6 +31,7 @@ struct SalvageSource {
         var newest: UInt64 = 0
         while let record = try LogScanner(file: file).nearestRecord(before: end), record.end <= end {
             newest = max(newest, record.number)
+            file.noteHistory(of: record)
             if record.end < end { regions.append(Region(start: record.end, end: end, kind: .gap)) }
             regions.append(
                 Region(

@@ -300,6 +300,7 @@ final class CommitQueue: Sendable {
             list.removeAll { bytes in (batch + stranded).contains { $0.bytes === bytes } }
         }
         written.file.cache.removeAll(from: written.record.end)
+        written.renewHistory()
         cutFailed(after: written)
         for commit in stranded { commit.resolve(.failed(error)) }
     }

@@ -54,6 +54,12 @@ final class StoreState: Sendable {
         file.mapped?.extend(to: min(record.syncedEnd, record.end))
     }
 
+    /// Binds what is written after this state to another number than what was written there and given up. Not where nodes
+    /// that opening made are bound to the present one.
+    func renewHistory() {
+        if replayed.isEmpty { file.codec.history.renew(at: record.end) }
+    }
+
     var liveBytes: UInt64 { trees.values.reduce(0) { $0 &+ $1.root.summary.bytes } }
     var pendingBytes: Int { trees.values.reduce(0) { $0 + $1.pendingBytes } }
 }

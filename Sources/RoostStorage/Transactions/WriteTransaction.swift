@@ -46,6 +46,7 @@ public final class WriteTransaction {
         guard !hasEnded else { return }
         hasEnded = true
         output.release()
+        if output.parts != nil { base.state.renewHistory() }
         file.cache.removeAll(from: output.start)
         store.passTurn()
     }
@@ -257,9 +258,9 @@ public final class WriteTransaction {
         logBytes = base.state.logBytes + output.loggedBytes
         if case .complete(let directory, let replayAfter, let logBefore) = checkpoint {
             record.kind = .checkpoint
-            let encoded = directory.encoded()
+            let encoded = file.complete(directory).encoded()
             record.directory = try output.append(.directory, encoded.view)
-            let offset = Format.roundedUp(output.end + UInt64(CommitRecord.size)) - UInt64(CommitRecord.size)
+            let offset = output.recordOffset(of: .checkpoint)
             record.checkpoint = offset
             record.replayAfter = replayAfter ?? offset
             logBytes = replayAfter == nil ? 0 : logBytes - logBefore

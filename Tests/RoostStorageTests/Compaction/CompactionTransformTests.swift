@@ -64,20 +64,24 @@ private struct Mask: ChunkTransform {
     let mask: UInt8
     var overhead: Int { 8 }
 
-    func seal(_ plaintext: ByteView, kind: UInt8, offset: UInt64, into output: ByteBuffer) {
+    func seal(
+        _ plaintext: ByteView, kind: UInt8, offset: UInt64, history: UInt64, into output: ByteBuffer
+    ) {
         for index in 0..<plaintext.count { output.append(plaintext[index] ^ mask) }
-        output.append(integer: tag(plaintext, kind, offset))
+        output.append(integer: tag(plaintext, kind, offset ^ history))
     }
 
-    func open(_ sealed: ByteView, kind: UInt8, offset: UInt64, into output: ByteBuffer) -> Bool {
+    func open(
+        _ sealed: ByteView, kind: UInt8, offset: UInt64, history: UInt64, into output: ByteBuffer
+    ) -> Bool {
         guard sealed.count >= overhead else { return false }
         let start = output.count
         for index in 0..<sealed.count - overhead { output.append(sealed[index] ^ mask) }
         return sealed.load(UInt64.self, at: sealed.count - 8)
-            == tag(output.view.dropFirst(start), kind, offset)
+            == tag(output.view.dropFirst(start), kind, offset ^ history)
     }
 
-    func authenticate(_ record: ByteView) -> [UInt8] { Key(tag(record, 0, 0)).bytes }
+    func authenticate(_ bytes: ByteView) -> [UInt8] { Key(tag(bytes, 0, 0)).bytes }
 
     private func tag(_ bytes: ByteView, _ kind: UInt8, _ offset: UInt64) -> UInt64 {
         Checksum.of(bytes, seed: offset &* 256 &+ UInt64(kind) &+ UInt64(mask) << 40)

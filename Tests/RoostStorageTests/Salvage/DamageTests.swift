@@ -20,7 +20,9 @@ import Testing
     /// A small file and the states it went through.
     struct Subject {
         var options = StoreOptions()
+        /// After closing, and before.
         let bytes: [UInt8]
+        let open: [UInt8]
         let chunks: [(chunk: ChunkReference, kind: ChunkKind)]
         let records: [CommitRecord]
         /// By the number of the commit.
@@ -51,8 +53,12 @@ import Testing
                 states[store.snapshot().commit.number] = try store.snapshot().contents()
             }
             newest = try store.snapshot().contents()
-            let last = store.snapshot().state.record
-            bytes = Array(try #require(disk.disk.contents(of: "store")).prefix(Int(last.end)))
+            open = Array(
+                try #require(disk.disk.contents(of: "store")).prefix(Int(store.snapshot().state.record.end)))
+            let number = store.snapshot().commit.number
+            try store.close()
+            states[number + 1] = newest
+            bytes = try #require(disk.disk.contents(of: "store"))
             var records: [CommitRecord] = []
             var chunks: [(ChunkReference, ChunkKind)] = []
             var stream = CommitStream(file: store.state.file, after: nil)
@@ -100,12 +106,12 @@ import Testing
         }
     }
 
-    /// Opening and reading gives one of the states, or an error about the damage.
+    /// Opening and reading gives what was there when the file was closed, or an error about the damage.
     private func read(_ path: String, _ disk: Simulation, _ subject: Subject) throws {
         do {
             let store = try Store.open(path, options: subject.reading, environment: disk.environment)
             let snapshot = store.snapshot()
-            #expect(try snapshot.contents() == subject.states[snapshot.commit.number])
+            #expect(try snapshot.contents() == subject.newest)
             for commit in try store.history.commits() {
                 #expect(try store.snapshot(at: commit).contents() == subject.states[commit.number])
             }
@@ -139,6 +145,11 @@ import Testing
             let path = "store-\(length)"
             try disk.disk.install(Array(subject.bytes.prefix(length)), at: path)
             let expected = subject.records.last { $0.end <= UInt64(length) }
+            if let expected {
+                let report = try Store.check(path, options: subject.options, environment: disk.environment)
+                let isWhole = length == subject.bytes.count
+                #expect(report.findings.isEmpty == isWhole, "length \(length), \(expected.number)")
+            }
             do {
                 let store = try Store.open(path, options: subject.options, environment: disk.environment)
                 #expect(store.snapshot().commit.number == expected?.number, "length \(length)")
@@ -153,5 +164,24 @@ import Testing
             try? disk.disk.remove(path + ".lock")
         }
         #expect(numbers == Set(subject.records.map(\.number)))
+    }
+
+    /// Of a file that was not closed nobody can tell a damaged last commit from one that a crash tore: opening shows the state
+    /// before it, and the check says that there is more.
+    @Test(arguments: Form.allCases) func damageToTheLastCommitOfAnOpenFileIsTold(form: Form) throws {
+        let subject = try Subject(form)
+        let disk = Simulation(seed: 4)
+        let last = try #require(subject.records.last { $0.kind != .close })
+        for offset in Int(last.start)..<subject.open.count where subject.open[offset] != 0 {
+            var bytes = subject.open
+            bytes[offset] ^= 0x10
+            try disk.disk.install(bytes, at: "store")
+            let report = try Store.check("store", options: subject.options, environment: disk.environment)
+            #expect(
+                report.findings.contains { $0.what.contains("after the last whole commit") }, "at \(offset)")
+            let store = try Store.open("store", options: subject.reading, environment: disk.environment)
+            #expect(try store.snapshot().contents() == subject.states[last.number - 1], "at \(offset)")
+            try disk.disk.remove("store")
+        }
     }
 }

@@ -35,12 +35,15 @@ extension FieldReader {
         for name in ["last operations", "directory"] { try number(4, "length of the \(name)") }
         try number(8, "checksum of the commit's content", FieldText.hexadecimal)
         try number(8, "live bytes")
-        let tag = try raw(CommitRecord.tagLength)
-        if !tag.array.allSatisfy({ $0 == 0 }) {
-            position -= CommitRecord.tagLength
-            try raw(CommitRecord.tagLength, "tag of the transform")
+        // Zeros without a transform.
+        let sealed = try raw(CommitRecord.size - 8 - position)
+        if !sealed.array.allSatisfy({ $0 == 0 }) {
+            position -= sealed.count
+            try number(8, "history", FieldText.hexadecimal)
+            try raw(CommitRecord.tagLength, "tag of the record before")
+            try raw(16)
+            try raw(CommitRecord.tagLength, "tag")
         }
-        position = CommitRecord.size - 8
         try number(8, "checksum", FieldText.hexadecimal)
     }
 }

@@ -23,6 +23,7 @@ extension FileDump {
     package func forEachCommit(_ body: (CommitPart) throws(StoreError) -> Bool) throws(StoreError) {
         var end = size
         while let record = try LogScanner(file: file).nearestRecord(before: end), record.end <= end {
+            file.noteHistory(of: record)
             let part = CommitPart(
                 number: record.number, kind: Commit(record).kind, range: record.start..<record.offset)
             guard try body(part) else { return }
