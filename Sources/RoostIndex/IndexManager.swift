@@ -19,7 +19,7 @@ package final class IndexManager: Sendable {
         var handles: [UInt64: Handle] = [:]
         /// Collections that will be brought up.
         var scheduled: Set<UInt64> = []
-        var observation: Observation?
+        var observation: ObservationToken?
         var isCleaned = false
     }
 

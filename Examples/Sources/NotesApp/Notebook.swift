@@ -63,7 +63,7 @@ struct Notebook: Sendable {
     }
 
     /// Calls `listener` with the IDs of notes that changed, as long as the result is kept.
-    func observe(_ listener: @escaping @Sendable ([String]) -> Void) throws -> Observation {
+    func observe(_ listener: @escaping @Sendable ([String]) -> Void) throws -> ObservationToken {
         try notes.observe { changes in listener(changes.map(\.id)) }
     }
 

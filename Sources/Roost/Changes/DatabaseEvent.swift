@@ -27,9 +27,9 @@ extension Database {
     /// somebody, no more.
     ///
     /// - Returns: What keeps the listener registered.
-    package func observeEvents(_ listener: @escaping @Sendable (DatabaseEvent) -> Void) -> Observation {
+    package func observeEvents(_ listener: @escaping @Sendable (DatabaseEvent) -> Void) -> ObservationToken {
         let notifier = core.notifier
         let key = notifier.listen(listener)
-        return Observation { notifier.remove(key) }
+        return ObservationToken { notifier.remove(key) }
     }
 }

@@ -109,7 +109,7 @@ import Testing
     @Test func aListenerAddedWhileOthersAreToldLosesNothing() async throws {
         for id in ["a", "b", "c"] { try await notes.save(json: "{}", id: id) }
         let (first, second) = (Heard(), Heard())
-        let added = Mutex<Observation?>(nil)
+        let added = Mutex<ObservationToken?>(nil)
         let collection = notes
         // The first call adds another listener, which wants to hear of what came before, too.
         let observation = try notes.observe(since: 1) { changes in

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    private func observe(_ notes: DocumentCollection, _ log: Log) throws -> Observation {
+    private func observe(_ notes: DocumentCollection, _ log: Log) throws -> ObservationToken {
         try notes.observe { changes in
             log.append(changes.map { Log.Entry(id: $0.id, sequence: $0.sequence, revision: $0.revision) })
             for change in changes {

@@ -1,5 +1,5 @@
 /// Keeps a listener registered: it is called until ``cancel()``, or until nobody holds this any more.
-public final class Observation: Sendable {
+public final class ObservationToken: Sendable {
     private let end: @Sendable () -> Void
 
     /// - Parameter end: Removes the listener; doing it twice does nothing.
@@ -29,19 +29,20 @@ extension DocumentCollection {
     /// - Throws: `notFound` when the collection was dropped, `closed`.
     public func observe(
         since sequence: UInt64? = nil, _ listener: @escaping @Sendable ([Change]) -> Void
-    ) throws(DatabaseError) -> Observation {
+    ) throws(DatabaseError) -> ObservationToken {
         let present = try snapshot().lastSequence
         let hub = database.core.notifier.hub(self)
-        return Observation(hub, hub.listen(since: sequence ?? present, to: nil, listener))
+        return ObservationToken(hub, hub.listen(since: sequence ?? present, to: nil, listener))
     }
 
     /// Has `listener` called with each change of one document from now on; see ``observe(since:_:)``.
     public func observe(
         _ id: String, _ listener: @escaping @Sendable (Change) -> Void
-    ) throws(DatabaseError) -> Observation {
+    ) throws(DatabaseError) -> ObservationToken {
         let start = try snapshot().lastSequence
         let hub = database.core.notifier.hub(self)
-        return Observation(hub, hub.listen(since: start, to: id) { for change in $0 { listener(change) } })
+        return ObservationToken(
+            hub, hub.listen(since: start, to: id) { for change in $0 { listener(change) } })
     }
 
     /// Has `wake` called once: with the next commit that changes the collection, when it is dropped, or when the database is
@@ -52,9 +53,14 @@ extension DocumentCollection {
     /// since a commit may have come before.
     ///
     /// - Returns: What keeps `wake` registered.
-    public func wakeOnChange(_ wake: @escaping @Sendable () -> Void) throws(DatabaseError) -> Observation {
+    public func wakeOnChange(_ wake: @escaping @Sendable () -> Void) throws(DatabaseError) -> ObservationToken
+    {
         try database.checkOpen()
         let hub = database.core.notifier.hub(self)
-        return Observation(hub, hub.wait(wake))
+        return ObservationToken(hub, hub.wait(wake))
     }
 }
+
+/// The short name, for the modules of this package alone: in a program that imports Roost it would hide the system's module
+/// `Observation`, which the macro `@Observable` refers to.
+package typealias Observation = ObservationToken
