@@ -1,7 +1,3 @@
-import Fleece
-import RoostFile
-import RoostStorage
-
 /// The error that every throwing call of Roost throws.
 ///
 /// ``code`` is for programs: it says which kind of thing went wrong and never changes its meaning.
@@ -107,13 +103,8 @@ extension DatabaseError.Code {
 }
 
 extension DatabaseError: CustomStringConvertible {
-    /// The message, followed by the underlying error where that says more: an error of Roost's own layers does not.
-    public var description: String {
-        switch underlying {
-        case nil, is StoreError, is Damage, is FleeceError, is FileError: message
-        case let error?: "\(message) (\(error))"
-        }
-    }
+    /// The message. It says all that the underlying error says to people.
+    public var description: String { message }
 }
 
 extension DatabaseError {

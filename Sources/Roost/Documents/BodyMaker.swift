@@ -39,7 +39,7 @@ final class BodyMaker {
             writer.removeAll()
             if let error = error as? FleeceError { throw DatabaseError(error) }
             throw DatabaseError(
-                .invalidDocument, "A value of the type \(type(of: value)) cannot be encoded.",
+                .invalidDocument, "A value of the type \(type(of: value)) cannot be encoded: \(error)",
                 underlying: error)
         }
         let body = try finish()

@@ -80,7 +80,7 @@ extension Document {
             return try decoder.decode(type, from: value)
         } catch {
             throw DatabaseError(
-                .decodingFailed, "The document \(DatabaseError.quoted(id)) cannot be read as a \(type).",
+                .decodingFailed, "The document \(DatabaseError.quoted(id)) cannot be read as a \(type): \(error)",
                 underlying: error)
         }
     }

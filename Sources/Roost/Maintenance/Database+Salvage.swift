@@ -1,3 +1,4 @@
+import Foundation
 import RoostBlobs
 import RoostFile
 import RoostStorage
@@ -50,8 +51,19 @@ private struct DatabaseSalvage {
     }
 
     func run() throws(DatabaseError) -> DatabaseSalvageReport {
+        try requireSource()
         try requireFreeDestination()
         try preparePart()
+        do throws(DatabaseError) {
+            return try salvage()
+        } catch {
+            // What is left behind otherwise, as by a kill, the next salvage removes.
+            try? FileManager.default.removeItem(atPath: part)
+            throw error
+        }
+    }
+
+    private func salvage() throws(DatabaseError) -> DatabaseSalvageReport {
         let file = try engine { () throws(StoreError) in
             try Store.salvage(
                 DatabaseOpener.dataPath(source), to: DatabaseOpener.dataPath(part), options: options.store,
@@ -79,6 +91,13 @@ private struct DatabaseSalvage {
         report.findings = findings.findings
         report.furtherFindings = findings.further
         return report
+    }
+
+    private func requireSource() throws(DatabaseError) {
+        let isThere = try mediumCall { () throws(FileError) in
+            try environment.medium.status(of: DatabaseOpener.dataPath(source)) != nil
+        }
+        guard isThere else { throw DatabaseError(.notFound, "There is no database at \(source).") }
     }
 
     private func requireFreeDestination() throws(DatabaseError) {

@@ -20,10 +20,12 @@ enum BackupCommand: Command {
         }
         bar.finish()
         guard invocation.has("--json") else {
-            let what = report.isIncremental ? "more since the last backup" : "in all"
+            let what =
+                report.copiedBytes == 0
+                ? "There was nothing to copy since the last backup"
+                : "\(Size.text(report.copiedBytes)) copied, \(report.isIncremental ? "what is new since the last backup" : "everything")"
             return Console.print(
-                "\(Size.text(report.copiedBytes)) copied, \(what); the copy has \(Size.text(report.size)) and holds "
-                    + "commit \(report.commit.number).")
+                "\(what); the copy has \(Size.text(report.size)) and holds commit \(report.commit.number).")
         }
         var object = JSONObject()
         object.add("commit", report.commit.number)
