@@ -3,6 +3,7 @@ struct BarPlot {
     private let title: String
     private let note: String
     private let metrics: [Metric]
+    private let contenders: [ContenderEntry]
     private let results: Results
 
     private static let columns = 3
@@ -12,12 +13,27 @@ struct BarPlot {
     private static let barHeight = 12.0
     private static let barStep = 17.0
 
+    /// Six rows for who wants to know where Roost stands: its documents and its store first, then the others.
+    static func overview(_ results: Results) -> BarPlot {
+        let shown: [Metric] = [
+            .orderedLoad, .randomLoad, .updates, .singleCommits, .randomReads, .scanByID,
+        ]
+        let own = ["roost-documents", "roost"].compactMap { name in
+            results.contenders.first { $0.name == name }
+        }
+        return BarPlot(
+            title: "Documents, and the store below them, beside others",
+            note: "per second, longer is better; each panel has its own scale", metrics: shown,
+            contenders: own + results.contenders.filter { $0.kind == .peer || $0.name == "raw" },
+            results: results)
+    }
+
     /// What each row gets through, the longest bar of each panel being the fastest.
     static func throughput(_ results: Results) -> BarPlot {
         BarPlot(
             title: "Throughput", note: "per second, longer is better; each panel has its own scale",
             metrics: results.metrics.filter { $0.isRate && !$0.rawValue.hasSuffix(".settled") },
-            results: results)
+            contenders: results.contenders, results: results)
     }
 
     /// Bytes written per byte of document.
@@ -27,7 +43,7 @@ struct BarPlot {
         ]
         return BarPlot(
             title: "Bytes written", note: "per byte of document, shorter is better",
-            metrics: results.metrics.filter(shown.contains), results: results)
+            metrics: results.metrics.filter(shown.contains), contenders: results.contenders, results: results)
     }
 
     var svg: String {
@@ -53,7 +69,7 @@ struct BarPlot {
     }
 
     private func bars(_ metric: Metric) -> [(entry: ContenderEntry, value: Double)] {
-        results.contenders.compactMap { entry in
+        contenders.compactMap { entry in
             results.summary(metric, entry).map { (entry, $0.median) }
         }
     }

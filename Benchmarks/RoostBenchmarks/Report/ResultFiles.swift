@@ -7,6 +7,7 @@ enum ResultFiles {
         let name = "\(directory)/\(results.options.docs)x\(results.options.valueSize)"
         try write(MarkdownReport(results).text + "\n", to: name + ".md")
         try results.json().write(to: URL(fileURLWithPath: name + ".json"))
+        try write(BarPlot.overview(results).svg, to: name + "-overview.svg")
         try write(BarPlot.throughput(results).svg, to: name + "-throughput.svg")
         try write(BarPlot.writeAmplification(results).svg, to: name + "-writes.svg")
         if let plot = LinePlot.randomLoad(results) { try write(plot.svg, to: name + "-random-load.svg") }

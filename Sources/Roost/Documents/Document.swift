@@ -80,7 +80,8 @@ extension Document {
             return try decoder.decode(type, from: value)
         } catch {
             throw DatabaseError(
-                .decodingFailed, "The document \(DatabaseError.quoted(id)) cannot be read as a \(type): \(error)",
+                .decodingFailed,
+                "The document \(DatabaseError.quoted(id)) cannot be read as a \(type): \(error)",
                 underlying: error)
         }
     }

@@ -48,7 +48,8 @@ public struct Row: Sendable {
             return try FleeceDecoder().decode(type, from: object.root)
         } catch {
             throw DatabaseError(
-                .decodingFailed, "A row of the answer cannot be read as a \(type): \(error)", underlying: error)
+                .decodingFailed, "A row of the answer cannot be read as a \(type): \(error)",
+                underlying: error)
         }
     }
 
