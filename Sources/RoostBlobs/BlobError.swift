@@ -12,6 +12,8 @@ package struct BlobError: Error, Sendable {
         case damaged
         /// The file was written by a newer Roost, or under a key that is not here.
         case unsupportedFormat
+        /// What stands where the directories of blobs belong was not made by Roost.
+        case foreign
         /// The digest's text is not one.
         case invalidDigest
         /// The content turned out to be another one than announced.
@@ -37,6 +39,10 @@ package struct BlobError: Error, Sendable {
     }
 
     init(_ error: FileError) {
+        if case .notAFile(let kind) = error.code {
+            self = Self.damaged(error.path, "it is \(kind) and no file of its own")
+            return
+        }
         let code: Code =
             switch error.code {
             case .notFound: .notFound
@@ -46,6 +52,8 @@ package struct BlobError: Error, Sendable {
             }
         self.init(code, error.sentence, cause: error)
     }
+
+    static let storeClosed = Self(.closed, "The database was closed. Open it again.")
 
     static func damaged(_ path: String, _ reason: String) -> Self {
         Self(.damaged, "The blob file \(path) is damaged: \(reason). Restore it from a backup or a peer.")

@@ -19,6 +19,14 @@ package protocol File: AnyObject, Sendable {
     func size() throws(FileError) -> UInt64
     func truncate(to size: UInt64) throws(FileError)
     func identity() throws(FileError) -> FileIdentity
+    func access() throws(FileError) -> FileAccess
+    /// Takes the advisory lock of the file, whatever names it has, without waiting. Handles in one process exclude each
+    /// other too.
+    ///
+    /// - Throws: ``FileError/Code/locked(holder:)`` when another handle has it.
+    func lock() throws(FileError) -> any FileLock
+    /// Another handle of the open file, for the time after it was renamed to `path`. A lock belongs to both.
+    func handle(named path: String) throws(FileError) -> any File
     /// Maps `length` bytes from `offset`, a multiple of 64 KiB, which may reach beyond the end; `nil` where the medium
     /// has no mappings. What cannot be read there is added to `lostPages`.
     func map(_ length: Int, at offset: UInt64, counting lostPages: LostPages) throws(FileError)

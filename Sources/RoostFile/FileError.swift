@@ -11,8 +11,10 @@ package struct FileError: Error, Equatable, Sendable {
         /// The call was interrupted before it did anything; it may be made again. See ``File/readFully(into:at:)``.
         case interrupted
         case permissionDenied
-        /// The lock is held by another handle. `holder` is what that holder wrote about itself.
+        /// The lock is held by another handle. `holder` names its process where the system tells.
         case locked(holder: String)
+        /// What has the name is no regular file, or no directory where one is needed.
+        case notAFile(FileKind)
         case other
     }
 
@@ -41,6 +43,8 @@ package struct FileError: Error, Equatable, Sendable {
         case .permissionDenied: "\(place): permission denied."
         case .locked(let holder):
             "\(path) is being written by \(holder). Open it read-only, or close it there."
+        case .notAFile(let kind):
+            "\(path) is \(kind). A database's files are regular files, and no link is followed: give the path of the file itself."
         case .interrupted, .other: "\(place): system error \(errno)."
         }
     }

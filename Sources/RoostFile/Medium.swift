@@ -3,24 +3,33 @@
 /// Two implementations matter: POSIX files, and the simulated disk that loses, tears and fails calls on purpose.
 /// Each requirement has the meaning, and the lack of promises, of the POSIX call it is named after: a name
 /// change is durable only after ``syncDirectory(of:)``, file contents only after ``File/sync()``.
+///
+/// The last component of a path is never followed where it is a symbolic link: whoever can put one beside a database
+/// must not choose which file is written. Nothing but regular files is opened, so that no call waits for a pipe.
 package protocol Medium: Sendable {
     /// Opens the file at `path`.
+    ///
+    /// - Throws: ``FileError/Code/notAFile(_:)`` for whatever has the name and is no regular file.
     func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File
     /// Atomically gives the file at `source` the name `destination`, replacing what was there.
     func rename(_ source: String, to destination: String) throws(FileError)
-    /// Removes the name `path`; handles that are open keep working.
+    /// Removes the name `path` of a file or an empty directory; handles that are open keep working. A link goes, what
+    /// it leads to stays.
     func remove(_ path: String) throws(FileError)
     /// Makes creations, renames and removals in the directory that holds `path` durable.
     func syncDirectory(of path: String) throws(FileError)
-    func createDirectory(_ path: String) throws(FileError)
+    /// - Parameter access: who may do what with it; `nil` for what the process's umask leaves.
+    func createDirectory(_ path: String, _ access: FileAccess?) throws(FileError)
     /// Names (not paths) in the directory `path`, in no particular order.
     func list(_ path: String) throws(FileError) -> [String]
-    /// Size and identity of the file `path` names now, `nil` when there is none.
+    /// What `path` names now, `nil` when there is nothing.
     func status(of path: String) throws(FileError) -> FileStatus?
-    /// Takes the advisory lock file at `path` (created if missing) without waiting, and writes `holder` into it.
-    ///
-    /// - Throws: ``FileError/Code/locked(holder:)`` when another handle, in this process or another, has it.
-    func lock(_ path: String, holder: String) throws(FileError) -> any FileLock
+    /// As ``status(of:)``, of what a link at `path` leads to: for directories that a user names.
+    func statusFollowingLinks(of path: String) throws(FileError) -> FileStatus?
+}
+
+extension Medium {
+    package func createDirectory(_ path: String) throws(FileError) { try createDirectory(path, nil) }
 }
 
 /// How ``Medium/open(_:_:)`` opens a file.
@@ -29,6 +38,9 @@ package enum OpenMode: Sendable {
     case readWrite
     /// Creates a file for reading and writing; ``FileError/Code/alreadyExists`` when the name is taken.
     case createNew
+    /// As ``createNew``, but nobody may do more with it from the beginning than `access` says; where the system allows
+    /// it the owner is the same too.
+    case createWith(FileAccess)
 }
 
 /// What the medium knows of a name.
@@ -36,12 +48,54 @@ package struct FileStatus: Equatable, Sendable {
     package var size: UInt64
     /// Differs between two files that exist at the same time, and survives renaming (device and inode).
     package var identity: FileIdentity
-    package var isDirectory: Bool
+    package var kind: FileKind
+    package var access: FileAccess
 
-    package init(size: UInt64, identity: FileIdentity, isDirectory: Bool) {
+    package init(size: UInt64, identity: FileIdentity, kind: FileKind, access: FileAccess) {
         self.size = size
         self.identity = identity
-        self.isDirectory = isDirectory
+        self.kind = kind
+        self.access = access
+    }
+}
+
+/// What a name in a file system can stand for.
+package enum FileKind: Equatable, Sendable, CustomStringConvertible {
+    /// A regular file.
+    case file
+    case directory
+    /// A symbolic link.
+    case link
+    /// A pipe, a socket or a device.
+    case special
+
+    /// The kind as part of a sentence.
+    package var description: String {
+        switch self {
+        case .file: "a file"
+        case .directory: "a directory"
+        case .link: "a symbolic link"
+        case .special: "a pipe, a socket or a device"
+        }
+    }
+}
+
+/// Who may do what with a file: its permissions and its owner.
+package struct FileAccess: Equatable, Sendable {
+    /// The nine bits of POSIX permissions.
+    package var permissions: UInt16
+    /// The numbers of the user and of the group that own it.
+    package var owner, group: UInt32
+
+    package init(permissions: UInt16, owner: UInt32, group: UInt32) {
+        self.permissions = permissions & 0o777
+        self.owner = owner
+        self.group = group
+    }
+
+    /// The same for a directory: whoever may read may also enter.
+    package var ofDirectory: FileAccess {
+        FileAccess(permissions: permissions | (permissions & 0o444) >> 2, owner: owner, group: group)
     }
 }
 
@@ -56,5 +110,5 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// A held advisory lock; released when the last reference goes.
+/// A held advisory lock of an open file; released when the last reference goes.
 package protocol FileLock: AnyObject, Sendable {}

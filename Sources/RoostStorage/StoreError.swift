@@ -83,6 +83,7 @@ extension StoreError {
             case .noSpace: .noSpace
             case .permissionDenied: .permissionDenied
             case .locked: .locked
+            case .notAFile: .notAStore
             case .inputOutput, .interrupted, .other: .inputOutput
             }
         self.init(code, error.sentence, cause: error)

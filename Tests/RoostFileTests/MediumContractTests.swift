@@ -74,7 +74,7 @@ struct MediumContractTests {
         #expect(code { try reader.truncate(to: 0) } == .other)
         try place.medium.open(path, .readWrite).writeFully([4], at: 1)
         #expect(try reader.readFully(3) == [1, 4, 3])
-        #expect(code { _ = try place.medium.open(place.directory, .readWrite) } == .other)
+        #expect(code { _ = try place.medium.open(place.directory, .readWrite) } == .notAFile(.directory))
     }
 
     @Test(arguments: Place.Kind.allCases)
@@ -87,7 +87,8 @@ struct MediumContractTests {
         try place.medium.rename(place.path("data.new"), to: place.path("data"))
         try place.medium.syncDirectory(of: place.path("data"))
         let status = try place.medium.status(of: place.path("data"))
-        #expect(status == FileStatus(size: 2, identity: identity, isDirectory: false))
+        #expect(
+            status == FileStatus(size: 2, identity: identity, kind: .file, access: try new.access()))
         #expect(try place.medium.status(of: place.path("data.new")) == nil)
         #expect(try old.readFully(9) == [1])
         #expect(try new.readFully(9) == [2, 2])
@@ -105,7 +106,7 @@ struct MediumContractTests {
         try place.medium.rename(place.path("a"), to: place.path("b"))
         #expect(try place.medium.open(place.path("b/file"), .readOnly).readFully(1) == [5])
         #expect(try place.medium.status(of: place.path("a/file")) == nil)
-        #expect(try place.medium.status(of: place.path("b"))?.isDirectory == true)
+        #expect(try place.medium.status(of: place.path("b"))?.kind == .directory)
         #expect(code { try place.medium.createDirectory(place.path("b")) } == .alreadyExists)
         try place.medium.remove(place.path("b/file"))
         try place.medium.remove(place.path("b"))
@@ -136,21 +137,63 @@ struct MediumContractTests {
     }
 
     @Test(arguments: Place.Kind.allCases)
-    func locksExcludeOtherHandlesAndNameTheirHolder(_ kind: Place.Kind) throws {
+    func locksExcludeOtherHandles(_ kind: Place.Kind) throws {
         let place = try Place(kind)
-        let path = place.path("lock")
-        var lock: (any FileLock)? = try place.medium.lock(path, holder: "process 4711 (notesd)")
-        #expect(
-            code { _ = try place.medium.lock(path, holder: "b") } == .locked(holder: "process 4711 (notesd)"))
-        #expect(
-            code { _ = try place.medium.lock(path, holder: "b") } == .locked(holder: "process 4711 (notesd)"))
+        let first = try place.create("file")
+        let second = try place.medium.open(place.path("file"), .readWrite)
+        var lock: (any FileLock)? = try first.lock()
+        for _ in 0..<2 { #expect(isLocked(second)) }
+        // The lock is the file's, whatever its name is.
+        try place.medium.rename(place.path("file"), to: place.path("renamed"))
+        #expect(isLocked(try place.medium.open(place.path("renamed"), .readWrite)))
+        #expect(isLocked(second))
         withExtendedLifetime(lock) {}
         lock = nil
-        lock = try place.medium.lock(path, holder: "c")
-        #expect(code { _ = try place.medium.lock(path, holder: "d") } == .locked(holder: "c"))
+        lock = try second.lock()
+        #expect(isLocked(first))
         withExtendedLifetime(lock) {}
-        #expect(try place.medium.list(place.directory) == ["lock"])
-        #expect(code { _ = try place.medium.lock(place.path("none/lock"), holder: "e") } == .notFound)
+        #expect(try place.medium.list(place.directory) == ["renamed"])
+    }
+
+    private func isLocked(_ file: any File) -> Bool {
+        guard case .locked = code({ _ = try file.lock() }) else { return false }
+        return true
+    }
+
+    @Test(arguments: Place.Kind.allCases)
+    func locksOutliveTheirFilesHandles(_ kind: Place.Kind) throws {
+        let place = try Place(kind)
+        var file: (any File)? = try place.create("file")
+        let lock = try file?.lock()
+        file = nil
+        #expect(isLocked(try place.medium.open(place.path("file"), .readWrite)))
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test(arguments: Place.Kind.allCases)
+    func anotherHandleIsTheSameFileUnderItsNewName(_ kind: Place.Kind) throws {
+        let place = try Place(kind)
+        var first: (any File)? = try place.create("file", [1, 2, 3])
+        let second = try #require(try first?.handle(named: place.path("renamed")))
+        #expect(second.path == place.path("renamed"))
+        #expect(try second.identity() == first?.identity())
+        withExtendedLifetime(first) {}
+        first = nil
+        try second.writeFully([9], at: 1)
+        #expect(try second.readFully(3) == [1, 9, 3])
+    }
+
+    @Test(arguments: Place.Kind.allCases)
+    func filesCanBeMadeWithTheAccessOfOthers(_ kind: Place.Kind) throws {
+        let place = try Place(kind)
+        let access = try place.create("file").access()
+        let file = try place.medium.open(place.path("other"), .createWith(access))
+        #expect(try file.access() == access)
+        #expect(
+            code { _ = try place.medium.open(place.path("other"), .createWith(access)) } == .alreadyExists)
+        try file.writeFully([1])
+        try place.medium.createDirectory(place.path("directory"), access.ofDirectory)
+        #expect(try place.medium.status(of: place.path("directory"))?.kind == .directory)
     }
 
     @Test(arguments: Place.Kind.allCases)

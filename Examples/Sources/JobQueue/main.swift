@@ -3,7 +3,7 @@ import Foundation
 // Three jobs and a worker that dies with one of them.
 
 let path = FileManager.default.temporaryDirectory.appendingPathComponent("jobs-\(UUID()).roost").path
-defer { for name in [path, path + ".lock"] { try? FileManager.default.removeItem(atPath: name) } }
+defer { try? FileManager.default.removeItem(atPath: path) }
 
 var queue = try JobQueue(path)
 for payload in ["resize 1.jpg", "resize 2.jpg", "send mail"] { try queue.add(payload) }

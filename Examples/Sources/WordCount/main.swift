@@ -4,7 +4,7 @@ import RoostStorage
 // A word counter on the ordered store: counts by word, and words by count, kept in step by transactions.
 
 let path = FileManager.default.temporaryDirectory.appendingPathComponent("word-count-\(UUID()).roost").path
-defer { for name in [path, path + ".lock"] { try? FileManager.default.removeItem(atPath: name) } }
+defer { try? FileManager.default.removeItem(atPath: path) }
 
 let store = try Store.open(path)
 let counts = try store.tree("counts")

@@ -29,12 +29,16 @@ final class BlobVault: Sendable {
         self.store = store
         self.catalog = catalog
         clock = environment.clock
-        blobs = BlobStore(Self.path(directory), .plain, environment: environment)
+        let access = try mediumCall { () throws(FileError) in
+            try environment.medium.status(of: DatabaseOpener.dataPath(directory))?.access
+        }
+        blobs = BlobStore(Self.path(directory), .plain, environment: environment, access: access)
+        _ = try blobCall { () throws(BlobError) in try blobs.exists() }
         if isWritable {
             try blobCall { () throws(BlobError) in try blobs.sweep() }
             try settle(isEncrypted: isEncrypted, addsKey: false)
-        } else if let record = try record {
-            blobs.setLayouts(isEncrypted ? [record.layout, .plain] : [.plain, record.layout])
+        } else {
+            setLayouts(try record, isEncrypted: isEncrypted)
         }
     }
 
@@ -59,6 +63,18 @@ final class BlobVault: Sendable {
     }
 
     // MARK: Keys
+
+    /// Says where blobs may be. In an encrypted database that is sealed files alone, but while plain ones are being
+    /// encrypted.
+    private func setLayouts(_ record: BlobRecord?, isEncrypted: Bool) {
+        let sealed = record.map { [$0.layout] } ?? []
+        if isEncrypted {
+            let isConverting = record?.isConverting ?? true
+            blobs.setLayouts(sealed + (isConverting ? [.plain] : []), distrustsPlain: true)
+        } else {
+            blobs.setLayouts([.plain] + sealed)
+        }
+    }
 
     /// Runs `change`, which gives the database another key or none, and then lets the blobs follow.
     ///
@@ -102,18 +118,19 @@ final class BlobVault: Sendable {
             current = BlobRecord(isConverting: addsKey || isThere)
             try put(current)
         }
-        blobs.setLayouts([current.layout, .plain])
+        setLayouts(current, isEncrypted: true)
         guard current.isConverting, try convert() else { return }
         current.isConverting = false
         try put(current)
+        setLayouts(current, isEncrypted: true)
     }
 
     private func settleWithoutKey() throws(DatabaseError) {
         guard let current = try record else { return }
-        blobs.setLayouts([.plain, current.layout])
+        setLayouts(current, isEncrypted: false)
         guard try convert() else { return }
         try put(nil)
-        blobs.setLayouts([.plain])
+        setLayouts(nil, isEncrypted: false)
     }
 
     /// Whether all blobs could be converted.
@@ -138,6 +155,7 @@ extension DatabaseError {
             switch error.code {
             case .notFound: .notFound
             case .damaged, .contentChanged: .damaged
+            case .foreign: .notADatabase
             case .unsupportedFormat: .unsupportedFormat
             case .invalidDigest: .invalidDocument
             case .closed: .closed

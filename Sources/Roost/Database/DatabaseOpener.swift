@@ -20,21 +20,42 @@ struct DatabaseOpener {
 
     func open() throws(DatabaseError) -> DatabaseCore {
         try makeDirectory()
+        try checkBlobsHaveDocuments()
         let storeOptions = options.store
         let store = try openStore(storeOptions)
         let catalog = try engine { () throws(StoreError) in store.snapshot().tree(Catalog.treeName) }
         if let catalog {
             return try beginHistory(of: try core(store, catalog, storeOptions.transform))
         }
-        guard !options.readOnly else { throw notADatabase }
+        guard !options.readOnly else {
+            throw store.snapshot().treeNames.isEmpty ? unfinished : notADatabase
+        }
         return try core(store, try makeCatalog(in: store), storeOptions.transform)
+    }
+
+    /// Refuses to make an empty database around blobs, which the first compaction would remove as nobody's.
+    private func checkBlobsHaveDocuments() throws(DatabaseError) {
+        guard !options.readOnly, options.createIfMissing else { return }
+        let (documents, blobs) = try mediumCall { () throws(FileError) in
+            (
+                try environment.medium.status(of: Self.dataPath(path)),
+                try environment.medium.status(of: BlobVault.path(path))
+            )
+        }
+        guard documents == nil, blobs != nil else { return }
+        throw DatabaseError(
+            .notADatabase,
+            "\(path) has a directory of blobs, but no documents: \(Self.dataName) is missing. Restore it from a backup, "
+                + "or move \(BlobVault.directoryName) away to begin a new database here.")
     }
 
     /// Makes the directory, where the options allow it and there is none.
     func makeDirectory() throws(DatabaseError) {
-        let status = try mediumCall { () throws(FileError) in try environment.medium.status(of: path) }
+        let status = try mediumCall { () throws(FileError) in
+            try environment.medium.statusFollowingLinks(of: path)
+        }
         if let status {
-            guard status.isDirectory else {
+            guard status.kind == .directory else {
                 throw DatabaseError(
                     .notADatabase, "\(path) is a file. A database is a directory; give another path.")
             }
@@ -109,6 +130,14 @@ struct DatabaseOpener {
         try transaction.makeCollection(.default, catalog: catalog, environment)
         try engine { () throws(StoreError) in _ = try transaction.commit() }
         return catalog
+    }
+
+    /// A power failure or a kill leaves this between the making of the store and that of the database in it.
+    private var unfinished: DatabaseError {
+        DatabaseError(
+            .notFound,
+            "\(path) holds no database yet: making it was begun, but is not done. Open it for writing, which ends the "
+                + "work; nothing was ever saved there.")
     }
 
     private var notADatabase: DatabaseError {

@@ -40,7 +40,7 @@ final class DatabaseRegistry: Sendable {
 
     private func identity(_ opener: DatabaseOpener) throws(DatabaseError) -> FileIdentity? {
         try mediumCall { () throws(FileError) in
-            try opener.environment.medium.status(of: opener.path)?.identity
+            try opener.environment.medium.statusFollowingLinks(of: opener.path)?.identity
         }
     }
 }

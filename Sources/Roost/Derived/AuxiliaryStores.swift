@@ -75,7 +75,9 @@ package final class AuxiliaryStores: Sendable {
     }
 
     private func open(_ name: String, _ state: inout State) throws(DatabaseError) -> Store? {
-        if isReadOnly { return try? openStore(name, state.transform, readOnly: true) }
+        if isReadOnly {
+            return try hasDirectory() ? try? openStore(name, state.transform, readOnly: true) : nil
+        }
         try makeDirectory()
         do throws(StoreError) {
             return try openStore(name, state.transform, readOnly: false)
@@ -108,8 +110,8 @@ package final class AuxiliaryStores: Sendable {
     }
 
     private func makeDirectory() throws(DatabaseError) {
+        guard try !hasDirectory() else { return }
         try mediumCall { () throws(FileError) in
-            guard try environment.medium.status(of: directory) == nil else { return }
             try environment.medium.createDirectory(directory)
             try environment.medium.syncDirectory(of: directory)
         }
@@ -138,12 +140,37 @@ package final class AuxiliaryStores: Sendable {
         }
     }
 
-    /// The files in the directory but for locks, which stay where they are: another process may be about to take one.
-    private func files() throws(DatabaseError) -> [String] {
-        try mediumCall { () throws(FileError) in
-            guard try environment.medium.status(of: directory)?.isDirectory == true else { return [] }
-            return try environment.medium.list(directory).filter { !$0.hasSuffix(".lock") }
+    /// Whether there is the directory, and no link to one.
+    private func hasDirectory() throws(DatabaseError) -> Bool {
+        let status = try mediumCall { () throws(FileError) in try environment.medium.status(of: directory) }
+        guard let kind = status?.kind else { return false }
+        guard kind == .directory else {
+            throw DatabaseError(
+                .notADatabase,
+                "\(directory) is \(kind), where a directory belongs. No link is followed inside a database: move it away."
+            )
         }
+        return true
+    }
+
+    /// The files of stores, with those that stand beside them for a while. Others are nobody's business.
+    private func files() throws(DatabaseError) -> [String] {
+        guard try hasDirectory() else { return [] }
+        return try mediumCall { () throws(FileError) in
+            var files: [String] = []
+            for file in try environment.medium.list(directory) where Self.isOwn(file) {
+                let status = try environment.medium.status(of: "\(directory)/\(file)")
+                if status?.kind == .file { files.append(file) }
+            }
+            return files
+        }
+    }
+
+    /// Whether the name is that of a store, or a longer one.
+    private static func isOwn(_ file: String) -> Bool {
+        let name = file.prefix { $0 != "." }
+        return !name.isEmpty && name.utf8.allSatisfy { isPlain($0) }
+            && file.dropFirst(name.count).hasPrefix(suffix)
     }
 
     /// Removes the file and what stands beside it under longer names.

@@ -11,7 +11,8 @@ struct CopyMark {
 
     var exists: Bool {
         get throws(DatabaseError) {
-            try mediumCall { () throws(FileError) in try medium.status(of: path) } != nil
+            let status = try mediumCall { () throws(FileError) in try medium.status(of: path) }
+            return status?.kind == .file && status?.size == 0
         }
     }
 

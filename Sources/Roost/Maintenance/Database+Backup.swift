@@ -85,7 +85,8 @@ private struct DatabaseBackup {
     }
 
     private func mirror() throws(DatabaseError) -> BlobMirror {
-        let copies = BlobStore(BlobVault.path(path), .plain, environment: core.environment)
+        let copies = BlobStore(
+            BlobVault.path(path), .plain, environment: core.environment, access: core.vault.blobs.access)
         return try blobCall { () throws(BlobError) in try BlobMirror(of: core.vault.blobs, in: copies) }
     }
 }

@@ -103,7 +103,7 @@ private struct DatabaseSalvage {
     private func requireFreeDestination() throws(DatabaseError) {
         let isFree = try mediumCall { () throws(FileError) -> Bool in
             guard let status = try environment.medium.status(of: destination) else { return true }
-            guard status.isDirectory else { return false }
+            guard status.kind == .directory else { return false }
             return try environment.medium.list(destination).isEmpty
         }
         guard isFree else {

@@ -127,7 +127,8 @@ struct SealedHeader {
 ///
 ///     0    1   the digest's algorithm: 1 SHA-1, 2 SHA-256
 ///     1    1   encoding: 0 none, 1 gzip
-///     2    6   zero
+///     2    1   1 if the content was damaged already when a database was encrypted, 0 otherwise
+///     3    5   zero
 ///     8    8   length of the stored bytes, which the frames hold
 ///     16   8   length of the content
 ///     24   32  digest of the content, filled up with zeros
@@ -138,12 +139,15 @@ struct SealedFacts: Equatable {
     var encoding: BlobEncoding
     var storedLength: UInt64
     var contentLength: UInt64
+    /// Whether the content is known not to be what the digest says.
+    var isDamaged = false
 
     var bytes: [UInt8] {
         let buffer = ByteBuffer(capacity: Self.length)
         buffer.append(digest.algorithm.rawValue)
         buffer.append(encoding.rawValue)
-        buffer.append(zeros: 6)
+        buffer.append(UInt8(isDamaged ? 1 : 0))
+        buffer.append(zeros: 5)
         buffer.append(integer: storedLength)
         buffer.append(integer: contentLength)
         buffer.append(digest.bytes)
@@ -160,7 +164,7 @@ struct SealedFacts: Equatable {
 
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.length, let algorithm = BlobDigest.Algorithm(rawValue: bytes[0]),
-            let encoding = BlobEncoding(rawValue: bytes[1]),
+            let encoding = BlobEncoding(rawValue: bytes[1]), bytes[2] <= 1,
             let digest = BlobDigest(algorithm, bytes[24..<24 + algorithm.byteCount])
         else { return nil }
         let (stored, content) = bytes.withView {
@@ -168,6 +172,7 @@ struct SealedFacts: Equatable {
         }
         guard encoding == .gzip || stored == content else { return nil }
         self.init(digest: digest, encoding: encoding, storedLength: stored, contentLength: content)
+        isDamaged = bytes[2] == 1
     }
 }
 

@@ -12,7 +12,18 @@ package struct BlobFile: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
     /// Opens the file; `nil` when it has gone.
+    ///
+    /// - Throws: `damaged`, also for content that was damaged already when it was encrypted.
     func open(in store: BlobStore) throws(BlobError) -> BlobFileReader? {
+        guard let stored = try openStored(in: store) else { return nil }
+        guard !stored.isDamaged else {
+            throw BlobError.damaged(stored.path, "its content was damaged already when it was encrypted")
+        }
+        return try BlobFileReader(stored)
+    }
+
+    /// Opens the file for what is stored there, whatever it is; `nil` when it has gone.
+    func openStored(in store: BlobStore) throws(BlobError) -> StoredBlob? {
         let path = store.path(name)
         let (file, size): (any File, UInt64)
         do throws(FileError) {
@@ -23,31 +34,56 @@ package struct BlobFile: Hashable, Sendable {
             throw BlobError(error)
         }
         switch layout {
-        case .plain: return try openPlain(file, size, path)
+        case .plain:
+            guard let (digest, encoding) = BlobName.read(name) else { return nil }
+            return StoredBlob(digest, encoding, PlainSource(file, length: size), path: path)
         case .sealed(let keys):
             let source = try SealedSource(file, size: size, keys)
             // A file under a name that is not its own.
             guard keys.name(of: source.facts.digest) == name else {
                 throw BlobError.damaged(path, "it holds another blob than its name says")
             }
-            return try BlobFileReader(
-                source.facts.digest, source.facts.encoding, stored: source,
-                contentLength: source.facts.contentLength, path: path, isAuthenticated: true)
+            return StoredBlob(source.facts, source, path: path)
         case .couchbaseLite(let key):
             guard let digest = BlobName.read(name)?.digest else { return nil }
-            return try BlobFileReader(
-                digest, .identity, stored: CompatibleSource(file, size: size, key), contentLength: nil,
-                path: path,
-                isAuthenticated: false)
+            return StoredBlob(
+                digest, .identity, try CompatibleSource(file, size: size, key), path: path)
         }
     }
+}
 
-    private func openPlain(_ file: any File, _ size: UInt64, _ path: String) throws(BlobError)
-        -> BlobFileReader?
-    {
-        guard let (digest, encoding) = BlobName.read(name) else { return nil }
-        return try BlobFileReader(
-            digest, encoding, stored: PlainSource(file, length: size), contentLength: nil, path: path,
-            isAuthenticated: false)
+/// What the file of a blob stores, before it is decompressed.
+struct StoredBlob {
+    let digest: BlobDigest
+    let encoding: BlobEncoding
+    let source: any ByteSource
+    /// The length of the content, where the file says it.
+    let contentLength: UInt64?
+    let path: String
+    /// Whether what is read was authenticated; otherwise only the digest can tell.
+    let isAuthenticated: Bool
+    /// Whether the content is known not to be what the digest says.
+    let isDamaged: Bool
+
+    /// A file in which nothing is authenticated.
+    init(_ digest: BlobDigest, _ encoding: BlobEncoding, _ source: any ByteSource, path: String) {
+        self.digest = digest
+        self.encoding = encoding
+        self.source = source
+        self.path = path
+        contentLength = nil
+        isAuthenticated = false
+        isDamaged = false
+    }
+
+    /// A sealed file.
+    init(_ facts: SealedFacts, _ source: any ByteSource, path: String) {
+        digest = facts.digest
+        encoding = facts.encoding
+        self.source = source
+        self.path = path
+        contentLength = facts.contentLength
+        isAuthenticated = true
+        isDamaged = facts.isDamaged
     }
 }

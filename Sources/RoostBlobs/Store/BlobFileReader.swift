@@ -19,17 +19,15 @@ package final class BlobFileReader {
     private let stored: any ByteSource
     private let content: any ByteSource
 
-    init(
-        _ digest: BlobDigest, _ encoding: BlobEncoding, stored: any ByteSource, contentLength: UInt64?,
-        path: String,
-        isAuthenticated: Bool
-    ) throws(BlobError) {
-        self.digest = digest
-        self.encoding = encoding
-        self.stored = stored
-        self.path = path
-        self.isAuthenticated = isAuthenticated
-        content = encoding == .gzip ? try GzipSource(stored, length: contentLength, path: path) : stored
+    init(_ blob: StoredBlob) throws(BlobError) {
+        digest = blob.digest
+        encoding = blob.encoding
+        stored = blob.source
+        path = blob.path
+        isAuthenticated = blob.isAuthenticated
+        content =
+            blob.encoding == .gzip
+            ? try GzipSource(blob.source, length: blob.contentLength, path: blob.path) : blob.source
     }
 
     /// Reads at ``position`` and moves on; returns how many bytes were read, fewer than asked at the end only.
@@ -38,14 +36,6 @@ package final class BlobFileReader {
         let count = Int(min(UInt64(buffer.count), length - position))
         unsafe try content.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: position)
         position += UInt64(count)
-        return count
-    }
-
-    /// Reads what is stored at `offset`, compressed where it is; returns how many bytes were read.
-    func readStored(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(BlobError) -> Int {
-        guard offset < storedLength else { return 0 }
-        let count = Int(min(UInt64(buffer.count), storedLength - offset))
-        unsafe try stored.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
         return count
     }
 
@@ -88,6 +78,17 @@ package final class BlobFileReader {
         var hasher = BlobHasher(digest.algorithm, withMD5: false)
         unsafe try forEachPiece { (bytes) throws(BlobError) in unsafe hasher.update(bytes) }
         try check(hasher.finish().digest)
+    }
+
+    /// Whether everything can be read and is what the digest says.
+    func isWhole() throws(BlobError) -> Bool {
+        do throws(BlobError) {
+            try verify()
+            return true
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return false
+        }
     }
 
     private func check(_ found: BlobDigest) throws(BlobError) {

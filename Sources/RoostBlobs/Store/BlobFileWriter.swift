@@ -53,7 +53,7 @@ package final class BlobFileWriter {
         self.store = store
         self.options = options
         (layout, generation) = store.state.withLock { ($0.layouts[0], $0.generation) }
-        (file, temporary) = try store.makeTemporary()
+        (file, temporary) = try store.makeTemporary(store.access)
         hasher = BlobHasher(options.algorithm, withMD5: options.computesMD5)
         deflater = options.compresses && layout.allowsEncoding ? Deflater() : nil
         sink = layout.makeSink(file)
@@ -100,11 +100,12 @@ package final class BlobFileWriter {
         )
         try medium { () throws(FileError) in try file.sync() }
         let pin = store.pin(digest)
-        let present = try store.install(
+        let (present, stays) = try store.install(
             temporary, digest, encoding, layout, generation, length: length)
+        let kept = stays ? present : nil
         return InstalledBlob(
-            digest: digest, md5: md5, length: length, encoding: present?.encoding ?? encoding,
-            storedLength: present?.storedLength ?? storedLength, wasThere: present != nil, pin: pin)
+            digest: digest, md5: md5, length: length, encoding: kept?.encoding ?? encoding,
+            storedLength: kept?.storedLength ?? storedLength, wasThere: present != nil, pin: pin)
     }
 
     /// Gives up what was written, unless it was installed. Closing twice does nothing.
@@ -143,22 +144,23 @@ extension BlobLayout {
 
 extension BlobStore {
     /// A new file in `incoming`, whose directories are made where they are missing.
-    func makeTemporary() throws(BlobError) -> (any File, String) {
+    ///
+    /// - Parameter access: who may do what with the file.
+    func makeTemporary(_ access: FileAccess?) throws(BlobError) -> (any File, String) {
+        try checkOpen()
         try makeDirectories()
-        var bytes = [UInt8](repeating: 0, count: 12)
-        unsafe bytes.withUnsafeMutableBytes { unsafe environment.randomness.fill($0) }
-        let name = bytes.map { String($0, radix: 16) }.joined()
-        let path = "\(incoming)/\(name)"
-        return (try RoostBlobs.medium { () throws(FileError) in try medium.open(path, .createNew) }, path)
+        let path = "\(incoming)/\(BlobName.temporary(environment.randomness))"
+        let mode = access.map { OpenMode.createWith($0) } ?? .createNew
+        return (try RoostBlobs.medium { () throws(FileError) in try medium.open(path, mode) }, path)
     }
 
     /// Makes the store's directories where they are missing, durably.
     func makeDirectories() throws(BlobError) {
-        guard !state.withLock({ $0.hasDirectory }) else { return }
+        if try exists(), state.withLock({ $0.hasDirectory }) { return }
         try RoostBlobs.medium { () throws(FileError) in
             for path in [directory, incoming] {
                 do throws(FileError) {
-                    try medium.createDirectory(path)
+                    try medium.createDirectory(path, access?.ofDirectory)
                 } catch {
                     guard error.code == .alreadyExists else { throw error }
                 }
@@ -169,31 +171,36 @@ extension BlobStore {
         state.withLock { $0.hasDirectory = true }
     }
 
-    /// Gives a file that is whole and synced its name; the blob has been pinned.
+    /// Gives a file that is whole and synced its name, in the place of one that has it; the blob has been pinned.
     ///
-    /// - Returns: how the blob is stored, where it was there already and stays as it was.
+    /// - Returns: how the blob was stored before, and whether it stays so because that is another encoding.
     func install(
         _ temporary: String, _ digest: BlobDigest, _ encoding: BlobEncoding, _ layout: BlobLayout,
         _ generation: Int, length: UInt64
-    ) throws(BlobError) -> (encoding: BlobEncoding, storedLength: UInt64)? {
+    ) throws(BlobError) -> (present: BlobFileReader?, stays: Bool) {
         let name = layout.name(of: digest, encoding)
-        var present: (encoding: BlobEncoding, storedLength: UInt64)?
-        if let file = try find(digest), layout.owns(file.name), let reader = try? file.open(in: self),
-            reader.length == length
-        {
-            present = (reader.encoding, reader.storedLength)
-        } else {
+        let old = try find(digest).flatMap { layout.owns($0.name) ? $0 : nil }
+        var present = try? old?.open(in: self)
+        if present?.length != length { present = nil }
+        // Documents say how a blob is stored, so one that is good stays as it is.
+        var stays = false
+        if let present, present.encoding != encoding { stays = try present.isWhole() }
+        if !stays {
             try give(name, to: temporary, generation)
+            if let old, old.name != name {
+                try RoostBlobs.medium { () throws(FileError) in try medium.remove(path(old.name)) }
+            }
         }
         // Whoever has put it there may not have synced yet.
         try RoostBlobs.medium { () throws(FileError) in try medium.syncDirectory(of: path(name)) }
-        return present
+        return (present, stays)
     }
 
     /// Renames a file, unless new blobs have got another kind of layout since it was begun: in a database that was
     /// encrypted meanwhile it would stay in the clear.
     private func give(_ name: String, to temporary: String, _ generation: Int) throws(BlobError) {
         let result: Result<Void, BlobError> = state.withLock { state in
+            guard !state.isClosed else { return .failure(.storeClosed) }
             guard state.generation == generation else {
                 return .failure(
                     BlobError(

@@ -1,5 +1,6 @@
 import RoostBytes
 import RoostCrypto
+import RoostFile
 
 /// In which form a store keeps its blobs.
 package enum BlobLayout: Sendable {
@@ -89,10 +90,26 @@ enum BlobName {
     /// The name for a keyed hash.
     static func sealed(_ hash: Digest) -> String { hash.description.prefix(sealedDigits) + sealedSuffix }
 
+    private static let temporaryByteCount = 12
+
+    /// A random name for a file that is being written: 24 hexadecimal digits.
+    static func temporary(_ randomness: any Randomness) -> String {
+        var bytes = [UInt8](repeating: 0, count: temporaryByteCount)
+        unsafe bytes.withUnsafeMutableBytes { unsafe randomness.fill($0) }
+        return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    static func isTemporary(_ name: String) -> Bool {
+        name.utf8.count == 2 * temporaryByteCount && isHexadecimal(name.utf8[...])
+    }
+
+    private static func isHexadecimal(_ text: Substring.UTF8View) -> Bool {
+        text.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+    }
+
     static func isSealed(_ name: String) -> Bool {
         guard name.hasSuffix(sealedSuffix) else { return false }
         let stem = name.utf8.dropLast(sealedSuffix.utf8.count)
-        return stem.count == sealedDigits
-            && stem.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+        return stem.count == sealedDigits && isHexadecimal(stem)
     }
 }

@@ -24,7 +24,6 @@ package struct BlobMirror {
     package init(of source: BlobStore, in target: BlobStore) throws(BlobError) {
         self.source = source
         self.target = target
-        target.setLayouts(source.layouts)
         var wanted: Set<String> = []
         var missing: [String] = []
         var (bytes, missingBytes): (UInt64, UInt64) = (0, 0)
@@ -63,14 +62,15 @@ package struct BlobMirror {
         }
     }
 
-    /// Removes the blobs that only the other directory has.
+    /// Removes the blobs that only the other directory has, in whatever layout they are: a backup of an encrypted database
+    /// must not keep what was copied before it was.
     ///
     /// - Throws: `inputOutput`, `permissionDenied`.
     package func removeOthers() throws(BlobError) {
-        let others = try target.files().filter { !wanted.contains($0.name) }
+        let others = try target.blobNames().filter { !wanted.contains($0) }
         guard !others.isEmpty else { return }
         try medium { () throws(FileError) in
-            for file in others { try target.medium.remove(target.path(file.name)) }
+            for name in others { try target.medium.remove(target.path(name)) }
         }
         try syncNames()
     }
@@ -80,11 +80,12 @@ package struct BlobMirror {
     }
 
     private func copy(_ name: String, _ advance: (UInt64) throws(BlobError) -> Void) throws(BlobError) {
-        let (file, temporary) = try target.makeTemporary()
+        let original = try medium { () throws(FileError) in
+            try source.medium.open(source.path(name), .readOnly)
+        }
+        let access = try medium { () throws(FileError) in try original.access() }
+        let (file, temporary) = try target.makeTemporary(access)
         do throws(BlobError) {
-            let original = try medium { () throws(FileError) in
-                try source.medium.open(source.path(name), .readOnly)
-            }
             let buffer = ByteBuffer(capacity: 256 << 10)
             var offset: UInt64 = 0
             while true {
@@ -112,6 +113,15 @@ package struct BlobMirror {
 extension BlobStore {
     /// The size of a file; `nil` when there is none.
     fileprivate func size(of name: String) throws(BlobError) -> UInt64? {
-        try RoostBlobs.medium { () throws(FileError) in try medium.status(of: path(name)) }?.size
+        guard try exists() else { return nil }
+        let status = try RoostBlobs.medium { () throws(FileError) in try medium.status(of: path(name)) }
+        return status?.kind == .file ? status?.size : nil
+    }
+
+    /// The names of all files that can be blobs in any layout.
+    fileprivate func blobNames() throws(BlobError) -> [String] {
+        guard try exists() else { return [] }
+        let names = try RoostBlobs.medium { () throws(FileError) in try medium.list(directory) }
+        return names.filter { BlobName.read($0) != nil || BlobName.isSealed($0) }
     }
 }

@@ -5,7 +5,9 @@ extension BlobStore {
     /// Writes every blob that is in another layout than new ones are anew and removes its old file.
     ///
     /// A crash leaves each blob in one layout or both, so that it is found by a store that has both; calling this again
-    /// ends the work. Content is not verified, it arrives as it was; a blob that cannot be read at all stays where it is.
+    /// ends the work. Plain content is compared with its digest on the way: what is damaged is encrypted as it is, so that
+    /// nothing is left in the clear, and marked, so that nobody takes it for authentic. An encrypted blob that cannot be
+    /// read stays where it is; so does what is no file.
     ///
     /// - Returns: the names of the files that could not be read.
     package func convert() throws(BlobError) -> [String] {
@@ -13,8 +15,7 @@ extension BlobStore {
         var unreadable: [String] = []
         for file in try files() where !target.owns(file.name) {
             do throws(BlobError) {
-                guard let reader = try file.open(in: self) else { continue }
-                try rewrite(reader, as: target)
+                guard try convert(file, to: target) else { continue }
             } catch {
                 guard error.code == .damaged || error.code == .unsupportedFormat else { throw error }
                 unreadable.append(file.name)
@@ -28,26 +29,59 @@ extension BlobStore {
         return unreadable
     }
 
+    /// Converts one file, if it is one; `false` when there is nothing to remove.
+    private func convert(_ file: BlobFile, to target: BlobLayout) throws(BlobError) -> Bool {
+        let status = try RoostBlobs.medium { () throws(FileError) in try medium.status(of: path(file.name)) }
+        guard let status, status.kind == .file, let stored = try file.openStored(in: self) else {
+            return false
+        }
+        // Whoever has put the same content again since has done the work; and may have mended it.
+        let new = BlobFile(name: target.name(of: stored.digest, stored.encoding), layout: target)
+        if let done = try? new.open(in: self) {
+            if done.isAuthenticated { return true }
+            if try done.isWhole() { return true }
+        }
+        try rewrite(stored.source, try facts(of: stored), as: target, status.access)
+        return true
+    }
+
+    /// What the header of an encrypted file says of `stored`.
+    private func facts(of stored: StoredBlob) throws(BlobError) -> SealedFacts {
+        var facts = SealedFacts(
+            digest: stored.digest, encoding: stored.encoding, storedLength: stored.source.length,
+            contentLength: stored.contentLength ?? stored.source.length)
+        facts.isDamaged = stored.isDamaged
+        guard !stored.isAuthenticated else { return facts }
+        do throws(BlobError) {
+            let reader = try BlobFileReader(stored)
+            facts.contentLength = reader.length
+            facts.isDamaged = try !reader.isWhole()
+        } catch {
+            guard error.code == .damaged else { throw error }
+            facts.isDamaged = true
+        }
+        return facts
+    }
+
     /// Copies what is stored of a blob into a file of another layout.
-    private func rewrite(_ reader: BlobFileReader, as target: BlobLayout) throws(BlobError) {
-        let (file, temporary) = try makeTemporary()
+    private func rewrite(
+        _ source: any ByteSource, _ facts: SealedFacts, as target: BlobLayout, _ access: FileAccess
+    ) throws(BlobError) {
+        let (file, temporary) = try makeTemporary(access)
         do throws(BlobError) {
             let sink = target.makeSink(file)
             let buffer = ByteBuffer(capacity: 256 << 10)
-            buffer.resize(to: 256 << 10)
             var offset: UInt64 = 0
-            while offset < reader.storedLength {
-                let count = unsafe try reader.readStored(into: buffer.mutableBytes, at: offset)
-                unsafe try sink.write(buffer.view.slice(0, count).buffer)
-                offset += UInt64(count)
+            while offset < source.length {
+                buffer.resize(to: Int(min(256 << 10, source.length - offset)))
+                unsafe try source.read(into: buffer.mutableBytes, at: offset)
+                unsafe try sink.write(buffer.view.buffer)
+                offset += UInt64(buffer.count)
             }
-            try sink.finish(
-                SealedFacts(
-                    digest: reader.digest, encoding: reader.encoding, storedLength: reader.storedLength,
-                    contentLength: reader.length))
+            try sink.finish(facts)
             try RoostBlobs.medium { () throws(FileError) in
                 try file.sync()
-                let name = path(target.name(of: reader.digest, reader.encoding))
+                let name = path(target.name(of: facts.digest, facts.encoding))
                 try medium.rename(temporary, to: name)
                 try medium.syncDirectory(of: name)
             }

@@ -11,13 +11,18 @@ import Synchronization
 //     blobs/incoming/                               files being written
 //
 // A file under a blob's name is whole: it was written in `incoming`, synced, renamed, and the directory synced before
-// its writer was told. It is never changed afterwards, only removed.
+// its writer was told. It is never changed afterwards, only replaced by another of the same content, or removed.
+//
+// No link is followed, and nothing is touched that does not have a name that Roost gives: a directory that came from
+// elsewhere may hold anything.
 
 /// A directory of content-addressed blobs. Any thread may use it at any time; one process at a time may write.
 package final class BlobStore: Sendable {
     /// The directory. It is made with the first blob.
     package let directory: String
     let environment: Environment
+    /// Who may do what with new files; `nil` for what the process's umask leaves.
+    package let access: FileAccess?
     let state: Mutex<State>
 
     struct State {
@@ -33,11 +38,17 @@ package final class BlobStore: Sendable {
         var hasDirectory = false
         /// How often new blobs got another kind of layout.
         var generation = 0
+        /// Whether a file that is not encrypted counts only after its content was compared with its digest.
+        var distrustsPlain = false
+        var isClosed = false
     }
 
     /// The blobs in `directory`, which need not exist.
-    package init(_ directory: String, _ layout: BlobLayout, environment: Environment) {
+    package init(
+        _ directory: String, _ layout: BlobLayout, environment: Environment, access: FileAccess? = nil
+    ) {
         self.directory = directory
+        self.access = access
         self.environment = environment
         state = Mutex(State(layouts: [layout]))
     }
@@ -56,27 +67,62 @@ package final class BlobStore: Sendable {
 
     /// Sets the layouts that blobs may be in, that of new ones first. Writers that have begun a blob in a layout of
     /// another kind can't install it any more.
-    package func setLayouts(_ layouts: [BlobLayout]) {
+    ///
+    /// - Parameter distrustsPlain: Whether plain files are read only after their content was compared with the digest, as
+    ///   is due while a database is being encrypted: anybody could have put them there.
+    package func setLayouts(_ layouts: [BlobLayout], distrustsPlain: Bool = false) {
         precondition(!layouts.isEmpty)
         state.withLock { state in
             if !state.layouts[0].isSameKind(as: layouts[0]) { state.generation += 1 }
             state.layouts = layouts
+            state.distrustsPlain = distrustsPlain
             state.pinnedNames = []
             for digest in state.pins.keys { state.protect(digest) }
         }
     }
 
+    /// Lets go of all keys. Who reads a blob goes on; nothing else can be done any more.
+    package func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.layouts = [.plain]
+        }
+    }
+
+    func checkOpen() throws(BlobError) {
+        if state.withLock({ $0.isClosed }) { throw .storeClosed }
+    }
+
     /// Whether there is a directory of blobs yet.
+    ///
+    /// - Throws: `foreign` when something else has its name, or that of `incoming`.
     package func exists() throws(BlobError) -> Bool {
-        try RoostBlobs.medium { () throws(FileError) in try medium.status(of: directory) } != nil
+        guard try isDirectory(directory) else { return false }
+        _ = try isDirectory(incoming)
+        return true
+    }
+
+    /// Whether there is a directory at `path`, and not a link to one.
+    private func isDirectory(_ path: String) throws(BlobError) -> Bool {
+        let status = try RoostBlobs.medium { () throws(FileError) in try medium.status(of: path) }
+        guard let kind = status?.kind else { return false }
+        guard kind == .directory else {
+            throw BlobError(
+                .foreign,
+                "\(path) is \(kind), where a directory of blobs belongs. No link is followed inside a database: put "
+                    + "the directory itself there, or move away what is there.")
+        }
+        return true
     }
 
     /// Removes what writers left behind that a crash ended. Nobody may be writing.
     package func sweep() throws(BlobError) {
-        let isThere = try RoostBlobs.medium { () throws(FileError) in try medium.status(of: incoming) } != nil
-        guard isThere else { return }
+        guard try exists(), try isDirectory(incoming) else { return }
         try RoostBlobs.medium { () throws(FileError) in
-            for name in try medium.list(incoming) { try medium.remove("\(incoming)/\(name)") }
+            for name in try medium.list(incoming) where BlobName.isTemporary(name) {
+                let path = "\(incoming)/\(name)"
+                if try medium.status(of: path)?.kind == .file { try medium.remove(path) }
+            }
         }
     }
 
@@ -91,6 +137,10 @@ package final class BlobStore: Sendable {
             guard reader.digest == digest else {
                 throw BlobError.damaged(path(file.name), "it holds another blob than its name says")
             }
+            if !reader.isAuthenticated, state.withLock({ $0.distrustsPlain }) {
+                try reader.verify()
+                reader.position = 0
+            }
             return reader
         }
         return nil
@@ -101,6 +151,8 @@ package final class BlobStore: Sendable {
 
     /// The file of a blob.
     func find(_ digest: BlobDigest) throws(BlobError) -> BlobFile? {
+        try checkOpen()
+        guard try exists() else { return nil }
         let layouts = state.withLock { $0.layouts }
         // A conversion writes the new file before it removes the old one, so what moved away from under the first
         // look is there at the second.

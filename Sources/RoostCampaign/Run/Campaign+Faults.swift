@@ -26,7 +26,7 @@ extension Campaign {
 
     /// Fills the disk up, commits until there is no space left, and frees it again.
     func fillDisk() throws {
-        let used = ["store", "store.lock", "backup", "backup.lock"].reduce(0) {
+        let used = ["store", "backup"].reduce(0) {
             $0 + (simulation.disk.contents(of: $1)?.count ?? 0)
         }
         let pages = (used + 4095) / 4096 + 2 + generator.next(below: 60)

@@ -78,6 +78,36 @@ final class PosixFile: File {
         return unsafe FileMapping(base: base, length: length, counting: lostPages)
     }
 
+    func access() throws(FileError) -> FileAccess {
+        FileAccess(try status("access"))
+    }
+
+    func kind() throws(FileError) -> FileKind {
+        FileKind(try status("open"))
+    }
+
+    func lock() throws(FileError) -> any FileLock {
+        try PosixFileLock(self, descriptor)
+    }
+
+    func handle(named path: String) throws(FileError) -> any File {
+        let copy = duplicateDescriptor(descriptor)
+        if copy < 0 { throw failure("open") }
+        return PosixFile(descriptor: copy, path: path)
+    }
+
+    /// Gives the file the owner, where that is allowed, and the permissions of another one. Where the group must stay
+    /// another, it may do no more than everybody.
+    func setAccess(_ access: FileAccess) throws(FileError) {
+        var permissions = access.permissions
+        let present = FileAccess(try status("set permissions"))
+        if present.owner != access.owner { _ = changeOwner(descriptor, access.owner, access.group) }
+        if present.group != access.group, changeOwner(descriptor, nil, access.group) != 0 {
+            permissions = permissions & 0o707 | (permissions & permissions << 3 & 0o070)
+        }
+        if changePermissions(descriptor, permissions) != 0 { throw failure("set permissions") }
+    }
+
     private func status(_ operation: String) throws(FileError) -> stat {
         var status = stat()
         if statusOfDescriptor(descriptor, &status) != 0 { throw failure(operation) }
@@ -92,6 +122,26 @@ final class PosixFile: File {
 
 /// Darwin refuses transfers above INT_MAX and Linux cuts them short; a short transfer is always allowed.
 private let largestTransfer = 1 << 30
+
+extension FileKind {
+    init(_ status: stat) {
+        self =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .directory
+            case S_IFLNK: .link
+            default: .special
+            }
+    }
+}
+
+extension FileAccess {
+    init(_ status: stat) {
+        self.init(
+            permissions: UInt16(truncatingIfNeeded: status.st_mode), owner: status.st_uid,
+            group: status.st_gid)
+    }
+}
 
 extension FileIdentity {
     init(_ status: stat) {

@@ -8,20 +8,51 @@
 
 /// The operating system's file system. Paths are as the system's calls take them, relative ones included.
 ///
-/// New files and directories get the permissions that the process's umask leaves.
+/// New files and directories get the permissions that the process's umask leaves, unless they are to have others.
 package struct PosixMedium: Medium {
     package init() {}
 
     package func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
-        let flags: Int32 =
-            switch mode {
-            case .readOnly: O_RDONLY
-            case .readWrite: O_RDWR
-            case .createNew: O_RDWR | O_CREAT | O_EXCL
-            }
-        let descriptor = openDescriptor(path, flags, permissions: 0o666)
+        switch mode {
+        case .readOnly: try openFile(path, O_RDONLY)
+        case .readWrite: try openFile(path, O_RDWR)
+        case .createNew: try createFile(path, permissions: 0o666)
+        case .createWith(let access): try createFile(path, access)
+        }
+    }
+
+    /// Opens a regular file.
+    private func openFile(_ path: String, _ flags: Int32) throws(FileError) -> PosixFile {
+        // Asked before, because opening some devices does something; and after, because the name may have changed.
+        if let named = try status(of: path) { try checkFile(named.kind, path) }
+        // Without O_NONBLOCK opening a pipe waits for its other end.
+        let descriptor = openDescriptor(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+        if descriptor < 0 { throw failure("open", path) }
+        let file = PosixFile(descriptor: descriptor, path: path)
+        try checkFile(try file.kind(), path)
+        return file
+    }
+
+    private func checkFile(_ kind: FileKind, _ path: String) throws(FileError) {
+        if kind != .file { throw FileError(.notAFile(kind), operation: "open", path: path) }
+    }
+
+    private func createFile(_ path: String, permissions: mode_t) throws(FileError) -> PosixFile {
+        let descriptor = openDescriptor(path, O_RDWR | O_CREAT | O_EXCL, permissions: permissions)
         if descriptor < 0 { throw failure("open", path) }
         return PosixFile(descriptor: descriptor, path: path)
+    }
+
+    /// Creates a file that nobody but the owner can open before it has the permissions it is to have.
+    private func createFile(_ path: String, _ access: FileAccess) throws(FileError) -> PosixFile {
+        let file = try createFile(path, permissions: 0o600)
+        do throws(FileError) {
+            try file.setAccess(access)
+        } catch {
+            try? remove(path)
+            throw error
+        }
+        return file
     }
 
     package func rename(_ source: String, to destination: String) throws(FileError) {
@@ -34,7 +65,7 @@ package struct PosixMedium: Medium {
 
     package func syncDirectory(of path: String) throws(FileError) {
         let directory = directoryPart(of: path)
-        let descriptor = openDescriptor(directory, O_RDONLY | O_DIRECTORY)
+        let descriptor = openDescriptor(directory, O_RDONLY | O_DIRECTORY | O_NONBLOCK)
         if descriptor < 0 { throw failure("sync directory", directory) }
         defer { closeDescriptor(descriptor) }
         if synchronizeDirectory(descriptor) != 0 {
@@ -47,8 +78,14 @@ package struct PosixMedium: Medium {
         }
     }
 
-    package func createDirectory(_ path: String) throws(FileError) {
-        if makeDirectory(path, permissions: 0o777) != 0 { throw failure("create directory", path) }
+    package func createDirectory(_ path: String, _ access: FileAccess?) throws(FileError) {
+        if makeDirectory(path, permissions: access == nil ? 0o777 : 0o700) != 0 {
+            throw failure("create directory", path)
+        }
+        guard let access else { return }
+        let descriptor = openDescriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        if descriptor < 0 { throw failure("create directory", path) }
+        try PosixFile(descriptor: descriptor, path: path).setAccess(access)
     }
 
     package func list(_ path: String) throws(FileError) -> [String] {
@@ -58,18 +95,25 @@ package struct PosixMedium: Medium {
 
     package func status(of path: String) throws(FileError) -> FileStatus? {
         var status = stat()
-        if statusOfPath(path, &status) != 0 {
+        return try fileStatus(statusOfName(path, &status), status, path)
+    }
+
+    package func statusFollowingLinks(of path: String) throws(FileError) -> FileStatus? {
+        var status = stat()
+        return try fileStatus(statusOfPath(path, &status), status, path)
+    }
+
+    private func fileStatus(
+        _ result: Int32, _ status: stat, _ path: String
+    ) throws(FileError) -> FileStatus? {
+        guard result == 0 else {
             let error = failure("status", path)
             if error.code == .notFound { return nil }
             throw error
         }
         return FileStatus(
-            size: UInt64(status.st_size), identity: FileIdentity(status),
-            isDirectory: status.st_mode & S_IFMT == S_IFDIR)
-    }
-
-    package func lock(_ path: String, holder: String) throws(FileError) -> any FileLock {
-        try PosixFileLock(path, holder: holder)
+            size: UInt64(status.st_size), identity: FileIdentity(status), kind: FileKind(status),
+            access: FileAccess(status))
     }
 
     private func failure(_ operation: String, _ path: String) -> FileError {

@@ -68,6 +68,20 @@ func synchronizeDirectory(_ descriptor: Int32) -> Int32 {
     #endif
 }
 
+/// Another descriptor of the same open file, which shares its lock.
+func duplicateDescriptor(_ descriptor: Int32) -> Int32 {
+    fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+}
+
+/// Gives an open file another owner; `nil` for the same user as before.
+func changeOwner(_ descriptor: Int32, _ user: uid_t?, _ group: gid_t) -> Int32 {
+    fchown(descriptor, user ?? .max, group)
+}
+
+func changePermissions(_ descriptor: Int32, _ permissions: UInt16) -> Int32 {
+    fchmod(descriptor, mode_t(permissions))
+}
+
 func renameEntry(_ source: String, _ destination: String) -> Int32 {
     unsafe rename(source, destination)
 }
@@ -85,6 +99,12 @@ func statusOfDescriptor(_ descriptor: Int32, _ status: inout stat) -> Int32 {
     unsafe fstat(descriptor, &status)
 }
 
+/// The status of a name itself, a link's where it is one.
+func statusOfName(_ path: String, _ status: inout stat) -> Int32 {
+    unsafe lstat(path, &status)
+}
+
+/// The status of what a path leads to.
 func statusOfPath(_ path: String, _ status: inout stat) -> Int32 {
     unsafe stat(path, &status)
 }
@@ -100,7 +120,14 @@ func releaseLock(_ descriptor: Int32) {
 
 /// The names in a directory but for "." and "..", or `nil` with `errno` set.
 func namesInDirectory(_ path: String) -> [String]? {
-    guard let directory = unsafe opendir(path) else { return nil }
+    let descriptor = openDescriptor(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    guard let directory = unsafe fdopendir(descriptor) else {
+        let number = errno
+        closeDescriptor(descriptor)
+        errno = number
+        return nil
+    }
     var names: [String] = []
     while true {
         // readdir tells the end and an error apart by errno alone.

@@ -66,6 +66,15 @@ extension DiskState {
         }
     }
 
+    /// Takes the lock and returns what releases it.
+    mutating func lock(_ file: NodeID, _ path: String) throws(FileError) -> UInt64 {
+        try beginQuery(.lock, path, file: file)
+        guard locks[file] == nil else { throw Self.error(.locked(holder: "another process"), .lock, path) }
+        let token = takeSequence()
+        locks[file] = token
+        return token
+    }
+
     /// Lengths between 1 and one less than `count`, where there are any.
     private mutating func shortened(_ count: Int) -> Int {
         count > 1 ? 1 + generator.next(below: count - 1) : count

@@ -12,7 +12,7 @@ extension DiskState {
     mutating func open(_ path: String) throws(FileError) -> NodeID {
         try beginQuery(.open, path)
         guard let id = try place(path, .open).node else { throw Self.error(.notFound, .open, path) }
-        if node(id).isDirectory { throw Self.error(.other, .open, path) }
+        if node(id).isDirectory { throw Self.error(.notAFile(.directory), .open, path) }
         nodes[id]?.openHandles += 1
         return id
     }
@@ -97,26 +97,15 @@ extension DiskState {
         try beginQuery(.status, path)
         guard let id = findNode(path) else { return nil }
         return FileStatus(
-            size: node(id).current.size, identity: identity(of: id), isDirectory: node(id).isDirectory)
+            size: node(id).current.size, identity: identity(of: id),
+            kind: node(id).isDirectory ? .directory : .file, access: Self.access)
     }
+
+    /// Who may do what with any file: the one user there is.
+    static let access = FileAccess(permissions: 0o600, owner: 0, group: 0)
 
     func identity(of id: NodeID) -> FileIdentity {
         FileIdentity(device: 1, inode: id)
-    }
-
-    /// Takes the lock and returns what releases it.
-    mutating func lock(_ path: String, holder: String) throws(FileError) -> (NodeID, UInt64) {
-        try beginQuery(.lock, path)
-        let id: NodeID
-        if let existing = try place(path, .lock).node {
-            id = existing
-        } else {
-            id = try addEntry(path, FileNode(isDirectory: false), .lock)
-        }
-        if let present = locks[id] { throw Self.error(.locked(holder: present.description), .lock, path) }
-        let token = takeSequence()
-        locks[id] = LockHolder(description: holder, token: token)
-        return (id, token)
     }
 
     /// The node that `path` names, `nil` where there is none.

@@ -15,7 +15,8 @@ struct DiskState: Sendable {
     var generator: SeededGenerator
     let tearing: Tearing
 
-    var locks: [NodeID: LockHolder] = [:]
+    /// The locks that are held, by what tells one holding from the next.
+    var locks: [NodeID: UInt64] = [:]
     var faults = FaultPlan()
     var counts = CallCounts()
     var trace = TraceHash()
@@ -23,12 +24,6 @@ struct DiskState: Sendable {
     /// The change (as ``CallCounts/changes`` counts them) at which the power goes.
     var crashPoint: Int?
     private var endedUses = 0
-
-    struct LockHolder: Sendable {
-        var description: String
-        /// Tells one holding of the lock from the next.
-        var token: UInt64
-    }
 
     init(generator: SeededGenerator, tearing: Tearing) {
         self.generator = generator

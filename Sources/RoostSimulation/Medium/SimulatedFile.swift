@@ -57,6 +57,26 @@ final class SimulatedFile: File {
         }
     }
 
+    func access() throws(FileError) -> FileAccess {
+        try medium.call { disk throws(FileError) in
+            try disk.beginQuery(.identity, path, file: node)
+            return DiskState.access
+        }
+    }
+
+    func lock() throws(FileError) -> any FileLock {
+        let token = try medium.call { disk throws(FileError) in try disk.lock(node, path) }
+        return SimulatedLock(medium, node, token)
+    }
+
+    func handle(named newPath: String) throws(FileError) -> any File {
+        try medium.call { disk throws(FileError) in
+            try disk.beginQuery(.open, path, file: node)
+            disk.nodes[node]?.openHandles += 1
+        }
+        return SimulatedFile(medium, node, newPath, isWritable: isWritable)
+    }
+
     private func checkWritable(_ kind: CallKind) throws(FileError) {
         if !isWritable { throw DiskState.error(.other, kind, path) }
     }

@@ -14,7 +14,7 @@ final class SimulatedLock: FileLock {
 
     deinit {
         medium.withState { disk in
-            if disk.locks[node]?.token == token { disk.locks[node] = nil }
+            if disk.locks[node] == token { disk.locks[node] = nil }
         }
     }
 }

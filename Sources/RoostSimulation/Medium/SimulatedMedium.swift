@@ -8,7 +8,8 @@ import Synchronization
 /// every other change, each for itself, and gives the disk after the reboot. ``faults`` makes calls fail.
 ///
 /// Paths are split at "/" and start at the root whether they begin with one or not; the root exists, other directories
-/// must be created. Without a plan of faults it is a plain medium in memory.
+/// must be created. There are no links, and everything belongs to one user. Without a plan of faults it is a plain medium
+/// in memory.
 ///
 /// Safe for any number of threads. A single thread's run depends on nothing but the seed and its calls; see
 /// ``traceHash``. A call costs a lock and a copy of the bytes; a file may have gigabytes of holes, and copying a
@@ -28,9 +29,13 @@ package final class SimulatedMedium: Medium {
 
     package func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
         let node = try call { disk throws(FileError) in
-            mode == .createNew ? try disk.create(path) : try disk.open(path)
+            switch mode {
+            case .readOnly, .readWrite: try disk.open(path)
+            case .createNew, .createWith: try disk.create(path)
+            }
         }
-        return SimulatedFile(self, node, path, isWritable: mode != .readOnly)
+        if case .readOnly = mode { return SimulatedFile(self, node, path, isWritable: false) }
+        return SimulatedFile(self, node, path, isWritable: true)
     }
 
     package func rename(_ source: String, to destination: String) throws(FileError) {
@@ -45,7 +50,7 @@ package final class SimulatedMedium: Medium {
         try call { disk throws(FileError) in try disk.syncDirectory(of: path) }
     }
 
-    package func createDirectory(_ path: String) throws(FileError) {
+    package func createDirectory(_ path: String, _ access: FileAccess?) throws(FileError) {
         try call { disk throws(FileError) in try disk.createDirectory(path) }
     }
 
@@ -57,9 +62,9 @@ package final class SimulatedMedium: Medium {
         try call { disk throws(FileError) in try disk.status(of: path) }
     }
 
-    package func lock(_ path: String, holder: String) throws(FileError) -> any FileLock {
-        let (node, token) = try call { disk throws(FileError) in try disk.lock(path, holder: holder) }
-        return SimulatedLock(self, node, token)
+    /// There are no links here.
+    package func statusFollowingLinks(of path: String) throws(FileError) -> FileStatus? {
+        try status(of: path)
     }
 
     /// Runs `body` on the disk, which nobody else uses meanwhile.

@@ -30,6 +30,8 @@ struct StoreOpener {
     let path: String
     let options: StoreOptions
     let environment: Environment
+    /// Who may do what with a file that is made; `nil` for what the process's umask leaves.
+    var access: FileAccess?
 
     private var medium: any Medium { environment.medium }
     private var reductions: ReductionRegistry { options.reductions }
@@ -42,17 +44,7 @@ struct StoreOpener {
     }
 
     func openForWriting() throws(StoreError) -> Store {
-        let lock = try fileCall { () throws(FileError) in
-            try medium.lock(path + ".lock", holder: processDescription())
-        }
-        try CompactionFiles(path: path, medium: medium).removeLeftovers()
-        if options.createIfMissing,
-            try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil
-        {
-            try StoreCreator(path: path, options: options, environment: environment).create()
-        }
-        let file = try openFile(.readWrite)
-        try checkWritable(file.header)
+        let (file, lock) = try openLocked()
         let record = try lastRecord(in: file)
         let syncedEnd = try secure(file, upTo: record)
         file.writtenEnd.store(record.end, ordering: .releasing)
@@ -75,9 +67,39 @@ struct StoreOpener {
         }
     }
 
+    /// Opens the file for writing, made if there is none and whole after an unfinished swap.
+    ///
+    /// Nothing is written or removed before the file is known to be a store's. The lock is the file's own, whatever name
+    /// leads to it; a compaction locks the new file before that takes the name.
+    private func openLocked() throws(StoreError) -> (DataFile, any FileLock) {
+        while true {
+            if options.createIfMissing,
+                try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil
+            {
+                try StoreCreator(path: path, options: options, environment: environment, access: access)
+                    .create()
+            }
+            let file = try fileCall { () throws(FileError) in try medium.open(path, .readWrite) }
+            let header = try header(of: file)
+            let lock = try fileCall { () throws(FileError) in try file.lock() }
+            // Another file may have taken the name before the lock was had.
+            guard try file.isNamed(path, in: medium) else { continue }
+            let data = try dataFile(file, header)
+            try checkWritable(header)
+            let files = CompactionFiles(path: path, medium: medium)
+            try files.removeLeftovers()
+            if try files.repeatUnsyncedSwap() { continue }
+            return (data, lock)
+        }
+    }
+
     /// Opens the file and reads its header, or the header's copy.
     func openFile(_ mode: OpenMode) throws(StoreError) -> DataFile {
         let file = try fileCall { () throws(FileError) in try medium.open(path, mode) }
+        return try dataFile(file, try header(of: file))
+    }
+
+    private func header(of file: any File) throws(StoreError) -> FileHeader {
         let block = ByteBuffer(capacity: Format.blockSize)
         var refusal = FileHeader.Refusal.notAHeader
         for copy in 0..<2 {
@@ -87,15 +109,22 @@ struct StoreOpener {
             }
             block.resize(to: count)
             do throws(FileHeader.Refusal) {
-                let header = try FileHeader(decoding: block.view)
-                return DataFile(
-                    file: file, header: header, transform: try transform(for: header),
-                    cacheLimit: options.cacheSize, values: options.valueAccess)
+                return try FileHeader(decoding: block.view)
             } catch {
                 if copy == 0 || refusal == .notAHeader { refusal = error }
             }
         }
         throw explain(refusal)
+    }
+
+    private func dataFile(_ file: any File, _ header: FileHeader) throws(StoreError) -> DataFile {
+        do throws(FileHeader.Refusal) {
+            return DataFile(
+                file: file, header: header, transform: try transform(for: header),
+                cacheLimit: options.cacheSize, values: options.valueAccess)
+        } catch {
+            throw explain(error)
+        }
     }
 
     private func transform(for header: FileHeader) throws(FileHeader.Refusal) -> (any ChunkTransform)? {

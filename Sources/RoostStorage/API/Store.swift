@@ -113,14 +113,16 @@ public final class Store: Sendable {
     /// Goes on in another file, where `state` is the newest. Only the holder of the writer's turn may ask, after
     /// everything staged was written.
     ///
-    /// - Parameter failure: why nothing more may be written, if so.
-    func adopt(_ state: StoreState, syncedEnd: UInt64, failure: StoreError?) {
+    /// - Parameters:
+    ///   - lock: the lock of that file.
+    ///   - failure: why nothing more may be written, if so.
+    func adopt(_ state: StoreState, _ lock: any FileLock, syncedEnd: UInt64, failure: StoreError?) {
         let queue = CommitQueue(
             state: state, syncedEnd: syncedEnd, durability: options.durability, publish: published.publish)
         if let failure { queue.refuse(failure) }
         state.file.mapped?.extend(to: syncedEnd)
         checkpointer.reset()
-        writer.withLock { $0 = $0.map { Writer(lock: $0.lock, queue: queue) } }
+        writer.withLock { $0 = $0.map { _ in Writer(lock: lock, queue: queue) } }
         published.publish(state)
     }
 

@@ -2,19 +2,23 @@ import RoostBytes
 import RoostFile
 
 /// Makes a new store file: whole under a temporary name first, so that a crash leaves either no store or an empty one.
+/// The temporary file's lock keeps others from making the same store.
 struct StoreCreator {
     let path: String
     let options: StoreOptions
     let environment: Environment
+    /// Who may do what with the file; `nil` for what the process's umask leaves.
+    let access: FileAccess?
 
+    /// Makes an empty store, unless somebody else has just made one.
     func create() throws(StoreError) {
         let temporary = path + ".new"
-        try fileCall { () throws(FileError) in
-            if try environment.medium.status(of: temporary) != nil {
-                try environment.medium.remove(temporary)
-            }
+        let (file, lock) = try makeFile(
+            temporary, storeID: random(16), generation: 0, transform: options.transform)
+        defer { withExtendedLifetime(lock) {} }
+        guard try fileCall({ () throws(FileError) in try environment.medium.status(of: path) }) == nil else {
+            return LeftoverFile(temporary, environment.medium).discard()
         }
-        let file = try makeFile(temporary, storeID: random(16), generation: 0, transform: options.transform)
         let commit = try firstCommit(file)
         try fileCall { () throws(FileError) in
             unsafe try file.file.writeFully(commit.view.buffer, at: Format.firstCommit)
@@ -30,11 +34,11 @@ struct StoreCreator {
         }
     }
 
-    /// A file with the header and its copy, and no commit yet; not synced.
+    /// A file with the header and its copy, and no commit yet; not synced. It is locked.
     func makeFile(
         _ name: String, storeID: [UInt8], generation: UInt64, transform factory: (any ChunkTransformFactory)?
-    ) throws(StoreError) -> DataFile {
-        let file = try fileCall { () throws(FileError) in try environment.medium.open(name, .createNew) }
+    ) throws(StoreError) -> (DataFile, any FileLock) {
+        let new = try NewFile(name, environment.medium, access)
         var header = FileHeader(
             storeID: storeID, fileID: random(16), salt: random(8).reduce(0) { $0 << 8 | UInt64($1) },
             created: environment.clock.now(), generation: generation)
@@ -44,14 +48,14 @@ struct StoreCreator {
             header.transformParameters = made.parameters
         }
         let data = DataFile(
-            file: file, header: header, transform: made?.transform, cacheLimit: options.cacheSize)
+            file: new.file, header: header, transform: made?.transform, cacheLimit: options.cacheSize)
         if made != nil { data.beginHistory(at: Format.firstCommit, environment.randomness) }
         let block = header.encoded()
         let bytes = ByteBuffer(capacity: 2 * Format.blockSize)
         bytes.append(block.view)
         bytes.append(block.view)
-        try fileCall { () throws(FileError) in unsafe try file.writeFully(bytes.view.buffer, at: 0) }
-        return data
+        try fileCall { () throws(FileError) in unsafe try new.file.writeFully(bytes.view.buffer, at: 0) }
+        return (data, new.lock)
     }
 
     /// An empty checkpoint.

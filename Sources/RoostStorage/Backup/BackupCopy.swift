@@ -7,14 +7,14 @@ struct BackupCopy {
     let newest: CommitRecord
     let environment: Environment
 
-    /// Copies everything to a temporary file and gives it its name.
-    func make(at path: String, _ progress: ProgressHandler?) throws(StoreError) -> BackupReport {
+    /// Copies everything to the target's new file and gives it its name.
+    func make(at path: String, _ target: BackupTarget, _ progress: ProgressHandler?) throws(StoreError)
+        -> BackupReport
+    {
         let medium = environment.medium
-        let temporary = path + ".new"
-        let file = try fileCall { () throws(FileError) in
-            if try medium.status(of: temporary) != nil { try medium.remove(temporary) }
-            return try medium.open(temporary, .createNew)
-        }
+        let (new, temporary) = try target.newFile()
+        let file = new.file
+        defer { withExtendedLifetime(new.lock) {} }
         do throws(StoreError) {
             let header = source.header.encoded()
             header.append(header.view.array)

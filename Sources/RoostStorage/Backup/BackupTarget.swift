@@ -1,36 +1,73 @@
 import RoostBytes
 import RoostFile
 
-/// The place of a backup and what is there already. Holds the lock that a writer of the backup would take.
-struct BackupTarget {
+/// The place of a backup and what is there already. Nobody else can write there for as long as this lives: it holds the
+/// lock of the backup that is there, or that of the new one, which is made under a temporary name.
+final class BackupTarget: Sendable {
     private let path: String
     private let source: DataFile
     private let medium: any Medium
-    private let lock: any FileLock
+    private let present: (file: any File, header: FileHeader, lock: any FileLock)?
+    /// The new backup where there was none.
+    private let new: NewFile?
 
     init(_ path: String, of source: DataFile, medium: any Medium) throws(StoreError) {
         self.path = path
         self.source = source
         self.medium = medium
-        lock = try fileCall { () throws(FileError) in
-            if let there = try medium.status(of: path)?.identity, there == (try source.file.identity()) {
-                throw FileError(.alreadyExists, operation: "back up", path: path)
+        while true {
+            if try fileCall({ () throws(FileError) in try medium.status(of: path) }) != nil {
+                let file = try fileCall { () throws(FileError) in try medium.open(path, .readWrite) }
+                guard let header = try Self.header(of: file), header.storeID == source.header.storeID,
+                    try !source.file.isNamed(path, in: medium)
+                else { throw Self.isNoBackup(path, of: source) }
+                let lock = try fileCall { () throws(FileError) in try file.lock() }
+                guard try file.isNamed(path, in: medium) else { continue }
+                present = (file, header, lock)
+                new = nil
+                return
             }
-            return try medium.lock(path + ".lock", holder: processDescription())
+            let made = try Self.makeFile(for: path, source, medium)
+            // Another process may have come to the end of its backup meanwhile.
+            if try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil {
+                present = nil
+                new = made
+                return
+            }
+            LeftoverFile(Self.temporaryName(path), medium).discard()
         }
+    }
+
+    deinit {
+        // Where the new backup was completed, it has its own name by now.
+        if new != nil { LeftoverFile(Self.temporaryName(path), medium).discard() }
+    }
+
+    private static func temporaryName(_ path: String) -> String { path + ".new" }
+
+    private static func makeFile(
+        for path: String, _ source: DataFile, _ medium: any Medium
+    ) throws(StoreError) -> NewFile {
+        let access = try fileCall { () throws(FileError) in try source.file.access() }
+        return try NewFile(temporaryName(path), medium, access)
+    }
+
+    private static func isNoBackup(_ path: String, of source: DataFile) -> StoreError {
+        StoreError(
+            .alreadyExists,
+            "\(path) is there already and is no backup of \(source.path). Move it away, or choose another place."
+        )
+    }
+
+    /// The file that a whole new backup is written to, and its name.
+    func newFile() throws(StoreError) -> (NewFile, name: String) {
+        if let new { return (new, Self.temporaryName(path)) }
+        return (try Self.makeFile(for: path, source, medium), Self.temporaryName(path))
     }
 
     /// The backup that is there and the commit to go on from; `nil` when the whole store must be copied.
     func continuation(upTo newest: CommitRecord) throws(StoreError) -> (DataFile, CommitRecord)? {
-        guard try fileCall({ () throws(FileError) in try medium.status(of: path) }) != nil else { return nil }
-        let file = try fileCall { () throws(FileError) in try medium.open(path, .readWrite) }
-        guard let header = try header(of: file), header.storeID == source.header.storeID else {
-            throw StoreError(
-                .alreadyExists,
-                "\(path) is there already and is no backup of \(source.path). Move it away, or choose another place."
-            )
-        }
-        guard header == source.header else { return nil }
+        guard let (file, header, _) = present, header == source.header else { return nil }
         let isUnsynced = try fileCall { () throws(FileError) in
             try CompactionFiles(path: path, medium: medium).isMarkedUnsynced()
         }
@@ -40,7 +77,7 @@ struct BackupTarget {
         return (data, last)
     }
 
-    private func header(of file: any File) throws(StoreError) -> FileHeader? {
+    private static func header(of file: any File) throws(StoreError) -> FileHeader? {
         let block = ByteBuffer(capacity: Format.blockSize)
         for copy in 0..<2 {
             block.resize(to: Format.blockSize)

@@ -60,7 +60,7 @@ package struct PendingBackup {
     ///
     /// - Throws: as ``Store/backup(to:progress:)``.
     package func run(_ progress: ProgressHandler?) throws(StoreError) -> BackupReport {
-        guard let earlier else { return try copy.make(at: path, progress) }
+        guard let earlier else { return try copy.make(at: path, target, progress) }
         return try copy.append(to: earlier.file, after: earlier.last, progress)
     }
 }

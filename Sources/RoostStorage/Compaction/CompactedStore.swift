@@ -3,14 +3,17 @@ import RoostFile
 /// The new file as a store of its own, to which commits are made until it takes the old one's place.
 final class CompactedStore {
     let store: Store
+    /// The lock of the new file.
+    let lock: any FileLock
 
-    /// Stands for the lock of the store that is being compacted, which covers this file too.
-    private final class CoveredLock: FileLock {}
-
-    init(_ state: StoreState, path: String, options: StoreOptions, _ environment: Environment) {
+    init(
+        _ state: StoreState, _ lock: any FileLock, path: String, options: StoreOptions,
+        _ environment: Environment
+    ) {
+        self.lock = lock
         store = Store(path: path, options: options, environment: environment, state: state) { publish in
             Store.Writer(
-                lock: CoveredLock(),
+                lock: lock,
                 queue: CommitQueue(
                     state: state, syncedEnd: state.record.end, durability: options.durability,
                     publish: publish))

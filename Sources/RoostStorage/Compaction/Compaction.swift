@@ -44,10 +44,13 @@ final class Compaction {
         let outcome: FileSwap.Outcome
         let scratchBytes: UInt64
         do throws(StoreError) {
-            let relocations = Relocations(files: files, memory: options.memoryInRange / 4 * 3)
-            let copy = try copy(relocations, pace)
+            let access = try fileCall { () throws(FileError) in try source.file.file.access() }
+            let relocations = Relocations(
+                files: files, access: access, memory: options.memoryInRange / 4 * 3)
+            let (copy, lock) = try copy(access, relocations, pace)
             try pace.finishedCopy()
-            let target = CompactedStore(copy, path: files.target, options: storeOptions, environment)
+            let target = CompactedStore(
+                copy, lock, path: files.target, options: storeOptions, environment)
             defer { target.abandon() }
             let catchUp = CatchUp(
                 from: source, to: copy, relocations: relocations, reductions: storeOptions.reductions)
@@ -57,7 +60,7 @@ final class Compaction {
             outcome = try holdingTurn { (store) throws(StoreError) in try swap.run(store, chaser, target) }
             scratchBytes = relocations.scratchEnd
         } catch {
-            files.discard()
+            LeftoverFile(files.target, files.medium).discard()
             throw error
         }
         if let failure = outcome.failure { throw failure }
@@ -70,9 +73,12 @@ final class Compaction {
 
     /// Copies what lives at the source's commit into a new file, and syncs it. Its one commit is a checkpoint that
     /// has the same number and time.
-    private func copy(_ relocations: Relocations, _ pace: CompactionPace) throws(StoreError) -> StoreState {
-        let creator = StoreCreator(path: files.path, options: storeOptions, environment: environment)
-        let file = try creator.makeFile(
+    private func copy(
+        _ access: FileAccess, _ relocations: Relocations, _ pace: CompactionPace
+    ) throws(StoreError) -> (StoreState, any FileLock) {
+        let creator = StoreCreator(
+            path: files.path, options: storeOptions, environment: environment, access: access)
+        let (file, lock) = try creator.makeFile(
             files.target, storeID: source.file.header.storeID, generation: source.file.header.generation &+ 1,
             transform: storeOptions.transform)
         let output = CommitBuffer(
@@ -90,9 +96,10 @@ final class Compaction {
                 RootDirectory.Tree(id: tree.id, name: tree.name, reduction: tree.reduction, root: tree.root))
         }
         let record = try write(directory, to: output)
-        return StoreState(
+        let state = StoreState(
             file: file, record: record, trees: Dictionary(uniqueKeysWithValues: trees.map { ($0.id, $0) }),
             nextTreeID: source.nextTreeID, logBytes: 0)
+        return (state, lock)
     }
 
     private func copyTrees(to target: CopyTarget) throws(StoreError) -> [TreeVersion] {

@@ -12,40 +12,46 @@ struct CompactionFiles {
     /// Is there while nobody knows whether the directory keeps the swap.
     private var unsynced: String { path + ".compact-unsynced" }
 
-    /// Removes what a compaction left that did not come to its end, and makes a swap durable that is not.
+    /// Removes what a compaction left that did not come to its end.
     func removeLeftovers() throws(StoreError) {
-        try fileCall { () throws(FileError) in
-            for name in [target, scratch] where try medium.status(of: name) != nil { try medium.remove(name) }
-            if try isMarkedUnsynced() { try swapAgain() }
-        }
-    }
-
-    /// Removes the files after a failure, as far as that goes: the next opening does the rest.
-    func discard() {
-        for name in [target, scratch] {
-            guard let status = try? medium.status(of: name), !status.isDirectory else { continue }
-            try? medium.remove(name)
-        }
+        for name in [target, scratch] { try LeftoverFile(name, medium).remove() }
     }
 
     // MARK: A swap whose sync failed
 
-    /// Leaves a sign for ``removeLeftovers()`` that the directory could not be synced after the swap.
+    /// Leaves a sign for ``repeatUnsyncedSwap()`` that the directory could not be synced after the swap.
     func markUnsynced() { _ = try? medium.open(unsynced, .createNew) }
 
     /// Whether that sign is there.
-    func isMarkedUnsynced() throws(FileError) -> Bool { try medium.status(of: unsynced) != nil }
+    ///
+    /// - Throws: ``FileError/Code/alreadyExists`` when something that is not Roost's has its name.
+    func isMarkedUnsynced() throws(FileError) -> Bool {
+        guard let status = try medium.status(of: unsynced) else { return false }
+        guard status.kind == .file, status.size == 0 else {
+            throw FileError(.alreadyExists, operation: "mark", path: unsynced)
+        }
+        return true
+    }
 
     /// Takes the sign away after the name was changed once more and synced.
     func removeMark() throws(FileError) {
         if try isMarkedUnsynced() { try medium.remove(unsynced) }
     }
 
-    /// Puts a copy of the file in its own place. After a sync that failed a later one that succeeds proves nothing of
-    /// the changes before, so the name must be changed once more.
-    private func swapAgain() throws(FileError) {
-        let file = try medium.open(path, .readOnly)
-        let copy = try medium.open(target, .createNew)
+    /// Puts a copy of the file in its own place where that sign is there. After a sync that failed a later one that
+    /// succeeds proves nothing of the changes before, so the name must be changed once more.
+    ///
+    /// - Returns: whether the path names another file now.
+    func repeatUnsyncedSwap() throws(StoreError) -> Bool {
+        guard try fileCall({ () throws(FileError) in try isMarkedUnsynced() }) else { return false }
+        let file = try fileCall { () throws(FileError) in try medium.open(path, .readOnly) }
+        let access = try fileCall { () throws(FileError) in try file.access() }
+        let copy = try NewFile(target, medium, access)
+        try fileCall { () throws(FileError) in try swap(file, copy.file) }
+        return withExtendedLifetime(copy.lock) { true }
+    }
+
+    private func swap(_ file: any File, _ copy: any File) throws(FileError) {
         let buffer = ByteBuffer(capacity: 1 << 20)
         var position: UInt64 = 0
         while true {

@@ -1,6 +1,7 @@
 import RoostFile
 
-/// The last step: what is left of the log, the new name, and the store's move to the new file.
+/// The last step: what is left of the log, the new name, and the store's move to the new file, which has been locked
+/// since it was made: whoever opens it by its name finds it locked.
 struct FileSwap {
     let files: CompactionFiles
     let environment: Environment
@@ -25,7 +26,9 @@ struct FileSwap {
         let syncedEnd = target.state.record.start
         try fileCall { () throws(FileError) in try files.medium.rename(files.target, to: files.path) }
         let failure = syncDirectory()
-        store.adopt(reopened(target.state, store.options.valueAccess), syncedEnd: syncedEnd, failure: failure)
+        store.adopt(
+            reopened(target.state, store.options.valueAccess), target.lock, syncedEnd: syncedEnd,
+            failure: failure)
         store.compactor.transform = factory
         target.abandon()
         let pause = Double(environment.clock.monotonic() &- start) / 1_000_000
@@ -36,7 +39,7 @@ struct FileSwap {
     /// The state with a handle that knows the file's new name, for the errors to come. Without one the present handle
     /// does as well.
     private func reopened(_ state: StoreState, _ values: StoreOptions.ValueAccess) -> StoreState {
-        guard let file = try? files.medium.open(files.path, .readWrite) else { return state }
+        guard let file = try? state.file.file.handle(named: files.path) else { return state }
         let data = DataFile(state.file, reopened: file, writtenEnd: state.record.end, values: values)
         return StoreState(
             file: data, record: state.record, trees: state.trees.mapValues { $0.reopened(data) },

@@ -8,20 +8,25 @@ import RoostFile
 final class Relocations {
     private let limit: Int
     private let files: CompactionFiles
+    private let access: FileAccess
     private var recent: [UInt64: ChunkReference] = [:]
     private var settled: [Relocation] = []
     private var runs: [RelocationRun] = []
     private var file: (any File)?
-    /// Bytes written to the scratch file so far.
+    /// Bytes of runs in the scratch file so far; its first block says whose it is.
     private(set) var scratchEnd: UInt64 = 0
 
     /// So many runs of one level are merged into one of the next.
     private static let fanIn = 8
     private static let mostRecent = 1 << 15
+    private static let firstRun = UInt64(Format.blockSize)
 
-    /// - Parameter memory: bytes to use; a third of them is for sorting.
-    init(files: CompactionFiles, memory: Int) {
+    /// - Parameters:
+    ///   - access: who may do what with the scratch file.
+    ///   - memory: bytes to use; a third of them is for sorting.
+    init(files: CompactionFiles, access: FileAccess, memory: Int) {
         self.files = files
+        self.access = access
         limit = max(memory / 3 * 2 / Relocation.size, 64)
     }
 
@@ -56,7 +61,7 @@ final class Relocations {
     // MARK: Runs
 
     private func spill() throws(StoreError) {
-        let output = try RunWriter(file: scratchFile(), start: scratchEnd)
+        let output = try RunWriter(file: scratchFile(), start: Self.firstRun + scratchEnd)
         for relocation in settled { try output.append(relocation) }
         try keep(output, level: 0)
         settled = []
@@ -68,7 +73,7 @@ final class Relocations {
 
     /// Joins the newest runs into one, so that each relocation is written again only a logarithmic number of times.
     private func merge(above level: Int) throws(StoreError) {
-        let output = try RunWriter(file: scratchFile(), start: scratchEnd)
+        let output = try RunWriter(file: scratchFile(), start: Self.firstRun + scratchEnd)
         var merge = RunMerge(runs.suffix(Relocations.fanIn))
         while let next = try merge.next() { try output.append(next) }
         runs.removeLast(Relocations.fanIn)
@@ -82,12 +87,9 @@ final class Relocations {
 
     private func scratchFile() throws(StoreError) -> any File {
         if let file { return file }
-        let made = try fileCall { () throws(FileError) in
-            let file = try files.medium.open(files.scratch, .createNew)
-            try files.medium.remove(files.scratch)
-            return file
-        }
-        file = made
-        return made
+        let made = try NewFile(files.scratch, files.medium, access)
+        try fileCall { () throws(FileError) in try files.medium.remove(files.scratch) }
+        file = made.file
+        return made.file
     }
 }

@@ -36,20 +36,17 @@ extension Store {
             if try medium.status(of: destination) != nil {
                 throw FileError(.alreadyExists, operation: "salvage", path: destination)
             }
-            for leftover in [part, part + ".lock"] where try medium.status(of: leftover) != nil {
-                try medium.remove(leftover)
-            }
         }
+        try LeftoverFile(part, medium).remove()
         do throws(StoreError) {
             let report = try salvage(path, into: part, options, environment, progress)
             try fileCall { () throws(FileError) in
                 try medium.rename(part, to: destination)
-                try medium.remove(part + ".lock")
                 try medium.syncDirectory(of: destination)
             }
             return report
         } catch {
-            for leftover in [part, part + ".lock"] { try? medium.remove(leftover) }
+            LeftoverFile(part, medium).discard()
             throw error
         }
     }
@@ -67,7 +64,9 @@ extension Store {
         making.createIfMissing = true
         making.compactsAutomatically = false
         making.durability = .relaxed(interval: 3600)
-        let store = try Store.open(part, options: making, environment: environment)
+        var maker = StoreOpener(path: part, options: making, environment: environment)
+        maker.access = try fileCall { () throws(FileError) in try file.file.access() }
+        let store = try maker.openForWriting()
         let target = try SalvageTarget(store, source: file)
         let meter = ProgressMeter(total: source.regions.last?.end ?? 0, progress)
         let salvage = Salvage(source, to: target, meter: meter)

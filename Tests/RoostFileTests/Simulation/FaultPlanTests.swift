@@ -31,7 +31,7 @@ struct FaultPlanTests {
             case .createDirectory: try disk.createDirectory("directory \(round)")
             case .list: _ = try disk.list("/")
             case .status: _ = try disk.status(of: "file")
-            case .lock: _ = try disk.lock("lock", holder: "me")
+            case .lock: _ = try file.lock()
             }
         }
         #expect((1...3).map { round in code { try call(round) } } == [nil, .permissionDenied, nil])

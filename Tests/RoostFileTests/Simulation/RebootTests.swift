@@ -26,7 +26,9 @@ struct RebootTests {
         #expect(throws: error) { try disk.createDirectory("file") }
         #expect(throws: error) { try disk.list("file") }
         #expect(throws: error) { try disk.status(of: "file") }
-        #expect(throws: error) { try disk.lock("file", holder: "me") }
+        #expect(throws: error) { try file.access() }
+        #expect(throws: error) { try file.lock() }
+        #expect(throws: error) { try file.handle(named: "b") }
         #expect(rebooted.contents(of: "file") == [1])
         #expect(try rebooted.open("file", .readWrite).readFully(9) == [1])
     }
@@ -34,11 +36,13 @@ struct RebootTests {
     @Test func locksGoWithTheirProcess() throws {
         for isPowerFailure in [true, false] {
             let disk = SimulatedMedium()
-            let lock = try disk.lock("lock", holder: "me")
+            try disk.install([], at: "file")
+            let lock = try disk.open("file", .readWrite).lock()
             let next = isPowerFailure ? disk.afterCrash() : disk.afterProcessDeath()
-            let nextLock = try next.lock("lock", holder: "next")
+            let file = try next.open("file", .readWrite)
+            let nextLock = try file.lock()
             withExtendedLifetime(lock) {}
-            #expect(code { _ = try next.lock("lock", holder: "b") } == .locked(holder: "next"))
+            #expect(code { _ = try file.lock() } == .locked(holder: "another process"))
             withExtendedLifetime(nextLock) {}
         }
     }

@@ -38,7 +38,7 @@ struct SimulatedMediumTests {
         try disk.install([1], at: "/a")
         #expect(disk.contents(of: "./a") == [1])
         #expect(disk.contents(of: "a") == [1])
-        #expect(try disk.status(of: "/")?.isDirectory == true)
+        #expect(try disk.status(of: "/")?.kind == .directory)
     }
 
     @Test func listingsComeInNoParticularOrder() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import RoostFile
 import Testing
 
@@ -9,7 +10,9 @@ import Testing
     func findsWhatWasAdded(count: Int) throws {
         let directory = try TemporaryDirectory()
         let files = CompactionFiles(path: directory.file("store"), medium: Environment.system.medium)
-        let relocations = Relocations(files: files, memory: 48 * 500)
+        let relocations = Relocations(
+            files: files, access: FileAccess(permissions: 0o600, owner: getuid(), group: getgid()),
+            memory: 48 * 500)
         var generator = SplitMix64(seed: UInt64(count))
         var expected: [UInt64: ChunkReference] = [:]
         for _ in 0..<count {

@@ -102,7 +102,7 @@ import Testing
             let report = try Store.check(path, options: subject.options, environment: disk.environment)
             #expect(!report.findings.isEmpty, "nothing found at \(offset)")
             try salvage(path, disk, subject, report, offset)
-            for name in [path, "new", "new.lock"] { try? disk.disk.remove(name) }
+            for name in [path, "new"] { try? disk.disk.remove(name) }
         }
     }
 
@@ -161,7 +161,6 @@ import Testing
                 #expect([.damaged, .notAStore].contains(error.code))
             }
             try? disk.disk.remove(path)
-            try? disk.disk.remove(path + ".lock")
         }
         #expect(numbers == Set(subject.records.map(\.number)))
     }

@@ -176,7 +176,7 @@ import Testing
             try Store.salvage(sample.path, to: path, options: sample.options) { _ in false }
         }
         #expect(stopped?.code == .cancelled)
-        for name in [path, path + ".part", path + ".part.lock"] {
+        for name in [path, path + ".part"] {
             #expect(throws: (any Error).self) { try FileBytes(path: name).read() }
         }
     }

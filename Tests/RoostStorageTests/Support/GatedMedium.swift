@@ -47,11 +47,13 @@ final class GatedMedium: Medium {
     }
     func remove(_ path: String) throws(FileError) { try base.remove(path) }
     func syncDirectory(of path: String) throws(FileError) { try base.syncDirectory(of: path) }
-    func createDirectory(_ path: String) throws(FileError) { try base.createDirectory(path) }
+    func createDirectory(_ path: String, _ access: FileAccess?) throws(FileError) {
+        try base.createDirectory(path, access)
+    }
     func list(_ path: String) throws(FileError) -> [String] { try base.list(path) }
     func status(of path: String) throws(FileError) -> FileStatus? { try base.status(of: path) }
-    func lock(_ path: String, holder: String) throws(FileError) -> any FileLock {
-        try base.lock(path, holder: holder)
+    func statusFollowingLinks(of path: String) throws(FileError) -> FileStatus? {
+        try base.statusFollowingLinks(of: path)
     }
 }
 
@@ -80,4 +82,9 @@ private final class GatedFile: File {
     func size() throws(FileError) -> UInt64 { try base.size() }
     func truncate(to size: UInt64) throws(FileError) { try base.truncate(to: size) }
     func identity() throws(FileError) -> FileIdentity { try base.identity() }
+    func access() throws(FileError) -> FileAccess { try base.access() }
+    func lock() throws(FileError) -> any FileLock { try base.lock() }
+    func handle(named path: String) throws(FileError) -> any File {
+        GatedFile(try base.handle(named: path), medium)
+    }
 }

@@ -1,0 +1,123 @@
+import RoostBytes
+import RoostFile
+
+/// A file that is being made under a temporary name, locked before anybody can find it under its own. It begins with the
+/// magic of a store, durably, before anything else is written: by that a leftover of a crash is known.
+struct NewFile: Sendable {
+    let file: any File
+    let lock: any FileLock
+
+    /// Makes a file in the place of what a crash may have left of an earlier one.
+    ///
+    /// - Parameter access: who may do what with it; `nil` for what the process's umask leaves.
+    /// - Throws: ``StoreError/Code/locked`` while another process makes it; ``StoreError/Code/alreadyExists`` when something
+    ///   of that name is there that Roost did not make.
+    init(_ name: String, _ medium: any Medium, _ access: FileAccess?) throws(StoreError) {
+        for _ in 0..<NewFile.attempts {
+            try LeftoverFile(name, medium).remove()
+            let made: NewFile? = try fileCall { () throws(FileError) in
+                do throws(FileError) {
+                    let file = try medium.open(name, access.map { .createWith($0) } ?? .createNew)
+                    return NewFile(file: file, lock: try file.lock())
+                } catch {
+                    // Another process was faster; its lock will tell.
+                    guard error.code == .alreadyExists else { throw error }
+                    return nil
+                }
+            }
+            // Another process may have taken it for a leftover before it was locked.
+            if let made, try made.file.isNamed(name, in: medium) {
+                try made.sign(medium)
+                self = made
+                return
+            }
+        }
+        throw StoreError(.locked, "\(name) is being made by another process again and again. Try it later.")
+    }
+
+    private init(file: any File, lock: any FileLock) {
+        self.file = file
+        self.lock = lock
+    }
+
+    /// Writes the magic, and makes it durable; a crash before that leaves no more than its length.
+    private func sign(_ medium: any Medium) throws(StoreError) {
+        do throws(StoreError) {
+            try fileCall { () throws(FileError) in
+                try FileHeader.magic.withView { (bytes) throws(FileError) in
+                    unsafe try file.writeFully(bytes.buffer, at: 0)
+                }
+                try file.sync()
+            }
+        } catch {
+            try? medium.remove(file.path)
+            throw error
+        }
+    }
+
+    private static let attempts = 8
+}
+
+/// A file with a temporary name that a crash may have left.
+struct LeftoverFile {
+    let name: String
+    let medium: any Medium
+
+    init(_ name: String, _ medium: any Medium) {
+        self.name = name
+        self.medium = medium
+    }
+
+    /// Removes it, if there is one.
+    ///
+    /// - Throws: ``StoreError/Code/alreadyExists`` when what is there was not made by Roost,
+    ///   ``StoreError/Code/locked`` when somebody is just writing it.
+    func remove() throws(StoreError) {
+        let isGone: Bool = try fileCall { () throws(FileError) in
+            guard let file = try open(.readWrite) else { return try medium.status(of: name) == nil }
+            let lock = try file.lock()
+            defer { withExtendedLifetime(lock) {} }
+            // Whoever held the lock may have given the file its own name.
+            if try medium.status(of: name)?.identity == file.identity() { try medium.remove(name) }
+            return true
+        }
+        guard isGone else {
+            throw StoreError(
+                .alreadyExists,
+                "\(name) is in the way: Roost needs the name for a while, and what is there is not Roost's. Move it away."
+            )
+        }
+    }
+
+    /// Removes it after a failure of its maker, who may hold its lock, as far as that goes: the next opening does the
+    /// rest.
+    func discard() {
+        guard let file = try? open(.readOnly) else { return }
+        withExtendedLifetime(file) { try? medium.remove(name) }
+    }
+
+    /// The file; `nil` when there is none or it is not Roost's.
+    private func open(_ mode: OpenMode) throws(FileError) -> (any File)? {
+        guard try medium.status(of: name)?.kind == .file else { return nil }
+        let file: any File
+        do throws(FileError) {
+            file = try medium.open(name, mode)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+        // A file no longer than the magic may hold anything: a crash came before that was durable.
+        if try file.size() <= UInt64(FileHeader.magic.count) { return file }
+        let start = ByteBuffer(capacity: FileHeader.magic.count)
+        start.resize(to: FileHeader.magic.count)
+        start.resize(to: unsafe try file.readFully(into: start.mutableBytes, at: 0))
+        return start.view.array == FileHeader.magic ? file : nil
+    }
+}
+
+extension File {
+    /// Whether `path` names this file now.
+    func isNamed(_ path: String, in medium: any Medium) throws(StoreError) -> Bool {
+        try fileCall { () throws(FileError) in try medium.status(of: path)?.identity == identity() }
+    }
+}
