@@ -61,12 +61,16 @@ extension DatabaseError.Code {
     /// A revision contradicts itself or its document: a reserved property was changed, or a revision's
     /// history does not fit what is known of it.
     public static let corruptRevisionData = Self("corruptRevisionData")
+    /// An attachment is a stub of what is not here; send its content.
+    public static let missingStub = Self("missingStub")
     /// The collection or scope name breaks a rule for names.
     public static let invalidName = Self("invalidName")
     /// What should become a document cannot: its JSON is malformed, it is not an object, or encoding it failed.
     public static let invalidDocument = Self("invalidDocument")
     /// A query cannot be understood: its text is malformed, or it names something that there is not.
     public static let invalidQuery = Self("invalidQuery")
+    /// A date is not a number, or beyond what can be stored.
+    public static let invalidDate = Self("invalidDate")
     /// A stored document is not of the shape that the type asked for can be decoded from.
     public static let decodingFailed = Self("decodingFailed")
     /// A value is larger, deeper or more numerous than Roost can store.

@@ -18,6 +18,8 @@ package struct BlobError: Error, Sendable {
         case invalidDigest
         /// The content turned out to be another one than announced.
         case contentChanged
+        /// The content is not of the form in which it was said to come.
+        case invalidContent
         /// The writer has installed its blob, or was closed.
         case closed
         case cancelled

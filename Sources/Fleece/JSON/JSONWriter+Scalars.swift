@@ -115,9 +115,11 @@ extension JSONWriter {
     }
 
     /// Writes data as a string in Base64 with padding (RFC 4648, section 4).
-    mutating func write(base64 data: UnsafeRawBufferPointer) {
-        output.append(UInt8(ascii: "\""))
+    ///
+    /// - Parameter isMarked: whether to put it between `<` and `>` instead of quotation marks.
+    mutating func write(base64 data: UnsafeRawBufferPointer, isMarked: Bool) {
+        output.append(isMarked ? UInt8(ascii: "<") : UInt8(ascii: "\""))
         unsafe output.append(Base64.length(of: data.count)) { unsafe Base64.write(data, to: $0) }
-        output.append(UInt8(ascii: "\""))
+        output.append(isMarked ? UInt8(ascii: ">") : UInt8(ascii: "\""))
     }
 }

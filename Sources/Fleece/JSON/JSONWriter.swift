@@ -24,7 +24,7 @@ struct JSONWriter: ~Copyable {
             }
         case .data:
             if let content = view.content(at: offset) {
-                unsafe write(base64: view.buffer(content))
+                unsafe write(base64: view.buffer(content), isMarked: format == .canonical)
             } else {
                 writeNull()
             }

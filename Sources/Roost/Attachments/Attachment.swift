@@ -14,16 +14,19 @@ public struct Attachment: Hashable, Sendable {
     public let revisionPosition: UInt64
     /// How many bytes the content takes as gzip, where it is stored as such; else `nil`.
     public let encodedLength: UInt64?
+    /// The MD5 digests; `nil` before it is saved.
+    let checksums: BlobChecksums?
 
     /// An attachment that is to be saved.
     ///
     /// - Parameter blob: The content, which the database has.
     public init(_ blob: Blob) {
-        self.init(blob, revisionPosition: 0, encodedLength: nil)
+        self.init(blob, revisionPosition: 0, encodedLength: nil, checksums: blob.checksums)
     }
 
-    init(_ blob: Blob, revisionPosition: UInt64, encodedLength: UInt64?) {
+    init(_ blob: Blob, revisionPosition: UInt64, encodedLength: UInt64?, checksums: BlobChecksums?) {
         self.blob = blob
+        self.checksums = checksums
         self.revisionPosition = revisionPosition
         self.encodedLength = encodedLength
     }
@@ -37,9 +40,23 @@ public struct Attachment: Hashable, Sendable {
     /// The MIME type, where one was given.
     public var contentType: String? { blob.contentType }
 
-    /// The same with other places or types.
-    func with(_ blob: Blob, revisionPosition: UInt64) -> Self {
-        Self(blob, revisionPosition: revisionPosition, encodedLength: encodedLength)
+    /// The MD5 of the content, `md5-` and base64, by which CouchDB knows an attachment; `nil` before it is saved.
+    public var md5: String? { checksums.map { BlobChecksums.text($0.md5) } }
+
+    /// The MD5 of the gzip that the content is stored as; `nil` where it is stored as it is, and before it is saved.
+    public var encodedMD5: String? { checksums?.encodedMD5.map(BlobChecksums.text) }
+
+    /// The same with MD5 digests.
+    func with(_ checksums: BlobChecksums) -> Self {
+        Self(blob, revisionPosition: revisionPosition, encodedLength: encodedLength, checksums: checksums)
+    }
+
+    /// The same with another place or type.
+    func with(contentType: String?, revisionPosition: UInt64) -> Self {
+        Self(
+            Blob(digest: digest, length: length, contentType: contentType),
+            revisionPosition: revisionPosition,
+            encodedLength: encodedLength, checksums: checksums)
     }
 }
 
@@ -52,12 +69,23 @@ extension Attachment {
         static let revisionPosition = "revpos"
         static let encoding = "encoding"
         static let encodedLength = "encoded_length"
+        static let md5 = "md5"
+        static let encodedMD5 = "encoded_md5"
         static let stub = "stub"
+        static let follows = "follows"
         static let data = "data"
         static let gzip = "gzip"
     }
 
-    /// What is stored of it, and what JSON tells.
+    /// What is stored of it.
+    var storedFields: NamedValues<DocumentValue> {
+        var fields = fields
+        if let checksums { fields[Field.md5] = .data(checksums.md5) }
+        if let encoded = checksums?.encodedMD5 { fields[Field.encodedMD5] = .data(encoded) }
+        return fields
+    }
+
+    /// What JSON tells of it.
     var fields: NamedValues<DocumentValue> {
         var fields: NamedValues<DocumentValue> = [
             Field.digest: .string(digest), Field.length: .integer(Int64(clamping: length)),
@@ -78,13 +106,22 @@ extension Attachment {
         else { return nil }
         var contentType: String?
         if case .string(let text)? = fields[Field.contentType] { contentType = text }
+        var checksums: BlobChecksums?
+        if case .data(let md5)? = fields[Field.md5] {
+            checksums = BlobChecksums(md5: md5, encodedMD5: fields[Field.encodedMD5].flatMap(\.bytes))
+        }
         self.init(
             Blob(digest: digest, length: length, contentType: contentType), revisionPosition: position,
-            encodedLength: fields[Field.encodedLength]?.count)
+            encodedLength: fields[Field.encodedLength]?.count, checksums: checksums)
     }
 }
 
 extension DocumentValue {
+    /// The bytes; `nil` for anything else.
+    fileprivate var bytes: [UInt8]? {
+        if case .data(let bytes) = self { bytes } else { nil }
+    }
+
     /// The value of a whole number that is not negative.
     var count: UInt64? {
         switch self {

@@ -2,20 +2,41 @@ import RoostBlobs
 import RoostBytes
 
 /// What is said of an attachment where a revision is to be saved.
-struct AttachmentClaim: Sendable {
-    /// The content in base64, decoded; `nil` for a stub, which names what is there already.
-    var data: [UInt8]?
-    /// Whether `data` is gzip, to be taken out of it.
-    var isCompressed = false
-    var digest: String?
-    var contentType: String?
-    /// The generation that is said to have added it.
-    var revisionPosition: UInt64?
+public struct AttachmentClaim: Sendable {
+    /// Where the content is.
+    enum Content: Sendable {
+        /// It stands in the text: base64, decoded.
+        case inline([UInt8])
+        /// It came apart from the text: `follows`.
+        case following
+        /// It is there already: a stub.
+        case stub
+    }
 
-    /// A draft's.
+    let content: Content
+    /// Whether the content is gzip: inline content is taken out of it, what follows is stored as such already.
+    public private(set) var isCompressed = false
+    /// The digest that the content is said to have.
+    public private(set) var digest: String?
+    /// The MIME type.
+    public private(set) var contentType: String?
+    /// The generation that is said to have added it (CouchDB's `revpos`).
+    public private(set) var revisionPosition: UInt64?
+    /// The MD5 digests of what a draft names.
+    private(set) var checksums: BlobChecksums?
+
+    /// Whether the content comes apart from the JSON text, as in a multipart body.
+    public var follows: Bool { if case .following = content { true } else { false } }
+
+    /// Whether it names what is there already.
+    public var isStub: Bool { if case .stub = content { true } else { false } }
+
+    /// A draft's, which names what the store has.
     init(_ attachment: Attachment) {
+        content = .stub
         digest = attachment.digest
         contentType = attachment.contentType
+        checksums = attachment.checksums
         if attachment.revisionPosition > 0 { revisionPosition = attachment.revisionPosition }
     }
 
@@ -24,17 +45,23 @@ struct AttachmentClaim: Sendable {
     /// - Throws: `corruptRevisionData`.
     init(_ name: String, _ value: DocumentValue?) throws(DatabaseError) {
         guard case .dictionary(let fields)? = value else { throw Self.refusal(name, "is no object") }
+        if fields[Attachment.Field.stub] == .bool(true) {
+            content = .stub
+        } else if fields[Attachment.Field.follows] == .bool(true) {
+            content = .following
+        } else {
+            guard let encoded = try Self.text(name, fields, Attachment.Field.data) else {
+                throw Self.refusal(name, "has neither \"data\" nor \"stub\":true nor \"follows\":true")
+            }
+            guard let data = Base64.decode(encoded.utf8) else {
+                throw Self.refusal(name, "has data that is no base64")
+            }
+            content = .inline(data)
+        }
         digest = try Self.text(name, fields, Attachment.Field.digest)
         contentType = try Self.text(name, fields, Attachment.Field.contentType)
         revisionPosition = fields[Attachment.Field.revisionPosition]?.count
-        if fields[Attachment.Field.stub] == .bool(true) { return }
-        guard let encoded = try Self.text(name, fields, Attachment.Field.data) else {
-            throw Self.refusal(name, "has neither \"data\" nor \"stub\":true")
-        }
-        guard let data = Base64.decode(encoded.utf8) else {
-            throw Self.refusal(name, "has data that is no base64")
-        }
-        self.data = data
+        if isStub { return }
         switch try Self.text(name, fields, Attachment.Field.encoding) {
         case nil: break
         case Attachment.Field.gzip?: isCompressed = true
@@ -70,6 +97,24 @@ struct AttachmentClaim: Sendable {
     static func refusal(_ name: String, _ reason: String) -> DatabaseError {
         DatabaseError(.corruptRevisionData, "The attachment \(DatabaseError.quoted(name)) \(reason).")
     }
+
+    /// Whether a stub of a revision means this attachment of one of its ancestors, under the same name: what it says of
+    /// digest and generation is true of it.
+    func matches(_ attachment: Attachment) -> Bool {
+        (revisionPosition == nil || revisionPosition == attachment.revisionPosition)
+            && (digest == nil || isDigest(of: attachment))
+    }
+
+    /// Whether a stub means this attachment of any other revision of the document: it must say both, and be right.
+    func identifies(_ attachment: Attachment) -> Bool {
+        revisionPosition == attachment.revisionPosition && isDigest(of: attachment)
+    }
+
+    private func isDigest(of attachment: Attachment) -> Bool {
+        guard let digest else { return false }
+        if let md5 = BlobChecksums.read(digest) { return attachment.checksums?.contain(md5) ?? false }
+        return digest == attachment.digest
+    }
 }
 
 /// An attachment that is to be saved, its content in the store as far as it is known which that is.
@@ -77,46 +122,12 @@ struct PreparedAttachment {
     let claim: AttachmentClaim
     /// The content in the store; `nil` for a stub without a digest or with one that the store doesn't have.
     let stored: Attachment?
-}
+    /// Reads the content in the store, where its MD5 digests are not known yet.
+    var reader: BlobFileReader?
 
-extension NamedValues<PreparedAttachment> {
-    /// The attachments of a new revision.
-    ///
-    /// - Parameters:
-    ///   - inherited: Those of its parent, which stubs refer to.
-    ///   - generation: The new revision's.
-    ///   - isEdit: Whether it is made here, so that claims of when something was added are not believed.
-    /// - Throws: `notFound` for a stub of what is not there.
-    func resolved(
-        from inherited: NamedValues<Attachment>, generation: UInt64, isEdit: Bool
-    ) throws(DatabaseError) -> NamedValues<Attachment> {
-        var result = NamedValues<Attachment>()
-        for (name, prepared) in self {
-            let claim = prepared.claim
-            let old = inherited[name]
-            guard var found = claim.data == nil && claim.isOf(old) ? old : prepared.stored else {
-                throw DatabaseError(
-                    .notFound,
-                    "The attachment \(DatabaseError.quoted(name)) is a stub, and neither the revision before nor the "
-                        + "store has its content. Store the blob first, or give its data.")
-            }
-            let type = claim.contentType ?? (claim.data == nil ? old?.contentType : nil)
-            let blob = Blob(digest: found.digest, length: found.length, contentType: type)
-            var position = blob == old?.blob ? old?.revisionPosition ?? generation : generation
-            if !isEdit, let claimed = claim.revisionPosition, (1...generation).contains(claimed) {
-                position = claimed
-            }
-            found = found.with(blob, revisionPosition: position)
-            result[name] = found
-        }
-        return result
-    }
-}
-
-extension AttachmentClaim {
-    /// Whether a stub means `attachment`. A digest by MD5, as CouchDB gives, is not compared.
-    fileprivate func isOf(_ attachment: Attachment?) -> Bool {
-        guard let attachment else { return false }
-        return digest == nil || digest == attachment.digest || digest?.hasPrefix("md5-") == true
+    /// The attachment with MD5 digests, which are computed if they have to be.
+    func withChecksums(_ attachment: Attachment) throws(DatabaseError) -> Attachment {
+        guard attachment.checksums == nil, let reader else { return attachment }
+        return attachment.with(try blobCall { () throws(BlobError) in try BlobChecksums(reader) })
     }
 }

@@ -8,7 +8,7 @@ struct AttachmentList: Sendable {
     init?(_ attachments: NamedValues<Attachment>) throws(DatabaseError) {
         guard !attachments.isEmpty else { return nil }
         var writer = FleeceWriter()
-        DocumentValue.write(attachments.mapValues { .dictionary($0.fields) }, to: &writer)
+        DocumentValue.write(attachments.mapValues { .dictionary($0.storedFields) }, to: &writer)
         let bytes = try bodyCall { () throws(FleeceError) in try writer.finish() }
         fleece = FleeceDocument(trusting: bytes)
     }
@@ -35,10 +35,13 @@ extension Document {
     public var hasAttachments: Bool { body.attachmentList != nil }
 
     /// What stands under `_attachments` in JSON: stubs.
-    var attachmentStubs: NamedValues<DocumentValue> {
+    func attachmentStubs(_ metadata: DocumentMetadata) -> NamedValues<DocumentValue> {
         attachments.mapValues { attachment in
             var fields = attachment.fields
             fields[Attachment.Field.stub] = true
+            if metadata.contains(.md5Digests), let md5 = attachment.md5 {
+                fields[Attachment.Field.digest] = .string(md5)
+            }
             return .dictionary(fields)
         }
     }

@@ -5,74 +5,107 @@ extension WriteBatch {
     /// Puts the content that came with claims into the store, and keeps what others refer to from being removed until
     /// the batch has ended.
     ///
-    /// - Throws: `corruptRevisionData`, `damaged`, `noSpace`, `inputOutput`.
+    /// - Parameters:
+    ///   - claims: What is said of attachments; `nil` when nothing is.
+    ///   - contents: The content of those that follow, and of any that the claims do not mention.
+    /// - Throws: `corruptRevisionData`, `notFound`, `damaged`, `noSpace`, `inputOutput`.
     func prepare(
-        _ claims: NamedValues<AttachmentClaim>?
+        _ claims: NamedValues<AttachmentClaim>?, contents: NamedValues<Attachment> = [:]
     ) throws(DatabaseError) -> NamedValues<PreparedAttachment>? {
-        guard let claims else { return nil }
-        var prepared: NamedValues<PreparedAttachment> = [:]
-        for (name, claim) in claims {
-            guard !name.isEmpty, !name.hasPrefix("_") else {
-                throw AttachmentClaim.refusal(name, "needs another name: not empty, and not beginning with _")
+        guard claims != nil || !contents.isEmpty else { return nil }
+        var prepared = NamedValues<PreparedAttachment>()
+        for (name, claim) in claims ?? [:] {
+            try Self.check(name)
+            switch claim.content {
+            case .inline(let data):
+                prepared[name] = PreparedAttachment(claim: claim, stored: try store(name, data, claim))
+            case .stub:
+                prepared[name] = try find(claim, claim.digest, claim.checksums)
+            case .following:
+                guard let content = contents[name] else {
+                    throw AttachmentClaim.refusal(name, "is said to follow, and no content came with it")
+                }
+                prepared[name] = try find(name, claim, content)
             }
-            let stored: Attachment?
-            if let data = claim.data {
-                stored = try store(name, data, claim)
-            } else {
-                stored = try find(claim)
-            }
-            prepared[name] = PreparedAttachment(claim: claim, stored: stored)
+        }
+        for (name, content) in contents where prepared[name] == nil {
+            try Self.check(name)
+            prepared[name] = try find(name, AttachmentClaim(content), content)
         }
         return prepared
     }
 
-    /// Stores inline data.
+    private static func check(_ name: String) throws(DatabaseError) {
+        guard !name.isEmpty, !name.hasPrefix("_") else {
+            throw AttachmentClaim.refusal(name, "needs another name: not empty, and not beginning with _")
+        }
+    }
+
+    /// Stores inline data. An MD5 that is claimed for it is not compared: CouchDB gives that of the gzip that it keeps,
+    /// which is not sent.
     private func store(
         _ name: String, _ data: [UInt8], _ claim: AttachmentClaim
     ) throws(DatabaseError) -> Attachment {
         let expected = claim.digest.flatMap { BlobDigest($0) }
         var options = BlobWriteOptions()
         options.algorithm = expected?.algorithm ?? .sha1
-        options.compresses = claim.isCompressed
-        let content: [UInt8]
-        do throws(BlobError) {
-            content = claim.isCompressed ? try Gzip.decompress(data, limit: Self.longestInline) : data
-        } catch {
-            throw AttachmentClaim.refusal(name, "has data that is no gzip, or of more than 1 GiB")
-        }
+        options.isCompressed = claim.isCompressed
+        options.computesMD5 = true
         let writer = try blobCall { () throws(BlobError) in try BlobFileWriter(core.vault.blobs, options) }
         let installed: InstalledBlob
         do throws(BlobError) {
-            try writer.write(content)
+            try writer.write(data)
             installed = try writer.install(expecting: expected)
         } catch {
-            guard error.code != .contentChanged else {
+            switch error.code {
+            case .contentChanged:
                 throw AttachmentClaim.refusal(name, "has data with another digest than it says")
+            case .invalidContent: throw AttachmentClaim.refusal(name, "has data that is no gzip")
+            default: throw DatabaseError(error)
             }
-            throw DatabaseError(error)
         }
         pins.append(installed.pin)
         return Attachment(
             Blob(
                 digest: installed.digest.description, length: installed.length, contentType: claim.contentType
             ),
-            revisionPosition: 0, encodedLength: installed.encoding == .gzip ? installed.storedLength : nil)
+            revisionPosition: 0, encodedLength: installed.encoding == .gzip ? installed.storedLength : nil,
+            checksums: BlobChecksums(installed))
     }
 
-    /// The longest content that inline data may decompress to: as long as a document may be.
-    private static var longestInline: UInt64 { 1 << 30 }
+    /// An attachment whose content is that of a handle.
+    ///
+    /// - Throws: `notFound` when it is not in the store.
+    private func find(
+        _ name: String, _ claim: AttachmentClaim, _ content: Attachment
+    ) throws(DatabaseError) -> PreparedAttachment {
+        let prepared = try find(claim, content.digest, content.checksums)
+        guard prepared.stored != nil else {
+            throw DatabaseError(
+                .notFound,
+                "The content of the attachment \(DatabaseError.quoted(name)), \(content.digest), is not in the store. "
+                    + "Store the blob first.")
+        }
+        return prepared
+    }
 
-    /// The blob that a stub's digest names.
-    private func find(_ claim: AttachmentClaim) throws(DatabaseError) -> Attachment? {
-        guard let digest = claim.digest.flatMap({ BlobDigest($0) }) else { return nil }
+    /// An attachment whose content is the blob that `digest` names, if the store has that.
+    private func find(
+        _ claim: AttachmentClaim, _ digest: String?, _ checksums: BlobChecksums?
+    ) throws(DatabaseError) -> PreparedAttachment {
+        guard let digest = digest.flatMap({ BlobDigest($0) }) else {
+            return PreparedAttachment(claim: claim, stored: nil)
+        }
         let blobs = core.vault.blobs
         pins.append(blobs.pin(digest))
         guard let reader = try blobCall({ () throws(BlobError) in try blobs.open(digest) }) else {
-            return nil
+            return PreparedAttachment(claim: claim, stored: nil)
         }
-        return Attachment(
+        let stored = Attachment(
             Blob(digest: digest.description, length: reader.length, contentType: claim.contentType),
-            revisionPosition: 0, encodedLength: reader.encoding == .gzip ? reader.storedLength : nil)
+            revisionPosition: 0, encodedLength: reader.encoding == .gzip ? reader.storedLength : nil,
+            checksums: checksums)
+        return PreparedAttachment(claim: claim, stored: stored, reader: reader)
     }
 }
 
@@ -81,25 +114,23 @@ extension CollectionWriter {
     ///
     /// - Parameters:
     ///   - prepared: What is said of them; `nil` to carry on those of the parent, except to a tombstone.
-    ///   - parent: The revision before, whose content stubs refer to where it is a leaf.
+    ///   - history: The revisions that the new one is an edit of, newest first.
     func complete(
-        _ body: DocumentBody, _ prepared: NamedValues<PreparedAttachment>?, parent: RevisionID?,
-        isDeleted: Bool,
-        isEdit: Bool, generation: UInt64, _ key: ByteView, _ loaded: LoadedDocument?
+        _ body: DocumentBody, _ prepared: NamedValues<PreparedAttachment>?, history: ArraySlice<RevisionID>,
+        isDeleted: Bool, isEdit: Bool, generation: UInt64, _ key: ByteView, _ loaded: LoadedDocument?
     ) throws(DatabaseError) -> DocumentBody {
-        guard prepared != nil || isEdit && !isDeleted else { return body }
-        let inherited = try attachments(of: parent, key, loaded)
-        guard let prepared else { return inherited.isEmpty ? body : try body.with(inherited) }
+        guard prepared != nil || isEdit && !isDeleted, prepared?.isEmpty != true else { return body }
+        let reader = reader
+        var sources = StubSources(loaded?.tree ?? RevisionTree(), history: history) {
+            (leaf) throws(DatabaseError) in
+            guard let loaded else { return [:] }
+            return try reader.body(at: try reader.place(of: leaf, key, loaded)).attachments
+        }
+        guard let prepared else {
+            let inherited = try sources.inherited()
+            return inherited.isEmpty ? body : try body.with(inherited)
+        }
         return try body.with(
-            prepared.resolved(from: inherited, generation: generation, isEdit: isEdit))
-    }
-
-    private func attachments(
-        of revision: RevisionID?, _ key: ByteView, _ loaded: LoadedDocument?
-    ) throws(DatabaseError) -> NamedValues<Attachment> {
-        guard let revision, let loaded, let leaf = loaded.tree[revision], leaf.isLeaf,
-            leaf.flags.contains(.hasAttachments)
-        else { return [:] }
-        return try reader.body(at: try reader.place(of: revision, key, loaded)).attachments
+            prepared.resolved(from: &sources, generation: generation, isEdit: isEdit))
     }
 }

@@ -11,11 +11,14 @@ public struct Blob: Hashable, Sendable {
     public let length: UInt64
     /// The MIME type, where one was given.
     public let contentType: String?
+    /// The MD5 digests, where they were computed when it was stored. No part of the reference.
+    var checksums: BlobChecksums?
 
-    init(digest: String, length: UInt64, contentType: String?) {
+    init(digest: String, length: UInt64, contentType: String?, checksums: BlobChecksums? = nil) {
         self.digest = digest
         self.length = length
         self.contentType = contentType
+        self.checksums = checksums
     }
 
     /// The blob that a document's property refers to; `nil` when it is something else.
@@ -45,6 +48,16 @@ public struct Blob: Hashable, Sendable {
         if let contentType { fields["content_type"] = .string(contentType) }
         return .dictionary(fields)
     }
+}
+
+extension Blob {
+    /// Whether both refer to the same content with the same type.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.digest == right.digest && left.length == right.length && left.contentType == right.contentType
+    }
+
+    /// Hashes the digest.
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
 extension Blob: Codable {

@@ -157,7 +157,7 @@ extension DatabaseError {
             case .damaged, .contentChanged: .damaged
             case .foreign: .notADatabase
             case .unsupportedFormat: .unsupportedFormat
-            case .invalidDigest: .invalidDocument
+            case .invalidDigest, .invalidContent: .invalidDocument
             case .closed: .closed
             case .cancelled: .cancelled
             case .noSpace: .noSpace

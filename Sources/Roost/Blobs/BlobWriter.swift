@@ -38,7 +38,8 @@ public final class BlobWriter {
         let installed = try blobCall { () throws(BlobError) in try writer.install() }
         vault.keepAWhile(installed.pin)
         return Blob(
-            digest: installed.digest.description, length: installed.length, contentType: contentType)
+            digest: installed.digest.description, length: installed.length, contentType: contentType,
+            checksums: BlobChecksums(installed))
     }
 
     /// Gives up what was written. Does nothing once the blob is finished.

@@ -78,6 +78,13 @@ public struct BlobOptions: Sendable, Hashable {
     /// Whether to store the content as gzip, which saves space where it is text; reading it from the middle then means
     /// to decompress what is before. Default: ``Compression-swift.enum/never``.
     public var compression: Compression
+    /// Whether to compute MD5 digests on the way, as attachments have them. Without it they are computed when a document
+    /// with the attachment is saved, by reading the blob once more. Default: false.
+    public var computesMD5: Bool
+    /// Whether what is written is gzip already: one member of RFC 1952. It is kept as it is, ``compression`` does not count,
+    /// and digest and length are those of what it decompresses to. (Where blobs are kept in Couchbase Lite's layout, that
+    /// is what is stored.) Default: false.
+    public var isCompressed: Bool
 
     /// When content is stored as gzip.
     public enum Compression: Sendable, Hashable {
@@ -96,15 +103,24 @@ public struct BlobOptions: Sendable, Hashable {
     /// - Parameters:
     ///   - digest: What the blob is named by.
     ///   - compression: Whether to store the content as gzip.
-    public init(digest: Digest = .sha1, compression: Compression = .never) {
+    ///   - computesMD5: Whether to compute MD5 digests on the way.
+    ///   - isCompressed: Whether what is written is gzip already.
+    public init(
+        digest: Digest = .sha1, compression: Compression = .never, computesMD5: Bool = false,
+        isCompressed: Bool = false
+    ) {
         self.digest = digest
         self.compression = compression
+        self.computesMD5 = computesMD5
+        self.isCompressed = isCompressed
     }
 
     /// How a blob of this type is stored.
     func stored(_ contentType: String?) -> BlobWriteOptions {
         var options = BlobWriteOptions()
         options.algorithm = digest == .sha1 ? .sha1 : .sha256
+        options.computesMD5 = computesMD5
+        options.isCompressed = isCompressed
         options.compresses =
             switch compression {
             case .never: false

@@ -74,14 +74,14 @@ extension CollectionSnapshot {
     /// A revision and its ancestors, newest first, as far back as they are known; the winner's by default. Empty when
     /// the revision is not known.
     public func history(of id: String, revision: RevisionID? = nil) throws(DatabaseError) -> [RevisionID] {
-        let tree = try tree(of: id)
+        let tree = try revisionTree(of: id)
         guard let revision = revision ?? tree.winner?.id else { return [] }
         return tree.history(of: revision)
     }
 
     /// All that is known of a document's revisions, highest first.
     public func revisions(of id: String) throws(DatabaseError) -> [RevisionInfo] {
-        let tree = try tree(of: id)
+        let tree = try revisionTree(of: id)
         let winner = tree.winner?.id
         return tree.reversed().map { RevisionInfo($0, in: tree, winner: winner) }
     }
@@ -89,7 +89,7 @@ extension CollectionSnapshot {
     /// The document's leaves without their bodies, in winning order: live before deleted, then the higher revision first.
     /// Empty when there is no such document. O(n) in the number of revisions.
     public func leaves(of id: String) throws(DatabaseError) -> [RevisionInfo] {
-        let tree = try tree(of: id)
+        let tree = try revisionTree(of: id)
         let winner = tree.winner?.id
         return tree.leaves.map { RevisionInfo($0, in: tree, winner: winner) }
     }
@@ -99,7 +99,7 @@ extension CollectionSnapshot {
     public func leaves(
         of id: String, descendingFrom revision: RevisionID
     ) throws(DatabaseError) -> [RevisionInfo] {
-        let tree = try tree(of: id)
+        let tree = try revisionTree(of: id)
         let winner = tree.winner?.id
         return tree.leaves(descendingFrom: revision).map { RevisionInfo($0, in: tree, winner: winner) }
     }
@@ -108,11 +108,11 @@ extension CollectionSnapshot {
     public func missingRevisions(of id: String, from offered: [RevisionID]) throws(DatabaseError)
         -> MissingRevisions
     {
-        let difference = try tree(of: id).difference(from: offered)
+        let difference = try revisionTree(of: id).difference(from: offered)
         return MissingRevisions(missing: difference.missing, possibleAncestors: difference.possibleAncestors)
     }
 
-    private func tree(of id: String) throws(DatabaseError) -> RevisionTree {
+    func revisionTree(of id: String) throws(DatabaseError) -> RevisionTree {
         try id.withUTF8View { (key) throws(DatabaseError) in try reader.load(key)?.tree ?? RevisionTree() }
     }
 }

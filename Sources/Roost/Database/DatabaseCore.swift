@@ -146,10 +146,19 @@ final class DatabaseCore: Sendable {
     func endBatch() { writingThread.store(0, ordering: .relaxed) }
 
     /// Runs `body` with a batch and commits it.
+    ///
+    /// When `body` throws a conflict, what it conflicted with may not be on the medium yet, so that nobody could read it;
+    /// the call then returns only when it is.
     func write<R>(cancellation flag: CancellationFlag? = nil, _ body: (WriteBatch) throws -> R) throws -> R {
         let batch = try beginBatch(flag)
         defer { batch.rollback() }
-        let result = try body(batch)
+        let result: R
+        do {
+            result = try body(batch)
+        } catch {
+            if (error as? DatabaseError)?.code == .conflict { batch.rollbackAwaitingBase() }
+            throw error
+        }
         try batch.commit()
         return result
     }
@@ -160,7 +169,13 @@ final class DatabaseCore: Sendable {
     ) throws(DatabaseError) -> R {
         let batch = try beginBatch(flag)
         defer { batch.rollback() }
-        let result = try body(batch)
+        let result: R
+        do throws(DatabaseError) {
+            result = try body(batch)
+        } catch {
+            if error.code == .conflict { batch.rollbackAwaitingBase() }
+            throw error
+        }
         try batch.commit()
         return result
     }

@@ -12,7 +12,7 @@ final class BodyMaker {
     ///
     /// - Throws: `invalidDocument` for text that is not one JSON object, with line and column; `limitExceeded` for
     ///   one that is nested too deeply or too large; `corruptRevisionData` for reserved properties that cannot be.
-    func submission(json: some Sequence<UInt8>) throws(DatabaseError) -> Submission {
+    func document(json: some Sequence<UInt8>) throws(DatabaseError) -> IncomingDocument {
         let hasReserved: Bool
         do throws(FleeceError) {
             hasReserved = try unsafe writer.write(
@@ -23,16 +23,16 @@ final class BodyMaker {
             throw DatabaseError(error)
         }
         let body = try finish()
-        guard hasReserved else { return Submission(body) }
+        guard hasReserved else { return IncomingDocument(body) }
         let reserved = try bodyCall { () throws(FleeceError) in try reservedWriter.finish() }
-        return Submission(body, claims: try ReservedProperties(FleeceDocument(trusting: reserved)))
+        return IncomingDocument(body, claims: try ReservedProperties(FleeceDocument(trusting: reserved)))
     }
 
     /// The body that `value` encodes to, without the `id` of an `Identifiable` one. Dates become ISO 8601 text, URLs text,
     /// and data stays data.
     ///
     /// - Throws: `invalidDocument` when that is not an object, or when encoding fails; `corruptRevisionData`.
-    func submission(encoding value: some Encodable) throws(DatabaseError) -> Submission {
+    func document(encoding value: some Encodable) throws(DatabaseError) -> IncomingDocument {
         do {
             try FleeceEncoder().encode(value, to: &writer)
         } catch {
@@ -45,41 +45,42 @@ final class BodyMaker {
         let body = try finish()
         let coded = body.properties[ValueIdentity.key]
         let isLeftOut = coded.exists && value is any Identifiable
-        var submission = try separated(body, leavingOut: isLeftOut ? [ValueIdentity.key] : [])
+        var incoming = try separated(body, leavingOut: isLeftOut ? [ValueIdentity.key] : [])
         // An `_id` that was encoded says the same as the `id` of a type that encodes it so.
-        submission.identity =
-            submission.claims?.id.map { .id($0) } ?? ValueIdentity(value, coded: DocumentValue(coded))
-        return submission
+        incoming.identity =
+            incoming.claims?.id.map { .id($0) } ?? ValueIdentity(value, coded: DocumentValue(coded))
+        return incoming
     }
 
     /// The body that a value encodes to, which was read from the document `id`.
     ///
     /// - Throws: `invalidDocumentID` when its own `id` is another.
-    func submission<Value: Encodable>(encoding stored: Stored<Value>) throws(DatabaseError) -> Submission {
-        let submission = try submission(encoding: stored.value)
-        guard submission.identity.isSame(as: stored.id) else {
+    func document<Value: Encodable>(encoding stored: Stored<Value>) throws(DatabaseError) -> IncomingDocument
+    {
+        let incoming = try document(encoding: stored.value)
+        guard incoming.identity.isSame(as: stored.id) else {
             throw DatabaseError(
                 .invalidDocumentID,
                 "The id of a value that was read from the document \(DatabaseError.quoted(stored.id)) has been changed. Save "
                     + "its value, which makes another document, and delete this one if it is to go.")
         }
-        return submission
+        return incoming
     }
 
     /// The body with these properties.
     ///
     /// - Throws: `invalidDocument` for a number that is not finite; `limitExceeded`; `corruptRevisionData`.
-    func submission(_ properties: NamedValues<DocumentValue>) throws(DatabaseError) -> Submission {
+    func document(_ properties: NamedValues<DocumentValue>) throws(DatabaseError) -> IncomingDocument {
         DocumentValue.write(properties, to: &writer)
         return try separated(try finish(), leavingOut: [])
     }
 
     /// The body, its reserved properties apart, without those that have one of `keys`.
     private func separated(_ body: DocumentBody, leavingOut keys: [String]) throws(DatabaseError)
-        -> Submission
+        -> IncomingDocument
     {
         let reserved = ReservedNames.all.filter { body.properties[$0].exists }
-        guard !reserved.isEmpty || !keys.isEmpty else { return Submission(body) }
+        guard !reserved.isEmpty || !keys.isEmpty else { return IncomingDocument(body) }
         let claims = try reserved.isEmpty ? nil : ReservedProperties(body.properties)
         writer.beginDictionary()
         for (key, value) in body.dictionary
@@ -88,7 +89,7 @@ final class BodyMaker {
             writer.write(value)
         }
         writer.endDictionary()
-        return Submission(try finish(), claims: claims)
+        return IncomingDocument(try finish(), claims: claims)
     }
 
     private func finish() throws(DatabaseError) -> DocumentBody {

@@ -89,6 +89,19 @@ struct DocumentBody: Sendable {
         return head + attachments
     }
 
+    /// The longest stored form in bytes, before any compression: 1 GiB.
+    static let maximumLength = 1 << 30
+
+    /// - Throws: `limitExceeded` for a body that is longer than there can be.
+    func checkLength(limit: Int = maximumLength) throws(DatabaseError) {
+        let length = head.count + properties.bytes.count
+        guard length <= limit else {
+            throw DatabaseError(
+                .limitExceeded,
+                "The document takes \(length) bytes, and the most is \(limit). Keep large content in blobs.")
+        }
+    }
+
     /// Writes the stored form over `buffer`.
     func store(in buffer: ByteBuffer) {
         buffer.reset(keeping: 1 << 20)
@@ -116,7 +129,8 @@ extension DocumentBody {
     ///     attachments  varint   how many attachments follow, by name in byte order; each is its name and its digest,
     ///                           both with their lengths as varints before them
     ///     body         rest     the properties as canonical JSON: keys in byte order, no spaces, floating-point numbers
-    ///                           with the shortest digits that read the same and always a fraction or an exponent
+    ///                           with the shortest digits that read the same and always a fraction or an exponent, data in
+    ///                           base64 between < and > instead of quotation marks
     ///
     /// The same edit is thus the same revision wherever it is made. Nobody recomputes the digests of others.
     func digest(parent: RevisionID?, isDeleted: Bool) -> RevisionDigest {

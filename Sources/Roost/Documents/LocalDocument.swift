@@ -51,18 +51,18 @@ extension WriteBatch {
     /// Saves a JSON object as a local document.
     ///
     /// - Parameters:
-    ///   - json: The text.
+    ///   - json: The text. `_id` in it must be the name with `_local/` before it, and `_rev` what is expected, written as
+    ///     CouchDB does: `0-1`. Neither is stored.
     ///   - name: Its name without `_local/`, by the rules for document IDs.
     ///   - collection: Where it is to be.
     ///   - revision: The revision that must be there, 0 for none; by default anything.
-    /// - Throws: `conflict`, `invalidDocument`, `invalidDocumentID`.
+    /// - Throws: `conflict`, `invalidDocument`, `invalidDocumentID`, `corruptRevisionData`, `invalidRevisionID`.
     @discardableResult
     public func saveLocal(
         json: String, name: String, in collection: DocumentCollection, expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
         try saveLocal(
-            try maker.submission(json: json.utf8).bodyWithoutAttachments, name: name, in: collection,
-            expecting: revision)
+            try maker.document(json: json.utf8), name: name, in: collection, expecting: revision)
     }
 
     /// Saves what `value` encodes to as a local document; see ``saveLocal(json:name:in:expecting:)``.
@@ -72,17 +72,21 @@ extension WriteBatch {
         expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
         try saveLocal(
-            try maker.submission(encoding: value).bodyWithoutAttachments, name: name, in: collection,
-            expecting: revision)
+            try maker.document(encoding: value), name: name, in: collection, expecting: revision)
     }
 
-    private func saveLocal(
-        _ body: DocumentBody, name: String, in collection: DocumentCollection, expecting revision: UInt64?
+    /// Saves a document that was parsed as a local one. See ``saveLocal(json:name:in:expecting:)``.
+    @discardableResult
+    public func saveLocal(
+        _ document: IncomingDocument, name: String, in collection: DocumentCollection,
+        expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
-        let present = try local(name, in: collection, expecting: revision)
-        let document = LocalDocument(name: name, revision: (present?.revision ?? 0) + 1, body: body)
-        try writer(collection).put(document.stored, under: ExtrasKey.local(name))
-        return document
+        let expected = try document.localRevision(name, expecting: revision)
+        let present = try local(name, in: collection, expecting: expected)
+        let saved = LocalDocument(
+            name: name, revision: (present?.revision ?? 0) + 1, body: document.body)
+        try writer(collection).put(saved.stored, under: ExtrasKey.local(name))
+        return saved
     }
 
     /// Deletes a local document.
@@ -110,6 +114,38 @@ extension WriteBatch {
             )
         }
         return present
+    }
+}
+
+extension IncomingDocument {
+    /// The revision that must be there where this is to be the local document `name`: what `_rev` says, or `revision`.
+    ///
+    /// - Throws: `corruptRevisionData` for another `_id`, another revision than `revision`, and attachments;
+    ///   `invalidRevisionID` for a `_rev` that is none of a local document.
+    fileprivate func localRevision(
+        _ name: String, expecting revision: UInt64?
+    ) throws(DatabaseError) -> UInt64? {
+        guard attachments == nil, contents.isEmpty else {
+            throw DatabaseError(
+                .corruptRevisionData,
+                "A local document has no attachments. Leave \(ReservedNames.attachments) out.")
+        }
+        try claims?.checkID("_local/" + name)
+        guard let text = claims?.revisionText else { return revision }
+        let digits = text.dropFirst(2)
+        guard text.utf8.starts(with: "0-".utf8), digits.first != "+", let claimed = UInt64(digits),
+            "0-\(claimed)" == text
+        else {
+            throw DatabaseError(
+                .invalidRevisionID,
+                "\(DatabaseError.quoted(text)) is not the revision of a local document, which looks like 0-1."
+            )
+        }
+        guard revision == nil || revision == claimed else {
+            throw ReservedProperties.corrupt(
+                ReservedNames.revision, "is not the revision that the change was based on")
+        }
+        return claimed
     }
 }
 

@@ -3,9 +3,12 @@ import Fleece
 /// What a body that is to be saved says in its reserved properties.
 struct ReservedProperties: Sendable {
     private(set) var id: String?
-    private(set) var revision: RevisionID?
+    /// What `_rev` says; a local document's need not be a revision ID.
+    private(set) var revisionText: String?
     private(set) var isDeleted = false
     private(set) var attachments: NamedValues<AttachmentClaim>?
+    /// What `_revisions` says: the generation of the revision, and the digests from it back.
+    private var revisions: (start: UInt64, digests: [String])?
 
     /// - Throws: `corruptRevisionData` for a reserved name that no body may have, and for one whose value cannot be true.
     init(_ properties: FleeceDocument) throws(DatabaseError) {
@@ -14,11 +17,19 @@ struct ReservedProperties: Sendable {
             switch name {
             case ReservedNames.id: id = try Self.require(value.string, name)
             case ReservedNames.deleted: isDeleted = try Self.require(value.bool, name)
-            case ReservedNames.revision:
-                revision = try Self.require(value.string.flatMap { RevisionID($0) }, name)
+            case ReservedNames.revision: revisionText = try Self.require(value.string, name)
             case ReservedNames.attachments:
                 attachments = try AttachmentClaim.claims(DocumentValue(value))
-            default: throw Self.corrupt(name, "is reserved for replication")
+            case ReservedNames.revisions:
+                let digests = try Self.require(value["ids"].array, name).map(\.string)
+                revisions = (
+                    try Self.require(value["start"].uint64, name),
+                    try digests.map { (text) throws(DatabaseError) in try Self.require(text, name) }
+                )
+            default:
+                guard ReservedNames.told.contains(name) else {
+                    throw Self.corrupt(name, "is reserved for replication")
+                }
             }
         }
     }
@@ -28,21 +39,49 @@ struct ReservedProperties: Sendable {
         return value
     }
 
+    /// What `_rev` says.
+    ///
+    /// - Throws: `invalidRevisionID`.
+    var revision: RevisionID? {
+        get throws(DatabaseError) {
+            try revisionText.map { (text) throws(DatabaseError) in try RevisionID(validating: text) }
+        }
+    }
+
+    /// The revision and its ancestors, newest first, as far as they are told.
+    var history: [RevisionID] {
+        get throws(DatabaseError) {
+            let own = try revision
+            guard let revisions else { return own.map { [$0] } ?? [] }
+            var history: [RevisionID] = []
+            history.reserveCapacity(revisions.digests.count)
+            for (age, digest) in revisions.digests.enumerated() {
+                let generation = revisions.start.subtractingReportingOverflow(UInt64(age))
+                guard !generation.overflow else {
+                    throw Self.corrupt(ReservedNames.revisions, "has more revisions than its start says")
+                }
+                history.append(try RevisionID(validating: "\(generation.partialValue)-\(digest)"))
+            }
+            guard own == nil || history.first == own else {
+                throw Self.corrupt(ReservedNames.revisions, "does not begin with the document's revision")
+            }
+            return history
+        }
+    }
+
     /// Compares with the document that is being saved.
     ///
     /// - Returns: What to expect, given the revision that the body names as its parent.
-    /// - Throws: `corruptRevisionData` when the body names another document or revision.
+    /// - Throws: `corruptRevisionData` when the body names another document or revision, `invalidRevisionID`.
     func check(
         _ id: DocumentID, expecting expectation: DocumentExpectation, mayDelete: Bool
     ) throws(DatabaseError) -> DocumentExpectation {
-        if let own = self.id, !own.utf8.elementsEqual(id.string.utf8) {
-            throw Self.corrupt(ReservedNames.id, "is not the ID under which the document is saved")
-        }
+        try checkID(id.string)
         if isDeleted, !mayDelete {
             throw Self.corrupt(
                 ReservedNames.deleted, "says that it is deleted, which a save cannot do; delete it")
         }
-        guard let revision else { return expectation }
+        guard let revision = try revision else { return expectation }
         switch expectation {
         case .any: return .revision(revision)
         case .revision(revision): return expectation
@@ -51,7 +90,13 @@ struct ReservedProperties: Sendable {
         }
     }
 
-    private static func corrupt(_ name: String, _ reason: String) -> DatabaseError {
+    /// - Throws: `corruptRevisionData` when the body names another document.
+    func checkID(_ id: String) throws(DatabaseError) {
+        guard let own = self.id, !own.utf8.elementsEqual(id.utf8) else { return }
+        throw Self.corrupt(ReservedNames.id, "is not the ID under which the document is saved")
+    }
+
+    static func corrupt(_ name: String, _ reason: String) -> DatabaseError {
         DatabaseError(
             .corruptRevisionData,
             "The document's property \(name) \(reason). Leave the property out, or give it another name.")

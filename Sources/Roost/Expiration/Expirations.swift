@@ -13,12 +13,18 @@ extension WriteBatch {
     ///   - id: The document's name.
     ///   - collection: Where it is.
     /// - Returns: Whether there is such a document.
+    /// - Throws: `invalidDate` for a date that is not a number, `invalidDocumentID`.
     @discardableResult
     public func setExpiration(
         _ date: Date?, of id: String, in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
         let name = try DocumentID(revisioned: id)
         let writer = try writer(collection)
+        guard date?.timeIntervalSince1970.isNaN != true else {
+            throw DatabaseError(
+                .invalidDate, "The expiration of \(DatabaseError.quoted(id)) is not a number. Give it a date."
+            )
+        }
         let time = date.map(\.microsecondsSince1970)
         let isThere = try writer.setExpiration(writer.keyView(name), time)
         if isThere, let time { nextExpiration = min(nextExpiration ?? .max, time) }

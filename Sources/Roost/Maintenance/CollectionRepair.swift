@@ -147,6 +147,7 @@ struct CollectionRepair {
 
     private func isFree(_ sequence: UInt64, _ writer: CollectionWriter) throws(DatabaseError) -> Bool {
         guard sequence > 0, sequence <= writer.record.lastSequence else { return false }
+        try writer.flush()
         return try engine { () throws(StoreError) in
             try !writer.transaction[trees.changes].contains(Key(Sequences.key(sequence)))
         }

@@ -3,13 +3,15 @@ extension RevisionTree {
     /// included.
     ///
     /// What the forgotten revisions were parents of become roots. Leaves, winner and conflicts stay as they
-    /// are. O(n), and nothing to do while n is at most `limit`.
+    /// are. O(n), and nothing to do while the generations span no more than `limit`.
     /// - Parameter limit: The revision limit, at least 1.
     /// - Returns: How many revisions were forgotten.
     @discardableResult
     package mutating func stem(to limit: Int) -> Int {
         precondition(limit >= 1)
-        guard count > limit else { return 0 }
+        guard count > limit, let lowest = nodes.first, let highest = nodes.last,
+            highest.id.generation - lowest.id.generation >= UInt64(limit)
+        else { return 0 }
         // How many edits lie between a revision and the nearest leaf that came of it.
         var distance = nodes.map { $0.isLeaf ? 0 : Int32.max }
         for index in nodes.indices.reversed() {

@@ -14,8 +14,14 @@
 public struct Stored<Value> {
     /// The document's name in its collection.
     public let id: String
-    /// The revision that the value was read or saved at last.
-    public private(set) var revision: RevisionID
+    /// The revision that the value was read or saved at last. A batch that was undone leaves the one from before.
+    public var revision: RevisionID {
+        guard let revision = draftRevision.current else {
+            preconditionFailure("a stored value has a revision")
+        }
+        return revision
+    }
+    private var draftRevision: DraftRevision
     /// The value itself, to be read and changed.
     public var value: Value
 
@@ -30,8 +36,10 @@ public struct Stored<Value> {
         set { value[keyPath: member] = newValue }
     }
 
-    /// Notes that the value was saved as `document`.
-    mutating func wasSaved(as document: Document) { revision = document.revision }
+    /// Notes that the value was saved as `document`, provided that the batch is committed.
+    mutating func wasSaved(as document: Document, in outcome: BatchOutcome) {
+        draftRevision.note(document.revision, in: outcome)
+    }
 }
 
 extension Stored where Value: Decodable {
@@ -40,7 +48,7 @@ extension Stored where Value: Decodable {
     /// - Throws: `decodingFailed`.
     public init(_ document: Document) throws(DatabaseError) {
         id = document.id
-        revision = document.revision
+        draftRevision = DraftRevision(document.revision)
         value = try document.decode()
     }
 }

@@ -16,15 +16,15 @@ extension WriteBatch {
         expecting expectation: DocumentExpectation? = nil
     ) throws(DatabaseError) -> Document {
         try save(
-            value: try maker.submission(encoding: value), id: id, in: collection, expecting: expectation)
+            value: try maker.document(encoding: value), id: id, in: collection, expecting: expectation)
     }
 
     /// Saves a value that was encoded before.
     func save(
-        value: Submission, id: String?, in collection: DocumentCollection,
+        value: IncomingDocument, id: String?, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation?
     ) throws(DatabaseError) -> Document {
-        let standard: DocumentExpectation = value.claims?.revision == nil ? .absent : .any
+        let standard: DocumentExpectation = value.claims?.revisionText == nil ? .absent : .any
         return try save(
             value, id: id, in: collection, expecting: expectation ?? standard, mayDelete: false)
     }
@@ -43,9 +43,9 @@ extension WriteBatch {
         expecting expectation: DocumentExpectation? = nil
     ) throws(DatabaseError) -> Document {
         let document = try save(
-            value: try maker.submission(encoding: value), id: value.id, in: collection,
+            value: try maker.document(encoding: value), id: value.id, in: collection,
             expecting: expectation ?? .revision(value.revision))
-        value.wasSaved(as: document)
+        value.wasSaved(as: document, in: outcome)
         return document
     }
 
@@ -103,8 +103,8 @@ extension WriteBatch {
         _ id: String, with value: some Encodable, keeping revision: RevisionID? = nil,
         in collection: DocumentCollection
     ) throws(DatabaseError) -> Document? {
-        let submission = try maker.submission(encoding: value)
+        let incoming = try maker.document(encoding: value)
         guard let kept = try resolve(id, keeping: revision, in: collection) else { return nil }
-        return try save(value: submission, id: id, in: collection, expecting: .revision(kept.revision))
+        return try save(value: incoming, id: id, in: collection, expecting: .revision(kept.revision))
     }
 }

@@ -9,10 +9,10 @@ import Fleece
 /// None of it is stored with the properties; saving such text takes it out again and checks it.
 public struct DocumentMetadata: OptionSet, Sendable {
     /// The bits, for `OptionSet`.
-    public let rawValue: UInt8
+    public let rawValue: UInt16
 
     /// A set with these bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// `_id`: the document's name.
     public static let id = Self(rawValue: 1 << 0)
@@ -23,19 +23,35 @@ public struct DocumentMetadata: OptionSet, Sendable {
     /// `_attachments`, as stubs, where there are any; see ``Database/json(inliningAttachmentsOf:_:with:)``.
     public static let attachments = Self(rawValue: 1 << 3)
 
-    /// All of them: what CouchDB sends.
+    /// With ``attachments``: the MD5 of the content as the digest, as CouchDB gives it, in place of its SHA.
+    public static let md5Digests = Self(rawValue: 1 << 4)
+    /// `_revisions`: the revision and its ancestors. Only ``CollectionSnapshot/json(_:_:with:)`` gives this and what follows.
+    public static let revisions = Self(rawValue: 1 << 5)
+    /// `_revs_info`: the same, with what is known of each: `available`, `missing` or `deleted`.
+    public static let revisionsInfo = Self(rawValue: 1 << 6)
+    /// `_conflicts`: the other live leaves, where there are any.
+    public static let conflicts = Self(rawValue: 1 << 7)
+    /// `_deleted_conflicts`: the other leaves that are tombstones, where there are any.
+    public static let deletedConflicts = Self(rawValue: 1 << 8)
+    /// `_local_seq`: the document's place in the changes.
+    public static let localSequence = Self(rawValue: 1 << 9)
+
+    /// What identifies a document and its content: what CouchDB sends unless it is asked for more.
     public static let all: Self = [.id, .revision, .deletion, .attachments]
 }
 
 extension Document {
     /// The properties as JSON text, with `metadata` before them: see ``json(_:)``.
     public func json(_ format: JSONFormat = .compact, with metadata: DocumentMetadata) -> String {
-        json(format, with: metadata, attachments: metadata.contains(.attachments) ? attachmentStubs : [:])
+        json(
+            format, with: metadata,
+            attachments: metadata.contains(.attachments) ? attachmentStubs(metadata) : [:])
     }
 
     /// The same, with what is to stand under `_attachments`, if there is any.
     func json(
-        _ format: JSONFormat, with metadata: DocumentMetadata, attachments: NamedValues<DocumentValue>
+        _ format: JSONFormat, with metadata: DocumentMetadata, attachments: NamedValues<DocumentValue>,
+        _ further: [(name: String, value: DocumentValue)] = []
     ) -> String {
         let isPretty = format == .pretty
         var members: [String] = []
@@ -45,6 +61,7 @@ extension Document {
         if metadata.contains(.id) { add(ReservedNames.id, .string(id)) }
         if metadata.contains(.revision) { add(ReservedNames.revision, .string("\(revision)")) }
         if metadata.contains(.deletion), isDeleted { add(ReservedNames.deleted, .bool(true)) }
+        for (name, value) in further { add(name, value) }
         if !attachments.isEmpty { add(ReservedNames.attachments, .dictionary(attachments)) }
         let body = json(format)
         guard !members.isEmpty else { return body }

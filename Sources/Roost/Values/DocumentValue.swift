@@ -52,8 +52,9 @@ extension DocumentValue {
         return copy
     }
 
-    /// Writes the value into a body.
-    func write(to writer: inout FleeceWriter) {
+    /// Writes the value into a body, within `depth` collections. What is nested too deeply is an error of the writer, and is
+    /// not followed.
+    func write(to writer: inout FleeceWriter, depth: Int = 0) {
         switch self {
         case .null: writer.writeNull()
         case .bool(let value): writer.write(value)
@@ -64,18 +65,22 @@ extension DocumentValue {
         case .data(let value): writer.write(data: value)
         case .array(let values):
             writer.beginArray()
-            for value in values { value.write(to: &writer) }
+            guard depth < FleeceLimits.maximumDepth else { return }
+            for value in values { value.write(to: &writer, depth: depth + 1) }
             writer.endArray()
-        case .dictionary(let values): Self.write(values, to: &writer)
+        case .dictionary(let values): Self.write(values, to: &writer, depth: depth)
         case .unstorable(let reason): writer.fail(.unrepresentableNumber, reason)
         }
     }
 
-    static func write(_ values: NamedValues<DocumentValue>, to writer: inout FleeceWriter) {
+    static func write(
+        _ values: NamedValues<DocumentValue>, to writer: inout FleeceWriter, depth: Int = 0
+    ) {
         writer.beginDictionary()
+        guard depth < FleeceLimits.maximumDepth else { return }
         for (key, value) in values {
             writer.key(key)
-            value.write(to: &writer)
+            value.write(to: &writer, depth: depth + 1)
         }
         writer.endDictionary()
     }

@@ -10,8 +10,10 @@ import Fleece
 public struct MutableDocument: Sendable {
     /// The document's name; `nil` until it is saved for the first time, if none was given. It can't be changed.
     public private(set) var id: String?
-    /// The revision that was copied or saved last, which a save checks against; `nil` for a new document.
-    public private(set) var revision: RevisionID?
+    /// The revision that was copied or saved last, which a save checks against; `nil` for a new document. A batch that was
+    /// undone leaves the one from before.
+    public var revision: RevisionID? { draftRevision.current }
+    private var draftRevision = DraftRevision()
     /// The properties.
     public var properties: NamedValues<DocumentValue>
     /// The attachments by name, which the saved revision gets, all of them and no others.
@@ -38,7 +40,7 @@ public struct MutableDocument: Sendable {
     /// A copy of `document`, to be changed and saved in its place.
     public init(_ document: Document) {
         id = document.id
-        revision = document.revision
+        draftRevision = DraftRevision(document.revision)
         properties = DocumentValue.properties(document.properties)
         attachments = document.attachments
     }
@@ -78,10 +80,10 @@ public struct MutableDocument: Sendable {
         try DocumentValue.dictionary(properties).json(format)
     }
 
-    /// Notes that the document is stored as `document` now.
-    mutating func wasSaved(as document: Document) {
+    /// Notes that the document is stored as `document`, provided that the batch is committed.
+    mutating func wasSaved(as document: Document, in outcome: BatchOutcome) {
         id = document.id
-        revision = document.revision
+        draftRevision.note(document.revision, in: outcome)
         attachments = document.attachments
         properties[ReservedNames.attachments] = nil
     }

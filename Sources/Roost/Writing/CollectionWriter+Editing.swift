@@ -9,7 +9,7 @@ extension CollectionWriter {
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
         let key = keyView(id)
-        let loaded = try reader.load(key)
+        let loaded = try load(key)
         return try edit(id, key, loaded, body, attachments, isDeleted: isDeleted, expecting: expectation)
     }
 
@@ -22,7 +22,7 @@ extension CollectionWriter {
         var tree = loaded?.tree ?? RevisionTree()
         let parent = try tree.parent(for: expectation)
         let body = try complete(
-            body, attachments, parent: parent, isDeleted: isDeleted, isEdit: true,
+            body, attachments, history: parent.map { [$0] } ?? [], isDeleted: isDeleted, isEdit: true,
             generation: (parent?.generation ?? 0) + 1, key, loaded)
         let revision = try RevisionID.next(
             after: parent, digest: body.digest(parent: parent, isDeleted: isDeleted))
@@ -31,7 +31,9 @@ extension CollectionWriter {
         try tree.edit(parent, as: revision, flags: flags, sequence: sequence)
         tree.stem(to: record.revisionLimit)
         let place = try append(body)
-        let stored = try store(tree, newLeaf: (revision, place), of: key, loaded, sequence: sequence)
+        let stored = try store(
+            tree, newLeaf: (revision, place), of: key, loaded, touched: parent.map { [$0] } ?? [],
+            sequence: sequence)
         return Document(
             id: id.string, revision: revision, sequence: sequence, isDeleted: isDeleted, stored, body)
     }

@@ -11,22 +11,27 @@ extension CollectionWriter {
         history: [RevisionID]
     ) throws(DatabaseError) -> Bool {
         let key = keyView(id)
-        let loaded = try reader.load(key)
+        let loaded = try load(key)
         var tree = loaded?.tree ?? RevisionTree()
-        let body = try complete(
-            body, attachments, parent: history.dropFirst().first, isDeleted: isDeleted, isEdit: false,
-            generation: history.first?.generation ?? 1, key, loaded)
-        let flags = RevisionFlags(of: body, isDeleted: isDeleted)
-        let sequence = record.lastSequence + 1
-        let outcome = try tree.insert(history: history, flags: flags, sequence: sequence)
-        tree.stem(to: record.revisionLimit)
-        if outcome == .known {
-            guard let loaded, !tree.hasSameLinks(as: loaded.tree) else { return false }
-            _ = try store(tree, newLeaf: nil, of: key, loaded, sequence: nextSequence())
+        if let loaded, let revision = history.first, loaded.tree[revision] != nil {
+            // What kind of revision it is was settled when it came; only its history may tell something new.
+            try tree.insert(history: history, sequence: 0)
+            tree.stem(to: record.revisionLimit)
+            if !tree.hasSameLinks(as: loaded.tree) {
+                _ = try store(
+                    tree, newLeaf: nil, of: key, loaded, touched: history, sequence: nextSequence())
+            }
             return false
         }
+        let body = try complete(
+            body, attachments, history: history.dropFirst(), isDeleted: isDeleted, isEdit: false,
+            generation: history.first?.generation ?? 1, key, loaded)
+        let flags = RevisionFlags(of: body, isDeleted: isDeleted)
+        try tree.insert(history: history, flags: flags, sequence: record.lastSequence + 1)
+        tree.stem(to: record.revisionLimit)
         let place = try append(body)
-        _ = try store(tree, newLeaf: (history[0], place), of: key, loaded, sequence: nextSequence())
+        _ = try store(
+            tree, newLeaf: (history[0], place), of: key, loaded, touched: history, sequence: nextSequence())
         return true
     }
 
@@ -36,13 +41,14 @@ extension CollectionWriter {
     func purge(
         _ id: ByteView, _ loaded: LoadedDocument, _ revisions: [RevisionID]?
     ) throws(DatabaseError) -> [RevisionID] {
+        try flush()
         var tree = loaded.tree
         let purged = tree.purge(revisions ?? tree.leaves.map(\.id))
         guard !purged.isEmpty else { return [] }
         if tree.isEmpty {
             try remove(id, loaded)
         } else {
-            _ = try store(tree, newLeaf: nil, of: id, loaded, sequence: nextSequence())
+            _ = try store(tree, newLeaf: nil, of: id, loaded, touched: purged, sequence: nextSequence())
         }
         try logPurge(of: id, purged)
         return purged
@@ -80,6 +86,7 @@ extension CollectionWriter {
     ///
     /// - Returns: Whether there is such a document.
     func setExpiration(_ id: ByteView, _ time: UInt64?) throws(DatabaseError) -> Bool {
+        try flush()
         guard var loaded = try reader.load(id) else { return false }
         guard loaded.expiration != time else { return true }
         beginChange()

@@ -6,14 +6,16 @@ extension CollectionWriter {
     ///
     /// The body of the winner belongs to the document's entry, those of the other leaves to entries of their own; a
     /// body changes hands when its revision wins or stops winning, and goes when its revision is a leaf no more.
+    ///
+    /// - Parameter touched: All revisions that can have ceased to be leaves.
     func store(
         _ tree: RevisionTree, newLeaf: (id: RevisionID, body: ValueReference)?, of id: ByteView,
-        _ loaded: LoadedDocument?, sequence: UInt64
+        _ loaded: LoadedDocument?, touched: some Sequence<RevisionID>, sequence: UInt64
     ) throws(DatabaseError) -> LoadedDocument {
         guard let winner = tree.winner else { preconditionFailure("a document has at least one revision") }
         beginChange()
         let body = try takeBody(of: winner.id, newLeaf, of: id, loaded)
-        if let loaded { try releaseBodies(loaded, in: tree, winner: winner.id, of: id) }
+        if let loaded { try releaseBodies(loaded, touched, in: tree, winner: winner.id, of: id) }
         if let newLeaf, newLeaf.id != winner.id {
             try put(body: newLeaf.body, under: ExtrasKey.body(of: newLeaf.id, id))
         }
@@ -46,14 +48,16 @@ extension CollectionWriter {
 
     /// Puts the body of the former winner aside if it is a leaf still, and drops those of leaves that were edited.
     private func releaseBodies(
-        _ loaded: LoadedDocument, in tree: RevisionTree, winner: RevisionID, of id: ByteView
+        _ loaded: LoadedDocument, _ touched: some Sequence<RevisionID>, in tree: RevisionTree,
+        winner: RevisionID, of id: ByteView
     ) throws(DatabaseError) {
         if loaded.winner != winner, tree[loaded.winner]?.isLeaf == true {
             try put(body: loaded.body, under: ExtrasKey.body(of: loaded.winner, id))
         }
         guard loaded.flags.contains(.severalLeaves) else { return }
-        for leaf in loaded.tree.leaves where leaf.id != loaded.winner && leaf.id != winner {
-            if tree[leaf.id]?.isLeaf != true { try removeExtra(ExtrasKey.body(of: leaf.id, id)) }
+        for leaf in touched where leaf != loaded.winner && leaf != winner {
+            guard loaded.tree[leaf]?.isLeaf == true, tree[leaf]?.isLeaf != true else { continue }
+            try removeExtra(ExtrasKey.body(of: leaf, id))
         }
     }
 

@@ -32,7 +32,28 @@ final class CollectionWriter {
         guard trees.documents.name == "documents/\(record.number)" else { throw DatabaseError.missing(name) }
     }
 
+    /// The entry of a document with many revisions that was changed last, which is written when another document or
+    /// somebody else needs it: writing thousands of revisions anew for each one that is added takes quadratic time.
+    private var unwritten: (id: [UInt8], document: LoadedDocument, replaced: UInt64?)?
+    /// From this number of revisions on an entry is kept back.
+    private static let manyRevisions = 64
+
+    /// Reads what was changed, too, once ``flush()`` was called; bodies and what stands in the extras always.
     var reader: CollectionReader<WriteTransaction> { CollectionReader(source: transaction, trees: trees) }
+
+    /// All that is stored of a document, bodies aside; `nil` when there is no such document.
+    func load(_ id: ByteView) throws(DatabaseError) -> LoadedDocument? {
+        if let unwritten, unwritten.id.withView({ $0.compare(id) == 0 }) { return unwritten.document }
+        return try reader.load(id)
+    }
+
+    /// Writes what was kept back.
+    func flush() throws(DatabaseError) {
+        guard let unwritten = unwritten.take() else { return }
+        try unwritten.id.withView { (id) throws(DatabaseError) in
+            try write(id, unwritten.document, replacing: unwritten.replaced)
+        }
+    }
 
     /// Called before the first of several steps that belong together.
     func beginChange() { isTorn = true }
@@ -53,6 +74,7 @@ final class CollectionWriter {
                 "A change of the batch failed, and what it had done till then cannot be kept. Nothing was saved; "
                     + "let the error that came first end the batch.")
         }
+        try flush()
         guard record != storedRecord else { return }
         try engine { () throws(StoreError) in
             try transaction.put(Catalog.collection(name), record.encoded, in: catalog)
@@ -71,6 +93,7 @@ final class CollectionWriter {
 
     /// Writes a body into the file.
     func append(_ body: DocumentBody) throws(DatabaseError) -> ValueReference {
+        try body.checkLength()
         body.store(in: bodyBuffer)
         return try engine { () throws(StoreError) in try transaction.append(value: bodyBuffer.view) }
     }
@@ -83,6 +106,22 @@ final class CollectionWriter {
 
     /// Stores the entry of a document in both orders, in place of the one at `oldSequence`.
     func put(
+        _ id: ByteView, _ document: LoadedDocument, replacing oldSequence: UInt64?
+    ) throws(DatabaseError) {
+        var replaced = oldSequence
+        if let unwritten {
+            if unwritten.id.withView({ $0.compare(id) == 0 }) {
+                replaced = unwritten.replaced
+            } else {
+                try flush()
+            }
+        }
+        unwritten = nil
+        if document.tree.count < Self.manyRevisions { return try write(id, document, replacing: replaced) }
+        unwritten = (id.array, document, replaced)
+    }
+
+    private func write(
         _ id: ByteView, _ document: LoadedDocument, replacing oldSequence: UInt64?
     ) throws(DatabaseError) {
         try putEntry(id, document)

@@ -10,9 +10,9 @@ extension DocumentCollection {
     public func save(
         _ value: some Encodable, id: String? = nil, expecting expectation: DocumentExpectation? = nil
     ) async throws(DatabaseError) -> Document {
-        let submission = try BodyMaker().submission(encoding: value)
+        let incoming = try BodyMaker().document(encoding: value)
         return try await write { (batch) throws(DatabaseError) in
-            try batch.save(value: submission, id: id, in: self, expecting: expectation)
+            try batch.save(value: incoming, id: id, in: self, expecting: expectation)
         }
     }
 
@@ -21,13 +21,14 @@ extension DocumentCollection {
     public func save<Value: Encodable>(
         _ value: inout Stored<Value>, expecting expectation: DocumentExpectation? = nil
     ) async throws(DatabaseError) -> Document {
-        let submission = try BodyMaker().submission(encoding: value)
+        let incoming = try BodyMaker().document(encoding: value)
         let (id, revision) = (value.id, value.revision)
-        let document = try await write { (batch) throws(DatabaseError) in
-            try batch.save(
-                value: submission, id: id, in: self, expecting: expectation ?? .revision(revision))
+        let (document, outcome) = try await write { (batch) throws(DatabaseError) in
+            let document = try batch.save(
+                value: incoming, id: id, in: self, expecting: expectation ?? .revision(revision))
+            return (document, batch.outcome)
         }
-        value.wasSaved(as: document)
+        value.wasSaved(as: document, in: outcome)
         return document
     }
 
@@ -36,9 +37,9 @@ extension DocumentCollection {
     public func save(
         json: String, id: String? = nil, expecting expectation: DocumentExpectation = .any
     ) async throws(DatabaseError) -> Document {
-        let submission = try BodyMaker().submission(json: json.utf8)
+        let document = try BodyMaker().document(json: json.utf8)
         return try await write { (batch) throws(DatabaseError) in
-            try batch.save(submission, id: id, in: self, expecting: expectation, mayDelete: true)
+            try batch.save(document, id: id, in: self, expecting: expectation, mayDelete: true)
         }
     }
 

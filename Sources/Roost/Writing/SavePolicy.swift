@@ -44,7 +44,7 @@ extension WriteBatch {
                 document = try save(draft, id, in: collection, expecting: .any)
             }
         }
-        draft.wasSaved(as: document)
+        draft.wasSaved(as: document, in: outcome)
         return document
     }
 
@@ -53,12 +53,12 @@ extension WriteBatch {
         _ draft: MutableDocument, _ id: DocumentID, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
-        var submission = try maker.submission(draft.properties)
-        if submission.attachments == nil {
-            submission.attachments = draft.attachments.mapValues { AttachmentClaim($0) }
+        var document = try maker.document(draft.properties)
+        if document.attachments == nil {
+            document.attachments = draft.attachments.mapValues { AttachmentClaim($0) }
         }
         return try save(
-            submission, id: id.string, in: collection, expecting: expectation,
+            document, id: id.string, in: collection, expecting: expectation,
             mayDelete: false)
     }
 

@@ -13,7 +13,7 @@ extension WriteBatch {
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
         try save(
-            try submission(properties, reserved), id: id, in: collection, expecting: expectation,
+            try incoming(properties, reserved), id: id, in: collection, expecting: expectation,
             mayDelete: true)
     }
 
@@ -23,12 +23,12 @@ extension WriteBatch {
         in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
         try insert(
-            try submission(properties, reserved), id: id, history: history, isDeleted: false, in: collection)
+            try incoming(properties, reserved), id: id, history: history, isDeleted: false, in: collection)
     }
 
-    private func submission(
+    private func incoming(
         _ properties: FleeceDocument, _ reserved: FleeceDocument
-    ) throws(DatabaseError) -> Submission {
-        Submission(try DocumentBody(new: properties), claims: try ReservedProperties(reserved))
+    ) throws(DatabaseError) -> IncomingDocument {
+        IncomingDocument(try DocumentBody(new: properties), claims: try ReservedProperties(reserved))
     }
 }

@@ -13,7 +13,7 @@ extension WriteBatch {
     ) throws(DatabaseError) -> Document {
         let id = try DocumentID(revisioned: draft.id ?? core.makeDocumentID())
         let document = try save(draft, id, in: collection, expecting: expectation)
-        draft.wasSaved(as: document)
+        draft.wasSaved(as: document, in: outcome)
         return document
     }
 }

@@ -5,7 +5,8 @@ extension WriteBatch {
     /// Adds a revision that was made elsewhere: what CouchDB calls `new_edits=false`.
     ///
     /// Nothing is in conflict with it; if it is not on top of what is here, it becomes another branch. What is known
-    /// already is not stored again, so that neither repetition nor order of such calls matters.
+    /// already is not stored again, so that neither repetition nor order of such calls matters. Where histories give one
+    /// revision different parents, all are kept.
     ///
     /// - Parameters:
     ///   - json: The revision's properties, a JSON object. `_id` and `_deleted` in it must agree with the rest, `_rev`
@@ -15,15 +16,16 @@ extension WriteBatch {
     ///   - isDeleted: Whether it is a tombstone.
     ///   - collection: Where the document is to be.
     /// - Returns: Whether the revision was new here.
-    /// - Throws: `corruptRevisionData` for a history with gaps, or one that gives a revision known here another parent;
-    ///   `invalidDocument`, `invalidDocumentID`.
+    /// - Throws: `corruptRevisionData` for a history with gaps; `missingStub` for an attachment that is a stub of what is not
+    ///   here; `invalidDocument`, `invalidDocumentID`. A call that throws one of these has changed nothing: catch the error to
+    ///   go on with the batch.
     @discardableResult
     public func insert(
         json: some Sequence<UInt8>, id: String, history: [RevisionID], isDeleted: Bool = false,
         in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
         try insert(
-            try maker.submission(json: json), id: id, history: history, isDeleted: isDeleted, in: collection)
+            try maker.document(json: json), id: id, history: history, isDeleted: isDeleted, in: collection)
     }
 
     /// Adds a revision that was made elsewhere: see
@@ -42,24 +44,45 @@ extension WriteBatch {
     public func insert(
         _ document: Document, history: [RevisionID], in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
-        var submission = Submission(document.body)
-        submission.attachments = document.attachments.mapValues { AttachmentClaim($0) }
+        var incoming = IncomingDocument(document.body)
+        incoming.attachments = document.attachments.mapValues { AttachmentClaim($0) }
         return try insert(
-            submission, id: document.id, history: history, isDeleted: document.isDeleted,
+            incoming, id: document.id, history: history, isDeleted: document.isDeleted,
             in: collection)
+    }
+
+    /// Adds a revision that was made elsewhere and has been parsed, with the content that came apart from it: see
+    /// ``insert(json:id:history:isDeleted:in:)-(Sequence<UInt8>,_,_,_,_)``.
+    ///
+    /// - Parameters:
+    ///   - document: The revision; its ``IncomingDocument/history`` tells which one and from what it came.
+    ///   - id: The document's name; by default the `_id` in it.
+    ///   - collection: Where the document is to be.
+    /// - Throws: `corruptRevisionData` for a document without ID or history, or a history with gaps; `missingStub` for an
+    ///   attachment that is a stub of what is not here, `notFound` for content that the database does not have;
+    ///   `invalidDocumentID`, `invalidRevisionID`.
+    @discardableResult
+    public func insert(
+        _ document: IncomingDocument, id: String? = nil, in collection: DocumentCollection
+    ) throws(DatabaseError) -> Bool {
+        guard let id = id ?? document.id else {
+            throw ReservedProperties.corrupt(ReservedNames.id, "is missing")
+        }
+        return try insert(
+            document, id: id, history: document.history, isDeleted: document.isDeleted, in: collection)
     }
 
     /// Adds a revision that was handed in.
     func insert(
-        _ submission: Submission, id: String, history: [RevisionID], isDeleted: Bool,
+        _ document: IncomingDocument, id: String, history: [RevisionID], isDeleted: Bool,
         in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
         let id = try DocumentID(revisioned: id)
-        let claims = submission.claims
-        _ = try claims?.check(id, expecting: history.first.map { .revision($0) } ?? .absent, mayDelete: true)
+        _ = try document.claims?.check(
+            id, expecting: history.first.map { .revision($0) } ?? .absent, mayDelete: true)
         return try writer(collection).insert(
-            id, submission.body, try prepare(submission.attachments),
-            isDeleted: isDeleted || claims?.isDeleted == true, history: history)
+            id, document.body, try prepare(document.attachments, contents: document.contents),
+            isDeleted: isDeleted || document.isDeleted, history: history)
     }
 
     /// Resolves a document's conflicts: the given revision, or an edit of it, becomes the only live leaf.
@@ -80,13 +103,13 @@ extension WriteBatch {
     ) throws(DatabaseError) -> Document? {
         let name = try DocumentID(revisioned: id)
         let writer = try writer(collection)
-        guard let loaded = try writer.reader.load(writer.keyView(name)) else { return nil }
+        guard let loaded = try writer.load(writer.keyView(name)) else { return nil }
         let kept = try loaded.tree.parentForEdit(of: revision ?? loaded.winner) ?? loaded.winner
         for leaf in loaded.tree.leaves where leaf.id != kept && !leaf.isDeleted {
             _ = try writer.edit(name, .empty, isDeleted: true, expecting: .revision(leaf.id))
         }
         if let json { return try save(json: json, id: id, in: collection, expecting: .revision(kept)) }
-        return try writer.reader.document(id, includingDeleted: false)
+        return try get(id, in: collection)
     }
 
     /// Removes a document, or some of its leaves with all that only they descend from, as if they had never been.
@@ -112,7 +135,7 @@ extension WriteBatch {
         _ id: DocumentID, _ revisions: [RevisionID]?, by writer: CollectionWriter
     ) throws(DatabaseError) -> [RevisionID] {
         let key = writer.keyView(id)
-        guard let loaded = try writer.reader.load(key) else { return [] }
+        guard let loaded = try writer.load(key) else { return [] }
         let purged = try writer.purge(key, loaded, revisions)
         if !purged.isEmpty { notePurge(id.string, at: loaded.winner, in: writer.trees) }
         return purged

@@ -26,7 +26,20 @@ extension WriteBatch {
         expecting expectation: DocumentExpectation = .any
     ) throws(DatabaseError) -> Document {
         try save(
-            try maker.submission(json: json), id: id, in: collection, expecting: expectation, mayDelete: true)
+            try maker.document(json: json), id: id, in: collection, expecting: expectation, mayDelete: true)
+    }
+
+    /// Saves a document that was parsed, with the content that came apart from it: see
+    /// ``save(json:id:in:expecting:)-(String,_,_,_)``.
+    ///
+    /// - Throws: also `missingStub` for an attachment that is a stub of what is not here, `notFound` for content that the
+    ///   database does not have.
+    @discardableResult
+    public func save(
+        _ document: IncomingDocument, id: String? = nil, in collection: DocumentCollection,
+        expecting expectation: DocumentExpectation = .any
+    ) throws(DatabaseError) -> Document {
+        try save(document, id: id, in: collection, expecting: expectation, mayDelete: true)
     }
 
     /// Deletes a document: adds a tombstone, which is replicated like any edit.
@@ -44,7 +57,7 @@ extension WriteBatch {
         let id = try DocumentID(revisioned: id)
         let writer = try writer(collection)
         let key = writer.keyView(id)
-        let loaded = try writer.reader.load(key)
+        let loaded = try writer.load(key)
         if expectation == .any, loaded?.isLive != true { return nil }
         return try writer.edit(id, key, loaded, .empty, isDeleted: true, expecting: expectation)
     }
@@ -60,17 +73,17 @@ extension WriteBatch {
     ///
     /// - Parameter mayDelete: Whether `_deleted` may make it a tombstone.
     func save(
-        _ submission: Submission, id: String?, in collection: DocumentCollection,
+        _ document: IncomingDocument, id: String?, in collection: DocumentCollection,
         expecting expectation: DocumentExpectation, mayDelete: Bool
     ) throws(DatabaseError) -> Document {
         var id = id
-        if id == nil { id = try submission.suggestedID }
+        if id == nil { id = try document.suggestedID }
         let name = try DocumentID(revisioned: id ?? core.makeDocumentID())
-        let claims = submission.claims
+        let claims = document.claims
         let expectation = try claims?.check(name, expecting: expectation, mayDelete: mayDelete) ?? expectation
-        let attachments = try prepare(submission.attachments)
+        let attachments = try prepare(document.attachments, contents: document.contents)
         return try writer(collection).edit(
-            name, submission.body, attachments, isDeleted: claims?.isDeleted ?? false, expecting: expectation)
+            name, document.body, attachments, isDeleted: document.isDeleted, expecting: expectation)
     }
 }
 

@@ -17,6 +17,8 @@ public final class WriteBatch {
     private let flag: CancellationFlag?
     /// The earliest expiration that was set, in microseconds since 1970.
     var nextExpiration: UInt64?
+    /// What became of the batch, for the drafts that were saved in it.
+    let outcome = BatchOutcome()
     /// Keeps the blobs that the changes refer to in the store until the batch has ended.
     var pins: [BlobPin] = []
     /// What was purged, for those who listen.
@@ -49,6 +51,7 @@ public final class WriteBatch {
     func reader(_ collection: DocumentCollection) throws(DatabaseError) -> CollectionReader<WriteTransaction>
     {
         try check(collection)
+        try writers[collection.name]?.flush()
         return CollectionReader(source: transaction, trees: collection.trees)
     }
 
@@ -80,6 +83,7 @@ public final class WriteBatch {
         end()
         for writer in writers.values { try writer.finish(in: core.catalog) }
         try engine { () throws(StoreError) in _ = try transaction.commit() }
+        outcome.commit()
         for writer in writers.values where writer.hasChanged {
             core.notifier.tellOfCommit(
                 writer.name, writer.trees, writer.record, purged: purged[writer.trees] ?? [])
@@ -98,8 +102,19 @@ public final class WriteBatch {
 
     /// Undoes everything, unless it was committed.
     func rollback() {
-        if isOpen { end() }
+        undo()
         transaction.rollback()
+    }
+
+    /// Undoes everything, and returns when what the batch began with can be read.
+    func rollbackAwaitingBase() {
+        undo()
+        transaction.rollbackAwaitingBase()
+    }
+
+    private func undo() {
+        if isOpen { end() }
+        outcome.undo()
     }
 
     private func end() {

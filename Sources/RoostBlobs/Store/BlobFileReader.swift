@@ -1,4 +1,5 @@
 import RoostBytes
+import RoostCrypto
 
 /// Reads a blob, from the beginning on or anywhere. Goes on reading when the blob is removed meanwhile.
 ///
@@ -36,6 +37,16 @@ package final class BlobFileReader {
         let count = Int(min(UInt64(buffer.count), length - position))
         unsafe try content.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: position)
         position += UInt64(count)
+        return count
+    }
+
+    /// Reads what is stored at `offset`, compressed where it is; returns how many bytes were read.
+    package func readStored(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(BlobError)
+        -> Int
+    {
+        guard offset < storedLength else { return 0 }
+        let count = Int(min(UInt64(buffer.count), storedLength - offset))
+        unsafe try stored.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
         return count
     }
 
@@ -89,6 +100,29 @@ package final class BlobFileReader {
             guard error.code == .damaged else { throw error }
             return false
         }
+    }
+
+    /// The MD5 of the content. Reads everything.
+    package func md5() throws(BlobError) -> [UInt8] {
+        position = 0
+        var md5 = MD5()
+        unsafe try forEachPiece { (bytes) throws(BlobError) in unsafe md5.update(bytes) }
+        return md5.finalize().bytes
+    }
+
+    /// The MD5 of the gzip that the content is stored as; `nil` where it is stored as it is. Reads everything.
+    package func storedMD5() throws(BlobError) -> [UInt8]? {
+        guard encoding == .gzip else { return nil }
+        var md5 = MD5()
+        let buffer = ByteBuffer(capacity: 512 << 10)
+        buffer.resize(to: 512 << 10)
+        var offset: UInt64 = 0
+        while offset < storedLength {
+            let count = unsafe try readStored(into: buffer.mutableBytes, at: offset)
+            unsafe md5.update(buffer.view.slice(0, count).buffer)
+            offset += UInt64(count)
+        }
+        return md5.finalize().bytes
     }
 
     private func check(_ found: BlobDigest) throws(BlobError) {

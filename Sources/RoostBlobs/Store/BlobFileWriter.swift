@@ -10,6 +10,9 @@ package struct BlobWriteOptions: Sendable {
     package var computesMD5 = false
     /// Whether to store the content as gzip, where the layout allows it. Default: false.
     package var compresses = false
+    /// Whether what is written is gzip already (one member of RFC 1952), to be kept as it is where the layout allows it.
+    /// Digest and length are those of what it decompresses to. Default: false.
+    package var isCompressed = false
 
     package init() {}
 }
@@ -19,6 +22,8 @@ package struct InstalledBlob: Sendable {
     package let digest: BlobDigest
     /// The MD5 of the content, where it was asked for.
     package let md5: [UInt8]?
+    /// The MD5 of what is stored, where it was asked for and the content is stored as gzip.
+    package let storedMD5: [UInt8]?
     /// The length of the content in bytes.
     package let length: UInt64
     /// How it is stored, which need not be as was asked if it was there before.
@@ -43,7 +48,10 @@ package final class BlobFileWriter {
     private let temporary: String
     private let file: any File
     private let sink: any ByteSink
+    private let storedDigest: DigestingSink?
     private let deflater: Deflater?
+    private let inflater: Inflater?
+    private let encoding: BlobEncoding
     private var hasher: BlobHasher
     private var length: UInt64 = 0
     private var storedLength: UInt64 = 0
@@ -55,25 +63,43 @@ package final class BlobFileWriter {
         (layout, generation) = store.state.withLock { ($0.layouts[0], $0.generation) }
         (file, temporary) = try store.makeTemporary(store.access)
         hasher = BlobHasher(options.algorithm, withMD5: options.computesMD5)
-        deflater = options.compresses && layout.allowsEncoding ? Deflater() : nil
-        sink = layout.makeSink(file)
+        inflater = options.isCompressed ? Inflater() : nil
+        encoding = (options.compresses || options.isCompressed) && layout.allowsEncoding ? .gzip : .identity
+        deflater = encoding == .gzip && !options.isCompressed ? Deflater() : nil
+        let plainSink = layout.makeSink(file)
+        storedDigest = options.computesMD5 && encoding == .gzip ? DigestingSink(plainSink) : nil
+        sink = storedDigest ?? plainSink
     }
 
     deinit { close() }
 
-    /// Adds `bytes` to the content. After an error nothing can be added and nothing installed.
+    /// Adds `bytes` to the content, or to its gzip. After an error nothing can be added and nothing installed.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(BlobError) {
         try checkOpen()
-        unsafe hasher.update(bytes)
-        length += UInt64(bytes.count)
         try orClose { () throws(BlobError) in
-            if let deflater {
-                storedLength += unsafe try deflater.write(bytes, to: sink)
-            } else {
-                unsafe try sink.write(bytes)
-                storedLength += UInt64(bytes.count)
+            guard let inflater else { return unsafe try add(bytes, isStored: true) }
+            unsafe try inflater.write(bytes) { (content) throws(BlobError) in
+                unsafe try add(content, isStored: encoding == .identity)
             }
+            if encoding == .gzip { unsafe try store(bytes) }
         }
+    }
+
+    /// Counts and hashes a piece of the content, and stores it if that is the form in which it is stored.
+    private func add(_ content: UnsafeRawBufferPointer, isStored: Bool) throws(BlobError) {
+        unsafe hasher.update(content)
+        length += UInt64(content.count)
+        guard isStored else { return }
+        if let deflater {
+            storedLength += unsafe try deflater.write(content, to: sink)
+        } else {
+            unsafe try store(content)
+        }
+    }
+
+    private func store(_ bytes: UnsafeRawBufferPointer) throws(BlobError) {
+        unsafe try sink.write(bytes)
+        storedLength += UInt64(bytes.count)
     }
 
     /// Adds `bytes` to the content.
@@ -89,12 +115,12 @@ package final class BlobFileWriter {
     package func install(expecting expected: BlobDigest? = nil) throws(BlobError) -> InstalledBlob {
         try checkOpen()
         defer { close() }
+        try inflater?.finish()
         if let deflater { storedLength += try deflater.finish(to: sink) }
         let (digest, md5) = hasher.finish()
         if let expected, expected != digest {
             throw BlobError(.contentChanged, "The content has the digest \(digest), not \(expected).")
         }
-        let encoding: BlobEncoding = deflater == nil ? .identity : .gzip
         try sink.finish(
             SealedFacts(digest: digest, encoding: encoding, storedLength: storedLength, contentLength: length)
         )
@@ -103,9 +129,15 @@ package final class BlobFileWriter {
         let (present, stays) = try store.install(
             temporary, digest, encoding, layout, generation, length: length)
         let kept = stays ? present : nil
+        let storedMD5 = if let kept { try storedMD5(of: kept) } else { storedDigest?.digest }
         return InstalledBlob(
-            digest: digest, md5: md5, length: length, encoding: kept?.encoding ?? encoding,
-            storedLength: kept?.storedLength ?? storedLength, wasThere: present != nil, pin: pin)
+            digest: digest, md5: md5, storedMD5: storedMD5, length: length,
+            encoding: kept?.encoding ?? encoding, storedLength: kept?.storedLength ?? storedLength,
+            wasThere: present != nil, pin: pin)
+    }
+
+    private func storedMD5(of present: BlobFileReader) throws(BlobError) -> [UInt8]? {
+        options.computesMD5 ? try present.storedMD5() : nil
     }
 
     /// Gives up what was written, unless it was installed. Closing twice does nothing.

@@ -1,4 +1,5 @@
 import RoostBytes
+import RoostCrypto
 import RoostFile
 
 /// Takes the stored bytes of a new blob, in order, and writes them as its layout wants them. Belongs to one writer.
@@ -6,6 +7,24 @@ protocol ByteSink: AnyObject {
     func write(_ bytes: UnsafeRawBufferPointer) throws(BlobError)
     /// Writes what is left; nothing is written afterwards. Does not sync.
     func finish(_ facts: SealedFacts) throws(BlobError)
+}
+
+/// Computes the MD5 of the stored bytes on their way to another sink.
+final class DigestingSink: ByteSink {
+    private let sink: any ByteSink
+    private var md5 = MD5()
+
+    init(_ sink: any ByteSink) { self.sink = sink }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(BlobError) {
+        unsafe md5.update(bytes)
+        unsafe try sink.write(bytes)
+    }
+
+    func finish(_ facts: SealedFacts) throws(BlobError) { try sink.finish(facts) }
+
+    /// The MD5 of what was written so far.
+    var digest: [UInt8] { md5.finalize().bytes }
 }
 
 /// Gives the stored bytes of a blob, at any place. Belongs to one reader.

@@ -74,7 +74,7 @@ struct HTTPFailure: Error, Sendable {
         case .invalidDocument, .invalidName, .corruptRevisionData, .decodingFailed:
             self.init(400, "bad_request", error.message)
         case .limitExceeded: self.init(413, "document_too_large", error.message)
-        case .notFound: self.init(412, "missing_stub", error.message)
+        case .notFound, .missingStub: self.init(412, "missing_stub", error.message)
         case .closed: self = .noDatabase
         case .readOnly, .permissionDenied: self.init(403, "forbidden", error.message)
         case .noSpace: self.init(507, "insufficient_storage", error.message)

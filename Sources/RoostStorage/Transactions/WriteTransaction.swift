@@ -51,6 +51,19 @@ public final class WriteTransaction {
         store.passTurn()
     }
 
+    /// Gives up everything that the transaction did, and returns when the state that it began with is as durable as was
+    /// asked for and can be read: whoever was refused because of that state finds it when trying again.
+    package func rollbackAwaitingBase() {
+        guard !hasEnded else { return }
+        let nothing = UnwrittenBytes(start: base.state.record.end, buffer: ByteBuffer())
+        let commit = StagedCommit(bytes: nothing, state: base.state, needsSync: false)
+        // Enqueued with the writer's turn, and waited for without it.
+        let ticket = try? queue.enqueue(commit, on: base)
+        rollback()
+        // What fails before this fails for those who wait for it.
+        if let ticket { try? queue.finish(ticket) }
+    }
+
     func checkOpen() throws(StoreError) {
         guard !hasEnded else { throw StoreError(.closed, "The transaction has ended; begin another one.") }
     }

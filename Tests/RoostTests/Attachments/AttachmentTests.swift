@@ -117,9 +117,9 @@ import Testing
 
     @Test func aStubOfNothingIsRefused() throws {
         let stub = #"{"_attachments":{"x":{"stub":true}}}"#
-        #expect(code { try notes.save(json: stub, id: "n") } == .notFound)
+        #expect(code { try notes.save(json: stub, id: "n") } == .missingStub)
         let named = #"{"_attachments":{"x":{"stub":true,"digest":"\#(abc)"}}}"#
-        #expect(code { try notes.save(json: named, id: "n") } == .notFound)
+        #expect(code { try notes.save(json: named, id: "n") } == .missingStub)
         _ = try database.saveBlob(Array("abc".utf8))
         #expect(try notes.save(json: named, id: "n").attachments["x"]?.length == 3)
         #expect(

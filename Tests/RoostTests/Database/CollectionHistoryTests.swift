@@ -94,11 +94,12 @@ import Testing
         #expect(try notes.snapshot().purges(since: 2) == [] && notes.snapshot().purges(since: .max) == [])
     }
 
-    @Test func expirationsAreRememberedAsPurges() throws {
-        try notes.save(json: "{}", id: "a")
-        try notes.setExpiration(.distantPast, of: "a")
+    @Test func expirationsAreRememberedAsPurges() async throws {
+        try await notes.save(json: "{}", id: "a")
+        try await notes.setExpiration(.distantPast, of: "a")
+        // The database does so by itself, too, and may be about to.
         try database.purgeExpired()
-        #expect(try notes.snapshot().purges(since: 0)?.map(\.id) == ["a"])
+        #expect(try await eventually { try notes.snapshot().purges(since: 0)?.map(\.id) == ["a"] })
     }
 
     @Test func theLastThousandPurgesAreRemembered() throws {

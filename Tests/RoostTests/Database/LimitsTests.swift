@@ -1,6 +1,7 @@
 import Foundation
-import Roost
 import Testing
+
+@testable import Roost
 
 /// Documents as large, wide, deep and old as they get, and what is answered beyond that.
 @Suite struct LimitsTests {
@@ -117,5 +118,15 @@ import Testing
                 code { _ = try notes.database.write { try $0.save(json: json, in: notes) } }
                     == .invalidDocument)
         }
+    }
+
+    /// The limit counts before any compression; what is over it could not be read again.
+    @Test func aBodyIsMeasuredAsItIsStored() throws {
+        let body = try BodyMaker().document(json: #"{"text":"0123456789"}"#.utf8).body
+        var bytes: [UInt8] = []
+        body.append(to: &bytes)
+        try body.checkLength(limit: bytes.count)
+        #expect(code { try body.checkLength(limit: bytes.count - 1) } == .limitExceeded)
+        try body.checkLength()
     }
 }

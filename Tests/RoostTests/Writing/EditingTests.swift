@@ -150,7 +150,7 @@ import Testing
         let first = try notes.save(json: #"{"_id":"a","v":1}"#, id: "a")
         #expect(code { try notes.save(json: #"{"_id":"b"}"#, id: "a") } == .corruptRevisionData)
         #expect(code { try notes.save(json: #"{"_id":1}"#, id: "a") } == .corruptRevisionData)
-        #expect(code { try notes.save(json: #"{"_rev":"x"}"#, id: "a") } == .corruptRevisionData)
+        #expect(code { try notes.save(json: #"{"_rev":"x"}"#, id: "a") } == .invalidRevisionID)
         #expect(code { try notes.save(json: #"{"_rev":"1-aa"}"#, id: "a") } == .conflict)
         #expect(
             code { try notes.save(json: #"{"_rev":"1-aa"}"#, id: "a", expecting: .revision(first.revision)) }
