@@ -38,6 +38,7 @@ extension DatabaseError {
             case .alreadyExists: .alreadyExists
             case .noSpace: .noSpace
             case .permissionDenied: .permissionDenied
+            case .locked: .locked
             default: .inputOutput
             }
         self.init(code, error.sentence, underlying: error)

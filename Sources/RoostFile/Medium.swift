@@ -1,6 +1,7 @@
 /// A file system as Roost sees it: the one door through which the engine reaches files.
 ///
-/// Two implementations matter: POSIX files, and the simulated disk that loses, tears and fails calls on purpose.
+/// Three implementations matter: POSIX files, the simulated disk that loses, tears and fails calls on purpose, and memory for
+/// what need not outlive the process.
 /// Each requirement has the meaning, and the lack of promises, of the POSIX call it is named after: a name
 /// change is durable only after ``syncDirectory(of:)``, file contents only after ``File/sync()``.
 ///

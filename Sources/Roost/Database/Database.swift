@@ -67,8 +67,11 @@ public final class Database: Sendable {
         try core.releaseHandle()
     }
 
+    /// Whether this handle has not been closed.
+    var isOpen: Bool { !isClosed.load(ordering: .relaxed) }
+
     func checkOpen() throws(DatabaseError) {
-        guard !isClosed.load(ordering: .relaxed) else {
+        guard isOpen else {
             throw DatabaseError(.closed, "The database \(path) was closed. Open it again.")
         }
     }

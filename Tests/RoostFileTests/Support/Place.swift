@@ -7,10 +7,11 @@ final class Place: Sendable {
     let medium: any Medium
     let directory: String
 
-    /// The two implementations that must agree.
+    /// The implementations that must agree.
     enum Kind: CaseIterable {
         case posix
         case simulated
+        case memory
     }
 
     init(_ kind: Kind) throws {
@@ -21,6 +22,9 @@ final class Place: Sendable {
         case .simulated:
             medium = SimulatedMedium(seed: 1)
             directory = "/directory"
+        case .memory:
+            medium = MemoryMedium(root: "memory:", over: PosixMedium())
+            directory = "memory:/directory"
         }
         try medium.createDirectory(directory)
     }

@@ -1,0 +1,171 @@
+import Synchronization
+
+/// A directory in memory, for files that need not outlive the process.
+///
+/// It is at ``root``, a path that no file system has. All other paths are those of the medium below, so that a database in
+/// memory can be backed up to a disk. Nothing moves between the two.
+package final class MemoryMedium: Medium {
+    /// The path of the directory, which exists from the beginning.
+    package let root: String
+    private let below: any Medium
+    private let state: Mutex<State>
+
+    private struct State {
+        /// What there is, by its path without the root: "" is the root itself, "/a/b" a file in a directory.
+        var nodes: [String: MemoryNode]
+        var lastInode: UInt64 = 1
+
+        mutating func add(_ name: String, isDirectory: Bool) -> MemoryNode {
+            lastInode += 1
+            let node = MemoryNode(
+                FileIdentity(device: .max, inode: lastInode), isDirectory: isDirectory)
+            nodes[name] = node
+            return node
+        }
+    }
+
+    /// - Parameters:
+    ///   - root: A path that the medium below does not have.
+    ///   - below: Where all other paths are.
+    package init(root: String, over below: any Medium) {
+        self.root = root
+        self.below = below
+        let directory = MemoryNode(FileIdentity(device: .max, inode: 1), isDirectory: true)
+        state = Mutex(State(nodes: ["": directory]))
+    }
+
+    /// The path below the root; `nil` for a path elsewhere.
+    private func name(_ path: String) -> String? {
+        guard path.utf8.starts(with: root.utf8) else { return nil }
+        let rest = path.utf8.dropFirst(root.utf8.count)
+        guard rest.isEmpty || rest.first == UInt8(ascii: "/") else { return nil }
+        return rest.split(separator: UInt8(ascii: "/")).map { "/" + String(Substring($0)) }.joined()
+    }
+
+    /// The name of the directory that a name is in; `nil` for the root.
+    private static func parent(of name: String) -> String? {
+        name.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(name[..<$0]) }
+    }
+
+    private static func error(_ code: FileError.Code, _ operation: String, _ path: String) -> FileError {
+        FileError(code, operation: operation, path: path)
+    }
+
+    /// Runs `body` on what there is, which nobody else uses meanwhile.
+    private func call<R: Sendable>(_ body: (inout State) throws(FileError) -> R) throws(FileError) -> R {
+        try state.withLock { (state) throws(FileError) in try body(&state) }
+    }
+
+    // MARK: Medium
+
+    package func open(_ path: String, _ mode: OpenMode) throws(FileError) -> any File {
+        guard let name = name(path) else { return try below.open(path, mode) }
+        return try call { (state) throws(FileError) in
+            switch mode {
+            case .readOnly, .readWrite:
+                guard let node = state.nodes[name] else { throw Self.error(.notFound, "open", path) }
+                guard !node.isDirectory else { throw Self.error(.notAFile(.directory), "open", path) }
+                if case .readOnly = mode { return MemoryFile(node, path, isWritable: false) }
+                return MemoryFile(node, path, isWritable: true)
+            case .createNew, .createWith:
+                try Self.checkFree(name, in: state, "open", path)
+                return MemoryFile(state.add(name, isDirectory: false), path, isWritable: true)
+            }
+        }
+    }
+
+    package func rename(_ source: String, to destination: String) throws(FileError) {
+        guard let old = name(source), let new = name(destination) else {
+            guard name(source) == nil, name(destination) == nil else {
+                throw Self.error(.other, "rename", source)
+            }
+            return try below.rename(source, to: destination)
+        }
+        try call { (state) throws(FileError) in
+            guard let node = state.nodes[old], !old.isEmpty else {
+                throw Self.error(.notFound, "rename", source)
+            }
+            try Self.checkParent(new, in: state, "rename", destination)
+            if let present = state.nodes[new] {
+                if present === node { return }
+                guard present.isDirectory == node.isDirectory, !Self.hasEntries(new, in: state) else {
+                    throw Self.error(.other, "rename", destination)
+                }
+            }
+            guard !new.utf8.starts(with: (old + "/").utf8) else {
+                throw Self.error(.other, "rename", destination)
+            }
+            state.nodes[old] = nil
+            state.nodes[new] = node
+            for (name, inner) in state.nodes where name.utf8.starts(with: (old + "/").utf8) {
+                state.nodes[name] = nil
+                state.nodes[new + String(Substring(name.utf8.dropFirst(old.utf8.count)))] = inner
+            }
+        }
+    }
+
+    package func remove(_ path: String) throws(FileError) {
+        guard let name = name(path) else { return try below.remove(path) }
+        try call { (state) throws(FileError) in
+            guard let node = state.nodes[name] else { throw Self.error(.notFound, "remove", path) }
+            guard !name.isEmpty, !node.isDirectory || !Self.hasEntries(name, in: state) else {
+                throw Self.error(.other, "remove", path)
+            }
+            state.nodes[name] = nil
+        }
+    }
+
+    package func syncDirectory(of path: String) throws(FileError) {
+        guard let name = name(path) else { return try below.syncDirectory(of: path) }
+        try call { (state) throws(FileError) in
+            try Self.checkParent(name, in: state, "sync directory", path)
+        }
+    }
+
+    package func createDirectory(_ path: String, _ access: FileAccess?) throws(FileError) {
+        guard let name = name(path) else { return try below.createDirectory(path, access) }
+        try call { (state) throws(FileError) in
+            try Self.checkFree(name, in: state, "create directory", path)
+            _ = state.add(name, isDirectory: true)
+        }
+    }
+
+    package func list(_ path: String) throws(FileError) -> [String] {
+        guard let name = name(path) else { return try below.list(path) }
+        return try call { (state) throws(FileError) in
+            guard state.nodes[name]?.isDirectory == true else { throw Self.error(.notFound, "list", path) }
+            return state.nodes.keys.filter { Self.parent(of: $0) == name }
+                .map { String($0.dropFirst(name.count + 1)) }
+        }
+    }
+
+    package func status(of path: String) throws(FileError) -> FileStatus? {
+        guard let name = name(path) else { return try below.status(of: path) }
+        return try call { (state) throws(FileError) in state.nodes[name]?.status }
+    }
+
+    package func statusFollowingLinks(of path: String) throws(FileError) -> FileStatus? {
+        guard name(path) == nil else { return try status(of: path) }
+        return try below.statusFollowingLinks(of: path)
+    }
+
+    // MARK: Checks
+
+    private static func hasEntries(_ name: String, in state: State) -> Bool {
+        state.nodes.keys.contains { parent(of: $0) == name }
+    }
+
+    private static func checkParent(
+        _ name: String, in state: State, _ operation: String, _ path: String
+    ) throws(FileError) {
+        guard let parent = parent(of: name) else { return }
+        guard state.nodes[parent]?.isDirectory == true else { throw error(.notFound, operation, path) }
+    }
+
+    private static func checkFree(
+        _ name: String, in state: State, _ operation: String, _ path: String
+    ) throws(FileError) {
+        try checkParent(name, in: state, operation, path)
+        guard state.nodes[name] == nil else { throw error(.alreadyExists, operation, path) }
+    }
+}
