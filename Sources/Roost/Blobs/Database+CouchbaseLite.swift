@@ -42,7 +42,9 @@ extension Database {
         var options = BlobWriteOptions()
         options.algorithm = digest.algorithm
         let writer = try BlobFileWriter(core.vault.blobs, options)
-        try source.open(digest)?.forEachPiece { (piece) throws(BlobError) in unsafe try writer.write(piece) }
+        unsafe try source.open(digest)?.forEachPiece { (piece) throws(BlobError) in
+            unsafe try writer.write(piece)
+        }
         let installed = try writer.install(expecting: digest)
         core.vault.keepAWhile(installed.pin)
         return Blob(digest: digest.description, length: installed.length, contentType: nil)
@@ -52,9 +54,8 @@ extension Database {
 extension EncryptionKey {
     /// The key that Couchbase Lite makes of it.
     fileprivate var couchbaseLiteKey: SymmetricKey {
-        kind == .raw
-            ? secret
-            : PBKDF2.deriveKeyWithSHA256(
-                password: secret, salt: Array("Salty McNaCl".utf8), rounds: 64_000)
+        guard kind == .passphrase else { return secret }
+        return PBKDF2.deriveKeyWithSHA256(
+            password: secret, salt: Array("Salty McNaCl".utf8), rounds: 64_000)
     }
 }
