@@ -8,7 +8,8 @@ enum RoostTool {
     static let commands: [any (Command & SendableMetatype).Type] = [
         ImportCommand.self, ExportCommand.self, PutCommand.self, GetCommand.self, CatCommand.self,
         RemoveCommand.self, PurgeCommand.self, ResolveCommand.self, RevisionsCommand.self, ExpireCommand.self,
-        QueryCommand.self, ViewCommand.self, ListCommand.self, CountCommand.self, ChangesCommand.self,
+        QueryCommand.self, IndexCommand.self, ViewCommand.self, ListCommand.self, CountCommand.self,
+        ChangesCommand.self,
         ListCollectionsCommand.self,
         MakeCollectionCommand.self, RemoveCollectionCommand.self, InfoCommand.self, CompactCommand.self,
         CheckCommand.self, InspectCommand.self, DumpCommand.self, SalvageCommand.self, BackupCommand.self,

@@ -37,6 +37,16 @@ import Testing
         #expect(query("SELECT n FROM _", "--analyze").contains("2 rows from 2 documents in "))
     }
 
+    @Test func indexesAreMadeListedAndDropped() {
+        #expect(tool.run("index", "create", "by-n", "--on", "n DESC", "--where", "name IS VALUED").status == 0)
+        #expect(tool.output("index", "list") == "by-n on n DESC where name IS VALUED\n")
+        #expect(tool.output("index", "list", "--json") == #"{"columns":"n DESC","condition":"name IS VALUED","name":"by-n"}"# + "\n")
+        #expect(query("SELECT name FROM _ WHERE n = 5 AND name IS VALUED") == #"{"name":"Bo"}"#)
+        #expect(tool.run("index", "drop", "by-n").status == 0)
+        #expect(tool.output("index", "list") == "")
+        #expect(tool.run("index", "create", "by-n").status == 2)
+    }
+
     @Test func mistakesAreTold() {
         let answer = tool.run("query", "SELEC n FROM _")
         #expect(answer.status == 1 && answer.output.contains("did you mean SELECT?"))

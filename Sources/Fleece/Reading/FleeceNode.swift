@@ -33,7 +33,7 @@ import RoostBytes
         unsafe self.init(body.buffer, offset: root)
     }
 
-    private init(_ body: UnsafeRawBufferPointer, offset: Int) {
+    fileprivate init(_ body: UnsafeRawBufferPointer, offset: Int) {
         unsafe base = body.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
         count = UInt32(clamping: body.count)
         // An offset of no value is beyond every body.
@@ -139,5 +139,15 @@ extension FleeceWriter {
 extension FleeceNode {
     fileprivate func copy(to output: inout FleeceOutput, depth: Int) -> Item {
         output.copy(view, at: Int(offset), keys: nil, depth: depth)
+    }
+}
+
+extension FleeceValue {
+    /// Calls `body` with the value as a node, valid during the call. Its document has no shared keys.
+    package func withNode<R>(_ body: (FleeceNode) -> R) -> R? {
+        guard let document else { return nil }
+        return unsafe document.storage.withUnsafeBytes { bytes in
+            unsafe body(FleeceNode(bytes, offset: offset))
+        }
     }
 }

@@ -116,11 +116,17 @@ final class Compiler {
     // MARK: Collation
 
     private func collated(_ options: CollationOptions, _ value: Expression) throws(QueryError) -> Evaluation {
+        try collating(options) { () throws(QueryError) in try compile(value) }
+    }
+
+    /// Compiles `body` as if COLLATE were around it.
+    func collating<R>(_ options: CollationOptions, _ body: () throws(QueryError) -> R) throws(QueryError) -> R
+    {
         let saved = (self.options, collation)
         defer { (self.options, collation) = saved }
         self.options = options.inheriting(self.options)
         collation = try Collation(self.options)
-        return try compile(value)
+        return try body()
     }
 
     /// How a value of `expression` is ordered: as the COLLATE around it says.

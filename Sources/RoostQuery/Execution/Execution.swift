@@ -1,6 +1,7 @@
 import Fleece
 import Roost
 import RoostBytes
+import RoostIndex
 import RoostOrder
 
 /// One run of a query over one snapshot of the database. Belongs to one thread.
@@ -10,6 +11,8 @@ final class Execution: DocumentSource {
     let budget: MemoryBudget
     private(set) var frame: Frame!
     private let database: Database
+    /// The indexes that were read, by name.
+    var readers: [String: IndexReader] = [:]
 
     init(
         _ program: Program, _ parameters: [String: DocumentValue], _ database: Database,
@@ -27,10 +30,16 @@ final class Execution: DocumentSource {
     // MARK: Rows of sources
 
     /// The combinations of rows of all sources of a query, filtered.
-    func rows(of plan: SelectPlan) throws(DatabaseError) -> RowSource {
+    ///
+    /// - Parameter first: the index by which the first source is read, if one was chosen.
+    func rows(of plan: SelectPlan, first: IndexChoice? = nil) throws(DatabaseError) -> RowSource {
         var rows: RowSource = SingleRow(frame)
-        for source in plan.sources {
-            rows = try joined(rows, source)
+        for (number, source) in plan.sources.enumerated() {
+            if number == 0, let first, case .documents(let collection, _) = source.origin {
+                rows = indexed(first, collection, try snapshot[collection], source)
+            } else {
+                rows = try joined(rows, source)
+            }
             if !source.filters.isEmpty { rows = FilteredRows(rows, source.filters) }
         }
         return rows
@@ -59,8 +68,19 @@ final class Execution: DocumentSource {
         switch source.origin {
         case .elements(let value): return ElementRows(frame, source.number, value)
         case .select(let plan): return try QueryRows(frame, source.number, plan, self)
-        case .documents(let collection, let access): return try open(collection, access, source.number)
+        case .documents(let collection, let access):
+            if let choice = try choice(for: source) {
+                return indexed(choice, collection, try snapshot[collection], source)
+            }
+            return try open(collection, access, source.number)
         }
+    }
+
+    private func indexed(
+        _ choice: IndexChoice, _ collection: DocumentCollection, _ documents: CollectionSnapshot,
+        _ source: SourcePlan
+    ) -> RowSource {
+        IndexedRows(frame, source.number, documents, choice, counter, budget)
     }
 
     private func open(
@@ -103,16 +123,26 @@ final class Execution: DocumentSource {
             return CountCursor(
                 plan, frame, count: try snapshot[collection].count, skipping: offset, limit: limit)
         }
+        let wanted = offset.addingReportingOverflow(limit)
+        let mostRows = wanted.overflow ? Int.max : wanted.partialValue
+        var choice: IndexChoice?
+        if let first = plan.sources.first {
+            choice = try self.choice(
+                for: first, isSorted: !plan.order.isEmpty && plan.grouping == nil, wanted: mostRows,
+                isCount: plan.isCount)
+        }
+        if plan.isCount, let choice, choice.access.isExact {
+            return CountCursor(plan, frame, count: choice.count, skipping: offset, limit: limit)
+        }
         var cursor: RowCursor
         if plan.grouping != nil {
-            cursor = try GroupedCursor(plan, self)
+            cursor = try GroupedCursor(plan, self, choice)
         } else {
-            cursor = PlainCursor(plan, frame, try rows(of: plan))
+            cursor = PlainCursor(plan, frame, try rows(of: plan, first: choice))
         }
         if plan.isDistinct { cursor = DistinctCursor(cursor, budget) }
-        if !plan.order.isEmpty, !plan.isOrdered {
-            let wanted = offset.addingReportingOverflow(limit)
-            cursor = SortedCursor(cursor, keeping: wanted.overflow ? .max : wanted.partialValue, budget)
+        if !plan.order.isEmpty, !plan.isOrdered, choice?.access.isOrdered != true {
+            cursor = SortedCursor(cursor, keeping: mostRows, budget)
         }
         if offset > 0 || limit < .max { cursor = LimitedCursor(cursor, skipping: offset, limit: limit) }
         return cursor

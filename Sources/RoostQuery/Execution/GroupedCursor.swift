@@ -16,11 +16,11 @@ final class GroupedCursor: RowCursor {
         var accumulated: [Accumulated]
     }
 
-    init(_ plan: SelectPlan, _ execution: Execution) throws(DatabaseError) {
+    init(_ plan: SelectPlan, _ execution: Execution, _ choice: IndexChoice?) throws(DatabaseError) {
         guard let grouping = plan.grouping else { preconditionFailure("a query without groups") }
         self.grouping = grouping
         budget = execution.budget
-        rows = try execution.rows(of: plan)
+        rows = try execution.rows(of: plan, first: choice)
         super.init(plan, execution.frame)
     }
 

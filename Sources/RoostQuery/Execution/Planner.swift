@@ -5,7 +5,7 @@ import RoostOrder
 final class Planner {
     private let collections: any CollectionFinder
     /// What FROM names when it names nothing.
-    private let defaultCollection: (name: String, scope: String)
+    let defaultCollection: (name: String, scope: String)
 
     init(
         _ collections: any CollectionFinder,
@@ -50,6 +50,27 @@ final class Planner {
         }
         plan.isCorrelated = touched.contains { $0 < known } || compiler.scope.hasVariables
         return plan
+    }
+
+    // MARK: Indexes
+
+    /// The lists of indexes, as they were when queries were planned by them.
+    private(set) var indexLists: [DocumentCollection: [UInt8]] = [:]
+
+    /// The indexes of a collection.
+    func indexes(of collection: DocumentCollection) throws(QueryError) -> [CompiledIndex] {
+        var indexes: [CompiledIndex] = []
+        do throws(DatabaseError) {
+            let snapshot = try collection.snapshot()
+            indexLists[collection] = try snapshot.metadata(IndexList.metadataName) ?? []
+            for index in try IndexList(of: snapshot).indexes.values.sorted(by: { $0.name < $1.name }) {
+                // One that a newer Roost has made may have expressions that are not known here.
+                if let compiled = try? CompiledIndex(index) { indexes.append(compiled) }
+            }
+        } catch {
+            throw QueryError("\(error)")
+        }
+        return indexes
     }
 
     // MARK: Collections

@@ -21,6 +21,8 @@ final class SelectPlan: @unchecked Sendable {
     var offset: Evaluation?
     /// The number of rows of a collection, for a query that asks for nothing else.
     var countedCollection: DocumentCollection?
+    /// Whether the number of rows is all that is asked for.
+    var isCount = false
     /// The number of this query among those of the program.
     let number: Int
     /// Whether it refers to rows of the queries around it.
@@ -58,6 +60,10 @@ struct SourcePlan: Sendable {
     var filters: [Evaluation] = []
     /// What to look rows up by in a table of this source's rows, instead of going through all of them.
     var hash: HashJoin?
+    /// The indexes that can answer conditions on it.
+    var indexes: [IndexAccess] = []
+    /// The names of those that can't, and why.
+    var unusedIndexes: [(name: String, reason: String)] = []
     var notes: SourceNotes
 }
 

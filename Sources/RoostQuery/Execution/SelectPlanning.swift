@@ -8,7 +8,9 @@ final class SelectPlanning {
     let compiler: Compiler
     let plan: SelectPlan
     /// The conditions that AND joins in WHERE.
-    private var conditions: [Expression] = []
+    private(set) var conditions: [Expression] = []
+    /// What ORDER BY orders by, with the columns that it names.
+    private(set) var orderExpressions: [Expression] = []
 
     init(_ select: Select, _ planner: Planner, _ compiler: Compiler) {
         self.select = select
@@ -33,7 +35,10 @@ final class SelectPlanning {
         plan.columnNames = columns.map(\.name)
         try planOrder(columns)
         plan.isDistinct = select.isDistinct
-        for index in plan.sources.indices { noteDeleted(index) }
+        for index in plan.sources.indices {
+            noteDeleted(index)
+            try planIndexes(index)
+        }
         noteCount()
         return plan
     }
@@ -221,6 +226,7 @@ final class SelectPlanning {
     private func planOrder(_ columns: [NamedColumn]) throws(QueryError) {
         for ordering in select.order {
             let expression = columnNamed(stripped: ordering.value) ?? ordering.value
+            orderExpressions.append(expression)
             plan.order.append(
                 OrderPlan(
                     value: try compiler.compile(expression),
@@ -249,12 +255,12 @@ final class SelectPlanning {
 
     /// `SELECT count(*)` of a whole collection is known without reading it.
     private func noteCount() {
-        guard plan.sources.count == 1, conditions.isEmpty, select.groups.isEmpty, select.having == nil,
-            select.columns.count == 1, case .aggregate(.count, nil, _) = select.columns[0].value,
+        guard plan.sources.count == 1, select.groups.isEmpty, select.having == nil, select.columns.count == 1,
+            case .aggregate(.count, nil, _) = select.columns[0].value,
             case .documents(let collection, let access) = plan.sources[0].origin, access.isScan,
-            !access.includesDeleted,
-            select.order.isEmpty
+            !access.includesDeleted, select.order.isEmpty
         else { return }
-        plan.countedCollection = collection
+        plan.isCount = true
+        if conditions.isEmpty { plan.countedCollection = collection }
     }
 }

@@ -1,8 +1,12 @@
 extension Expression {
     /// The conditions that AND joins, or this one alone.
     var conjuncts: [Expression] {
-        guard case .all(let parts) = self else { return [self] }
-        return parts.flatMap(\.conjuncts)
+        switch self {
+        case .all(let parts): parts.flatMap(\.conjuncts)
+        case .collate(let options, .all(let parts)):
+            parts.flatMap { Expression.collate(options, $0).conjuncts }
+        default: [self]
+        }
     }
 
     /// Whether an aggregate is in it, those of queries within it aside.

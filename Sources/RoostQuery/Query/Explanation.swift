@@ -72,6 +72,7 @@ extension Query {
     /// How the query would be executed now; nothing of it is.
     public func explain() throws(DatabaseError) -> Explanation {
         let snapshot = try database.snapshot()
+        let prepared = try prepared.current(database)
         let execution = try Execution(
             prepared.program, parameters, database, snapshot, memoryLimit: options.memoryLimit)
         var explainer = Explainer(execution)
@@ -106,7 +107,19 @@ private struct Explainer {
             note("COUNT", "\(collection.queryName), which is known")
             return
         }
-        for (index, source) in plan.sources.enumerated() { try add(source, index, select) }
+        let limit = plan.limit.flatMap { $0(execution.frame).wholeNumber }.map { Int($0) }
+        let choice = try plan.sources.first.flatMap { (source) throws(DatabaseError) in
+            try execution.choice(
+                for: source, isSorted: !plan.order.isEmpty && plan.grouping == nil, wanted: limit ?? .max,
+                isCount: plan.isCount)
+        }
+        for (index, source) in plan.sources.enumerated() {
+            try add(source, index, select, index == 0 ? choice : try execution.choice(for: source))
+        }
+        if plan.isCount, choice?.access.isExact == true {
+            note("COUNT", "the rows of the index")
+            return
+        }
         if !select.groups.isEmpty {
             note("GROUP", "by \(select.groups.map(\.sqlText).joined(separator: ", "))")
         } else if plan.grouping != nil {
@@ -116,7 +129,7 @@ private struct Explainer {
         if plan.isDistinct { note("DISTINCT", "rows") }
         if !plan.order.isEmpty {
             let order = plan.order.map { $0.text + ($0.isDescending ? " DESC" : "") }.joined(separator: ", ")
-            if plan.isOrdered {
+            if plan.isOrdered || choice?.access.isOrdered == true {
                 note("ORDER", "by \(order), as they are read")
             } else {
                 note("SORT", "by \(order)" + (select.limit.map { ", keeping the first \($0.sqlText)" } ?? ""))
@@ -126,7 +139,9 @@ private struct Explainer {
         if let limit = select.limit { note("LIMIT", limit.sqlText) }
     }
 
-    private mutating func add(_ source: SourcePlan, _ index: Int, _ select: Select) throws(DatabaseError) {
+    private mutating func add(
+        _ source: SourcePlan, _ index: Int, _ select: Select, _ choice: IndexChoice?
+    ) throws(DatabaseError) {
         let name =
             source.alias == source.notes.name ? source.alias : "\(source.notes.name) AS \(source.alias)"
         let join = index == 0 ? "" : source.join == .left ? "LEFT JOIN " : "JOIN "
@@ -141,7 +156,13 @@ private struct Explainer {
             depth -= 1
         case .documents(let collection, let access):
             let count = try execution.snapshot[collection].count
-            if access.isScan {
+            if let choice {
+                let access = choice.access
+                let how = access.isNarrowed ? " (\(access.conditions.joined(separator: " AND ")))" : ""
+                note(
+                    join + "SEARCH", "\(name) USING \(access.index.description.name)\(how)",
+                    estimate: choice.count)
+            } else if access.isScan {
                 let how = source.hash.map { " into a table by \($0.text)" } ?? ""
                 note(join + "SCAN", name + how, estimate: index == 0 || source.hash != nil ? count : nil)
             } else {
@@ -149,6 +170,10 @@ private struct Explainer {
             }
         }
         depth += 1
+        for access in source.indexes where access.index.description != choice?.access.index.description {
+            note("NOT USED", "\(access.index.description.name): it would not be faster")
+        }
+        for (name, reason) in source.unusedIndexes { note("NOT USED", "\(name): \(reason)") }
         if let condition = source.notes.on { note("ON", condition) }
         for condition in source.notes.conditions { note("WHERE", condition) }
         depth -= 1

@@ -58,6 +58,7 @@ public struct Query: Sendable {
     private func cursor(
         in snapshot: DatabaseSnapshot, isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> RowsCursor {
+        let prepared = try prepared.current(database)
         let execution = try Execution(
             prepared.program, parameters, database, snapshot, memoryLimit: options.memoryLimit,
             isCancelled: isCancelled)
@@ -140,12 +141,30 @@ final class PreparedQuery: Sendable {
     let plan: SelectPlan
     let select: Select
     let columns: ColumnNames
+    private let defaultCollection: (name: String, scope: String)
+    /// The lists of indexes by which the plan was made.
+    private let indexLists: [DocumentCollection: [UInt8]]
 
     init(_ select: Select, _ planner: Planner) throws(QueryError) {
         let compiler = Compiler(planner: planner)
+        defaultCollection = planner.defaultCollection
         plan = try planner.plan(select, compiler)
         program = compiler.program
         columns = ColumnNames(plan.columnNames)
         self.select = select
+        indexLists = planner.indexLists
+    }
+
+    /// The query with a plan by the indexes that there are now.
+    func current(_ database: Database) throws(DatabaseError) -> PreparedQuery {
+        for (collection, list) in indexLists
+        where try collection.metadata(IndexList.metadataName) ?? [] != list {
+            do throws(QueryError) {
+                return try PreparedQuery(select, Planner(database, defaultCollection: defaultCollection))
+            } catch {
+                throw DatabaseError(.invalidQuery, error.message, underlying: error)
+            }
+        }
+        return self
     }
 }

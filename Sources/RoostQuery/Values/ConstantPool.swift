@@ -12,6 +12,9 @@ final class ConstantPool: @unchecked Sendable {
     /// A copy of `text` that stays as long as the pool.
     func bytes(_ text: String) -> ByteView { arena.copy(text) }
 
+    /// A copy of `bytes` that stays as long as the pool.
+    func bytes(_ bytes: [UInt8]) -> ByteView { arena.copy(bytes) }
+
     /// A copy of `value` that stays as long as the pool.
     ///
     /// - Throws: `invalidDocument` for a number that is not finite, `limitExceeded` for too deep nesting or too many bytes.

@@ -1,0 +1,135 @@
+import Foundation
+import Roost
+import RoostIndex
+
+extension DocumentCollection {
+    /// Makes an index, so that queries with conditions on its expressions, or in its order, read few documents.
+    ///
+    /// ```swift
+    /// try notes.createIndex("by-stars", on: "stars DESC, title COLLATE NOCASE")
+    /// try notes.createIndex("open", on: "due", where: "done = false")
+    /// try notes.createIndex("tags", unnesting: "tags")
+    /// ```
+    ///
+    /// Builds it beside everything else that goes on, and returns when it can be used. The same index twice does nothing;
+    /// another one of the same name takes its place. Queries choose their indexes themselves: ``Query/explain()`` tells which.
+    ///
+    /// - Parameters:
+    ///   - name: unique in the collection, 1 to 200 bytes.
+    ///   - columns: what it is on: see ``ValueIndex/columns``.
+    ///   - condition: what documents in it meet. It serves queries that have the same condition.
+    ///   - unnesting: an array with a row for each element, for `ANY … IN … SATISFIES` and `array_contains`.
+    /// - Throws: `invalidQuery` for expressions that are malformed, `invalidName`, `readOnly`; `cancelled` when the task was
+    ///   cancelled while it was built, which goes on when it is next used.
+    public func createIndex(
+        _ name: String, on columns: String = "", where condition: String? = nil, unnesting: String? = nil
+    ) throws(DatabaseError) {
+        let index = ValueIndex(name, on: columns, where: condition, unnesting: unnesting)
+        guard (1...200).contains(name.utf8.count), !name.utf8.contains(0) else {
+            throw DatabaseError(.invalidName, "The name of an index has 1 to 200 bytes, none of them 0.")
+        }
+        let compiled: CompiledIndex
+        do throws(QueryError) {
+            compiled = try CompiledIndex(index)
+        } catch {
+            throw DatabaseError(
+                .invalidQuery, "The index \(name.debugDescription): \(error.message)", underlying: error)
+        }
+        var list = try IndexList(of: try snapshot())
+        if list.indexes[name] != index {
+            list.indexes[name] = index
+            try list.save(in: self)
+        }
+        try derived { () throws in
+            let indexes = try self.indexes
+            indexes.define(compiled.definition)
+            try indexes.update(self, building: .one(compiled.definition.name))
+        }
+    }
+
+    /// Drops an index, and gives its space back. One that there is not is fine.
+    public func dropIndex(_ name: String) throws(DatabaseError) {
+        var list = try IndexList(of: try snapshot())
+        guard let index = list.indexes.removeValue(forKey: name) else { return }
+        try list.save(in: self)
+        guard let compiled = try? CompiledIndex(index) else { return }
+        try derived { () throws in try self.indexes.drop(compiled.definition.name) }
+    }
+
+    /// The collection's indexes, by name.
+    public func valueIndexes() throws(DatabaseError) -> [ValueIndex] {
+        try IndexList(of: try snapshot()).indexes.values.sorted { $0.name < $1.name }
+    }
+
+    /// Runs a call to the derived data and gives its failure the database's face.
+    private func derived(_ body: () throws -> Void) throws(DatabaseError) {
+        do { try body() } catch { throw DatabaseError(derived: error) }
+    }
+}
+
+extension DatabaseError {
+    /// What a failure of an index means.
+    init(derived error: any Error) {
+        if let error = error as? DatabaseError {
+            self = error
+        } else if error is CancellationError {
+            self.init(.cancelled, "The task was cancelled while an index was brought up to date.")
+        } else {
+            self.init(.inputOutput, "An index can't be used. \(error)", underlying: error)
+        }
+    }
+}
+
+/// The indexes that a collection is to have, as they are kept in its metadata: JSON, by name.
+struct IndexList {
+    var indexes: [String: ValueIndex]
+
+    static let metadataName = "indexes"
+
+    init(of snapshot: CollectionSnapshot) throws(DatabaseError) {
+        guard let bytes = try snapshot.metadata(Self.metadataName) else {
+            indexes = [:]
+            return
+        }
+        do {
+            indexes = try JSONDecoder().decode([String: ValueIndex].self, from: Data(bytes))
+        } catch {
+            throw DatabaseError(
+                .damaged,
+                "The list of the collection's indexes can't be read. Remove its metadata \"indexes\".",
+                underlying: error)
+        }
+    }
+
+    func save(in collection: DocumentCollection) throws(DatabaseError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        guard let bytes = try? encoder.encode(indexes) else { preconditionFailure("strings can be encoded") }
+        try collection.setMetadata([UInt8](bytes), name: Self.metadataName)
+    }
+}
+
+extension TypedCollection {
+    /// Makes an index on properties: see `DocumentCollection.createIndex`.
+    public func createIndex(_ name: String, on members: PartialKeyPath<Value>...) throws(DatabaseError) {
+        var columns: [String] = []
+        for member in members { columns.append(try Self.column(member)) }
+        try documents.createIndex(name, on: columns.joined(separator: ", "))
+    }
+
+    /// Makes an index on the elements of a list.
+    public func createIndex(_ name: String, unnesting member: PartialKeyPath<Value>) throws(DatabaseError) {
+        try documents.createIndex(name, unnesting: try Self.column(member))
+    }
+
+    /// The path of a property, which a key path's description, `\Note.title`, names.
+    private static func column(_ member: PartialKeyPath<Value>) throws(DatabaseError) -> String {
+        let parts = "\(member)".split(separator: ".").dropFirst().map { $0.filter { $0 != "?" && $0 != "!" } }
+        guard !parts.isEmpty, !parts.contains(where: { $0.hasPrefix("<") }) else {
+            throw DatabaseError(
+                .invalidQuery, "\(member) is no stored property, so that documents don't have it.")
+        }
+        if parts.count == 1, parts[0] == "id", Value.self is any Identifiable.Type { return "_id" }
+        return parts.map { "`\($0)`" }.joined(separator: ".")
+    }
+}

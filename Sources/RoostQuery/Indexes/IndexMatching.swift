@@ -1,0 +1,281 @@
+import Roost
+import RoostOrder
+
+/// Finds out what conditions an index can answer.
+struct IndexMatching {
+    private let compiler: Compiler
+    private let source: Int
+    private let conditionCount: Int
+    /// What the conditions say of values that an index may have.
+    private var terms: [Term] = []
+    /// The conditions as an index's own would be written.
+    private var relative: [Expression: Int] = [:]
+
+    /// What a condition says of a value.
+    private struct Term {
+        let expression: Expression
+        let collation: Collation
+        let relation: Relation
+        /// The array of which the value is an element, or part of one; which of the conditions about it this comes from.
+        var array: Expression?
+        var group = 0
+        let text: String
+        /// The condition that it comes from, and whether that says nothing else.
+        let condition: Int
+        var isWhole = true
+    }
+
+    private enum Relation {
+        case equality(IndexAccess.Equality)
+        case lower(IndexAccess.Bound)
+        case upper(IndexAccess.Bound)
+    }
+
+    init(_ conditions: [Expression], _ source: Int, _ compiler: Compiler) {
+        self.compiler = compiler
+        self.source = source
+        conditionCount = conditions.count
+        for (number, condition) in conditions.enumerated() {
+            if let own = compiler.relative(condition, to: source) { relative[own] = number }
+            add(condition, number, text: condition.sqlText)
+        }
+    }
+
+    // MARK: Terms
+
+    private mutating func add(_ condition: Expression, _ number: Int, text: String) {
+        switch condition {
+        case .collate(let options, let inner):
+            var copy = self
+            try? compiler.collating(options) { () throws(QueryError) in copy.add(inner, number, text: text) }
+            terms = copy.terms
+        case .comparison(let comparison, let left, let right):
+            let collation = (try? compiler.collation(ofOperands: left, right)) ?? .binary
+            add(comparison, left, right, collation, number, text)
+            add(comparison.mirrored, right, left, collation, number, text)
+        case .collation(let comparison, let left, .literal(let value)):
+            // Null takes part in these comparisons, and is less than all values: no range here begins with it.
+            guard !value.isNull, comparison != .less, comparison != .lessOrEqual else { return }
+            add(comparison, left, .literal(value), compiler.collation, number, text)
+        case .membership(let value, let list, isNegated: false):
+            guard let list = independent(list), let own = own(value) else { return }
+            let collation = (try? compiler.collation(ofOperands: value, value)) ?? .binary
+            terms.append(
+                Term(
+                    expression: own, collation: collation, relation: .equality(.oneOf(list)), text: text,
+                    condition: number))
+        case .test(let value, let test, isNegated: false) where test != .valued:
+            guard let own = own(value) else { return }
+            terms.append(
+                Term(
+                    expression: own, collation: compiler.collation, relation: .equality(.test(test)),
+                    text: text,
+                    condition: number))
+        case .like(let value, .literal(.string(let pattern)), isNegated: false):
+            guard let prefix = SelectPlanning.literalPrefix(pattern) else { return }
+            addPrefix(prefix, value, number, text)
+        case .call(.beginsWith, let arguments):
+            guard case .literal(.string(let prefix)) = arguments[1], !prefix.isEmpty else { return }
+            addPrefix(prefix, arguments[0], number, text)
+        case .call(.arrayContains, let arguments):
+            guard let array = own(arguments[0]), let value = independent(arguments[1]) else { return }
+            terms.append(
+                Term(
+                    expression: .path([], .unknown), collation: compiler.collation,
+                    relation: .equality(.value(value)),
+                    array: array, group: number, text: text, condition: number, isWhole: false))
+        case .quantified(.any, let variable, let collection, let inner):
+            guard let array = own(collection) else { return }
+            for part in inner.conjuncts { addElement(part, variable, array, number, text) }
+        default: break
+        }
+    }
+
+    private mutating func add(
+        _ comparison: Comparison, _ left: Expression, _ right: Expression, _ collation: Collation,
+        _ number: Int,
+        _ text: String
+    ) {
+        guard let own = own(left), let value = independent(right) else { return }
+        append(comparison, own, value, collation, number, text)
+    }
+
+    private mutating func append(
+        _ comparison: Comparison, _ own: Expression, _ value: @escaping Evaluation, _ collation: Collation,
+        _ number: Int, _ text: String, array: Expression? = nil
+    ) {
+        let relation: Relation
+        switch comparison {
+        case .equal: relation = .equality(.value(value))
+        case .unequal: return
+        case .greater, .greaterOrEqual:
+            relation = .lower(IndexAccess.Bound(value: value, isIncluded: comparison == .greaterOrEqual))
+        case .less, .lessOrEqual:
+            relation = .upper(IndexAccess.Bound(value: value, isIncluded: comparison == .lessOrEqual))
+        }
+        terms.append(
+            Term(
+                expression: own, collation: collation, relation: relation, array: array, group: number,
+                text: text,
+                condition: number, isWhole: array == nil))
+    }
+
+    /// What is said of an element of an array.
+    private mutating func addElement(
+        _ condition: Expression, _ variable: String, _ array: Expression, _ number: Int, _ text: String
+    ) {
+        let parts: (Comparison, Expression, Expression)
+        switch condition {
+        case .comparison(let comparison, let left, let right): parts = (comparison, left, right)
+        case .collation(let comparison, let left, .literal(let value))
+        where !value.isNull && comparison != .less && comparison != .lessOrEqual:
+            parts = (comparison, left, .literal(value))
+        default: return
+        }
+        guard let steps = steps(parts.1, from: variable), let value = independent(parts.2) else { return }
+        append(parts.0, .path(steps, .unknown), value, compiler.collation, number, text, array: array)
+    }
+
+    private func steps(_ expression: Expression, from variable: String) -> [Step]? {
+        switch expression {
+        case .variable(variable, let steps, _): steps
+        case .path(let steps, _) where steps.first == .key(variable): Array(steps.dropFirst())
+        default: nil
+        }
+    }
+
+    /// Only in the order of bytes do all texts that begin alike stand together.
+    private mutating func addPrefix(_ prefix: String, _ value: Expression, _ number: Int, _ text: String) {
+        guard let own = own(value), var end = Optional(Array(prefix.utf8)), compiler.collation == .binary
+        else { return }
+        // No byte of UTF-8 is the greatest there is.
+        end[end.count - 1] += 1
+        let constants = compiler.program.constants
+        let low = Compiler.Constant(value: .string(constants.bytes(prefix)))
+        let high = Compiler.Constant(value: .string(constants.bytes(end)))
+        for relation in [
+            Relation.lower(IndexAccess.Bound(value: { _ in low.value }, isIncluded: true)),
+            .upper(IndexAccess.Bound(value: { _ in high.value }, isIncluded: false)),
+        ] {
+            terms.append(
+                Term(
+                    expression: own, collation: .binary, relation: relation, text: text, condition: number,
+                    isWhole: false))
+        }
+    }
+
+    private func own(_ expression: Expression) -> Expression? {
+        compiler.relative(expression.uncollated, to: source)
+    }
+
+    private func independent(_ expression: Expression) -> Evaluation? {
+        let compiled = try? compiler.tracking { () throws(QueryError) in try compiler.compile(expression) }
+        guard let compiled, compiled.sources.allSatisfy({ $0 < source }) else { return nil }
+        return compiled.result
+    }
+
+    // MARK: Indexes
+
+    /// How an index can answer the conditions; why not, where it can't.
+    ///
+    /// - Parameter order: what rows are to be ordered by; empty where another order does.
+    func access(
+        _ index: CompiledIndex, order: [(expression: Expression, collation: Collation, isDescending: Bool)]
+    ) -> Result<IndexAccess, NotUsed> {
+        for condition in index.conditions where relative[condition] == nil {
+            return .failure(NotUsed("its condition, \(condition.sqlText), is not among those of the query"))
+        }
+        guard let array = index.array else { return access(index, terms.filter { $0.array == nil }, order) }
+        let own = compiler.relative(array, to: source) ?? array
+        let candidates = terms.filter { $0.array == own }
+        for group in Set(candidates.map(\.group)).sorted() {
+            let found = access(index, candidates.filter { $0.group == group }, [])
+            if case .success(let access) = found, access.isNarrowed { return found }
+        }
+        return .failure(NotUsed("no condition says of one of the elements what it is"))
+    }
+
+    private func access(
+        _ index: CompiledIndex, _ terms: [Term],
+        _ order: [(expression: Expression, collation: Collation, isDescending: Bool)]
+    ) -> Result<IndexAccess, NotUsed> {
+        var access = IndexAccess(index: index)
+        var answered: Set<Int> = []
+        func matching(_ column: CompiledIndex.Column) -> [Term] {
+            terms.filter { term in
+                guard term.expression == column.expression else { return false }
+                if case .equality(.test) = term.relation { return true }
+                return term.collation == column.collation
+            }
+        }
+        var number = 0
+        while number < index.columns.count {
+            let found = matching(index.columns[number]).lazy.compactMap {
+                term -> (Term, IndexAccess.Equality)? in
+                if case .equality(let equality) = term.relation { return (term, equality) }
+                return nil
+            }.first
+            guard let (term, equality) = found else { break }
+            access.equalities.append(equality)
+            access.conditions.append(term.text)
+            if term.isWhole { answered.insert(term.condition) }
+            number += 1
+        }
+        if number < index.columns.count {
+            for term in matching(index.columns[number]) {
+                switch term.relation {
+                case .lower(let bound) where access.lower == nil: access.lower = bound
+                case .upper(let bound) where access.upper == nil: access.upper = bound
+                default: continue
+                }
+                if !access.conditions.contains(term.text) { access.conditions.append(term.text) }
+                if term.isWhole { answered.insert(term.condition) }
+            }
+        }
+        answered.formUnion(index.conditions.compactMap { relative[$0] })
+        access.isExact = index.array == nil && answered.count == conditionCount
+        noteOrder(&access, order)
+        guard access.isNarrowed || access.isOrdered || !index.conditions.isEmpty else {
+            let column = index.columns[0].expression
+            return .failure(NotUsed("no condition says what \(column.sqlText) is"))
+        }
+        return .success(access)
+    }
+
+    /// Notes whether the index has rows in the order asked for.
+    private func noteOrder(
+        _ access: inout IndexAccess,
+        _ order: [(expression: Expression, collation: Collation, isDescending: Bool)]
+    ) {
+        guard !order.isEmpty else { return }
+        var isSingle = true
+        for case .oneOf in access.equalities { isSingle = false }
+        guard isSingle else { return }
+        var number = access.equalities.count
+        var isReversed: Bool?
+        for part in order {
+            // What is the same in all rows is in any order.
+            if access.index.columns.prefix(access.equalities.count).contains(where: {
+                $0.expression == part.expression
+            }) {
+                continue
+            }
+            guard number < access.index.columns.count else { return }
+            let column = access.index.columns[number]
+            guard column.expression == part.expression, column.collation == part.collation else { return }
+            let turned = column.isDescending != part.isDescending
+            guard isReversed == nil || isReversed == turned else { return }
+            isReversed = turned
+            number += 1
+        }
+        access.isOrdered = true
+        access.isReversed = isReversed ?? false
+    }
+}
+
+/// Why an index does not serve a query.
+struct NotUsed: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}
