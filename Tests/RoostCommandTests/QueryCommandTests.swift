@@ -38,9 +38,12 @@ import Testing
     }
 
     @Test func indexesAreMadeListedAndDropped() {
-        #expect(tool.run("index", "create", "by-n", "--on", "n DESC", "--where", "name IS VALUED").status == 0)
+        #expect(
+            tool.run("index", "create", "by-n", "--on", "n DESC", "--where", "name IS VALUED").status == 0)
         #expect(tool.output("index", "list") == "by-n on n DESC where name IS VALUED\n")
-        #expect(tool.output("index", "list", "--json") == #"{"columns":"n DESC","condition":"name IS VALUED","name":"by-n"}"# + "\n")
+        #expect(
+            tool.output("index", "list", "--json")
+                == #"{"columns":"n DESC","condition":"name IS VALUED","name":"by-n"}"# + "\n")
         #expect(query("SELECT name FROM _ WHERE n = 5 AND name IS VALUED") == #"{"name":"Bo"}"#)
         #expect(tool.run("index", "drop", "by-n").status == 0)
         #expect(tool.output("index", "list") == "")

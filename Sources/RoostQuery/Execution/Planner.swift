@@ -52,6 +52,9 @@ final class Planner {
         return plan
     }
 
+    /// The collections that queries were planned for.
+    private(set) var usedCollections: [DocumentCollection] = []
+
     // MARK: Indexes
 
     /// The lists of indexes, as they were when queries were planned by them.
@@ -80,7 +83,10 @@ final class Planner {
         let wanted = isDefault ? defaultCollection : (name, scope)
         var names: [String] = []
         do throws(DatabaseError) {
-            if let found = try collections.findCollection(wanted.0, scope: wanted.1) { return found }
+            if let found = try collections.findCollection(wanted.0, scope: wanted.1) {
+                if !usedCollections.contains(found) { usedCollections.append(found) }
+                return found
+            }
             names = try collections.collectionNames(scope: wanted.1)
         } catch {
             throw QueryError("\(error)", at: place.offset)

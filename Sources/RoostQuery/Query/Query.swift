@@ -141,6 +141,8 @@ final class PreparedQuery: Sendable {
     let plan: SelectPlan
     let select: Select
     let columns: ColumnNames
+    /// The collections that it reads.
+    let collections: [DocumentCollection]
     private let defaultCollection: (name: String, scope: String)
     /// The lists of indexes by which the plan was made.
     private let indexLists: [DocumentCollection: [UInt8]]
@@ -153,6 +155,7 @@ final class PreparedQuery: Sendable {
         columns = ColumnNames(plan.columnNames)
         self.select = select
         indexLists = planner.indexLists
+        collections = planner.usedCollections
     }
 
     /// The query with a plan by the indexes that there are now.

@@ -151,7 +151,9 @@ indirect enum ReferenceCondition {
         case .anyElement(let list, let sign, let wanted):
             guard let value = document[list] else { return .missing }
             guard case .array(let elements) = value else { return .null }
-            return elements.contains { !$0.isNull && !wanted.isNull && Self.holds(sign, ReferenceOrder.compare($0, wanted)) }
+            return elements.contains {
+                !$0.isNull && !wanted.isNull && Self.holds(sign, ReferenceOrder.compare($0, wanted))
+            }
                 ? .yes : .no
         }
     }
