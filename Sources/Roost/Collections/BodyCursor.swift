@@ -80,14 +80,6 @@ package struct BodyMetadata {
         expiration = entry.expiration
         revision = entry.winner
     }
-
-    /// What a document knows of itself; not when it expires.
-    package init(_ document: Document) {
-        sequence = document.sequence
-        isDeleted = document.isDeleted
-        expiration = nil
-        revision = document.revision
-    }
 }
 
 extension CollectionSnapshot {

@@ -8,6 +8,10 @@ extension SelectPlanning {
             !access.includesDeleted,
             source.hash == nil
         else { return }
+        // What values are compared with is known before there are groups.
+        let grouping = compiler.grouping
+        compiler.grouping = nil
+        defer { compiler.grouping = grouping }
         let on = number < select.sources.count ? select.sources[number].condition?.conjuncts ?? [] : []
         let conditions = source.join == .left ? on : conditions + on
         let matching = IndexMatching(conditions, source.number, compiler)

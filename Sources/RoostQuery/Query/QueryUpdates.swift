@@ -39,14 +39,15 @@ public struct QueryUpdates: AsyncSequence, Sendable {
                     await alarm.wait()
                     try? await Task.sleep(for: Self.pause)
                 }
-                do {
+                do throws(DatabaseError) {
                     // Set before reading, so that no commit slips in between.
                     alarm = try Alarm(query.prepared.collections)
                     let rows = try query.fetch()
                     guard rows != last else { continue }
                     last = rows
                     return rows
-                } catch let error as DatabaseError where error.code == .closed || error.code == .cancelled {
+                } catch {
+                    guard error.code == .closed || error.code == .cancelled else { throw error }
                     return nil
                 }
             }
@@ -57,11 +58,12 @@ public struct QueryUpdates: AsyncSequence, Sendable {
     /// Rings once, after the next commit to one of some collections.
     private struct Alarm: Sendable {
         private let stream: AsyncStream<Void>
-        private let observations: [Observation]
+        private let observations: [ObservationToken]
 
         init(_ collections: [DocumentCollection]) throws(DatabaseError) {
-            let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-            var observations: [Observation] = []
+            let (stream, continuation) = AsyncStream.makeStream(
+                of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            var observations: [ObservationToken] = []
             for collection in collections {
                 observations.append(try collection.wakeOnChange { continuation.yield() })
             }

@@ -11,20 +11,21 @@ import Testing
         var updates = query.updates.makeAsyncIterator()
         #expect(try await updates.next()?.map { $0.n.int } == [5])
         // Of no interest, and then of some.
-        try notes.save(json: #"{"n":0}"#, id: "x")
-        try notes.save(json: #"{"n":9}"#, id: "y")
+        try await notes.save(json: #"{"n":0}"#, id: "x")
+        try await notes.save(json: #"{"n":9}"#, id: "y")
         #expect(try await updates.next()?.map { $0.n.int } == [5, 9])
-        try notes.delete("y")
+        try await notes.delete("y")
         #expect(try await updates.next()?.map { $0.n.int } == [5])
     }
 
     @Test func joinsListenToAllTheirCollections() async throws {
         let fixture = try QueryFixture([#"{"k":"a"}"#])
         try fixture.fill("names", [#"{"_id":"a","name":"Anna"}"#])
-        let query = try fixture.database.query("SELECT n.name FROM _ AS d JOIN names AS n ON META(n).id = d.k")
+        let query = try fixture.database.query(
+            "SELECT n.name FROM _ AS d JOIN names AS n ON META(n).id = d.k")
         var updates = query.updates.makeAsyncIterator()
         #expect(try await updates.next()?.map { $0.name.string } == ["Anna"])
-        try fixture.database.collection("names").save(json: #"{"name":"Ann"}"#, id: "a")
+        try await fixture.database.collection("names").save(json: #"{"name":"Ann"}"#, id: "a")
         #expect(try await updates.next()?.map { $0.name.string } == ["Ann"])
     }
 

@@ -51,7 +51,7 @@ import Testing
         ("SELECT title FROM notes WHERE stars > 8 ORDER BY stars, title", 40),
         ("SELECT title FROM notes WHERE stars = 2 ORDER BY title LIMIT 3", 3),
         ("SELECT title FROM notes WHERE stars = 2 ORDER BY title DESC LIMIT 3", 3),
-        ("SELECT stars, title FROM notes ORDER BY stars LIMIT 4", 4),
+        ("SELECT stars, title FROM notes ORDER BY stars, title LIMIT 4", 4),
     ])
     func theSameRowsWithFewerDocuments(_ text: String, _ most: Int) throws {
         let before = try run(text, ["s": 3])
