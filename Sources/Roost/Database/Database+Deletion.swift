@@ -25,7 +25,7 @@ extension Database {
         try checkDeletable(path, medium)
         let lock: any FileLock
         do throws(FileError) {
-            lock = try medium.lock(DatabaseOpener.dataPath(path) + ".lock", holder: "deletion")
+            lock = try medium.open(DatabaseOpener.dataPath(path), .readWrite).lock()
         } catch {
             guard case .locked = error.code else { throw DatabaseError(error) }
             throw DatabaseError(
@@ -59,7 +59,7 @@ extension Database {
             (try medium.status(of: path), try medium.status(of: DatabaseOpener.dataPath(path)))
         }
         guard let status else { throw DatabaseError(.notFound, "There is no database at \(path).") }
-        guard status.isDirectory, data?.isDirectory == false else {
+        guard status.kind == .directory, data?.kind == .file else {
             throw DatabaseError(.notADatabase, "\(path) is no database. Nothing was deleted.")
         }
         let buffer = ByteBuffer(capacity: 64)
