@@ -70,12 +70,14 @@ struct LeftoverFile {
 
     /// Removes it, if there is one.
     ///
+    /// - Parameter isOwned: whether the caller has the lock of the store that the file belongs to. Then whoever still has the
+    ///   file's own lock is a compaction of a store that was closed, about to give up.
     /// - Throws: ``StoreError/Code/alreadyExists`` when what is there was not made by Roost,
     ///   ``StoreError/Code/locked`` when somebody is just writing it.
-    func remove() throws(StoreError) {
+    func remove(isOwned: Bool = false) throws(StoreError) {
         let isGone: Bool = try fileCall { () throws(FileError) in
             guard let file = try open(.readWrite) else { return try medium.status(of: name) == nil }
-            let lock = try file.lock()
+            let lock = isOwned ? nil : try file.lock()
             defer { withExtendedLifetime(lock) {} }
             // Whoever held the lock may have given the file its own name.
             if try medium.status(of: name)?.identity == file.identity() { try medium.remove(name) }

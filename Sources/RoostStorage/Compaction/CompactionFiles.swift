@@ -14,7 +14,7 @@ struct CompactionFiles {
 
     /// Removes what a compaction left that did not come to its end.
     func removeLeftovers() throws(StoreError) {
-        for name in [target, scratch] { try LeftoverFile(name, medium).remove() }
+        for name in [target, scratch] { try LeftoverFile(name, medium).remove(isOwned: true) }
     }
 
     // MARK: A swap whose sync failed
