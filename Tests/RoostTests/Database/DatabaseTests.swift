@@ -31,7 +31,10 @@ import Testing
             #expect(try database.scopes == ["_default"])
             #expect(try database.collections().map(\.collectionName) == ["_default"])
             let collection = try database.defaultCollection
-            #expect(code { try database.drop(collection) } == .invalidName)
+            try collection.save(json: "{}", id: "a")
+            try database.drop(collection)
+            #expect(try database.collections().map(\.collectionName) == ["_default"])
+            #expect(try database.defaultCollection.count == 0, "it is made again, empty")
         }
     }
 
