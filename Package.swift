@@ -107,6 +107,7 @@ let package = Package(
         .library(name: "Fleece", targets: ["Fleece"]),
         .library(name: "RoostREST", targets: ["RoostREST", "RoostWire"]),
         .library(name: "RoostServer", targets: ["RoostServer", "RoostREST", "RoostWire"]),
+        .library(name: "RoostSync", targets: ["RoostSync"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
     ] + benchmarkProducts() + simulationProducts() + fuzzingProducts(),
     traits: [
@@ -137,13 +138,17 @@ let package = Package(
             ["RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "Roost", "RoostOrder", "RoostIndex"]),
         layer("RoostREST", ["RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostWire"]),
         layer("RoostServer", ["RoostWire", "RoostREST"]),
+        layer("RoostSync", ["RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostWire"]),
         layer("RoostSimulation", ["RoostFile"]),
         layer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
         .executableTarget(
             name: "RoostCommand",
-            dependencies: ["Roost", "RoostQuery", "RoostStorage", "Fleece", "RoostREST", "RoostServer"],
+            dependencies: [
+                "Roost", "RoostQuery", "RoostSync", "RoostStorage", "Fleece", "RoostREST", "RoostServer",
+            ],
             swiftSettings: strict),
         tests("RoostBytesTests", ["RoostBytes"]),
+        tests("RoostSyncTests", ["RoostSync", "RoostREST", "Roost"]),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
         tests(

@@ -13,6 +13,7 @@ enum RoostTool {
         ListCollectionsCommand.self,
         MakeCollectionCommand.self, RemoveCollectionCommand.self, InfoCommand.self, CompactCommand.self,
         CheckCommand.self, InspectCommand.self, DumpCommand.self, SalvageCommand.self, BackupCommand.self,
+        ReplicateCommand.self,
         HistoryCommand.self, BlobCommand.self, AttachCommand.self, DetachCommand.self, EncryptCommand.self,
         DecryptCommand.self, RekeyCommand.self, ServeCommand.self,
     ]

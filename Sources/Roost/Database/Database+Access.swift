@@ -46,6 +46,14 @@ extension Database {
         return result
     }
 
+    /// Runs `body`, which reads, on a thread of Roost's own, so that no thread of the task's executor waits for the medium.
+    package func perform<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+        try checkOpen()
+        return try await core.workers.run(cancelled: DatabaseError.cancelledBeforeStart as any Error) { _ in
+            try body()
+        }
+    }
+
     /// The whole database as of now; see ``DatabaseSnapshot``.
     public func snapshot() throws(DatabaseError) -> DatabaseSnapshot {
         try checkOpen()

@@ -75,6 +75,12 @@ public struct IncomingDocument: Sendable {
         get throws(DatabaseError) { try claims?.history ?? [] }
     }
 
+    /// What it is going to be, for those who are asked whether they want it; its place in the changes is not known.
+    package func document(id: String, revision: RevisionID) -> Document {
+        Document(
+            id: id, revision: revision, sequence: 0, flags: isDeleted ? .deleted : [], body: body)
+    }
+
     /// The names at the top level that begin with an underscore and mean nothing to Roost: they are kept as properties.
     /// CouchDB refuses documents that have any.
     public var unknownMembers: [String] {

@@ -45,6 +45,20 @@ public struct LocalDocument: Sendable {
 
     /// The properties as JSON text.
     public func json(_ format: JSONFormat = .compact) -> String { body.properties.root.json(format) }
+
+    /// The properties decoded as a `T`.
+    ///
+    /// - Throws: `decodingFailed` when they are not those of a `T`, with the reason as the underlying error.
+    public func decode<T: Decodable>(_ type: T.Type = T.self) throws(DatabaseError) -> T {
+        do {
+            return try FleeceDecoder().decode(type, from: body.properties.root)
+        } catch {
+            throw DatabaseError(
+                .decodingFailed,
+                "The local document \(DatabaseError.quoted(name)) cannot be read as a \(type).",
+                underlying: error)
+        }
+    }
 }
 
 extension WriteBatch {

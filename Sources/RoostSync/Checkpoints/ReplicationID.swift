@@ -1,0 +1,19 @@
+import Fleece
+import Roost
+import RoostCrypto
+
+/// Names the checkpoints of a replication: the same endpoints and the same selection have the same name.
+///
+/// SHA-256, in hexadecimal, of canonical JSON about both ends and what is replicated. Names of other programs' replicators
+/// never meet these, and need not.
+package enum ReplicationID {
+    package static func make(
+        source: String, target: String, _ selection: ReplicationSelection
+    ) -> String {
+        let parts: NamedValues<DocumentValue> = [
+            "source": .string(source), "target": .string(target), "selection": selection.description,
+        ]
+        let text = DocumentValue.dictionary(parts).description
+        return SHA256.hash(Array(text.utf8)).description
+    }
+}

@@ -1,0 +1,266 @@
+import Roost
+import RoostWire
+
+/// A collection of a database in this process.
+package struct DatabasePeer: ReplicationPeer {
+    private let collection: DocumentCollection
+    private var database: Database { collection.database }
+
+    package init(_ collection: DocumentCollection) { self.collection = collection }
+
+    package func identity() -> String { "\(database.privateUUID)/\(collection)" }
+
+    // MARK: Changes
+
+    package func changes(
+        after position: SourcePosition?, limit: Int, _ selection: ReplicationSelection
+    ) async throws -> ChangeBatch {
+        try await database.perform {
+            let snapshot = try collection.snapshot()
+            let changes = try snapshot.changes(since: snapshot.sequence(of: position), limit: limit)
+            var documents: [ChangedDocument] = []
+            for change in changes where selection.includes(change.id) {
+                let leaves =
+                    change.hasSeveralLeaves && !selection.winnersOnly
+                    ? try snapshot.leaves(of: change.id).map(\.id) : [change.revision]
+                documents.append(ChangedDocument(id: change.id, leaves: leaves))
+            }
+            let last = changes.last?.sequence ?? snapshot.lastSequence
+            let pending = try snapshot.changeCount(since: last)
+            return ChangeBatch(
+                documents: documents, position: snapshot.position(at: last), pending: pending,
+                isLast: pending == 0)
+        }
+    }
+
+    package func untilChanged(after position: SourcePosition?) async throws {
+        let snapshot = try collection.snapshot()
+        var feed = collection.changes(since: snapshot.sequence(of: position)).makeAsyncIterator()
+        guard try await feed.next() == nil else { return }
+        try Task.checkCancellation()
+        throw DatabaseError(.closed, "The database at \(database.path) was closed during a replication.")
+    }
+
+    // MARK: Revisions
+
+    package func missing(_ offered: [ChangedDocument]) async throws -> [WantedRevisions] {
+        try await database.perform {
+            let snapshot = try collection.snapshot()
+            return try offered.compactMap { document in
+                let difference = try snapshot.missingRevisions(of: document.id, from: document.leaves)
+                guard !difference.missing.isEmpty else { return nil }
+                return WantedRevisions(
+                    id: document.id, revisions: difference.missing,
+                    possibleAncestors: difference.possibleAncestors)
+            }
+        }
+    }
+
+    package func read(
+        _ wanted: [WantedRevisions], _ selection: ReplicationSelection
+    ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
+        try await database.perform {
+            let snapshot = try collection.snapshot()
+            var carried: [Result<CarriedRevision, ReplicationProblem>] = []
+            for document in wanted {
+                let known = document.possibleAncestors.map(\.generation).max() ?? 0
+                for revision in document.revisions {
+                    do {
+                        // What was edited since comes with the next changes.
+                        guard let found = try snapshot.document(document.id, revision: revision),
+                            try selection.admits(found)
+                        else { continue }
+                        let history = try snapshot.history(of: document.id, revision: revision)
+                        carried.append(.success(carry(found, history, known, snapshot)))
+                    } catch {
+                        guard error.isOfOneDocument else { throw error }
+                        carried.append(.failure(ReplicationProblem(document.id, revision, error)))
+                    }
+                }
+            }
+            return carried
+        }
+    }
+
+    private func carry(
+        _ document: Document, _ history: [RevisionID], _ known: UInt64, _ snapshot: CollectionSnapshot
+    ) -> CarriedRevision {
+        let json: @Sendable () throws -> [UInt8] = {
+            Array(
+                try snapshot.json(
+                    document, with: [.id, .revision, .deletion, .attachments, .md5Digests, .revisions]
+                ).utf8)
+        }
+        return CarriedRevision(
+            id: document.id, revision: document.revision, knownGeneration: known,
+            content: .stored(document, history: history, json: json)
+        ) { name in
+            guard let attachment = document.attachments[name],
+                let reader = try database.blobReader(attachment)
+            else {
+                throw DatabaseError(
+                    .notFound, "The content of the attachment \(name) is not in \(database.path).")
+            }
+            return BlobBody(reader)
+        }
+    }
+
+    package func write(_ revisions: [CarriedRevision]) async throws -> [ReplicationProblem] {
+        var problems: [ReplicationProblem] = []
+        var prepared: [(CarriedRevision, Prepared)] = []
+        for revision in revisions {
+            do {
+                prepared.append((revision, try await prepare(revision)))
+            } catch {
+                guard error.isOfOneDocument else { throw error }
+                problems.append(ReplicationProblem(revision.id, revision.revision, error))
+            }
+        }
+        for (revision, error) in try await insert(prepared) {
+            guard (error as? DatabaseError)?.code == .missingStub else {
+                problems.append(ReplicationProblem(revision.id, revision.revision, error))
+                continue
+            }
+            // Attachments that were expected to be here are not: they come from the source after all.
+            do {
+                let whole = Prepared.incoming(try await fetchAll(of: revision))
+                if let (_, error) = try await insert([(revision, whole)]).first { throw error }
+            } catch {
+                guard error.isOfOneDocument else { throw error }
+                problems.append(ReplicationProblem(revision.id, revision.revision, error))
+            }
+        }
+        return problems
+    }
+
+    /// A revision that can be inserted without waiting for anything.
+    private enum Prepared: Sendable {
+        case stored(Document, history: [RevisionID])
+        case incoming(IncomingDocument)
+    }
+
+    /// Inserts revisions in one commit; answers those that were refused.
+    private func insert(
+        _ prepared: [(CarriedRevision, Prepared)]
+    ) async throws -> [(CarriedRevision, any Error)] {
+        guard !prepared.isEmpty else { return [] }
+        return try await database.write { batch in
+            var refused: [(CarriedRevision, any Error)] = []
+            for (revision, content) in prepared {
+                do throws(DatabaseError) {
+                    switch content {
+                    case .stored(let document, let history):
+                        try batch.insert(document, history: history, in: collection)
+                    case .incoming(let document):
+                        try batch.insert(document, id: revision.id, in: collection)
+                    }
+                } catch {
+                    guard error.isOfOneDocument else { throw error }
+                    refused.append((revision, error))
+                }
+            }
+            return refused
+        }
+    }
+
+    private func prepare(_ revision: CarriedRevision) async throws -> Prepared {
+        switch revision.content {
+        case .json(let text):
+            let document = try IncomingDocument(json: text)
+            guard try document.history.first == revision.revision else {
+                throw DatabaseError(
+                    .corruptRevisionData, "The peer sent another revision than \(revision.revision).")
+            }
+            return .incoming(document)
+        case .stored(let document, let history, _):
+            for (name, attachment) in document.attachments
+            where try database.blobReader(attachment) == nil {
+                let blob = try await store(name, of: revision, attachment.contentType)
+                guard blob.length == attachment.length, try database.blobReader(attachment) != nil else {
+                    throw damaged(name)
+                }
+            }
+            return .stored(document, history: history)
+        }
+    }
+
+    /// The revision with all of its attachments' content.
+    private func fetchAll(of revision: CarriedRevision) async throws -> IncomingDocument {
+        let (text, attachments) = try AttachmentText.following(try revision.json(), newerThan: 0)
+        var document = try IncomingDocument(json: text)
+        for attachment in attachments {
+            let blob = try await store(attachment.name, of: revision, attachment.contentType)
+            let stored = Attachment(blob)
+            guard attachment.digest == nil || [stored.digest, stored.md5].contains(attachment.digest) else {
+                throw damaged(attachment.name)
+            }
+            document.contents[attachment.name] = stored
+        }
+        return document
+    }
+
+    private func store(
+        _ name: String, of revision: CarriedRevision, _ contentType: String?
+    ) async throws -> Blob {
+        let stream = try await revision.attachment(name)
+        let writer = try database.makeBlobWriter(
+            contentType: contentType, options: BlobOptions(computesMD5: true))
+        do {
+            while let bytes = try await stream.next() { try writer.write(bytes) }
+        } catch {
+            writer.cancel()
+            throw error
+        }
+        return try writer.finish()
+    }
+
+    private func damaged(_ name: String) -> DatabaseError {
+        DatabaseError(
+            .corruptRevisionData, "The content of the attachment \(name) is not what its digest says.")
+    }
+
+    // MARK: Checkpoints
+
+    package func checkpoint(_ id: String) async throws -> Checkpoint? {
+        try await database.perform {
+            guard let local = try collection.local(id) else { return nil }
+            return Checkpoint(local)
+        }
+    }
+
+    package func save(_ checkpoint: Checkpoint, as id: String) async throws {
+        try await database.write { batch in
+            _ = try batch.saveLocal(checkpoint, name: id, in: collection)
+        }
+    }
+}
+
+extension CollectionSnapshot {
+    /// The sequence that `position` stands for here: 0 for one of another history.
+    fileprivate func sequence(of position: SourcePosition?) -> UInt64 {
+        guard let text = position?.json.dropFirst().dropLast() else { return 0 }
+        let parts = text.split(separator: "-")
+        guard parts.count == 2, let sequence = UInt64(parts[0]), parts[1] == String(epoch, radix: 16),
+            sequence <= lastSequence
+        else { return 0 }
+        return sequence
+    }
+
+    fileprivate func position(at sequence: UInt64) -> SourcePosition {
+        SourcePosition(json: "\"\(sequence)-\(String(epoch, radix: 16))\"")
+    }
+}
+
+/// The content of a blob, read as it is asked for.
+private actor BlobBody: BodyStream {
+    private let reader: BlobReader
+
+    init(_ reader: sending BlobReader) { self.reader = reader }
+
+    func next() throws -> [UInt8]? {
+        let bytes = unsafe try [UInt8](unsafeUninitializedCapacity: 256 << 10) { buffer, count in
+            count = unsafe try reader.read(into: UnsafeMutableRawBufferPointer(buffer))
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+}

@@ -1,0 +1,182 @@
+import Fleece
+import Roost
+import RoostWire
+import Synchronization
+
+/// A database behind CouchDB's HTTP API.
+package final class RemotePeer: ReplicationPeer {
+    /// Asks the server.
+    let client: RemoteClient
+    /// The revisions of the checkpoints that were read or saved, which the next save must name.
+    private let revisions = Mutex<[String: String]>([:])
+
+    /// - Parameters:
+    ///   - name: The database's name, not encoded.
+    ///   - transport: How to get to its server.
+    ///   - headers: What every request says, such as `Authorization`.
+    package init(_ name: String, _ transport: any Transport, headers: HTTPHeaders = HTTPHeaders()) {
+        client = RemoteClient(database: name, transport: transport, headers: headers)
+    }
+
+    package func identity() async throws -> String {
+        let server = try await client.json(.get("/"))
+        let database = try await client.json(client.get(""))
+        // A server says who it is, so that it may be reached by another address; others are known by their databases.
+        let uuid = server["uuid"].string ?? database["instance_start_time"].string ?? ""
+        return "\(uuid)/\(client.database)"
+    }
+
+    // MARK: Changes
+
+    package func changes(
+        after position: SourcePosition?, limit: Int, _ selection: ReplicationSelection
+    ) async throws -> ChangeBatch {
+        let style = selection.winnersOnly ? "main_only" : "all_docs"
+        var query = "?style=\(style)&limit=\(limit)"
+        if let position { query += "&since=\(position.query)" }
+        let answer: FleeceValue
+        if let ids = selection.documentIDs {
+            let body = NamedValues<DocumentValue>(["doc_ids": .array(ids.sorted().map { .string($0) })])
+            answer = try await client.json(
+                client.post("/_changes" + query + "&filter=_doc_ids", DocumentValue.dictionary(body).json()))
+        } else {
+            answer = try await client.json(client.get("/_changes" + query))
+        }
+        guard let rows = answer["results"].array, answer["last_seq"].exists else {
+            throw RemoteError.malformed(client, "its changes have no results")
+        }
+        var documents: [ChangedDocument] = []
+        for row in rows {
+            guard let id = row["id"].string, let changes = row["changes"].array else {
+                throw RemoteError.malformed(client, "a row of its changes has no id")
+            }
+            let leaves = try changes.map { change in
+                guard let text = change["rev"].string else {
+                    throw RemoteError.malformed(client, "a change has no rev")
+                }
+                return try RevisionID(validating: text)
+            }
+            if selection.includes(id) { documents.append(ChangedDocument(id: id, leaves: leaves)) }
+        }
+        let pending = answer["pending"].int
+        return ChangeBatch(
+            documents: documents, position: SourcePosition(json: answer["last_seq"].json()), pending: pending,
+            isLast: pending.map { $0 == 0 } ?? (rows.count < limit))
+    }
+
+    package func untilChanged(after position: SourcePosition?) async throws {
+        var query = "?feed=longpoll&heartbeat=10000&limit=1"
+        if let position { query += "&since=\(position.query)" }
+        while true {
+            let answer = try await client.json(client.get("/_changes" + query))
+            if answer["results"].array?.isEmpty == false { return }
+            try Task.checkCancellation()
+        }
+    }
+
+    // MARK: Revisions
+
+    package func missing(_ offered: [ChangedDocument]) async throws -> [WantedRevisions] {
+        var body = NamedValues<DocumentValue>()
+        for document in offered { body[document.id] = .array(document.leaves.map { .string("\($0)") }) }
+        let answer = try await client.json(client.post("/_revs_diff", DocumentValue.dictionary(body).json()))
+        return try offered.compactMap { document in
+            let entry = answer[document.id]
+            guard let missing = entry["missing"].array else { return nil }
+            return WantedRevisions(
+                id: document.id, revisions: try revisionIDs(missing),
+                possibleAncestors: try entry["possible_ancestors"].array.map(revisionIDs) ?? [])
+        }
+    }
+
+    private func revisionIDs(_ values: FleeceArray) throws -> [RevisionID] {
+        try values.map { try RevisionID(validating: $0.string ?? "") }
+    }
+
+    package func read(
+        _ wanted: [WantedRevisions], _ selection: ReplicationSelection
+    ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
+        let asked = wanted.flatMap { document in document.revisions.map { (document, $0) } }
+        let documents = asked.map { document, revision -> DocumentValue in
+            .dictionary(["id": .string(document.id), "rev": .string("\(revision)")])
+        }
+        let answer = try await client.json(
+            client.post(
+                "/_bulk_get?revs=true&attachments=false",
+                DocumentValue.dictionary(["docs": .array(documents)]).json()))
+        guard let results = answer["results"].array, results.count == asked.count else {
+            throw RemoteError.malformed(client, "it answered another number of documents than were asked for")
+        }
+        var carried: [Result<CarriedRevision, ReplicationProblem>] = []
+        for ((document, revision), result) in zip(asked, results) {
+            for entry in result["docs"].array ?? FleeceArray.empty {
+                do {
+                    // What was removed or edited since comes with the next changes.
+                    guard entry["ok"].exists else { continue }
+                    let text = entry["ok"].jsonBytes()
+                    guard try admits(text, document.id, revision, selection) else { continue }
+                    carried.append(.success(carry(text, document, revision)))
+                } catch {
+                    guard error.isOfOneDocument else { throw error }
+                    carried.append(.failure(ReplicationProblem(document.id, revision, error)))
+                }
+            }
+        }
+        return carried
+    }
+
+    private func admits(
+        _ text: [UInt8], _ id: String, _ revision: RevisionID, _ selection: ReplicationSelection
+    ) throws -> Bool {
+        guard selection.filter != nil else { return true }
+        return try selection.admits(IncomingDocument(json: text).document(id: id, revision: revision))
+    }
+
+    private func carry(
+        _ text: [UInt8], _ document: WantedRevisions, _ revision: RevisionID
+    ) -> CarriedRevision {
+        CarriedRevision(
+            id: document.id, revision: revision,
+            knownGeneration: document.possibleAncestors.map(\.generation).max() ?? 0, content: .json(text)
+        ) { [client] name in
+            let path = RemoteClient.path(document.id) + "/" + PercentEncoding.encode(name)
+            return try await client.stream(client.get("\(path)?rev=\(revision)"))
+        }
+    }
+
+    // MARK: Checkpoints
+
+    package func checkpoint(_ id: String) async throws -> Checkpoint? {
+        guard let answer = try await client.jsonIfFound(client.get("/_local/\(id)")) else {
+            revisions.withLock { $0[id] = nil }
+            return nil
+        }
+        revisions.withLock { $0[id] = answer["_rev"].string }
+        return try? FleeceDecoder().decode(Checkpoint.self, from: answer)
+    }
+
+    package func save(_ checkpoint: Checkpoint, as id: String) async throws {
+        let encoded = try FleeceDocument(validating: FleeceEncoder().encode(checkpoint)[...]).root.json()
+        guard case .dictionary(var body) = try DocumentValue(json: encoded) else { return }
+        for attempt in 0..<2 {
+            body["_rev"] = revisions.withLock { $0[id] }.map { DocumentValue.string($0) }
+            do {
+                let answer = try await client.json(
+                    client.put("/_local/\(id)", DocumentValue.dictionary(body).json()))
+                revisions.withLock { $0[id] = answer["rev"].string }
+                return
+            } catch let error as RemoteError where error.status == 409 && attempt == 0 {
+                // An earlier save arrived although its answer did not.
+                _ = try await self.checkpoint(id)
+            }
+        }
+    }
+}
+
+extension SourcePosition {
+    /// As a value of `since`: strings bare, everything else as JSON.
+    fileprivate var query: String {
+        let text = (try? FleeceDocument(json: "[\(json)]"))?.root[0].string ?? json
+        return PercentEncoding.encode(text)
+    }
+}

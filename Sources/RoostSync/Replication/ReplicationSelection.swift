@@ -1,0 +1,58 @@
+import Roost
+
+/// What a replication carries.
+public struct ReplicationSelection: Sendable {
+    /// Only these documents; `nil` for all.
+    public var documentIDs: Set<String>?
+    /// Only documents that a function of the source's side lets through; `nil` for all.
+    public var filter: ReplicationFilter?
+    /// Only the winning revision of each document, so that conflicts stay where they are.
+    public var winnersOnly: Bool
+
+    /// What is to be carried; by default everything.
+    public init(
+        documentIDs: Set<String>? = nil, filter: ReplicationFilter? = nil, winnersOnly: Bool = false
+    ) {
+        self.documentIDs = documentIDs
+        self.filter = filter
+        self.winnersOnly = winnersOnly
+    }
+
+    /// Everything.
+    public static let all = Self()
+
+    func includes(_ id: String) -> Bool { documentIDs?.contains(id) ?? true }
+
+    func admits(_ document: Document) throws -> Bool {
+        do { return try filter?.admits(document) ?? true } catch { throw FunctionError(cause: error) }
+    }
+
+    /// What enters the replication's ID: replications that select other documents keep other checkpoints.
+    var description: DocumentValue {
+        var parts: NamedValues<DocumentValue> = ["winnersOnly": .bool(winnersOnly)]
+        if let documentIDs { parts["ids"] = .array(documentIDs.sorted().map { .string($0) }) }
+        if let filter { parts["filter"] = .array([.string(filter.name), .string(filter.version)]) }
+        return .dictionary(parts)
+    }
+}
+
+/// A function that chooses documents, deleted ones too: one that is not let through stays unknown to the target.
+///
+/// A change of the function needs another version: the replication then begins anew, since documents that it passed over
+/// before may be wanted now.
+public struct ReplicationFilter: Sendable {
+    /// The filter's name.
+    public let name: String
+    /// The version of its function.
+    public let version: String
+    /// Whether a revision is to be carried. Called on threads of Roost's own. What it throws keeps the document back and is
+    /// told as a problem.
+    public let admits: @Sendable (Document) throws -> Bool
+
+    /// A filter of that name.
+    public init(_ name: String, version: String, admits: @escaping @Sendable (Document) throws -> Bool) {
+        self.name = name
+        self.version = version
+        self.admits = admits
+    }
+}
