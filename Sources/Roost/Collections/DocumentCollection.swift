@@ -61,7 +61,7 @@ public final class DocumentCollection: Sendable {
 
     // MARK: Writing
 
-    /// Saves what `value` encodes to as a new document, durably: see ``WriteBatch/save(_:id:in:expecting:)``.
+    /// Saves what `value` encodes to as a new document, durably: see `save(_:id:in:expecting:)`.
     @discardableResult
     public func save(
         _ value: some Encodable, id: String? = nil, expecting expectation: DocumentExpectation? = nil

@@ -206,7 +206,7 @@ extension DocumentCollection {
         }
     }
 
-    /// Saves a local document, durably: see ``WriteBatch/saveLocal(_:name:in:expecting:)``.
+    /// Saves a local document, durably: see `saveLocal(_:name:in:expecting:)`.
     @discardableResult
     public func saveLocal(
         _ value: some Encodable, name: String, expecting revision: UInt64? = nil

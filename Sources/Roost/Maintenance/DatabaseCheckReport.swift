@@ -8,7 +8,7 @@ public struct DatabaseCheckReport: Sendable {
     public internal(set) var blobs = BlobCheckReport()
     /// Documents that were looked at, deleted ones among them.
     public internal(set) var documents: UInt64 = 0
-    /// What is wrong with documents, in the order of finding; at most ``CheckOptions/maximumFindings``.
+    /// What is wrong with documents, in the order of finding; at most `maximumFindings`.
     public internal(set) var findings: [DocumentFinding] = []
     /// Findings beyond the maximum.
     public internal(set) var furtherFindings = 0

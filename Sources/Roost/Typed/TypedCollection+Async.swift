@@ -1,7 +1,7 @@
 // The forms for tasks: see DocumentCollection+Async.swift.
 
 extension TypedCollection where Value: Sendable {
-    /// Saves a value as a new document, durably: see ``WriteBatch/save(_:id:in:expecting:)``.
+    /// Saves a value as a new document, durably: see `save(_:id:in:expecting:)`.
     ///
     /// - Returns: The value as it was stored, with the ID that it got.
     @discardableResult

@@ -58,7 +58,7 @@ public struct TypedCollection<Value: Codable>: Sendable, Hashable {
 
     // MARK: Writing
 
-    /// Saves a value as a new document, durably: see ``WriteBatch/save(_:id:in:expecting:)``.
+    /// Saves a value as a new document, durably: see `save(_:id:in:expecting:)`.
     ///
     /// - Returns: The value as it was stored, with the ID that it got.
     @discardableResult

@@ -5,7 +5,7 @@ import Foundation
 // `cancelled`, and nothing was changed; a write that has begun is finished.
 
 extension DocumentCollection {
-    /// Saves what `value` encodes to as a new document, durably: see ``WriteBatch/save(_:id:in:expecting:)``.
+    /// Saves what `value` encodes to as a new document, durably: see `save(_:id:in:expecting:)`.
     @discardableResult
     public func save(
         _ value: some Encodable, id: String? = nil, expecting expectation: DocumentExpectation? = nil
@@ -68,7 +68,7 @@ extension DocumentCollection {
         }
     }
 
-    /// Deletes a document in the revision that was read, durably: see ``WriteBatch/delete(_:in:)``.
+    /// Deletes a document in the revision that was read, durably: see `delete(_:in:)`.
     @discardableResult
     public func delete(_ document: Document) async throws(DatabaseError) -> Document? {
         try await write { (batch) throws(DatabaseError) in try batch.delete(document, in: self) }

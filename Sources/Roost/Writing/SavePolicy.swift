@@ -87,7 +87,7 @@ extension DocumentCollection {
         return document
     }
 
-    /// Deletes a document in the revision that was read, durably: see ``WriteBatch/delete(_:in:)``.
+    /// Deletes a document in the revision that was read, durably: see `delete(_:in:)`.
     @discardableResult
     public func delete(_ document: Document) throws(DatabaseError) -> Document? {
         try write { (batch) throws(DatabaseError) in try batch.delete(document, in: self) }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Makes views of design documents written in a language that Roost does not know, such as JavaScript.
 ///
-/// Register it with ``Roost/Database/register(_:)``.
+/// Register it with `register(_:)`.
 public protocol ViewCompiler: Sendable {
     /// The language of design documents that it compiles, as in their property `language`.
     var language: String { get }

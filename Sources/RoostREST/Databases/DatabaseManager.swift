@@ -76,14 +76,14 @@ public final class DatabaseManager: Sendable {
 
     /// The database of that name; `nil` when there is none.
     ///
-    /// - Throws: ``DatabaseError``, or an error for a name that can be none.
+    /// - Throws: `DatabaseError`, or an error for a name that can be none.
     public func database(_ name: String) throws -> Database? {
         try open(try DatabaseName(name), creating: false)
     }
 
     /// The database of that name, made if there is none.
     ///
-    /// - Throws: ``DatabaseError``, or an error for a name that can be none.
+    /// - Throws: `DatabaseError`, or an error for a name that can be none.
     @discardableResult
     public func create(_ name: String) throws -> Database {
         guard let database = try open(try DatabaseName(name), creating: true) else {
