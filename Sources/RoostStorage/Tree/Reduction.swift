@@ -115,8 +115,10 @@ extension ByteView {
     }
 }
 
+// Not inlined, because the compiler of Swift 6.3 fails on inlining calls of a closure with a borrowed value without copies.
 extension Reduction {
     /// The value of some entries of a leaf, at least one.
+    @inline(never)
     func value(of page: PageView, _ range: Range<Int>, in file: DataFile) throws -> [UInt8] {
         var value: [UInt8] = []
         try reduce(ReductionRows(page: page, range: range, file: file), &value)
@@ -124,6 +126,7 @@ extension Reduction {
     }
 
     /// The value of neighbouring values; `nil` for none.
+    @inline(never)
     func value(of values: borrowing ReductionValues) throws -> [UInt8]? {
         guard values.count > 1 else { return values.count == 1 ? values[0].array : nil }
         var value: [UInt8] = []
