@@ -159,7 +159,7 @@ let package = Package(
             name: "CommitWriter", dependencies: ["RoostCampaign", "RoostStorage"], path: "Tests/CommitWriter",
             swiftSettings: strict),
         tests(
-            "RoostBlobsTests", ["RoostBlobs", "RoostCrypto", "RoostFile", "RoostSimulation"],
+            "RoostBlobsTests", ["RoostBlobs", "RoostBytes", "RoostCrypto", "RoostFile", "RoostSimulation"],
             exclude: ["Vectors"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostOrderTests", ["RoostOrder", "RoostBytes", "Fleece"], exclude: ["Vectors"]),
