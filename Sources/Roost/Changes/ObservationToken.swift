@@ -60,7 +60,3 @@ extension DocumentCollection {
         return ObservationToken(hub, hub.wait(wake))
     }
 }
-
-/// The short name, for the modules of this package alone: in a program that imports Roost it would hide the system's module
-/// `Observation`, which the macro `@Observable` refers to.
-package typealias Observation = ObservationToken
