@@ -25,6 +25,9 @@ package protocol File: AnyObject, Sendable {
     ///
     /// - Throws: ``FileError/Code/locked(holder:)`` when another handle has it.
     func lock() throws(FileError) -> any FileLock
+    /// Takes the lock once nobody has it. Those who wait come before whoever had it last and wants it again, so that two
+    /// which write all the time take turns. A medium that cannot wait does as ``lock()``.
+    func lockInTurn() throws(FileError) -> any FileLock
     /// Another handle of the open file, for the time after it was renamed to `path`. A lock belongs to both.
     func handle(named path: String) throws(FileError) -> any File
     /// Maps `length` bytes from `offset`, a multiple of 64 KiB, which may reach beyond the end; `nil` where the medium
@@ -35,6 +38,8 @@ package protocol File: AnyObject, Sendable {
 
 extension File {
     package var allowsWritingBehind: Bool { true }
+
+    package func lockInTurn() throws(FileError) -> any FileLock { try lock() }
 
     package func startWriteback(of length: Int, at offset: UInt64) {}
 

@@ -111,5 +111,8 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// A held advisory lock of an open file; released when the last reference goes.
-package protocol FileLock: AnyObject, Sendable {}
+/// A held advisory lock of an open file; released when the last reference goes, or before.
+package protocol FileLock: AnyObject, Sendable {
+    /// Gives the lock back. A second time it does nothing.
+    func release()
+}

@@ -12,6 +12,7 @@ import Synchronization
 ///     CommitWriter fill PATH SEED BYTES    until the file may grow no further than BYTES; then writes "full"
 ///     CommitWriter follow PATH SEED        reads what another process commits, until its standard input ends
 ///     CommitWriter fault PATH              reads a value from the mapping, then raises SIGBUS, for which it has a handler
+///     CommitWriter turns PATH NUMBER LOGLIMIT   writes by turns with others: its own tree, and a count of all commits
 ///     CommitWriter hold PATH
 let arguments = CommandLine.arguments
 let output = Mutex(FileHandle.standardOutput)
@@ -48,6 +49,32 @@ func commit(_ store: Store, _ seed: UInt64, _ more: (UInt64) throws -> Void = { 
         try store.write { try work.apply(number, to: $0) }
         tell("0 \(number)")
         try more(number)
+    }
+}
+
+/// Commits for ever beside other processes: numbered work on a tree of its own, and one more in a count that all share.
+func takeTurns(_ path: String, _ process: UInt64, logLimit: UInt64) throws {
+    var options = busyOptions()
+    options.writers = .takingTurns
+    options.logLimit = logLimit
+    options.pendingLimit = Int(logLimit)
+    let store = try Store.open(path, options: options)
+    let work = NumberedWork(seed: 11 &+ process, tree: "process-\(process)", largestValue: 2000)
+    let count = try store.tree("count")
+    _ = try store.refresh()
+    var number = NumberedWork.number(try Contents.read(store.snapshot())[work.name])
+    while true {
+        number += 1
+        try store.write { transaction in
+            let before = try transaction[count, "count"].flatMap { Key($0).number } ?? 0
+            try transaction.put("count", Key(before + 1).bytes, in: count)
+            try work.apply(number, to: transaction)
+        }
+        tell("\(process) \(number)")
+        guard number % 50 == 0 else { continue }
+        // Another process may be compacting.
+        let outcome = Result { () throws(StoreError) in try store.compact() }
+        if case .failure(let error) = outcome, error.code != .locked { throw error }
     }
 }
 
@@ -133,6 +160,12 @@ case "fault":
     try store.write { try $0.put("key", [UInt8](repeating: 7, count: 1000), in: tree) }
     tell("\(try store.snapshot()[tree].value("key")?.count ?? 0)")
     raise(SIGBUS)
+case "turns" where arguments.count == 5:
+    do {
+        try takeTurns(arguments[2], UInt64(arguments[3]) ?? 0, logLimit: UInt64(arguments[4]) ?? 0)
+    } catch {
+        tell("failed: \(error)")
+    }
 case "hold":
     let store = try Store.open(arguments[2])
     tell("open")

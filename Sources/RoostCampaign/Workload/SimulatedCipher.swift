@@ -15,7 +15,9 @@ package struct SimulatedCipher: ChunkTransformFactory {
         return Transform(seed: UInt64(key) + 1)
     }
 
-    package func create(fileID: [UInt8]) -> (transform: any ChunkTransform, parameters: [UInt8]) {
+    package func create(
+        fileID: [UInt8], after _: (any ChunkTransform)?
+    ) -> (transform: any ChunkTransform, parameters: [UInt8]) {
         (Transform(seed: UInt64(key) + 1), [key] + fileID)
     }
 

@@ -68,7 +68,7 @@ package final class AES256GCM: Sendable {
         let ciphertext = unsafe UnsafeRawBufferPointer(rebasing: sealed[..<byteCount])
         let tag = unsafe process(ciphertext, output, nonce, associatedData, isSealing: false)
         let difference = tag ^ expected
-        guard difference.first | difference.second == 0 else {
+        guard constantTimeIsZero(difference.first | difference.second) else {
             unsafe wipe(output)
             throw .authentication
         }

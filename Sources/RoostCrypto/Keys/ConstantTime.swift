@@ -8,7 +8,7 @@ package func constantTimeEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBuffer
     for unsafe(x, y) in unsafe zip(a, b) {
         difference |= x ^ y
     }
-    return opaque(difference) == 0
+    return constantTimeIsZero(UInt64(difference))
 }
 
 /// Whether `a` and `b` hold the same bytes, in a time that depends on their lengths only.
@@ -16,7 +16,9 @@ package func constantTimeEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     unsafe a.withUnsafeBytes { a in unsafe b.withUnsafeBytes { b in unsafe constantTimeEqual(a, b) } }
 }
 
-/// Keeps the optimiser from seeing that a loop's result is only compared with zero, which would permit it to stop at
-/// the first difference.
-@inline(never)
-private func opaque(_ value: UInt8) -> UInt8 { value }
+/// Whether `difference` is zero, which it must have been computed to be to its last bit.
+///
+/// A compiler that sees a sum of differences compared with zero may stop at the first one. So it must not see that: the
+/// function is neither inlined nor looked into by its callers' optimisation.
+@inline(never) @_optimize(none)
+func constantTimeIsZero(_ difference: UInt64) -> Bool { difference == 0 }

@@ -24,6 +24,30 @@ package final class SymmetricKey: Sendable, Equatable, CustomStringConvertible {
         unsafe self.init(byteCount: bytes.count) { unsafe $0.copyBytes(from: bytes) }
     }
 
+    /// All of `keys`, one behind the other.
+    package convenience init(joining keys: [SymmetricKey]) {
+        unsafe self.init(byteCount: keys.reduce(0) { $0 + $1.byteCount }) { output in
+            var offset = 0
+            for key in keys {
+                unsafe key.withUnsafeBytes {
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: output[offset...]).copyMemory(from: $0)
+                }
+                offset += key.byteCount
+            }
+        }
+    }
+
+    /// The keys of `count` bytes that this one is made of.
+    /// - Precondition: it is as long as so many whole ones.
+    package func parts(of count: Int) -> [SymmetricKey] {
+        precondition(byteCount % count == 0)
+        return unsafe withUnsafeBytes { bytes in
+            stride(from: 0, to: bytes.count, by: count).map {
+                unsafe SymmetricKey(UnsafeRawBufferPointer(rebasing: bytes[$0..<$0 + count]))
+            }
+        }
+    }
+
     /// A new random key from the operating system's generator.
     package static func random(byteCount: Int = 32) -> SymmetricKey {
         unsafe SymmetricKey(byteCount: byteCount) { unsafe SystemRandom.fill($0) }

@@ -96,8 +96,13 @@ final class MemoryFile: File {
 /// A held lock of a file in memory.
 private final class MemoryLock: FileLock {
     private let node: MemoryNode
+    private let isReleased = Atomic<Bool>(false)
 
     init(_ node: MemoryNode) { self.node = node }
 
-    deinit { node.unlock() }
+    deinit { release() }
+
+    func release() {
+        if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { node.unlock() }
+    }
 }

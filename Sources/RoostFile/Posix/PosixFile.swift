@@ -90,6 +90,10 @@ final class PosixFile: File {
         try PosixFileLock(self, descriptor)
     }
 
+    func lockInTurn() throws(FileError) -> any FileLock {
+        try PosixFileLock(waitingFor: self, descriptor)
+    }
+
     func handle(named path: String) throws(FileError) -> any File {
         let copy = duplicateDescriptor(descriptor)
         if copy < 0 { throw failure("open") }

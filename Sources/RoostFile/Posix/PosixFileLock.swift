@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -15,6 +17,7 @@ final class PosixFileLock: FileLock {
     /// Keeps the descriptor open.
     private let file: PosixFile
     private let descriptor: Int32
+    private let isReleased = Atomic<Bool>(false)
 
     /// Takes the lock of `file`, whose descriptor is `descriptor`, or throws ``FileError/Code/locked(holder:)``.
     init(_ file: PosixFile, _ descriptor: Int32) throws(FileError) {
@@ -29,7 +32,27 @@ final class PosixFileLock: FileLock {
         self.descriptor = descriptor
     }
 
-    deinit {
+    /// Takes the lock of `file` once nobody has it.
+    ///
+    /// Who waits for flock alone may lose it again and again to whoever gave it up and asks at once. So everybody passes a
+    /// gate on the way, and whoever waits for the lock stands in it.
+    init(waitingFor file: PosixFile, _ descriptor: Int32) throws(FileError) {
+        enterGate(descriptor)
+        let outcome = waitForLock(descriptor)
+        let number = lastErrno()
+        leaveGate(descriptor)
+        guard outcome == 0 else {
+            throw FileError(errno: number, operation: "lock", path: file.path)
+        }
+        self.file = file
+        self.descriptor = descriptor
+    }
+
+    deinit { release() }
+
+    func release() {
+        // Once: the descriptor may hold the lock again, for somebody else.
+        guard !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
         // Closing alone would leave the lock to a child that was forked meanwhile and has yet to execute.
         releaseLock(descriptor)
     }

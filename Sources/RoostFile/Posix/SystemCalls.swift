@@ -114,6 +114,30 @@ func tryLock(_ descriptor: Int32) -> Int32 {
     retrying { flock(descriptor, LOCK_EX | LOCK_NB) }
 }
 
+func waitForLock(_ descriptor: Int32) -> Int32 {
+    retrying { flock(descriptor, LOCK_EX) }
+}
+
+/// Waits for the lock of one byte far beyond any file's end, which belongs to the open file. Where the system or the file
+/// system has no such locks, nobody waits.
+func enterGate(_ descriptor: Int32) { setGate(descriptor, Int16(F_WRLCK)) }
+
+func leaveGate(_ descriptor: Int32) { setGate(descriptor, Int16(F_UNLCK)) }
+
+private func setGate(_ descriptor: Int32, _ kind: Int16) {
+    #if os(Linux) || canImport(Musl)
+        let setAndWait: Int32 = 38  // F_OFD_SETLKW
+    #else
+        let setAndWait: Int32 = 91
+    #endif
+    var gate = flock()
+    gate.l_type = kind
+    gate.l_whence = Int16(SEEK_SET)
+    gate.l_start = off_t(1) << 62
+    gate.l_len = 1
+    _ = retrying { unsafe fcntl(descriptor, setAndWait, &gate) }
+}
+
 func releaseLock(_ descriptor: Int32) {
     _ = retrying { flock(descriptor, LOCK_UN) }
 }

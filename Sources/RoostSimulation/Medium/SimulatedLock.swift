@@ -12,7 +12,9 @@ final class SimulatedLock: FileLock {
         self.token = token
     }
 
-    deinit {
+    deinit { release() }
+
+    func release() {
         medium.withState { disk in
             if disk.locks[node] == token { disk.locks[node] = nil }
         }

@@ -12,20 +12,22 @@ public final class Snapshot: Sendable {
     /// The commit that the snapshot shows.
     public var commit: Commit { Commit(state.record) }
 
-    /// The names of all trees, sorted.
-    public var treeNames: [String] { state.identifiers.keys.sorted() }
+    /// The names of all trees, in the order of their bytes. O(n).
+    public var treeNames: [String] { state.trees.sortedNames }
 
     /// The tree `name`, `nil` when there is none.
-    public func tree(_ name: String) -> Tree? {
-        state.identifiers[name].map { Tree(id: $0, name: name) }
-    }
+    public func tree(_ name: String) -> Tree? { state.trees.tree(name) }
 
     /// The tree as of this snapshot, to be read.
     ///
-    /// - Throws: ``StoreError/Code/notFound`` when the snapshot has no such tree.
+    /// - Throws: ``StoreError/Code/notFound`` when the snapshot has no such tree, ``StoreError/Code/closed`` when the store was
+    ///   closed before the snapshot was taken.
     public subscript(tree: Tree) -> TreeView {
         get throws(StoreError) {
-            guard let version = state.trees[tree.id] else { throw tree.missing(in: state.file.path) }
+            guard let version = state.trees[tree.id] else {
+                try state.checkOpen()
+                throw tree.missing(in: state.file.path)
+            }
             return TreeView(version.reader, of: self)
         }
     }

@@ -5,7 +5,8 @@ extension Store {
     /// Opens the store in the file at `path`, making it if there is none (see ``StoreOptions``).
     ///
     /// Opening reads the end of the file and the operations since the last checkpoint, however large the file is.
-    /// A torn end, as a crash leaves it, is cut off; everything acknowledged is before it.
+    /// A torn end, as a crash leaves it, is cut off; everything acknowledged is before it, unless the medium lost it since:
+    /// ``ending`` says how the file ended.
     ///
     /// - Throws: ``StoreError/Code/locked`` when another handle or process writes the store,
     ///   ``StoreError/Code/notFound``, ``StoreError/Code/notAStore``, ``StoreError/Code/unsupportedFormat``,
@@ -32,6 +33,8 @@ struct StoreOpener {
     let environment: Environment
     /// Who may do what with a file that is made; `nil` for what the process's umask leaves.
     var access: FileAccess?
+    /// The transform of the file whose content a file that is made takes over, if that has one.
+    var previous: (any ChunkTransform)?
 
     private var medium: any Medium { environment.medium }
     private var reductions: ReductionRegistry { options.reductions }
@@ -40,12 +43,42 @@ struct StoreOpener {
         let file = try openFile(.readOnly)
         let state = try newestState(of: file)
         state.mapSyncedValues()
-        return Store(path: path, options: options, environment: environment, state: state) { _ in nil }
+        return Store(
+            path: path, options: options, environment: environment, state: state,
+            ending: try FileEnding(of: file, after: state.record)
+        ) { _ in nil }
     }
 
     func openForWriting() throws(StoreError) -> Store {
-        let (file, lock) = try openLocked()
+        let (state, lock, syncedEnd, ending) = try openNewest()
+        let takesTurns = options.writers == .takingTurns
+        let store = Store(
+            path: path, options: options, environment: environment, state: state, ending: ending
+        ) { publish in
+            Store.Writer(
+                lock: takesTurns ? nil : lock,
+                queue: CommitQueue(
+                    state: state, syncedEnd: syncedEnd, durability: options.durability, nameSync: nameSync,
+                    sharesFile: takesTurns, publish: publish))
+        }
+        if takesTurns { lock.release() }
+        return store
+    }
+
+    /// Makes the file's name durable.
+    var nameSync: CommitQueue.NameSync {
+        { [medium, path] () throws(FileError) in try medium.syncDirectory(of: path) }
+    }
+
+    /// Opens the file for writing, and ends what a crash left undone.
+    ///
+    /// - Returns: the newest state, the file's lock, the end of what is known to be on the medium, and how the file ended.
+    func openNewest() throws(StoreError) -> (
+        StoreState, any FileLock, syncedEnd: UInt64, ending: FileEnding
+    ) {
+        let (file, lock, isNew) = try openLocked()
         let record = try lastRecord(in: file)
+        let ending = isNew ? FileEnding(newFileOf: record.end) : try FileEnding(of: file, after: record)
         let syncedEnd = try secure(file, upTo: record)
         file.writtenEnd.store(record.end, ordering: .releasing)
         file.mapped?.extend(to: syncedEnd)
@@ -57,39 +90,60 @@ struct StoreOpener {
         let state =
             output.count > 0 ? replayed.keeping(ReplayedNodes(file: file, bytes: output.unwritten)) : replayed
         if output.count == 0 { output.release() }
-        return Store(path: path, options: options, environment: environment, state: state) { publish in
-            Store.Writer(
-                lock: lock,
-                queue: CommitQueue(
-                    state: state, syncedEnd: syncedEnd, durability: options.durability,
-                    nameSync: { [medium, path] () throws(FileError) in try medium.syncDirectory(of: path) },
-                    publish: publish))
-        }
+        return (state, lock, syncedEnd, ending)
     }
 
     /// Opens the file for writing, made if there is none and whole after an unfinished swap.
     ///
     /// Nothing is written or removed before the file is known to be a store's. The lock is the file's own, whatever name
     /// leads to it; a compaction locks the new file before that takes the name.
-    private func openLocked() throws(StoreError) -> (DataFile, any FileLock) {
+    ///
+    /// - Returns: the file, its lock, and whether the file was made just now.
+    private func openLocked() throws(StoreError) -> (DataFile, any FileLock, isNew: Bool) {
+        var isNew = false
         while true {
             if options.createIfMissing,
                 try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil
             {
-                try StoreCreator(path: path, options: options, environment: environment, access: access)
-                    .create()
+                try create()
+                isNew = true
             }
             let file = try fileCall { () throws(FileError) in try medium.open(path, .readWrite) }
             let header = try header(of: file)
-            let lock = try fileCall { () throws(FileError) in try file.lock() }
+            let lock = try fileCall { () throws(FileError) in
+                options.writers == .takingTurns ? try file.lockInTurn() : try file.lock()
+            }
             // Another file may have taken the name before the lock was had.
             guard try file.isNamed(path, in: medium) else { continue }
             let data = try dataFile(file, header)
             try checkWritable(header)
             let files = CompactionFiles(path: path, medium: medium)
-            try files.removeLeftovers()
+            try removeLeftovers(files)
             if try files.repeatUnsyncedSwap() { continue }
-            return (data, lock)
+            return (data, lock, isNew)
+        }
+    }
+
+    /// Makes the store. Where processes take turns, whoever makes it at the same time is waited for.
+    private func create() throws(StoreError) {
+        let creator = StoreCreator(
+            path: path, options: options, environment: environment, access: access, previous: previous)
+        do throws(StoreError) {
+            try creator.create()
+        } catch {
+            guard options.writers == .takingTurns, error.code == .locked else { throw error }
+            let file = try? medium.open(creator.temporary, .readWrite)
+            try? file?.lockInTurn().release()
+        }
+    }
+
+    private func removeLeftovers(_ files: CompactionFiles) throws(StoreError) {
+        let isShared = options.writers == .takingTurns
+        do throws(StoreError) {
+            try files.removeLeftovers(isShared: isShared)
+        } catch {
+            // A compaction of another process is no leftover.
+            guard isShared, error.code == .locked else { throw error }
         }
     }
 
@@ -180,7 +234,7 @@ struct StoreOpener {
         return record
     }
 
-    private func replayer(_ file: DataFile) -> Replayer {
+    func replayer(_ file: DataFile) -> Replayer {
         Replayer(file: file, reductions: reductions, nodeSize: options.nodeSizeInRange)
     }
 

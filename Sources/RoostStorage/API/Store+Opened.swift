@@ -5,6 +5,9 @@ extension Store {
     /// Whether the store was opened for reading only.
     package var isReadOnly: Bool { options.readOnly }
 
+    /// What transforms the chunks of the present file; `nil` where nothing does, and after closing.
+    package var transform: (any ChunkTransform)? { state.file.codec.transform }
+
     /// When its commits count as done.
     package var durability: StoreOptions.Durability { options.durability }
 }

@@ -5,41 +5,52 @@ import Synchronization
 
 /// An ordered key–value store in one file: named trees that commit together, snapshots, a durable log.
 ///
-/// One process writes at a time, any number read. A store can be used from any thread: ``write(_:)`` runs one
+/// One process writes at a time, any number read; several may write by turns where the options say so
+/// (``StoreOptions/writers``). A store can be used from any thread: ``write(_:)`` runs one
 /// transaction after another, ``read(_:)`` and snapshots never wait. It closes when the last reference goes, or by
 /// ``close()``.
 public final class Store: Sendable {
     let environment: Environment
+    /// Without the transform, which the ``compactor`` keeps until the store is closed.
     let options: StoreOptions
     let path: String
     let checkpointer: Checkpointer
     let spareBuffers = SpareBuffers()
     let compactor: Compactor
     let published: PublishedSnapshot
+    /// How the file ended when the store was opened. What was committed, compacted or cut off since is not in it.
+    public let ending: FileEnding
     /// `nil` in a store that was opened for reading only.
     private let writer: Mutex<Writer?>
     /// The writer's turn, which no thread owns, so that a transaction may move between threads.
     private let turn = DispatchSemaphore(value: 1)
+    /// Held while this process writes; `nil` where it is the only one that may.
+    let fileTurn: FileTurn?
     /// The thread that runs the body of a ``write(_:)``; 0 when there is none.
     private let writingThread = Atomic<UInt>(0)
     /// Shared by all stores, because a compaction hands nodes in memory from one to another.
     private static let owners = Atomic<UInt64>(1)
 
     struct Writer: Sendable {
-        let lock: any FileLock
+        /// Kept until the store is closed; `nil` where processes take turns.
+        let lock: (any FileLock)?
         let queue: CommitQueue
     }
 
     init(
-        path: String, options: StoreOptions, environment: Environment, state: StoreState,
+        path: String, options: StoreOptions, environment: Environment, state: StoreState, ending: FileEnding,
         makeWriter: (@escaping @Sendable (StoreState) -> Void) -> Writer?
     ) {
         self.path = path
-        self.options = options
+        self.ending = ending
+        var known = options
+        known.transform = nil
+        self.options = known
         self.environment = environment
         checkpointer = Checkpointer(
             pendingLimit: options.pendingLimitInRange, logLimit: options.logLimitInRange)
         compactor = Compactor(options)
+        fileTurn = options.writers == .takingTurns && !options.readOnly ? FileTurn() : nil
         let published = PublishedSnapshot(state)
         self.published = published
         writer = Mutex(nil)
@@ -73,12 +84,26 @@ public final class Store: Sendable {
         try checkNotWriting()
         turn.wait()
         do throws(StoreError) {
-            guard let queue = writer.withLock({ $0?.queue }) else { throw notWritable() }
-            return WriteTransaction(store: self, queue: queue, base: try queue.base(), owner: nextOwner())
+            try takeFile()
+            do throws(StoreError) {
+                let queue = try commitQueue()
+                return WriteTransaction(
+                    store: self, queue: queue, base: try queue.base(), owner: nextOwner())
+            } catch {
+                passFile()
+                throw error
+            }
         } catch {
             turn.signal()
             throw error
         }
+    }
+
+    /// The options with the transform of the present file; without one after closing.
+    var openingOptions: StoreOptions {
+        var known = options
+        known.transform = compactor.transform
+        return known
     }
 
     var isWritable: Bool { writer.withLock { $0 != nil } }
@@ -110,19 +135,24 @@ public final class Store: Sendable {
         return queue
     }
 
-    /// Goes on in another file, where `state` is the newest. Only the holder of the writer's turn may ask, after
+    /// Goes on from `state`, the newest, in this file or another one. Only the holder of the writer's turn may ask, after
     /// everything staged was written.
     ///
     /// - Parameters:
     ///   - lock: the lock of that file.
     ///   - failure: why nothing more may be written, if so.
-    func adopt(_ state: StoreState, _ lock: any FileLock, syncedEnd: UInt64, failure: StoreError?) {
+    func adopt(
+        _ state: StoreState, _ lock: any FileLock, syncedEnd: UInt64, failure: StoreError? = nil,
+        nameSync: CommitQueue.NameSync? = nil
+    ) {
         let queue = CommitQueue(
-            state: state, syncedEnd: syncedEnd, durability: options.durability, publish: published.publish)
+            state: state, syncedEnd: syncedEnd, durability: options.durability, nameSync: nameSync,
+            sharesFile: fileTurn != nil, publish: published.publish)
         if let failure { queue.refuse(failure) }
         state.file.mapped?.extend(to: syncedEnd)
         checkpointer.reset()
-        writer.withLock { $0 = $0.map { _ in Writer(lock: lock, queue: queue) } }
+        fileTurn?.replace(lock)
+        writer.withLock { $0 = $0.map { _ in Writer(lock: fileTurn == nil ? lock : nil, queue: queue) } }
         published.publish(state)
     }
 
@@ -156,7 +186,7 @@ public final class Store: Sendable {
     ///   - reduction: the reduction that a new tree keeps; its function is known from now on.
     public func tree(_ name: String, reduction: Reduction? = nil) throws(StoreError) -> Tree {
         if let reduction { options.reductions.add(reduction) }
-        if let id = state.identifiers[name] { return Tree(id: id, name: name) }
+        if let tree = state.trees.tree(name) { return tree }
         let transaction = try beginWriting()
         let tree = try transaction.tree(name, reduction: reduction)
         try transaction.commit()
@@ -172,23 +202,36 @@ public final class Store: Sendable {
     // MARK: Closing
 
     /// Ends writing: makes a checkpoint if the log is long, notes the clean end in the file, gives prepared space and
-    /// the lock back. Where nothing was committed since the store was opened, nothing is written. Snapshots stay valid.
-    /// Closing twice does nothing.
+    /// the lock back. Where nothing was committed since the store was opened, nothing is written. Closing twice does
+    /// nothing.
+    ///
+    /// Snapshots that were taken before stay valid; those taken afterwards throw ``StoreError/Code/closed``. The memory of
+    /// the cache, and of an encrypted store's keys, which is wiped, is given back as soon as no snapshot needs it.
     ///
     /// What was committed needs no closing to be safe.
     public func close() throws(StoreError) {
-        guard isWritable else { return }
         try checkNotWriting()
         compactor.stop()
+        defer { forget() }
+        guard isWritable else { return }
         defer { abandon() }
         let state = state
         if try hasCommitted(), state.logBytes > Store.shortLog {
             let transaction = try beginWriting()
-            if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+            try transaction.commitCheckpoint()
         }
         turn.wait()
         defer { turn.signal() }
+        try takeFile()
+        defer { passFile() }
         try commitQueue().close(at: environment.clock.now())
+    }
+
+    /// Lets go of what was read and of what the key opens.
+    private func forget() {
+        compactor.transform = nil
+        let state = state
+        if !state.isClosed { published.publish(state.closed()) }
     }
 
     /// Whether anything was committed since the store was opened, or compacted.

@@ -9,12 +9,16 @@ struct StoreCreator {
     let environment: Environment
     /// Who may do what with the file; `nil` for what the process's umask leaves.
     let access: FileAccess?
+    /// The transform of the file whose content the new one is to take over, if that has one.
+    var previous: (any ChunkTransform)?
+
+    /// The name under which the store is made.
+    var temporary: String { path + ".new" }
 
     /// Makes an empty store, unless somebody else has just made one.
     func create() throws(StoreError) {
-        let temporary = path + ".new"
         let (file, lock) = try makeFile(
-            temporary, storeID: random(16), generation: 0, transform: options.transform)
+            temporary, storeID: random(16), generation: 0, transform: options.transform, after: previous)
         defer { withExtendedLifetime(lock) {} }
         guard try fileCall({ () throws(FileError) in try environment.medium.status(of: path) }) == nil else {
             return LeftoverFile(temporary, environment.medium).discard()
@@ -36,13 +40,14 @@ struct StoreCreator {
 
     /// A file with the header and its copy, and no commit yet; not synced. It is locked.
     func makeFile(
-        _ name: String, storeID: [UInt8], generation: UInt64, transform factory: (any ChunkTransformFactory)?
+        _ name: String, storeID: [UInt8], generation: UInt64, transform factory: (any ChunkTransformFactory)?,
+        after previous: (any ChunkTransform)?
     ) throws(StoreError) -> (DataFile, any FileLock) {
         let new = try NewFile(name, environment.medium, access)
         var header = FileHeader(
             storeID: storeID, fileID: random(16), salt: random(8).reduce(0) { $0 << 8 | UInt64($1) },
             created: environment.clock.now(), generation: generation)
-        let made = factory?.create(fileID: header.fileID)
+        let made = factory?.create(fileID: header.fileID, after: previous)
         if let made {
             header.requiredFeatures |= FileHeader.transformedFeature
             header.transformParameters = made.parameters

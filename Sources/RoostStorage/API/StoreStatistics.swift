@@ -17,7 +17,7 @@ public struct StoreStatistics: Hashable, Sendable {
 }
 
 extension Store {
-    /// How large the store is now. O(number of trees).
+    /// How large the store is now.
     public func statistics() throws(StoreError) -> StoreStatistics {
         let state = state
         let size = try fileCall { () throws(FileError) in try state.file.file.size() }

@@ -101,6 +101,38 @@ import RoostBytes
         }
     }
 
+    /// The values under `keys`, in their order; `nil` where there is none.
+    ///
+    /// Each node of the tree is visited once, however many keys it leads to: O(m log m + n) for m keys and n nodes on the
+    /// ways to them.
+    public func values(_ keys: [Key]) throws(StoreError) -> [[UInt8]?] {
+        var values = [[UInt8]?](repeating: nil, count: keys.count)
+        var chunks: [(index: Int, chunk: ChunkReference)] = []
+        try withReader { (reader) throws(StoreError) in
+            try BatchLookup(keys, in: reader).run { (index, entry) throws(StoreError) in
+                if entry.kind == .none {
+                    values[index] = entry.inline.array
+                } else {
+                    chunks.append((index, entry.chunk))
+                }
+            }
+            for (index, chunk) in chunks { try reader.file.visitValue(chunk) { values[index] = $0.array } }
+        }
+        return values
+    }
+
+    /// Calls `body` in key order with the place in `keys`, the inline bytes and the value of each key that has an entry;
+    /// as ``values(_:)``.
+    package func forEachEntry(
+        of keys: [Key], _ body: (Int, ByteView, ValueReference?) -> Void
+    ) throws(StoreError) {
+        try withReader { (reader) throws(StoreError) in
+            try BatchLookup(keys, in: reader).run { (index, entry) throws(StoreError) in
+                body(index, entry.inline, entry.value)
+            }
+        }
+    }
+
     /// Calls `body` with a value, valid during the call.
     @usableFromInline
     package func visitValue(at reference: ValueReference, _ body: (ByteView) -> Void) throws(StoreError) {

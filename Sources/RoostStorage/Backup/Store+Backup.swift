@@ -26,6 +26,7 @@ extension Store {
     /// - Throws: as ``backup(to:progress:)``.
     package func beginBackup(to path: String) throws(StoreError) -> PendingBackup {
         let state = state
+        try state.checkOpen()
         let target = try BackupTarget(path, of: state.file, medium: environment.medium)
         return PendingBackup(
             path: path, target: target, earlier: try target.continuation(upTo: state.record),

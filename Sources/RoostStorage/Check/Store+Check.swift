@@ -59,6 +59,7 @@ extension Snapshot {
     public func check(
         _ options: CheckOptions = CheckOptions(), progress: ProgressHandler? = nil
     ) throws(StoreError) -> CheckReport {
+        try state.checkOpen()
         let file = DataFile(
             file: state.file.file, header: state.file.header, transform: state.file.codec.transform,
             cacheLimit: StoreCheck.cacheLimit)

@@ -72,7 +72,7 @@ struct StoreCheck {
         let trees = TreesCheck(file, at: newest, reductions: reductions, options, findings, meter)
         let state = try trees.run(from: checkpoint)
         report.trees = state?.trees.count ?? 0
-        report.entries = state?.trees.values.reduce(0) { $0 &+ $1.root.summary.count } ?? 0
+        report.entries = state?.trees.weight.summary.count ?? 0
         report.nodes = trees.nodes
         report.values = trees.values
     }

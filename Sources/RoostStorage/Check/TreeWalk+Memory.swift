@@ -92,8 +92,7 @@ extension WriteTransaction {
     /// What is wrong with the trees as the transaction has them now; empty when all is well. Walks everything.
     func checkInvariants() throws(StoreError) -> [CheckFinding] {
         let findings = FindingList(limit: 100)
-        for id in trees.sortedIdentifiers {
-            guard let version = trees.version(id) else { continue }
+        for version in trees.versions {
             let walk = TreeWalk(
                 file: file, tree: version.name, reduction: version.reader.reduction?.function,
                 findings: findings,

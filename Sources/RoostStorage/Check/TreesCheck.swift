@@ -36,7 +36,7 @@ final class TreesCheck {
         while let start = lower {
             let ledger = ChunkLedger(from: start, memoryLimit: options.memoryLimit, findings)
             try noteLog(since: checkpoint, in: ledger)
-            for tree in newest.trees.values.sorted(by: { $0.id < $1.id }) {
+            for tree in newest.trees {
                 frontier[tree.id] = try walk(tree, ledger, isFirst: start == 0)
             }
             lower = ledger.finish()
@@ -117,7 +117,7 @@ final class TreesCheck {
     private func walkStored(
         _ stored: StoreState, _ frontier: [UInt64: [UInt64: Summary]], _ newest: StoreState
     ) throws(StoreError) {
-        for tree in stored.trees.values.sorted(by: { $0.id < $1.id }) {
+        for tree in stored.trees {
             if case .stored? = newest.trees[tree.id]?.root { continue }
             let walk = makeWalk(tree, findings, false) { (_, _, _) throws(StoreError) in }
             walk.known = frontier[tree.id] ?? [:]

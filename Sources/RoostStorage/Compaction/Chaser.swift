@@ -31,6 +31,7 @@ final class Chaser {
                 guard let record = try stream.next() else {
                     throw .damaged("a commit that was whole a moment ago", at: last.end, in: source.path)
                 }
+                source.noteHistory(of: record)
                 try catchUp.replay(record, in: transaction)
                 last = record
                 try pace.check()

@@ -11,7 +11,10 @@ final class CompactedStore {
         _ environment: Environment
     ) {
         self.lock = lock
-        store = Store(path: path, options: options, environment: environment, state: state) { publish in
+        store = Store(
+            path: path, options: options, environment: environment, state: state,
+            ending: FileEnding(newFileOf: state.record.end)
+        ) { publish in
             Store.Writer(
                 lock: lock,
                 queue: CommitQueue(

@@ -14,30 +14,34 @@ final class Compaction {
     private let storeOptions: StoreOptions
     private let environment: Environment
     private let files: CompactionFiles
+    /// Whether other processes write the store, too.
+    private let isShared: Bool
 
     init(
-        _ store: Store, _ options: CompactionOptions, _ control: CompactionControl,
+        _ store: Store, from source: StoreState, _ options: CompactionOptions, _ control: CompactionControl,
         progress: ProgressHandler?
     ) {
         self.store = store
         self.options = options
         self.control = control
         self.progress = progress
-        source = store.state
+        self.source = source
         environment = store.environment
         files = CompactionFiles(path: store.path, medium: environment.medium)
-        var storeOptions = store.options
-        storeOptions.transform = options.factory(instead: store.compactor.transform)
+        var storeOptions = store.openingOptions
+        storeOptions.transform = options.factory(instead: storeOptions.transform)
         storeOptions.compression = options.compression ?? storeOptions.compression
         storeOptions.nodeSize = options.nodeSize ?? storeOptions.nodeSize
         storeOptions.durability = .full
         storeOptions.compactsAutomatically = false
+        storeOptions.writers = .one
+        isShared = store.fileTurn != nil
         self.storeOptions = storeOptions
     }
 
     /// Does all of it. When it throws, the store goes on in its old file, and the new one is gone.
     func run() throws(StoreError) -> CompactionResult {
-        try files.removeLeftovers()
+        try files.removeLeftovers(isShared: isShared)
         let pace = CompactionPace(
             control: control, clock: environment.clock, bytesPerSecond: options.bytesPerSecond,
             bytesTotal: source.liveBytes, progress: progress)
@@ -80,7 +84,7 @@ final class Compaction {
             path: files.path, options: storeOptions, environment: environment, access: access)
         let (file, lock) = try creator.makeFile(
             files.target, storeID: source.file.header.storeID, generation: source.file.header.generation &+ 1,
-            transform: storeOptions.transform)
+            transform: storeOptions.transform, after: source.file.codec.transform)
         let output = CommitBuffer(
             file: file, start: Format.firstCommit, compression: storeOptions.compression,
             spares: SpareBuffers())
@@ -89,22 +93,22 @@ final class Compaction {
             output: output, nodeSize: storeOptions.nodeSizeInRange, relocations: relocations,
             gatherer: ValueGatherer(file: source.file, end: source.record.end), pace: pace,
             batchSize: options.memoryInRange / 8)
+        let list = try listTrees(in: output)
         let trees = try copyTrees(to: target)
-        var directory = RootDirectory(nextTreeID: source.nextTreeID, trees: [])
+        var directory = RootDirectory(nextTreeID: source.trees.nextID, trees: [])
         for tree in trees {
             directory.trees.append(
                 RootDirectory.Tree(id: tree.id, name: tree.name, reduction: tree.reduction, root: tree.root))
         }
-        let record = try write(directory, to: output)
+        let record = try write(directory, list, to: output)
         let state = StoreState(
-            file: file, record: record, trees: Dictionary(uniqueKeysWithValues: trees.map { ($0.id, $0) }),
-            nextTreeID: source.nextTreeID, logBytes: 0)
+            file: file, record: record, trees: TreeTable(trees, nextID: source.trees.nextID), logBytes: 0)
         return (state, lock)
     }
 
     private func copyTrees(to target: CopyTarget) throws(StoreError) -> [TreeVersion] {
         var copiers: [(TreeVersion, TreeCopier)] = []
-        for version in source.trees.values.sorted(by: { $0.id < $1.id }) {
+        for version in source.trees {
             let copier = TreeCopier(version, of: source, to: target)
             try copier.copy()
             copiers.append((version, copier))
@@ -119,11 +123,24 @@ final class Compaction {
         return trees
     }
 
-    private func write(_ directory: RootDirectory, to output: CommitBuffer) throws(StoreError) -> CommitRecord
-    {
+    /// Writes, first of all, operations that make the trees and name those with entries: what tells whose the roots are where
+    /// all root directories are lost. Nobody replays them otherwise.
+    private func listTrees(in output: CommitBuffer) throws(StoreError) -> ChunkReference? {
+        guard source.trees.count > 0 else { return nil }
+        let payload = ByteBuffer()
+        OperationChunk.begin(after: nil, in: payload)
+        OperationChunk.append(listOf: Array(source.trees), to: payload)
+        defer { extendLifetime(payload) }
+        return try output.append(.operations, payload.view)
+    }
+
+    private func write(
+        _ directory: RootDirectory, _ list: ChunkReference?, to output: CommitBuffer
+    ) throws(StoreError) -> CommitRecord {
         let encoded = output.file.complete(directory).encoded()
         var record = CommitRecord(
             .checkpoint, number: source.record.number, syncedEnd: output.start, time: source.record.time)
+        record.operations = list
         record.directory = try output.append(.directory, encoded.view)
         let offset = output.recordOffset(of: .checkpoint)
         record.checkpoint = offset
@@ -147,7 +164,10 @@ final class Compaction {
     private func approach(_ chaser: Chaser) throws(StoreError) {
         var rounds = 0
         while true {
-            let goal = try withStore { (store) throws(StoreError) in store.state.record }
+            let goal = try withStore { (store) throws(StoreError) in
+                if isShared { try store.refresh() }
+                return store.state.record
+            }
             guard chaser.distance(to: goal) > Compaction.shortDistance else { return }
             rounds += 1
             if rounds <= Compaction.freeRounds {
@@ -181,6 +201,8 @@ final class Compaction {
             let result: R? = try withStore { (store) throws(StoreError) in
                 guard store.takeTurn(within: 0.1) else { return nil }
                 defer { store.passTurn() }
+                try store.takeFile()
+                defer { store.passFile() }
                 return try body(store)
             }
             if let result { return result }

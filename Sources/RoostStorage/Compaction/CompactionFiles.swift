@@ -13,8 +13,11 @@ struct CompactionFiles {
     private var unsynced: String { path + ".compact-unsynced" }
 
     /// Removes what a compaction left that did not come to its end.
-    func removeLeftovers() throws(StoreError) {
-        for name in [target, scratch] { try LeftoverFile(name, medium).remove(isOwned: true) }
+    ///
+    /// - Parameter isShared: whether another process may be compacting the store.
+    /// - Throws: ``StoreError/Code/locked`` when one is.
+    func removeLeftovers(isShared: Bool) throws(StoreError) {
+        for name in [target, scratch] { try LeftoverFile(name, medium).remove(isOwned: !isShared) }
     }
 
     // MARK: A swap whose sync failed

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Sees to it that a store is compacted by one at a time, and by itself when it is time.
 final class Compactor: Sendable {
-    private let options: StoreOptions
+    private let threshold: Double
     private let current: Mutex<Current>
     private let running = DispatchGroup()
     /// Whether a commit needs to ask any further; and from which size of the file on.
@@ -26,7 +26,7 @@ final class Compactor: Sendable {
     private static let growth: UInt64 = 2
 
     init(_ options: StoreOptions) {
-        self.options = options
+        threshold = options.compactionThreshold
         current = Mutex(Current(transform: options.transform))
         mayStart = Atomic(options.compactsAutomatically && !options.readOnly)
     }
@@ -51,7 +51,8 @@ final class Compactor: Sendable {
             }
         }
         defer { end() }
-        let result = try Compaction(store, options, control, progress: progress).run()
+        let source = try store.compactionSource()
+        let result = try Compaction(store, from: source, options, control, progress: progress).run()
         note(result)
         return result
     }
@@ -112,14 +113,21 @@ final class Compactor: Sendable {
             let control = CompactionControl()
             guard begin(control, isAutomatic: true) else { return wait(from: size) }
             defer { end() }
-            guard let compaction = store.map({ Compaction($0, CompactionOptions(), control, progress: nil) })
-            else { return }
-            do throws(StoreError) { note(try compaction.run()) } catch { wait(from: size) }
+            do throws(StoreError) {
+                let compaction = try store.map { (store) throws(StoreError) in
+                    Compaction(
+                        store, from: try store.compactionSource(), CompactionOptions(), control, progress: nil
+                    )
+                }
+                if let compaction { note(try compaction.run()) }
+            } catch {
+                wait(from: size)
+            }
         }
     }
 
     private func isWorthwhile(live: UInt64, of size: UInt64) -> Bool {
-        Double(live) < options.compactionThreshold * Double(size)
+        Double(live) < threshold * Double(size)
     }
 
     /// Decides when to look again: any time, or, where compacting did not help, once the file has grown.

@@ -42,8 +42,8 @@ struct FileSwap {
         guard let file = try? state.file.file.handle(named: files.path) else { return state }
         let data = DataFile(state.file, reopened: file, writtenEnd: state.record.end, values: values)
         return StoreState(
-            file: data, record: state.record, trees: state.trees.mapValues { $0.reopened(data) },
-            nextTreeID: state.nextTreeID, logBytes: state.logBytes)
+            file: data, record: state.record,
+            trees: state.trees.reopened(data), logBytes: state.logBytes)
     }
 
     /// Makes the new name durable. If that fails a crash may bring the old file back, so that nothing more must be

@@ -6,15 +6,23 @@ extension Store {
     ///
     /// Reads what was committed since, or, where the writer made a checkpoint meanwhile, its roots and the operations
     /// after it; opens the new file where a compaction has put one in the old one's place. A commit that is just being
-    /// written is left for the next time. In a store that writes itself there is nothing to do.
+    /// written is left for the next time. A store that writes by turns with other processes waits for its turn and catches
+    /// up as a transaction does. One that alone writes has nothing to do.
     ///
     /// - Returns: whether there was something new.
     /// - Throws: ``StoreError``, with the store as it was before.
     @discardableResult
     public func refresh() throws(StoreError) -> Bool {
-        guard options.readOnly else { return false }
+        guard options.readOnly || fileTurn != nil else { return false }
         takeTurn()
         defer { passTurn() }
+        guard fileTurn == nil else {
+            let before = state.record
+            try takeFile()
+            defer { passFile() }
+            return state.record != before
+        }
+        try state.checkOpen()
         guard let newer = try Follower(store: self).newerState() else { return false }
         newer.mapSyncedValues()
         published.publish(newer)
@@ -33,11 +41,13 @@ private struct Follower {
     }
 
     private var opener: StoreOpener {
-        StoreOpener(path: store.path, options: store.options, environment: store.environment)
+        StoreOpener(path: store.path, options: store.openingOptions, environment: store.environment)
     }
 
     func newerState() throws(StoreError) -> StoreState? {
-        guard try isStillThere() else { return try opener.newestState(of: try opener.openFile(.readOnly)) }
+        guard try store.isStillThere(state) else {
+            return try opener.newestState(of: try opener.openFile(.readOnly))
+        }
         var stream = CommitStream(file: state.file, after: state.record)
         var records: [CommitRecord] = []
         while let record = try stream.next() { records.append(record) }
@@ -48,24 +58,10 @@ private struct Follower {
         return try continued(with: records)
     }
 
-    /// Whether the path still leads to the file that is open, and the commit is in it. A writer that could not sync a
-    /// commit, and came up again without it, leaves a file that went another way.
-    private func isStillThere() throws(StoreError) -> Bool {
-        let (named, held) = try fileCall { () throws(FileError) in
-            (try store.environment.medium.status(of: store.path)?.identity, try state.file.file.identity())
-        }
-        guard named == held else { return false }
-        return try LogScanner(file: state.file).record(at: state.record.offset) == state.record
-    }
-
     private func reload(_ newest: CommitRecord) throws(StoreError) -> StoreState {
-        var file = state.file
-        if file.isShortOfReplayedRegions {
-            file = DataFile(
-                file: file.file, header: file.header, transform: file.codec.transform,
-                cacheLimit: store.options.cacheSize, values: store.options.valueAccess)
-        }
-        return try opener.state(at: newest, of: file)
+        let file = state.file
+        return try opener.state(
+            at: newest, of: file.isShortOfReplayedRegions ? DataFile(anew: file, store.options) : file)
     }
 
     /// The state with the operations of `records` applied. Nodes that others may be reading are copied first, because

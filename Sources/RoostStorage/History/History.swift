@@ -48,6 +48,7 @@ public final class HistoryCursor {
     ///
     /// - Throws: ``StoreError/Code/damaged`` where the record is not what the newer commit says it is.
     public func next() throws(StoreError) -> Commit? {
+        try state.checkOpen()
         if isAtStart {
             isAtStart = false
         } else if let current = record {
@@ -67,6 +68,7 @@ extension Store {
     /// - Throws: ``StoreError/Code/notFound`` when the commit is not in the file any more, as after a compaction.
     public func snapshot(at commit: Commit) throws(StoreError) -> Snapshot {
         let state = state
+        try state.checkOpen()
         if Commit(state.record) == commit { return Snapshot(state: state) }
         guard commit.offset < state.record.offset,
             let record = try LogScanner(file: state.file).record(at: commit.offset),

@@ -66,7 +66,7 @@ struct Inspector {
         }
         inspection.revive(directory.range, .directory, isChunk: true)
         guard let state = try state(at: newest, since: checkpoint) else { return }
-        for tree in state.trees.values.sorted(by: { $0.name < $1.name }) {
+        for tree in state.trees.sorted(by: { $0.name < $1.name }) {
             inspection.trees.append(try survey(tree, newest, &inspection, meter))
         }
     }

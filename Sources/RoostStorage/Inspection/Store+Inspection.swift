@@ -43,6 +43,7 @@ extension Store {
         _ inspecting: InspectionOptions = InspectionOptions(), progress: ProgressHandler? = nil
     ) throws(StoreError) -> StoreInspection {
         let state = state
+        try state.checkOpen()
         let file = DataFile(
             file: state.file.file, header: state.file.header, transform: state.file.codec.transform,
             cacheLimit: StoreCheck.cacheLimit)

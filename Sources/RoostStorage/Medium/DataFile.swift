@@ -47,6 +47,15 @@ final class DataFile: Sendable {
         writtenEnd.store(end, ordering: .releasing)
     }
 
+    /// The same file, of which nothing is in memory yet. What `other` keeps under places beyond the end of what is written
+    /// does not count here.
+    convenience init(anew other: DataFile, _ options: StoreOptions) {
+        self.init(
+            file: other.file, header: other.header, transform: other.codec.transform,
+            cacheLimit: options.cacheSize, values: options.valueAccess)
+        for entry in other.codec.history.entries { codec.history.note(entry) }
+    }
+
     var path: String { file.path }
 
     /// `directory` with what else a checkpoint keeps in it.

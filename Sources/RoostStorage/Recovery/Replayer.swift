@@ -64,16 +64,16 @@ struct Replayer {
         for entry in directory.history where entry.start <= checkpoint.start {
             file.codec.history.note(entry)
         }
-        let names = Set(directory.trees.map(\.name))
+        let names = Set(directory.trees.map { Key($0.name) })
         guard names.count == directory.trees.count else { throw file.damaged("two trees of one name", place) }
         let trees = directory.trees.map {
             let reduction = TreeReduction($0.reduction, in: reductions)
             let reader = TreeReader(file: file, root: $0.root, reduction: reduction)
-            return ($0.id, TreeVersion(id: $0.id, name: $0.name, reader: reader))
+            return TreeVersion(id: $0.id, name: $0.name, reader: reader)
         }
         return StoreState(
-            file: file, record: checkpoint, trees: Dictionary(uniqueKeysWithValues: trees),
-            nextTreeID: directory.nextTreeID, logBytes: 0)
+            file: file, record: checkpoint, trees: TreeTable(trees, nextID: directory.nextTreeID), logBytes: 0
+        )
     }
 
     /// Replays `records`, oldest first, onto `base`.
@@ -91,8 +91,8 @@ struct Replayer {
             last = record
         }
         return StoreState(
-            file: file, record: last, trees: changes.versions, nextTreeID: changes.nextTreeID,
-            logBytes: base.logBytes + output.loggedBytes, replayed: base.replayed)
+            file: file, record: last, trees: changes.versions, logBytes: base.logBytes + output.loggedBytes,
+            replayed: base.replayed)
     }
 
     /// The commit's chunks of operations, first to last.

@@ -2,7 +2,11 @@ import RoostBytes
 
 /// Finds nodes of a compacted file that no readable node leads to: there, a tree's first state stands nowhere else.
 ///
-/// A leaf is given to the tree that misses its keys, if there is exactly one; the others come into trees of their own.
+/// Where no root directory is left, the list of trees that the file begins with tells whose the nodes are that are no other
+/// node's child: these are the roots, in the order of the trees. Where there are too many or too few of them, or where some
+/// trees only miss parts, a leaf is given to the tree that misses its keys, if there is exactly one; the others come into trees
+/// of their own.
+///
 /// Memory: about 40 bytes for each node of the file's first commit.
 struct OrphanSearch {
     private let salvage: Salvage
@@ -37,9 +41,24 @@ struct OrphanSearch {
                 }
             }
         }
-        for node in nodes where !children.contains(node.chunk.offset) {
-            try copy(node.chunk, node.level, makesTree: !hasRoots || directory != nil)
+        let tops = nodes.filter { !children.contains($0.chunk.offset) }
+        let owners = hasRoots ? [] : try makeListedTrees()
+        for (index, top) in tops.enumerated() {
+            let owner = owners.count == tops.count ? owners[index] : nil
+            try copy(top.chunk, top.level, to: owner, makesTree: !hasRoots || directory != nil)
         }
+    }
+
+    /// Makes the trees that the file's list names; answers which of them have entries, in their order.
+    private func makeListedTrees() throws(StoreError) -> [UInt64] {
+        guard let chunk = try salvage.source.operations(in: first).chunks.first,
+            let payload = try? file.payload(.operations, chunk),
+            let list = payload.withView({ try? OperationChunk.list(in: $0) })
+        else { return [] }
+        for case .create(let id, let name, let reduction) in list.making {
+            try salvage.target.create(id, name: name, reduction: reduction)
+        }
+        return list.filled.filter { salvage.target.name($0) != nil }
     }
 
     /// Everything that the first commit's own roots lead to.
@@ -59,15 +78,23 @@ struct OrphanSearch {
     ) -> SalvageWalk {
         SalvageWalk(
             file: file, end: first.end, meter: salvage.meter, wanted: nil, leaf: leaf,
-            loss: { (_, _) throws(StoreError) in })
+            loss: { [salvage] (child, _) throws(StoreError) in
+                salvage.report.add(damaged: child.chunk.offset..<child.chunk.end)
+            })
     }
 
     /// Copies what is below a node that nothing leads to.
-    private func copy(_ top: ChunkReference, _ level: UInt8, makesTree: Bool) throws(StoreError) {
+    ///
+    /// - Parameter known: the tree that it is the root of, if that is known.
+    private func copy(
+        _ top: ChunkReference, _ level: UInt8, to known: UInt64?, makesTree: Bool
+    ) throws(StoreError) {
         let stray = UInt64(1) << 63 | top.offset
         var walk = makeWalk { (page, chunk, _) throws(StoreError) in
             guard page.count > 0 else { return }
-            if let (tree, parts) = owner(of: page) {
+            if let known {
+                _ = try salvage.copy(page, chunk, [KeySpan()], to: known)
+            } else if let (tree, parts) = owner(of: page) {
                 _ = try salvage.copy(page, chunk, parts, to: tree)
             } else if makesTree {
                 if salvage.target.name(stray) == nil {

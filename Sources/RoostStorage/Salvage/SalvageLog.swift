@@ -1,6 +1,9 @@
 import RoostBytes
 
 /// Applies the log of a damaged file to what was copied of its trees, oldest commit first.
+///
+/// A key whose new value can't be read keeps the state from before the commit, whatever else the commit did to it on the way: it
+/// never gets a value that no commit ended with.
 struct SalvageLog {
     private let salvage: Salvage
     /// Parts of trees that are older than the rest.
@@ -12,6 +15,9 @@ struct SalvageLog {
     private let makesTrees: Bool
     /// The lowest identifier that a tree which is made now can have; making others has been done.
     private var nextTree: UInt64
+    /// Of the commit that is being applied, the keys of each tree that it leaves with a value that can't be read, and where
+    /// that stands.
+    private var unreadable: [UInt64: [[UInt8]: ChunkReference]] = [:]
 
     init(
         _ salvage: Salvage, older: [UInt64: KeySpans], since: UInt64, hasRoots: Bool, nextTree: UInt64
@@ -32,8 +38,76 @@ struct SalvageLog {
             for range in damage where region.end > since || !older.isEmpty {
                 salvage.report.add(damaged: range)
             }
-            for chunk in chunks { try apply(chunk, at: region.end) }
+            let commits = region.kind == .gap ? commits(chunks) : [chunks]
+            for commit in commits { try apply(commit, at: region.end) }
             try salvage.meter.advance(region.end - region.start)
+        }
+    }
+
+    /// The chunks of operations of a stretch without records, commit by commit, as far as they follow one another.
+    private func commits(_ chunks: [ChunkReference]) -> [[ChunkReference]] {
+        var commits: [[ChunkReference]] = []
+        for chunk in chunks {
+            let payload = try? salvage.file.payload(.operations, chunk)
+            let previous = payload.flatMap { bytes in
+                bytes.withView { try? OperationChunk.previous(in: $0, at: chunk) }
+            }
+            if let previous, previous == commits.last?.last {
+                commits[commits.count - 1].append(chunk)
+            } else {
+                commits.append([chunk])
+            }
+        }
+        return commits
+    }
+
+    /// Applies the operations of one commit, which ends at `commit` or before.
+    private mutating func apply(_ chunks: [ChunkReference], at commit: UInt64) throws(StoreError) {
+        unreadable = try unreadableValues(in: chunks, at: commit)
+        for chunk in chunks { try apply(chunk, at: commit) }
+        for (tree, keys) in unreadable where target.name(tree) != nil {
+            for (key, value) in keys { salvage.noteValue(key, value, tree) }
+        }
+    }
+
+    /// The keys that the operations leave with a value that can't be read.
+    private func unreadableValues(
+        in chunks: [ChunkReference], at commit: UInt64
+    ) throws(StoreError) -> [UInt64: [[UInt8]: ChunkReference]] {
+        var lost: [UInt64: [[UInt8]: ChunkReference]] = [:]
+        for chunk in chunks {
+            guard let payload = try? salvage.file.payload(.operations, chunk) else { continue }
+            payload.withView { bytes in
+                for section in (try? OperationChunk.sections(of: bytes)) ?? []
+                where section.tree != OperationChunk.treeSection {
+                    var keys = lost[section.tree] ?? [:]
+                    var decoder = OperationDecoder(section.bytes)
+                    // What can't be decoded is noted when it is applied.
+                    while (try? decoder.next { note($0, section.tree, commit, in: &keys) }) == true {}
+                    lost[section.tree] = keys.isEmpty ? nil : keys
+                }
+            }
+        }
+        return lost
+    }
+
+    /// Notes in `keys` what an operation does to keys whose values can't be read.
+    private func note(
+        _ operation: Operation, _ tree: UInt64, _ commit: UInt64, in keys: inout [[UInt8]: ChunkReference]
+    ) {
+        switch operation {
+        case .put(let key, let entry):
+            let key = key.array
+            let isLost =
+                isNew(key, tree, commit) && entry.kind != .none
+                && (try? salvage.file.payload(.value, entry.chunk)) == nil
+            keys[key] = isLost ? entry.chunk : nil
+        case .delete(let key):
+            if !keys.isEmpty { keys[key.array] = nil }
+        case .deleteRange(let lower, let upper):
+            let span = KeySpan(lower: lower ?? [], upper: upper)
+            keys = keys.filter { !span.contains($0.key) }
+        case .appendLeaf: break
         }
     }
 
@@ -86,16 +160,19 @@ struct SalvageLog {
     private func apply(_ operation: Operation, to tree: UInt64, at commit: UInt64) throws(StoreError) {
         switch operation {
         case .put(let key, let entry):
-            guard isNew(key.array, tree, commit) else { return }
-            let isThere = try target.put(tree, key, entry)
-            if !isThere { salvage.noteValue(key.array, entry.chunk, tree) }
+            if isWanted(key.array, tree, commit) { _ = try target.put(tree, key, entry) }
         case .delete(let key):
-            if isNew(key.array, tree, commit) { try target.delete(tree, key.array) }
+            if isWanted(key.array, tree, commit) { try target.delete(tree, key.array) }
         case .deleteRange(let lower, let upper):
             try delete(KeySpan(lower: lower ?? [], upper: upper), tree, commit)
         case .appendLeaf(let leaf):
             try append(leaf, tree, commit)
         }
+    }
+
+    /// Whether what the commit did to `key` is to be done again.
+    private func isWanted(_ key: [UInt8], _ tree: UInt64, _ commit: UInt64) -> Bool {
+        unreadable[tree]?[key] == nil && isNew(key, tree, commit)
     }
 
     /// Whether what was copied may lack what the commit did to `key`.

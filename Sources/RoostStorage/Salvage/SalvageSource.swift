@@ -29,9 +29,11 @@ struct SalvageSource {
         var regions: [Region] = []
         var end = size
         var newest: UInt64 = 0
+        var oldest: CommitRecord?
         while let record = try LogScanner(file: file).nearestRecord(before: end), record.end <= end {
             newest = max(newest, record.number)
             file.noteHistory(of: record)
+            oldest = record
             if record.end < end { regions.append(Region(start: record.end, end: end, kind: .gap)) }
             regions.append(
                 Region(
@@ -41,6 +43,12 @@ struct SalvageSource {
         }
         if end > Format.firstCommit {
             regions.append(Region(start: Format.firstCommit, end: end, kind: .gap))
+            // Where the first record is lost, the next one tells what it was written under, as far as it was the same writer; root
+            // directories know for certain.
+            if var oldest {
+                oldest.start = Format.firstCommit
+                file.noteHistory(of: oldest)
+            }
         }
         self.regions = regions.reversed()
         self.newest = newest
@@ -73,7 +81,11 @@ struct SalvageSource {
 
     private func read(_ place: ChunkReference) -> RootDirectory? {
         guard let payload = try? file.payload(.directory, place) else { return nil }
-        return payload.withView { try? RootDirectory(decoding: $0, at: place) }
+        let directory = payload.withView { try? RootDirectory(decoding: $0, at: place) }
+        for entry in directory?.history ?? [] where entry.start < place.offset {
+            file.codec.history.note(entry)
+        }
+        return directory
     }
 
     /// The chunks of operations in a region, first to last, and what is no chunk.

@@ -112,6 +112,6 @@ final class SalvageTarget {
         try transaction.commit()
         if sharesValues { try SharingRepair(store).run() }
         let state = store.state
-        return (state.trees.count, state.trees.values.reduce(0) { $0 &+ $1.root.summary.count })
+        return (state.trees.count, state.trees.weight.summary.count)
     }
 }

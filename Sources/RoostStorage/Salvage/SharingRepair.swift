@@ -24,7 +24,7 @@ struct SharingRepair {
         let transaction = try store.beginWriting()
         defer { transaction.rollback() }
         let owners = try transaction.tree(SharingRepair.ownersName)
-        for version in state.trees.values.sorted(by: { $0.id < $1.id }) {
+        for version in state.trees {
             let tree = Tree(id: version.id, name: version.name)
             try forEachShared(version) { (key, entry) throws(StoreError) in
                 try note(key, entry, tree, owners, transaction)

@@ -66,6 +66,7 @@ extension Store {
         making.durability = .relaxed(interval: 3600)
         var maker = StoreOpener(path: part, options: making, environment: environment)
         maker.access = try fileCall { () throws(FileError) in try file.file.access() }
+        maker.previous = file.codec.transform
         let store = try maker.openForWriting()
         let target = try SalvageTarget(store, source: file)
         let meter = ProgressMeter(total: source.regions.last?.end ?? 0, progress)

@@ -92,8 +92,8 @@ final class Checkpointer: Sendable {
     /// Writes leaves in which at least `budget` bytes of changes are pending.
     private func write(_ trees: TreeSet, _ sweep: inout Sweep, _ budget: inout Int) throws(StoreError) -> Bool
     {
-        for id in trees.sortedIdentifiers where id >= sweep.tree {
-            guard case .memory? = trees.version(id)?.root, let editor = try trees.editor(id) else { continue }
+        let versions = trees.versions
+        while let id = versions.firstChanged(from: sweep.tree)?.id, let editor = try trees.editor(id) {
             if id > sweep.tree { sweep.position = [] }
             sweep.tree = id
             if let position = try editor.writeLeaves(from: sweep.position, budget: &budget) {
@@ -107,13 +107,16 @@ final class Checkpointer: Sendable {
     }
 
     private func directory(_ trees: TreeSet) throws(StoreError) -> RootDirectory {
-        var directory = RootDirectory(nextTreeID: trees.nextTreeID, trees: [])
-        for id in trees.sortedIdentifiers {
-            guard let version = trees.version(id) else { continue }
+        let versions = trees.versions
+        var directory = RootDirectory(nextTreeID: versions.nextID, trees: [])
+        for version in versions {
             var root = version.root
-            if case .memory = root, let editor = try trees.editor(id) { root = try editor.checkpoint() }
+            if case .memory = root, let editor = try trees.editor(version.id) {
+                root = try editor.checkpoint()
+            }
             directory.trees.append(
-                RootDirectory.Tree(id: id, name: version.name, reduction: version.reduction, root: root))
+                RootDirectory.Tree(
+                    id: version.id, name: version.name, reduction: version.reduction, root: root))
         }
         return directory
     }

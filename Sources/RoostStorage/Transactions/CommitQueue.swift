@@ -14,6 +14,8 @@ import Synchronization
 final class CommitQueue: Sendable {
     private let durability: StoreOptions.Durability
     private let publish: @Sendable (StoreState) -> Void
+    /// Whether other processes may append to the file when nothing waits here.
+    private let sharesFile: Bool
     /// Where the record stands after which the first commit comes.
     private let opened: UInt64
     private let shared: Mutex<Shared>
@@ -49,10 +51,11 @@ final class CommitQueue: Sendable {
     ///   rather than in opening, which it made forty times slower where others write to the same file system.
     init(
         state: StoreState, syncedEnd: UInt64, durability: StoreOptions.Durability, nameSync: NameSync? = nil,
-        publish: @escaping @Sendable (StoreState) -> Void
+        sharesFile: Bool = false, publish: @escaping @Sendable (StoreState) -> Void
     ) {
         self.durability = durability
         self.publish = publish
+        self.sharesFile = sharesFile
         opened = state.record.offset
         shared = Mutex(Shared(tip: state, written: state, syncedEnd: syncedEnd, nameSync: nameSync))
         space = Mutex(SpaceAhead(from: state.record.end))
@@ -326,10 +329,14 @@ final class CommitQueue: Sendable {
             try sync(state.file)
             noteSync(through: state)
         } catch {
-            cutFailed(after: state)
+            // What stands behind these commits may be another process's by now.
+            if !sharesFile { cutFailed(after: state) }
             throw error
         }
     }
+
+    /// What makes the file's name durable, where that is still to be done.
+    var pendingNameSync: NameSync? { shared.withLock { $0.nameSync } }
 
     /// Ends the commits: notes the clean end where there were any, and gives prepared space back.
     func close(at time: UInt64) throws(StoreError) {

@@ -12,6 +12,16 @@ public struct StoreOptions: Sendable {
         case unsynced
     }
 
+    /// How many processes may have a store open for writing.
+    public enum Writers: Sendable, Hashable {
+        /// One, from opening to closing: whoever comes second gets ``StoreError/Code/locked``.
+        case one
+        /// Any number, each for the time of a transaction. A transaction waits for those of other processes, and begins with
+        /// what they have committed. All that write a store must say so; one that says ``one`` is kept out, or keeps the
+        /// others waiting until it closes.
+        case takingTurns
+    }
+
     /// How values outside the nodes are read.
     public enum ValueAccess: Sendable, Hashable {
         /// From a mapping of the file, which saves the call: small cached values are read about twice as fast. Checksums
@@ -34,6 +44,8 @@ public struct StoreOptions: Sendable {
     public var readOnly = false
     /// Makes the store if there is none.
     public var createIfMissing = true
+    /// How many processes may write. Default: ``Writers/one``.
+    public var writers = Writers.one
     /// When commits count as done. Default: ``Durability/full``.
     public var durability = Durability.full
     /// Bytes of memory for nodes. Default: 128 MiB; 0 keeps none, anything else counts as 512 KiB at least. Memory use
@@ -78,5 +90,9 @@ package protocol ChunkTransformFactory: Sendable {
     /// The transform of a file whose header holds `parameters`; `nil` when the key does not open it.
     func open(parameters: [UInt8], fileID: [UInt8]) -> (any ChunkTransform)?
     /// A transform for a new file and what its header must keep.
-    func create(fileID: [UInt8]) -> (transform: any ChunkTransform, parameters: [UInt8])
+    ///
+    /// - Parameter previous: The transform of the file whose content the new one takes over, if that has one.
+    func create(
+        fileID: [UInt8], after previous: (any ChunkTransform)?
+    ) -> (transform: any ChunkTransform, parameters: [UInt8])
 }

@@ -3,49 +3,55 @@ final class StoreState: Sendable {
     let file: DataFile
     /// The commit that this is the state after.
     let record: CommitRecord
-    /// By identifier.
-    let trees: [UInt64: TreeVersion]
-    let identifiers: [String: UInt64]
-    let nextTreeID: UInt64
+    let trees: TreeTable
     /// Bytes that a reopening would read to replay what the checkpoint lacks: records, operations, and the leaves that
     /// these name.
     let logBytes: UInt64
     /// Nodes that replaying made and that are in no file; kept while a state refers to them. A commit after this state
     /// begins with them.
     let replayed: [ReplayedNodes]
+    /// Whether this is what a closed store shows: nothing.
+    let isClosed: Bool
 
     init(
-        file: DataFile, record: CommitRecord, trees: [UInt64: TreeVersion], nextTreeID: UInt64,
-        logBytes: UInt64,
-        replayed: [ReplayedNodes] = []
+        file: DataFile, record: CommitRecord, trees: TreeTable, logBytes: UInt64,
+        replayed: [ReplayedNodes] = [], isClosed: Bool = false
     ) {
-        assert(trees.values.allSatisfy { $0.reader.file === file }, "a state's trees are in its file")
         self.file = file
         self.record = record
         self.trees = trees
-        identifiers = Dictionary(uniqueKeysWithValues: trees.values.map { ($0.name, $0.id) })
-        self.nextTreeID = nextTreeID
         self.logBytes = logBytes
         self.replayed = replayed
+        self.isClosed = isClosed
     }
 
     /// Where the functions of the trees' reductions are found.
     var reductions: ReductionRegistry {
-        trees.values.lazy.compactMap { $0.reader.reduction?.registry }.first ?? ReductionRegistry()
+        trees.lazy.compactMap { $0.reader.reduction?.registry }.first ?? ReductionRegistry()
     }
 
     /// The same trees after a commit that changed none of them.
     func with(record: CommitRecord) -> StoreState {
         StoreState(
-            file: file, record: record, trees: trees, nextTreeID: nextTreeID, logBytes: logBytes,
-            replayed: replayed)
+            file: file, record: record, trees: trees, logBytes: logBytes, replayed: replayed)
     }
 
     /// The same state, keeping `nodes` in memory with it.
     func keeping(_ nodes: ReplayedNodes) -> StoreState {
         StoreState(
-            file: file, record: record, trees: trees, nextTreeID: nextTreeID, logBytes: logBytes,
-            replayed: replayed + [nodes])
+            file: file, record: record, trees: trees, logBytes: logBytes, replayed: replayed + [nodes])
+    }
+
+    /// What a store shows once it is closed: the newest commit's number and no tree, without cache and key.
+    func closed() -> StoreState {
+        StoreState(
+            file: DataFile(file: file.file, header: file.header, transform: nil, cacheLimit: 0),
+            record: record, trees: TreeTable(nextID: trees.nextID), logBytes: logBytes, isClosed: true)
+    }
+
+    /// Refuses to read what a closed store shows.
+    func checkOpen() throws(StoreError) {
+        guard !isClosed else { throw StoreError(.closed, "\(file.path) was closed.") }
     }
 
     /// For a reader beside a writing process: lets mapped reads reach as far as the newest commit vouches for, which no
@@ -60,8 +66,8 @@ final class StoreState: Sendable {
         if replayed.isEmpty { file.codec.history.renew(at: record.end) }
     }
 
-    var liveBytes: UInt64 { trees.values.reduce(0) { $0 &+ $1.root.summary.bytes } }
-    var pendingBytes: Int { trees.values.reduce(0) { $0 + $1.pendingBytes } }
+    var liveBytes: UInt64 { trees.weight.summary.bytes }
+    var pendingBytes: Int { trees.weight.pendingBytes }
 }
 
 /// Nodes that replaying the log has made and that exist in memory only: for a reader under offsets beyond any file's end,

@@ -10,10 +10,10 @@ import RoostBytes
     /// time. Each has the place that the last bits of its number say.
     private let recent: UnsafeMutablePointer<Unmanaged<TreeEditor>?>
     private static let recentCount = 8
+    /// Bytes of memory that editors have taken since most of them was last given back.
+    private var grownBytes = 0
     /// Trees as they are apart from what their editors did.
-    private var trees: [UInt64: TreeVersion]
-    private(set) var identifiers: [String: UInt64]
-    private(set) var nextTreeID: UInt64
+    private(set) var trees: TreeTable
 
     init(
         base: StoreState, reductions: ReductionRegistry, context: TreeEditor.Context
@@ -22,35 +22,47 @@ import RoostBytes
         self.reductions = reductions
         self.context = context
         trees = base.trees
-        identifiers = base.identifiers
-        nextTreeID = base.nextTreeID
         unsafe recent = .allocate(capacity: TreeSet.recentCount)
         unsafe recent.initialize(repeating: nil, count: TreeSet.recentCount)
     }
 
     deinit { unsafe recent.deallocate() }
 
-    /// The trees as they are now.
-    var versions: [UInt64: TreeVersion] {
+    /// The trees as they are now. O(touched trees), as all of this type.
+    var versions: TreeTable {
         var result = trees
-        for (id, editor) in editors { result[id] = editor.version }
+        for editor in editors.values { result.insert(editor.version) }
         return result
     }
 
     /// Bytes of chunks that the trees lead to, without what changes that wait will do.
     var liveBytes: UInt64 {
-        trees.values.reduce(0) { $0 &+ (editors[$1.id]?.currentRoot ?? $1.root).summary.bytes }
+        editors.values.reduce(trees.weight.summary.bytes) {
+            $0 &+ $1.currentRoot.summary.bytes &- (trees[$1.id]?.weight.summary.bytes ?? 0)
+        }
     }
 
     var pendingBytes: Int {
-        trees.values.reduce(0) { $0 + (editors[$1.id]?.pendingBytes ?? $1.pendingBytes) }
+        editors.values.reduce(trees.weight.pendingBytes) {
+            $0 + $1.pendingBytes - (trees[$1.id]?.pendingBytes ?? 0)
+        }
     }
 
-    /// The tree's state without making an editor for it.
-    func version(_ id: UInt64) -> TreeVersion? { editors[id]?.version ?? trees[id] }
+    /// Counts what `editor` has come to, and returns how many bytes of memory all editors have taken since
+    /// ``noteRelief()``. O(1).
+    @inline(__always)
+    func grown(by editor: TreeEditor) -> Int {
+        let size = editor.pendingBytes + editor.log.buffer.count
+        grownBytes += size - editor.countedBytes
+        editor.countedBytes = size
+        return grownBytes
+    }
 
-    /// Identifiers of all trees, in their order.
-    var sortedIdentifiers: [UInt64] { trees.keys.sorted() }
+    /// Notes that editors have given back what they could.
+    func noteRelief() {
+        for editor in editors.values { _ = grown(by: editor) }
+        grownBytes = 0
+    }
 
     /// Reads the tree with all changes made so far.
     func reader(_ id: UInt64) throws(StoreError) -> TreeReader? {
@@ -103,7 +115,7 @@ import RoostBytes
     }
 
     func create(_ name: String, reduction: String) -> TreeOperation {
-        let operation = TreeOperation.create(id: nextTreeID, name: name, reduction: reduction)
+        let operation = TreeOperation.create(id: trees.nextID, name: name, reduction: reduction)
         apply(operation)
         return operation
     }
@@ -112,8 +124,8 @@ import RoostBytes
     func apply(_ operation: TreeOperation, from chunk: ChunkReference) throws(StoreError) {
         if case .create(let id, let name, _) = operation {
             if trees[id]?.name == name { return }
-            guard id >= nextTreeID else { return }
-            guard id < UInt64(Int64.max), identifiers[name] == nil else {
+            guard id >= trees.nextID else { return }
+            guard id < UInt64(Int64.max), trees.tree(name) == nil else {
                 throw context.file.damaged("operations that make a tree twice", chunk)
             }
         }
@@ -125,14 +137,11 @@ import RoostBytes
         case .create(let id, let name, let reduction):
             let reader = TreeReader(
                 file: context.file, root: .empty, reduction: TreeReduction(reduction, in: reductions))
-            trees[id] = TreeVersion(id: id, name: name, reader: reader)
-            identifiers[name] = id
-            nextTreeID = id + 1
+            trees.insert(TreeVersion(id: id, name: name, reader: reader))
         case .drop(let id):
-            if let name = trees[id]?.name { identifiers[name] = nil }
-            trees[id] = nil
+            trees.remove(id)
             unsafe recent.update(repeating: nil, count: TreeSet.recentCount)
-            editors[id] = nil
+            if let editor = editors.removeValue(forKey: id) { grownBytes -= editor.countedBytes }
         }
     }
 }

@@ -18,6 +18,8 @@ public final class WriteTransaction {
     private var logBytes: UInt64 = 0
     private var hasMadeDeferred = false
     private var hasEnded = false
+    /// Whether the file is kept from other processes for the transaction.
+    private var holdsFile = true
     /// The commit of another file that this one repeats: it gets the same number and time.
     var repeated: CommitRecord?
 
@@ -37,7 +39,10 @@ public final class WriteTransaction {
                 owner: owner, file: base.state.file, output: output, nodeSize: options.nodeSizeInRange))
     }
 
-    deinit { rollback() }
+    deinit {
+        rollback()
+        passFile()
+    }
 
     var file: DataFile { base.state.file }
 
@@ -48,7 +53,15 @@ public final class WriteTransaction {
         output.release()
         if output.parts != nil { base.state.renewHistory() }
         file.cache.removeAll(from: output.start)
+        passFile()
         store.passTurn()
+    }
+
+    /// Lets other processes write, once nothing of the transaction is on its way any more.
+    private func passFile() {
+        guard holdsFile else { return }
+        holdsFile = false
+        store.passFile()
     }
 
     /// Gives up everything that the transaction did, and returns when the state that it began with is as durable as was
@@ -89,18 +102,18 @@ public final class WriteTransaction {
     /// The tree `name`, made if there is none, with a reduction whose function may come later.
     func tree(_ name: String, reductionName: String) throws(StoreError) -> Tree {
         try checkOpen()
-        if let id = trees.identifiers[name] { return Tree(id: id, name: name) }
+        if let tree = trees.trees.tree(name) { return tree }
         try Tree.check(name: name, reduction: reductionName)
         let operation = trees.create(name, reduction: reductionName)
         operation.encode(to: treeOperations)
-        guard let id = trees.identifiers[name] else { preconditionFailure("the tree was just made") }
-        return Tree(id: id, name: name)
+        guard let tree = trees.trees.tree(name) else { preconditionFailure("the tree was just made") }
+        return tree
     }
 
     /// Deletes the tree with all its entries. O(1); the space comes back with the next compaction.
     public func drop(_ tree: Tree) throws(StoreError) {
         try checkOpen()
-        guard trees.version(tree.id) != nil else { throw tree.missing(in: file.path) }
+        guard trees.trees[tree.id] != nil else { throw tree.missing(in: file.path) }
         trees.apply(.drop(id: tree.id))
         TreeOperation.drop(id: tree.id).encode(to: treeOperations)
     }
@@ -111,8 +124,8 @@ public final class WriteTransaction {
         operation.encode(to: treeOperations)
     }
 
-    /// The names of all trees, sorted.
-    public var treeNames: [String] { trees.identifiers.keys.sorted() }
+    /// The names of all trees, in the order of their bytes. O(n).
+    public var treeNames: [String] { trees.trees.sortedNames }
 
     // MARK: Memory
 
@@ -122,12 +135,14 @@ public final class WriteTransaction {
             try trees.settle()
             try writeOperations()
         }
-        guard editor.pendingBytes > store.options.pendingLimitInRange else { return }
-        for id in trees.sortedIdentifiers where (trees.version(id)?.pendingBytes ?? 0) > 0 {
-            guard let editor = try trees.editor(id) else { continue }
+        guard trees.grown(by: editor) > store.options.pendingLimitInRange else { return }
+        try trees.settle()
+        for (_, editor) in trees.editors.sorted(by: { $0.key < $1.key }) {
             var budget = Int.max
             _ = try editor.writeLeaves(from: [], budget: &budget)
         }
+        try writeOperations()
+        trees.noteRelief()
     }
 
     /// Operations of one tree are written to a chunk when they exceed this many bytes.
@@ -166,6 +181,7 @@ public final class WriteTransaction {
         guard let ticket = try stage(.ifNeeded, leavingDeferred: true) else {
             return base.state.record.number
         }
+        defer { passFile() }
         do throws(StoreError) {
             try queue.finish(ticket, while: hasEnded ? nil : { self.makeDeferred(of: ticket.commit) })
         } catch {
@@ -183,7 +199,16 @@ public final class WriteTransaction {
     /// - Returns: the second half, which puts it on the medium, or throws; `nil` when nothing was changed.
     package func stage() throws(StoreError) -> (() throws(StoreError) -> Void)? {
         guard let ticket = try stage(.ifNeeded) else { return nil }
-        return { [queue] () throws(StoreError) in try queue.finish(ticket) }
+        return { [queue] () throws(StoreError) in
+            defer { self.passFile() }
+            try queue.finish(ticket)
+        }
+    }
+
+    /// As ``commit()``, with a checkpoint, also where nothing was changed.
+    func commitCheckpoint() throws(StoreError) {
+        defer { passFile() }
+        if let ticket = try stage(.always) { try queue.finish(ticket) }
     }
 
     /// When a commit writes a checkpoint.
@@ -255,8 +280,7 @@ public final class WriteTransaction {
 
     private func state(after record: CommitRecord) -> StoreState {
         StoreState(
-            file: file, record: record, trees: trees.versions, nextTreeID: trees.nextTreeID,
-            logBytes: logBytes)
+            file: file, record: record, trees: trees.versions, logBytes: logBytes)
     }
 
     private func seal(_ checkpoint: Checkpointer.Outcome) throws(StoreError) -> StagedCommit {

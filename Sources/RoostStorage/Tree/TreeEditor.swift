@@ -29,6 +29,8 @@ final class TreeEditor {
     var path: [Step] = []
     /// Bytes that pending changes take in memory.
     var pendingBytes: Int
+    /// Bytes of memory that ``TreeSet`` has counted of this editor.
+    var countedBytes = 0
     /// Changes that stand in the log and are still to be made.
     var deferral: Deferral?
     /// Their keys, and perhaps others, once entries of the tree are looked up.

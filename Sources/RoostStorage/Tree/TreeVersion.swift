@@ -1,5 +1,5 @@
 /// One tree as of one commit. Immutable.
-final class TreeVersion: Sendable {
+final class TreeVersion: Weighted, Sendable {
     let id: UInt64
     let name: String
     /// The name of the tree's reduction, empty for none.
@@ -11,6 +11,9 @@ final class TreeVersion: Sendable {
     let pendingBytes: Int
     /// Keys in the spans of leaves that the next transaction is to write, as they are full.
     let fullLeaves: [[UInt8]]
+    /// What the tree adds to those of a ``TreeTable``; kept, as nodes in memory are still being changed by the
+    /// transaction that makes versions of them.
+    let weight: TreeWeight
 
     init(
         id: UInt64, name: String, reader: TreeReader, pendingBytes: Int = 0,
@@ -21,6 +24,9 @@ final class TreeVersion: Sendable {
         self.reader = reader
         self.pendingBytes = pendingBytes
         self.fullLeaves = fullLeaves
+        let isChanged = if case .memory = reader.root { true } else { false }
+        weight = TreeWeight(
+            count: 1, changed: isChanged ? 1 : 0, summary: reader.root.summary, pendingBytes: pendingBytes)
     }
 
     var root: Root { reader.root }

@@ -16,7 +16,7 @@ import Testing
         let file = try sample.file.open(sample.options)
         let record = try #require(try sample.file.commits().last { $0.kind == .checkpoint })
         let replayer = Replayer(file: file, reductions: [.sum], nodeSize: 1024)
-        let tree = try #require(try replayer.load(record).trees.values.first { $0.name == name })
+        let tree = try #require(try replayer.load(record).trees.first { $0.name == name })
         guard case .stored(let root, _) = tree.root else { throw StoreError(.notFound, "no root") }
         let payload = try file.payload(.node, root.chunk)
         let child = try payload.withView { bytes in try #require(PageView(bytes)).child(0) }

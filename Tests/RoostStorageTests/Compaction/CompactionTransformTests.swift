@@ -55,7 +55,9 @@ private struct MaskFactory: ChunkTransformFactory {
         parameters == [mask] + fileID ? Mask(mask: mask) : nil
     }
 
-    func create(fileID: [UInt8]) -> (transform: any ChunkTransform, parameters: [UInt8]) {
+    func create(
+        fileID: [UInt8], after _: (any ChunkTransform)?
+    ) -> (transform: any ChunkTransform, parameters: [UInt8]) {
         (Mask(mask: mask), [mask] + fileID)
     }
 }

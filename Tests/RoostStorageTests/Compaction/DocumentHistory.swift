@@ -232,7 +232,7 @@ extension DocumentHistory.Content {
         let findings = FindingList(limit: 10)
         var owned = Set<UInt64>()
         var borrowed = Set<UInt64>()
-        for version in snapshot.state.trees.values {
+        for version in snapshot.state.trees {
             let reduction = version.reduction.isEmpty ? nil : Reduction.sum
             let walk = TreeWalk(
                 file: snapshot.state.file, tree: version.name, reduction: reduction, findings: findings,

@@ -13,7 +13,9 @@ import Testing
     }
 
     #if ROOST_CANARY
-        @Test(arguments: Canary.allCases)
+        // A forgotten setback takes a failing write between two transactions, which few seeds have: FailingMediumTests
+        // have a test of it.
+        @Test(arguments: Canary.allCases.filter { $0 != .forgottenSetback })
         func aFaultyEngineIsNoticed(canary: Canary) {
             #expect(Canary.$planted.withValue(canary) { isNoticed() })
         }

@@ -49,6 +49,42 @@ import Testing
         transaction.rollback()
     }
 
+    @Test(arguments: [false, true])
+    func whatBeganOnAFailedCommitFailsToo(isStaged: Bool) throws {
+        #expect(try isRefusedAfterAFailedCommit(isStaged: isStaged))
+    }
+
+    #if ROOST_CANARY
+        @Test func aSetbackThatIsForgottenIsNoticed() throws {
+            let isRefused = try Canary.$planted.withValue(.forgottenSetback) {
+                try isRefusedAfterAFailedCommit(isStaged: false)
+            }
+            #expect(!isRefused)
+        }
+    #endif
+
+    /// Whether a transaction is refused that began on a commit which was not written yet, and then failed: it builds on
+    /// what will never be.
+    ///
+    /// - Parameter isStaged: Whether it was complete when that failed.
+    private func isRefusedAfterAFailedCommit(isStaged: Bool) throws -> Bool {
+        let store = try bench.open(disk)
+        try bench.commit(1, to: store)
+        let tree = try store.tree("rows")
+        let first = try store.beginWriting()
+        try first.put("a", [1], in: tree)
+        let finishFirst = try #require(try first.stage())
+        let second = try store.beginWriting()
+        try second.put("b", [2], in: tree)
+        let finishSecond = isStaged ? try second.stage() : nil
+        failNext(.write)
+        #expect(code { try finishFirst() } == .inputOutput)
+        let outcome = code { if let finishSecond { try finishSecond() } else { _ = try second.commit() } }
+        guard outcome == .inputOutput, try store.snapshot()[tree].count == 0 else { return false }
+        try store.write { try $0.put("c", [3], in: tree) }
+        return try bench.open(disk.crashed(seed: 1)).snapshot()[tree].count == 1
+    }
+
     @Test func aFailedSyncIsNotRepeatedByRelaxedStoresEither() throws {
         var bench = bench
         bench.options.durability = .relaxed(interval: 1e9)

@@ -74,8 +74,8 @@ import Testing
         #expect(try store.snapshot()[tree, Key("k")] == [2])
         #expect(try other.snapshot()[tree, Key("k")] == [1])
         for each in [store, other] {
-            try each.close()
             #expect(try each.check().isClean)
+            try each.close()
         }
     }
 

@@ -55,16 +55,16 @@ import Testing
             newest = try store.snapshot().contents()
             open = Array(
                 try #require(disk.disk.contents(of: "store")).prefix(Int(store.snapshot().state.record.end)))
-            let number = store.snapshot().commit.number
+            let (number, file) = (store.snapshot().commit.number, store.state.file)
             try store.close()
             states[number + 1] = newest
             bytes = try #require(disk.disk.contents(of: "store"))
             var records: [CommitRecord] = []
             var chunks: [(ChunkReference, ChunkKind)] = []
-            var stream = CommitStream(file: store.state.file, after: nil)
+            var stream = CommitStream(file: file, after: nil)
             while let record = try stream.next() {
                 records.append(record)
-                var scan = ChunkScan(file: store.state.file, from: record.start, to: record.offset)
+                var scan = ChunkScan(file: file, from: record.start, to: record.offset)
                 while let item = try scan.next() {
                     if case .chunk(let chunk, let kind) = item { chunks.append((chunk, kind)) }
                 }
@@ -153,6 +153,11 @@ import Testing
             do {
                 let store = try Store.open(path, options: subject.options, environment: disk.environment)
                 #expect(store.snapshot().commit.number == expected?.number, "length \(length)")
+                #expect(store.ending.isClean == (length == subject.bytes.count), "length \(length)")
+                let part = subject.bytes[Int(store.ending.offset)..<length]
+                #expect(
+                    store.ending.bytesBehind
+                        == UInt64(part.lastIndex { $0 != 0 }.map { $0 + 1 - part.startIndex } ?? 0))
                 #expect(try store.snapshot().contents() == subject.states[store.snapshot().commit.number])
                 #expect(try store.check().findings == [])
                 numbers.insert(store.snapshot().commit.number)
@@ -166,7 +171,7 @@ import Testing
     }
 
     /// Of a file that was not closed nobody can tell a damaged last commit from one that a crash tore: opening shows the state
-    /// before it, and the check says that there is more.
+    /// before it and says, as the check does, that there is more.
     @Test(arguments: Form.allCases) func damageToTheLastCommitOfAnOpenFileIsTold(form: Form) throws {
         let subject = try Subject(form)
         let disk = Simulation(seed: 4)
@@ -180,6 +185,8 @@ import Testing
                 report.findings.contains { $0.what.contains("after the last whole commit") }, "at \(offset)")
             let store = try Store.open("store", options: subject.reading, environment: disk.environment)
             #expect(try store.snapshot().contents() == subject.states[last.number - 1], "at \(offset)")
+            #expect(!store.ending.isClean && store.ending.offset == last.start, "at \(offset)")
+            #expect(store.ending.bytesBehind == UInt64(subject.open.count) - last.start, "at \(offset)")
             try disk.disk.remove("store")
         }
     }

@@ -70,6 +70,39 @@ import Testing
         #expect(report.losses.contains { $0.keys.lower == "twice" && $0.offset == offset })
     }
 
+    @Test func whatACommitDidOnTheWayStandsInForNothing() throws {
+        let sample = try ExampleStore(commits: 2)
+        let store = try Store.open(sample.path, options: sample.options)
+        let tree = try store.tree("plain")
+        func value(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 100) }
+        try store.write { transaction in
+            for key in ["edited", "deleted", "range"] as [Key] {
+                try transaction.put(key, value(1), in: tree)
+            }
+        }
+        try store.write { transaction in
+            try transaction.put("edited", value(2), in: tree)
+            try transaction.put("edited", value(3), in: tree)
+            try transaction.delete("deleted", in: tree)
+            try transaction.put("deleted", value(4), in: tree)
+            try transaction.put("range", value(5), in: tree)
+            try transaction.delete(KeyRange(prefix: "range"), in: tree)
+        }
+        try store.close()
+        for (chunk, kind) in try sample.file.chunks() where kind == .value {
+            let payload = try sample.file.open().payload(.value, chunk)
+            if payload == value(3) || payload == value(4) || payload == value(5) {
+                try sample.file.flip(chunk.end - 1)
+            }
+        }
+        let (report, contents) = try salvage(sample)
+        let plain = try #require(contents["plain"])
+        #expect(plain.entries["edited"] == value(1))
+        #expect(plain.entries["deleted"] == value(1))
+        #expect(plain.entries["range"] == nil)
+        #expect(report.lostValues == 2)
+    }
+
     /// After a compaction there is no log to fall back on.
     private func compacted(_ commits: Int) throws -> ExampleStore {
         let sample = try ExampleStore(commits: commits)
@@ -117,11 +150,27 @@ import Testing
         #expect(!report.isComplete && report.strayTrees == [])
     }
 
-    @Test func treesWithoutADirectoryGetNamesOfTheirOwn() throws {
-        let sample = try compacted(6)
+    @Test func treesWithoutADirectoryAreKnownByTheList() throws {
+        let sample = try ExampleStore(commits: 6)
+        let store = try Store.open(sample.path, options: sample.options)
+        _ = try store.tree("empty")
+        _ = try store.compact()
+        try store.close()
         let directories = try sample.file.chunks().filter { $0.kind == .directory }
         #expect(directories.count == 2)
         for directory in directories { try sample.file.flip(directory.chunk.offset + 6) }
+        let (report, contents) = try salvage(sample)
+        #expect(!report.isComplete && report.strayTrees == [])
+        var expected = sample.models
+        expected["empty"] = Model()
+        #expect(contents == expected)
+    }
+
+    @Test func treesWithoutADirectoryAndTheListGetNamesOfTheirOwn() throws {
+        let sample = try compacted(6)
+        for (chunk, kind) in try sample.file.chunks() where kind == .directory || kind == .operations {
+            try sample.file.flip(chunk.offset + 6)
+        }
         let (report, contents) = try salvage(sample)
         #expect(report.strayTrees.count == 2)
         for model in sample.models.values { #expect(contents.values.contains(model)) }

@@ -43,10 +43,11 @@ import Testing
         }
         #expect(try pending(transaction, tree) > 600)
         try transaction.commit()
+        let kept = try store.snapshot()[tree]
         for isClosed in [false, true] {
             if isClosed { try store.close() }
             let view = try Store.open(path, options: reading).snapshot()[tree]
-            for snapshot in [try store.snapshot()[tree], view] {
+            for snapshot in [kept, view] {
                 #expect(snapshot.count == 667)
                 for number in 0..<1000 as Range<UInt64> {
                     let expected = [[1], nil, value(number)][Int(number % 3)]

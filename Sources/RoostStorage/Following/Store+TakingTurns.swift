@@ -1,0 +1,125 @@
+import RoostBytes
+import RoostFile
+
+/// Where several processes write a store, each transaction takes the file's lock and begins with what others committed.
+extension Store {
+    /// Keeps other processes from writing until ``passFile()``, and catches up with what they wrote. Only the holder of the
+    /// writer's turn may ask. Does nothing where no other process may write.
+    func takeFile() throws(StoreError) {
+        guard let fileTurn, !fileTurn.join(at: environment.clock.monotonic()) else { return }
+        // A store that failed does not go on because others do.
+        let queue = try commitQueue()
+        let state = try queue.base().state
+        let opener = StoreOpener(path: path, options: openingOptions, environment: environment)
+        let lock = try fileCall { () throws(FileError) in try state.file.file.lockInTurn() }
+        guard try isStillThere(state) else {
+            // Opening waits for the lock, which may be that of this very file.
+            lock.release()
+            let (newer, lock, syncedEnd, _) = try opener.openNewest()
+            fileTurn.begin(lock, at: environment.clock.monotonic())
+            return adopt(newer, lock, syncedEnd: syncedEnd, nameSync: opener.nameSync)
+        }
+        let newer = try TurnCatchUp(store: self, opener: opener).newerState(than: state)
+        fileTurn.begin(lock, at: environment.clock.monotonic())
+        guard let newer else { return }
+        adopt(newer, lock, syncedEnd: newer.record.end, nameSync: queue.pendingNameSync)
+    }
+
+    func passFile() { fileTurn?.leave() }
+
+    /// Whether the path still leads to the file that is open, and the commit of `state` is in it. A writer that could not
+    /// sync a commit, and came up again without it, leaves a file that went another way.
+    func isStillThere(_ state: StoreState) throws(StoreError) -> Bool {
+        let (named, held) = try fileCall { () throws(FileError) in
+            (try environment.medium.status(of: path)?.identity, try state.file.file.identity())
+        }
+        guard named == held else { return false }
+        return try LogScanner(file: state.file).record(at: state.record.offset) == state.record
+    }
+
+    /// A state to compact. Where others write, its nodes in memory are none that are kept under places of the file which
+    /// others may fill: such are committed before.
+    func compactionSource() throws(StoreError) -> StoreState {
+        while true {
+            let state = state
+            guard fileTurn != nil else { return state }
+            guard state.replayed.isEmpty else {
+                try beginWriting().commitCheckpoint()
+                continue
+            }
+            let file = DataFile(anew: state.file, options)
+            file.writtenEnd.store(state.record.end, ordering: .releasing)
+            return StoreState(
+                file: file, record: state.record, trees: state.trees.reopened(file), logBytes: state.logBytes)
+        }
+    }
+}
+
+/// Finds what other processes have appended, for one that is about to append itself and has the file's lock.
+private struct TurnCatchUp {
+    let store: Store
+    let opener: StoreOpener
+
+    /// The state after the newest commit; `nil` when nothing was appended. What a crash left behind that is cut off, and
+    /// what comes before is made durable, as opening does.
+    func newerState(than state: StoreState) throws(StoreError) -> StoreState? {
+        guard try hasBytes(after: state) else { return nil }
+        var stream = CommitStream(file: state.file, after: state.record)
+        var records: [CommitRecord] = []
+        while let record = try stream.next() { records.append(record) }
+        let newest = records.last ?? state.record
+        try secure(state.file.file, after: newest)
+        guard !records.isEmpty else {
+            begin(state.file, after: newest)
+            return nil
+        }
+        return try replay(records, onto: state, to: newest)
+    }
+
+    /// Whether the block after the newest commit known is anything but the zeros that are prepared there. Whoever writes a
+    /// commit begins with it.
+    private func hasBytes(after state: StoreState) throws(StoreError) -> Bool {
+        let block = ByteBuffer(capacity: Format.blockSize)
+        block.resize(to: Format.blockSize)
+        let count = try fileCall { () throws(FileError) in
+            unsafe try state.file.file.readFully(into: block.mutableBytes, at: state.record.end)
+        }
+        return unsafe block.mutableBytes.prefix(count).contains { $0 != 0 }
+    }
+
+    private func secure(_ file: any File, after newest: CommitRecord) throws(StoreError) {
+        try fileCall { () throws(FileError) in
+            if try file.size() > newest.end { try file.truncate(to: newest.end) }
+            if store.options.durability != .unsynced { try file.sync() }
+        }
+    }
+
+    /// Prepares `file` for being written after `newest`, under a number of this process's own.
+    private func begin(_ file: DataFile, after newest: CommitRecord) {
+        file.writtenEnd.store(newest.end, ordering: .releasing)
+        if file.codec.transform != nil { file.beginHistory(at: newest.end, store.environment.randomness) }
+    }
+
+    /// Replays `records` onto `state`, or, where a checkpoint is among them, what comes after that. Where `state` has nodes in
+    /// memory under places that others have filled, the file is read as a new one: snapshots keep reading those nodes.
+    private func replay(
+        _ records: [CommitRecord], onto state: StoreState, to newest: CommitRecord
+    ) throws(StoreError) -> StoreState {
+        let continues = newest.checkpoint == state.record.checkpoint && state.replayed.isEmpty
+        let old = state.file
+        let file = continues ? old : DataFile(anew: old, store.options)
+        begin(file, after: newest)
+        let output = CommitBuffer(
+            file: file, start: newest.end, compression: store.options.compression, spares: nil)
+        let replayer = opener.replayer(file)
+        let next =
+            continues
+            ? try replayer.apply(records, to: state, output: output, owner: store.nextOwner())
+            : try replayer.state(at: newest, output: output, owner: 0)
+        guard output.count > 0 else {
+            output.release()
+            return next
+        }
+        return next.keeping(ReplayedNodes(file: file, bytes: output.unwritten))
+    }
+}
