@@ -131,7 +131,7 @@ def body(data):
 
 
 def canonical(value):
-    """The JSON that digests are made of, 19.3."""
+    """JSON that is the same for the same value; data stands between < and >."""
     if isinstance(value, Data):
         return "<" + base64.b64encode(value).decode("ascii") + ">"
     if isinstance(value, dict):
@@ -147,6 +147,28 @@ def text(value):
 
 
 # 19.3 Revisions
+
+def varint(number):
+    return bytes([number & 0x7F | 0x80]) + varint(number >> 7) if number > 0x7F else bytes([number])
+
+
+def canonical_form(value):
+    """The bytes that digests are made of."""
+    if value is None or isinstance(value, bool):
+        return bytes([0 if value is None else 2 if value else 1])
+    if isinstance(value, int):
+        return b"\x03" + struct.pack("<q", value) if value < 1 << 63 else b"\x04" + struct.pack("<Q", value)
+    if isinstance(value, float):
+        return b"\x05" + struct.pack("<d", value)
+    if isinstance(value, str):
+        encoded = value.encode("utf-8")
+        return b"\x06" + varint(len(encoded)) + encoded
+    if isinstance(value, Data):
+        return b"\x07" + varint(len(value)) + value
+    if isinstance(value, list):
+        return b"\x08" + b"".join(canonical_form(element) for element in value) + b"\x0a"
+    keys = sorted(value, key=lambda key: key.encode("utf-8"))
+    return b"\x09" + b"".join(canonical_form(key) + canonical_form(value[key]) for key in keys) + b"\x0a"
 
 class Revision:
     def __init__(self, generation, digest, is_text):
@@ -360,7 +382,7 @@ class Database:
         for name in sorted(attachments, key=lambda name: name.encode("utf-8")):
             for part in (name, attachments[name]["digest"]):
                 head += bytes([len(part.encode("utf-8"))]) + part.encode("utf-8")
-        return hashlib.sha256(head + canonical(properties).encode("utf-8")).digest()[:16]
+        return hashlib.sha256(head + canonical_form(properties)).digest()[:16]
 
     def check_changes(self, documents, last):
         expected = {}

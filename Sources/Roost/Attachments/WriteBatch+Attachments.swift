@@ -119,7 +119,9 @@ extension CollectionWriter {
         _ body: DocumentBody, _ prepared: NamedValues<PreparedAttachment>?, history: ArraySlice<RevisionID>,
         isDeleted: Bool, isEdit: Bool, generation: UInt64, _ key: ByteView, _ loaded: LoadedDocument?
     ) throws(DatabaseError) -> DocumentBody {
-        guard prepared != nil || isEdit && !isDeleted, prepared?.isEmpty != true else { return body }
+        guard prepared != nil || isEdit && !isDeleted && loaded != nil, prepared?.isEmpty != true else {
+            return body
+        }
         let reader = reader
         var sources = StubSources(loaded?.tree ?? RevisionTree(), history: history) {
             (leaf) throws(DatabaseError) in

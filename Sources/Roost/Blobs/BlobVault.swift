@@ -46,15 +46,19 @@ final class BlobVault: Sendable {
         get throws(DatabaseError) {
             let bytes = try engine { () throws(StoreError) in try store.snapshot()[catalog, Catalog.blobs] }
             guard let bytes else { return nil }
-            return try BlobRecord(bytes)
+            return try BlobRecord(bytes, keys)
         }
     }
 
+    /// What seals the blobs' keys; `nil` where the documents' file is not encrypted.
+    private var keys: KeyVault? { (store.transform as? ChunkCipher)?.vault }
+
     private func put(_ record: BlobRecord?) throws(DatabaseError) {
+        let bytes = try record?.encoded(keys)
         try engine { () throws(StoreError) in
             let transaction = try store.beginWriting()
-            if let record {
-                try transaction.put(Catalog.blobs, record.encoded, in: catalog)
+            if let bytes {
+                try transaction.put(Catalog.blobs, bytes, in: catalog)
             } else {
                 try transaction.delete(Catalog.blobs, in: catalog)
             }
@@ -69,8 +73,7 @@ final class BlobVault: Sendable {
     private func setLayouts(_ record: BlobRecord?, isEncrypted: Bool) {
         let sealed = record.map { [$0.layout] } ?? []
         if isEncrypted {
-            let isConverting = record?.isConverting ?? true
-            blobs.setLayouts(sealed + (isConverting ? [.plain] : []), distrustsPlain: true)
+            blobs.setLayouts(sealed + (record?.state != .sealed ? [.plain] : []), distrustsPlain: true)
         } else {
             blobs.setLayouts([.plain] + sealed)
         }
@@ -83,11 +86,29 @@ final class BlobVault: Sendable {
         isEncrypted: Bool, _ change: () throws(DatabaseError) -> R
     ) throws(DatabaseError) -> R {
         try exclusively { () throws(DatabaseError) in
-            let result = try change()
+            if !isEncrypted { try uncover() }
+            let result: R
+            do throws(DatabaseError) {
+                result = try change()
+            } catch {
+                // The next opening does it where this fails.
+                if !isEncrypted, keys != nil { try? settle(isEncrypted: true, addsKey: false) }
+                throw error
+            }
             try settle(isEncrypted: isEncrypted, addsKey: true)
             return result
         }
     }
+
+    /// Takes the keys out of the vault, for a file that will have none.
+    private func uncover() throws(DatabaseError) {
+        guard var current = try record else { return }
+        current.state = .unsealing
+        try put(current)
+    }
+
+    /// Lets go of all keys. Who reads a blob goes on.
+    func close() { blobs.close() }
 
     /// Runs `body` while no key changes.
     func exclusively<R>(_ body: () throws(DatabaseError) -> R) throws(DatabaseError) -> R {
@@ -108,19 +129,20 @@ final class BlobVault: Sendable {
         var current: BlobRecord
         if let known = try record {
             current = known
-            if addsKey {
-                current.addKey()
-                try put(current)
-            }
+            // A decryption was not carried out, or the database has got a key again before it was over.
+            let wasDecrypting = current.state == .unsealing
+            if wasDecrypting { current.state = .sealing }
+            if addsKey { current.addKey() }
+            if wasDecrypting || addsKey { try put(current) }
         } else {
             // Where a key was just given, somebody may be writing the first blob now.
             let isThere = try blobCall { () throws(BlobError) in try blobs.exists() }
-            current = BlobRecord(isConverting: addsKey || isThere)
+            current = BlobRecord(addsKey || isThere ? .sealing : .sealed)
             try put(current)
         }
         setLayouts(current, isEncrypted: true)
-        guard current.isConverting, try convert() else { return }
-        current.isConverting = false
+        guard current.state == .sealing, try convert() else { return }
+        current.state = .sealed
         try put(current)
         setLayouts(current, isEncrypted: true)
     }

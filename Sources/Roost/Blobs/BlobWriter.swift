@@ -16,6 +16,9 @@ public final class BlobWriter {
         }
     }
 
+    /// The length of the content so far, in bytes: of what it decompresses to, where gzip is written.
+    public var length: UInt64 { writer.length }
+
     /// Adds bytes to the content. After an error the blob can't be finished.
     ///
     /// - Throws: `closed`, `noSpace`, `inputOutput`.

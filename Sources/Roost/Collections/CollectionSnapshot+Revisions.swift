@@ -108,8 +108,7 @@ extension CollectionSnapshot {
     public func missingRevisions(of id: String, from offered: [RevisionID]) throws(DatabaseError)
         -> MissingRevisions
     {
-        let difference = try revisionTree(of: id).difference(from: offered)
-        return MissingRevisions(missing: difference.missing, possibleAncestors: difference.possibleAncestors)
+        MissingRevisions(try revisionTree(of: id).difference(from: offered))
     }
 
     func revisionTree(of id: String) throws(DatabaseError) -> RevisionTree {

@@ -19,8 +19,14 @@ final class DatabaseCore: Sendable {
     let companions = Companions()
     /// The thread that is running a batch; 0 when none is.
     private let writingThread = Atomic<UInt>(0)
-    /// The key that opens the database, `nil` when it is not encrypted.
-    private let key: Mutex<EncryptionKey?>
+    private let access: Mutex<Access>
+
+    private struct Access {
+        /// The key that opens the database; `nil` when it is not encrypted, or was closed.
+        var key: EncryptionKey?
+        var isEncrypted: Bool
+    }
+
     /// How many handles are open; -1 once the last was closed.
     private let handles = Mutex(0)
 
@@ -35,14 +41,14 @@ final class DatabaseCore: Sendable {
         self.vault = vault
         self.auxiliaryStores = auxiliaryStores
         self.environment = environment
-        self.key = Mutex(key)
+        access = Mutex(Access(key: key, isEncrypted: key != nil))
         expirations = ExpirationTimer(environment: environment)
     }
 
     /// Whether `key` is the one that the database was opened with, for another handle of it.
     func check(_ key: EncryptionKey?) throws(DatabaseError) {
-        let isSame = self.key.withLock { own in
-            guard let own, let key else { return own == nil && key == nil }
+        let isSame = access.withLock { access in
+            guard let own = access.key, let key else { return access.key == nil && key == nil }
             return own.isSame(as: key)
         }
         guard isSame else {
@@ -51,10 +57,12 @@ final class DatabaseCore: Sendable {
     }
 
     /// Whether a key is needed to open the database.
-    var isEncrypted: Bool { key.withLock { $0 != nil } }
+    var isEncrypted: Bool { access.withLock { $0.isEncrypted } }
 
     /// Notes that another key opens the database from now on.
-    func setKey(_ key: EncryptionKey?) { self.key.withLock { $0 = key } }
+    func setKey(_ key: EncryptionKey?) {
+        access.withLock { $0 = Access(key: key, isEncrypted: key != nil) }
+    }
 
     // MARK: Handles
 
@@ -81,6 +89,10 @@ final class DatabaseCore: Sendable {
         defer { companions.removeAll() }
         notifier.tell(.closed)
         auxiliaryStores.close()
+        defer {
+            vault.close()
+            access.withLock { $0.key = nil }
+        }
         try engine { () throws(StoreError) in try store.close() }
     }
 

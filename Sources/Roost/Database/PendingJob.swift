@@ -1,13 +1,13 @@
 import Synchronization
 
 /// Whether somebody has lost interest in what is being done.
-final class CancellationFlag: Sendable {
+package final class CancellationFlag: Sendable {
     private let flag = Atomic<Bool>(false)
 
     /// Says that nobody waits for the outcome any more.
     func set() { flag.store(true, ordering: .relaxed) }
 
-    var isSet: Bool { flag.load(ordering: .relaxed) }
+    package var isSet: Bool { flag.load(ordering: .relaxed) }
 }
 
 /// A call that a task waits for, from being asked for until it begins. Whoever takes the continuation resumes it.

@@ -6,7 +6,7 @@ import Synchronization
 /// A few at once, so that concurrent commits can share a sync; the rest wait in a list without a thread. Every worker is
 /// a serial queue: those have threads of their own, while work on a global queue that blocks takes threads away from
 /// Swift's executor, which on Linux runs on the same ones.
-final class WorkerPool: Sendable {
+package final class WorkerPool: Sendable {
     private let state: Mutex<State>
 
     private struct State {
@@ -16,14 +16,15 @@ final class WorkerPool: Sendable {
         var turned: [@Sendable () -> Void] = []
     }
 
-    init(limit: Int) {
+    /// A pool of so many threads.
+    package init(limit: Int) {
         state = Mutex(State(idle: (1...limit).map { DispatchQueue(label: "roost.worker.\($0)") }))
     }
 
     /// Runs `body` on a thread of the pool, with a flag that tells whether the task has been cancelled since.
     ///
     /// - Throws: what `body` throws, or `cancelled`, at once, when the task is cancelled before `body` begins.
-    func run<R: Sendable, Failure: Error>(
+    package func run<R: Sendable, Failure: Error>(
         cancelled: Failure, _ body: @escaping @Sendable (CancellationFlag) throws(Failure) -> R
     ) async throws(Failure) -> R {
         let job = PendingJob<Result<R, Failure>>()

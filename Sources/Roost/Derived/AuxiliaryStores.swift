@@ -20,7 +20,7 @@ package final class AuxiliaryStores: Sendable {
     private let state: Mutex<State>
     private let database: String
     private let isReadOnly: Bool
-    private let environment: Environment
+    let environment: Environment
 
     /// Memory for the nodes of each store.
     private static let cacheSize = 32 << 20
@@ -43,7 +43,7 @@ package final class AuxiliaryStores: Sendable {
 
     private var directory: String { Self.directory(of: database) }
 
-    private func path(_ name: String) -> String { "\(directory)/\(name)\(Self.suffix)" }
+    func path(_ name: String) -> String { "\(directory)/\(name)\(Self.suffix)" }
 
     // MARK: Opening
 
@@ -99,15 +99,24 @@ package final class AuxiliaryStores: Sendable {
     private func openStore(
         _ name: String, _ transform: (any ChunkTransformFactory)?, readOnly: Bool
     ) throws(StoreError) -> Store {
+        try Store.open(
+            path(name), options: Self.options(transform: transform, readOnly: readOnly),
+            environment: environment)
+    }
+
+    static func options(transform: (any ChunkTransformFactory)?, readOnly: Bool) -> StoreOptions {
         var options = StoreOptions()
         options.readOnly = readOnly
         options.createIfMissing = !readOnly
         options.durability = .unsynced
-        options.cacheSize = Self.cacheSize
+        options.cacheSize = cacheSize
         options.inlineLimit = 2048
         options.transform = transform
-        return try Store.open(path(name), options: options, environment: environment)
+        return options
     }
+
+    /// The database's key, as stores are given it.
+    var transform: (any ChunkTransformFactory)? { state.withLock { $0.transform } }
 
     private func makeDirectory() throws(DatabaseError) {
         guard try !hasDirectory() else { return }
@@ -211,6 +220,7 @@ package final class AuxiliaryStores: Sendable {
     func close() {
         let stores = state.withLock { state in
             state.isClosed = true
+            state.transform = nil
             defer { state.open.removeAll() }
             return Array(state.open.values)
         }

@@ -79,7 +79,8 @@ final class BodyMaker {
     private func separated(_ body: DocumentBody, leavingOut keys: [String]) throws(DatabaseError)
         -> IncomingDocument
     {
-        let reserved = ReservedNames.all.filter { body.properties[$0].exists }
+        let mayHaveReserved = body.dictionary.hasKey(beginningWith: ReservedNames.firstByte)
+        let reserved = mayHaveReserved ? ReservedNames.all.filter { body.properties[$0].exists } : []
         guard !reserved.isEmpty || !keys.isEmpty else { return IncomingDocument(body) }
         let claims = try reserved.isEmpty ? nil : ReservedProperties(body.properties)
         writer.beginDictionary()

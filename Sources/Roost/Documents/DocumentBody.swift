@@ -77,16 +77,9 @@ struct DocumentBody: Sendable {
 
     /// Appends the stored form.
     func append(to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: head)
-        bytes.append(contentsOf: properties.bytes)
-    }
-
-    /// What stands before the properties.
-    private var head: [UInt8] {
-        guard let attachments = attachmentList?.fleece.bytes else { return [Self.fleece] }
-        var head = [Self.fleeceWithAttachments]
-        Varint.append(UInt64(attachments.count), to: &head)
-        return head + attachments
+        let buffer = ByteBuffer()
+        store(in: buffer)
+        unsafe bytes.append(contentsOf: buffer.view.buffer)
     }
 
     /// The longest stored form in bytes, before any compression: 1 GiB.
@@ -94,7 +87,7 @@ struct DocumentBody: Sendable {
 
     /// - Throws: `limitExceeded` for a body that is longer than there can be.
     func checkLength(limit: Int = maximumLength) throws(DatabaseError) {
-        let length = head.count + properties.bytes.count
+        let length = headLength + properties.bytes.count
         guard length <= limit else {
             throw DatabaseError(
                 .limitExceeded,
@@ -102,10 +95,22 @@ struct DocumentBody: Sendable {
         }
     }
 
+    /// The bytes of the stored form before the properties.
+    private var headLength: Int {
+        guard let length = attachmentList?.fleece.bytes.count else { return 1 }
+        return 1 + Varint.length(UInt64(length)) + length
+    }
+
     /// Writes the stored form over `buffer`.
     func store(in buffer: ByteBuffer) {
         buffer.reset(keeping: 1 << 20)
-        head.withView { buffer.append($0) }
+        if let attachments = attachmentList?.fleece.bytes {
+            buffer.append(Self.fleeceWithAttachments)
+            buffer.append(varint: UInt64(attachments.count))
+            unsafe attachments.withUnsafeBytes { unsafe buffer.append(ByteView($0)) }
+        } else {
+            buffer.append(Self.fleece)
+        }
         unsafe properties.bytes.withUnsafeBytes { unsafe buffer.append(ByteView($0)) }
     }
 }
@@ -128,25 +133,36 @@ extension DocumentBody {
     ///     deleted      1 byte   1 for a tombstone, else 0
     ///     attachments  varint   how many attachments follow, by name in byte order; each is its name and its digest,
     ///                           both with their lengths as varints before them
-    ///     body         rest     the properties as canonical JSON: keys in byte order, no spaces, floating-point numbers
-    ///                           with the shortest digits that read the same and always a fraction or an exponent, data in
-    ///                           base64 between < and > instead of quotation marks
+    ///     body         rest     the properties in their canonical form
     ///
     /// The same edit is thus the same revision wherever it is made. Nobody recomputes the digests of others.
-    func digest(parent: RevisionID?, isDeleted: Bool) -> RevisionDigest {
-        var head: [UInt8] = []
-        head.reserveCapacity(48)
-        if let parent { parent.appendPrefixed(to: &head) } else { head.append(0) }
-        head.append(isDeleted ? 1 : 0)
-        Varint.append(UInt64(attachments.count), to: &head)
-        for text in attachments.flatMap({ [$0.key, $0.value.digest] }) {
-            Varint.append(UInt64(text.utf8.count), to: &head)
-            head.append(contentsOf: text.utf8)
+    ///
+    /// - Parameter form: Where to gather what is digested.
+    func digest(
+        parent: RevisionID?, isDeleted: Bool, gatheredIn form: inout CanonicalForm
+    ) -> RevisionDigest {
+        form.removeAll()
+        if let parent {
+            var compact: [UInt8] = []
+            parent.appendPrefixed(to: &compact)
+            form.append(compact)
+        } else {
+            form.append(0)
         }
-        var hash = SHA256()
-        hash.update(head)
-        hash.update(properties.root.jsonBytes(.canonical))
-        return unsafe hash.finalize().withUnsafeBytes { bytes in
+        form.append(isDeleted ? 1 : 0)
+        if attachmentList == nil {
+            form.append(0)
+        } else {
+            let attachments = attachments
+            form.append(varint: attachments.count)
+            for (name, attachment) in attachments {
+                form.append(name)
+                form.append(attachment.digest)
+            }
+        }
+        form.append(properties.root)
+        let digest = unsafe form.withBytes { unsafe SHA256.hash($0) }
+        return unsafe digest.withUnsafeBytes { bytes in
             let words = unsafe bytes.assumingMemoryBound(to: UInt8.self)
             return unsafe RevisionDigest(binary: words.span.extracting(first: RevisionDigest.binaryLength))!
         }

@@ -17,11 +17,13 @@ enum ReservedNames {
     static let localSequence = "_local_seq"
     /// What is told on request, and passed over when it comes back.
     static let told = [revisionsInfo, conflicts, deletedConflicts, localSequence]
+    /// What all of them begin with.
+    static let firstByte = UInt8(ascii: "_")
     static let all = [id, revision, "_sequence", deleted, "_removed", attachments, revisions] + told
 
     /// Whether the UTF-8 `name` is one of them.
     static func contain(_ name: UnsafeRawBufferPointer) -> Bool {
-        guard unsafe name.first == UInt8(ascii: "_") else { return false }
+        guard unsafe name.first == firstByte else { return false }
         return all.contains { unsafe $0.utf8.elementsEqual(name) }
     }
 }

@@ -18,16 +18,16 @@ final class ChunkCipher: ChunkTransform {
     private let cipher: AES256GCM
     private let recordKey: SymmetricKey
     private let nonces = Mutex(NonceSequence())
+    /// Seals keys that stand in the file's content.
+    let vault: KeyVault
 
     let overhead = ChunkCipher.nonceLength + AES256GCM.tagByteCount
 
-    init(fileKey: SymmetricKey) {
-        let chunkKey = HKDF.expand(fileKey, info: Array("Roost chunks".utf8), byteCount: 32)
-        guard let cipher = try? AES256GCM(key: chunkKey) else {
-            preconditionFailure("a derived key has 32 bytes")
-        }
-        self.cipher = cipher
-        recordKey = HKDF.expand(fileKey, info: Array("Roost commit records".utf8), byteCount: 32)
+    init(_ keys: FileKeys) {
+        cipher = AES256GCM(
+            derived: HKDF.expand(keys.file, info: Array("Roost chunks".utf8), byteCount: 32))
+        recordKey = HKDF.expand(keys.file, info: Array("Roost commit records".utf8), byteCount: 32)
+        vault = KeyVault(keys.vault)
     }
 
     func seal(_ plaintext: ByteView, kind: UInt8, offset: UInt64, history: UInt64, into output: ByteBuffer) {

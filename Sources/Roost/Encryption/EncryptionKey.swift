@@ -38,7 +38,14 @@ public struct EncryptionKey: Sendable, CustomStringConvertible {
     /// A passphrase, from which a key is derived with PBKDF2-HMAC-SHA-256 in 600,000 rounds and a random salt (OWASP
     /// Password Storage Cheat Sheet, 2023). Its UTF-8 is used as it is, without normalization.
     public static func passphrase(_ text: String) -> EncryptionKey {
-        EncryptionKey(.passphrase, SymmetricKey(Array(text.utf8)))
+        var text = text
+        return text.withUTF8 { unsafe EncryptionKey(.passphrase, SymmetricKey(UnsafeRawBufferPointer($0))) }
+    }
+
+    /// A passphrase in an encoding of its owner's: its bytes are used as they are. That of the bytes of a text in UTF-8 is
+    /// the same as ``passphrase(_:)`` of the text. Wiping the array is up to the caller.
+    public static func passphrase(bytes: [UInt8]) -> EncryptionKey {
+        EncryptionKey(.passphrase, SymmetricKey(bytes))
     }
 
     /// A new random key from the system's generator; ``withBytes(_:)`` tells it, to be kept in a keychain.

@@ -23,18 +23,19 @@ package final class KeyRing: ChunkTransformFactory {
     package func open(parameters: [UInt8], fileID: [UInt8]) -> (any ChunkTransform)? {
         guard let wrap = KeyWrap(parameters), wrap.kind == key.kind else { return nil }
         let wrapping = wrappingKey(wrap.salt, wrap.rounds)
-        return wrap.unwrap(with: wrapping, fileID: fileID).map { ChunkCipher(fileKey: $0) }
+        return wrap.unwrap(with: wrapping, fileID: fileID).map { ChunkCipher($0) }
     }
 
-    package func create(fileID: [UInt8]) -> (transform: any ChunkTransform, parameters: [UInt8]) {
+    package func create(
+        fileID: [UInt8], after previous: (any ChunkTransform)?
+    ) -> (transform: any ChunkTransform, parameters: [UInt8]) {
         let (salt, rounds) =
             derived.withLock { $0.map { ($0.salt, $0.rounds) } }
             ?? (SystemRandom.bytes(count: KeyWrap.saltLength), key.kind == .raw ? 0 : KeyWrap.defaultRounds)
-        let fileKey = SymmetricKey.random()
+        let keys = FileKeys(vault: (previous as? ChunkCipher)?.vault.key)
         let wrap = KeyWrap(
-            fileKey, fileID: fileID, wrapping: wrappingKey(salt, rounds), key.kind, rounds: rounds, salt: salt
-        )
-        return (ChunkCipher(fileKey: fileKey), wrap.bytes)
+            keys, fileID: fileID, wrapping: wrappingKey(salt, rounds), key.kind, rounds: rounds, salt: salt)
+        return (ChunkCipher(keys), wrap.bytes)
     }
 
     private func wrappingKey(_ salt: [UInt8], _ rounds: UInt32) -> SymmetricKey {

@@ -19,6 +19,8 @@ package struct RevisionDigest: Hashable, Sendable {
         private var word2: UInt64 = 0
         private var word3: UInt64 = 0
 
+        init() {}
+
         /// Takes up to 32 bytes at `start`.
         init(_ bytes: Span<UInt8>, from start: Int) {
             word0 = Self.word(bytes, from: start)
@@ -29,20 +31,28 @@ package struct RevisionDigest: Hashable, Sendable {
 
         private static func word(_ bytes: Span<UInt8>, from start: Int) -> UInt64 {
             guard start < bytes.count else { return 0 }
-            let end = min(start + 8, bytes.count)
+            if start + 8 <= bytes.count {
+                return unsafe bytes.withUnsafeBytes {
+                    UInt64(bigEndian: unsafe $0.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+                }
+            }
+            let end = bytes.count
             var word: UInt64 = 0
             for index in start..<end { word = word << 8 | UInt64(bytes[index]) }
             return word << UInt64((start + 8 - end) * 8)
         }
 
+        func word(_ index: Int) -> UInt64 {
+            switch index {
+            case 0: word0
+            case 1: word1
+            case 2: word2
+            default: word3
+            }
+        }
+
         subscript(index: Int) -> UInt8 {
-            let word =
-                switch index >> 3 {
-                case 0: word0
-                case 1: word1
-                case 2: word2
-                default: word3
-                }
+            let word = word(index >> 3)
             return UInt8(truncatingIfNeeded: word >> UInt64(56 - (index & 7) * 8))
         }
 
@@ -63,7 +73,7 @@ package struct RevisionDigest: Hashable, Sendable {
     /// Bytes that were checked before.
     private init(_ bytes: Span<UInt8>, isText: Bool) {
         first = Words(bytes, from: 0)
-        second = Words(bytes, from: 32)
+        second = bytes.count > 32 ? Words(bytes, from: 32) : Words()
         length = UInt8(bytes.count)
         self.isText = isText
     }
@@ -133,7 +143,12 @@ package struct RevisionDigest: Hashable, Sendable {
 
     /// Appends the bytes to `bytes`.
     func append(to bytes: inout [UInt8]) {
-        for index in 0..<count { bytes.append(self[index]) }
+        for start in stride(from: 0, to: count, by: 8) {
+            let word = start < 32 ? first.word(start >> 3) : second.word((start - 32) >> 3)
+            unsafe withUnsafeBytes(of: word.bigEndian) {
+                unsafe bytes.append(contentsOf: $0.prefix(count - start))
+            }
+        }
     }
 }
 

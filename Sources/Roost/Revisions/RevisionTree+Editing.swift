@@ -41,6 +41,10 @@ extension RevisionTree {
                 "Revision \(id) cannot be an edit of \(parent?.description ?? "nothing"): the generation "
                     + "before the hyphen must go up by one. Name the parent that the revision was made from.")
         }
+        if isEmpty, parent == nil {
+            self = Self(only: id, flags: flags, sequence: sequence)
+            return .extendedLeaf
+        }
         if self[id] == nil || self.parent(of: id) != parent {
             guard try parentForEdit(of: parent) == parent else {
                 throw Self.conflict("The document was deleted, and the change names no revision", winner)

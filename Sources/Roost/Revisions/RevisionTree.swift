@@ -66,6 +66,10 @@ package struct RevisionTree: Hashable, Sendable {
     /// The most revisions a tree can hold: 2^24.
     package static let maximumCount = 1 << 24
 
+    /// The most leaves that a document may get: each commit of an edit stores its whole tree, so the cost of as many conflicts,
+    /// each in a commit of its own, grows with their square.
+    package static let maximumLeafCount = 10_000
+
     /// The revision limit where none is set; see ``stem(to:)``.
     package static let defaultRevisionLimit = 1000
 

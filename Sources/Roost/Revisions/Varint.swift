@@ -13,6 +13,9 @@ enum Varint {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
+    /// How many bytes `value` takes.
+    static func length(_ value: UInt64) -> Int { max(1, (70 - value.leadingZeroBitCount) / 7) }
+
     /// Reads the value at `offset` and moves `offset` past it; `nil` when the bytes end too early, the value
     /// does not fit 64 bits, or the encoding is not the shortest. `offset` must not be negative.
     static func read(_ bytes: Span<UInt8>, at offset: inout Int) -> UInt64? {

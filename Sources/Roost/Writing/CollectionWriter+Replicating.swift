@@ -27,12 +27,23 @@ extension CollectionWriter {
             body, attachments, history: history.dropFirst(), isDeleted: isDeleted, isEdit: false,
             generation: history.first?.generation ?? 1, key, loaded)
         let flags = RevisionFlags(of: body, isDeleted: isDeleted)
-        try tree.insert(history: history, flags: flags, sequence: record.lastSequence + 1)
+        let insertion = try tree.insert(history: history, flags: flags, sequence: record.lastSequence + 1)
+        if insertion == .newBranch { try checkLeaves(of: tree, id) }
         tree.stem(to: record.revisionLimit)
         let place = try append(body)
         _ = try store(
             tree, newLeaf: (history[0], place), of: key, loaded, touched: history, sequence: nextSequence())
         return true
+    }
+
+    /// Refuses a document with too many leaves. O(1) up to as many revisions, then O(n).
+    private func checkLeaves(of tree: RevisionTree, _ id: DocumentID) throws(DatabaseError) {
+        let most = RevisionTree.maximumLeafCount
+        guard tree.count > most, tree.lazy.filter(\.isLeaf).count > most else { return }
+        throw DatabaseError(
+            .limitExceeded,
+            "The document \(DatabaseError.quoted(id.string)) has \(most) revisions that nothing is based on, in conflict or "
+                + "deleted, and takes no more. Resolve its conflicts, and purge the leaves that are deleted.")
     }
 
     /// Removes leaves with what only they descend from, or the whole document where `revisions` is `nil`.

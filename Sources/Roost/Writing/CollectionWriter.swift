@@ -1,3 +1,4 @@
+import Fleece
 import RoostBytes
 import RoostStorage
 
@@ -14,6 +15,11 @@ final class CollectionWriter {
     private let storedRecord: CollectionRecord
     private let key = ByteBuffer(capacity: DocumentID.maximumLength)
     private let bodyBuffer = ByteBuffer(capacity: 4096)
+    /// Hold what is put into the trees, one entry after the other.
+    private var entry: [UInt8] = []
+    private var change: [UInt8] = []
+    /// What the digest of a new revision is made of.
+    var form = CanonicalForm()
 
     /// - Throws: `notFound` when there is no such collection any more.
     init(_ name: CollectionName, _ trees: CollectionTrees, catalog: Tree, in transaction: WriteTransaction)
@@ -125,8 +131,7 @@ final class CollectionWriter {
         _ id: ByteView, _ document: LoadedDocument, replacing oldSequence: UInt64?
     ) throws(DatabaseError) {
         try putEntry(id, document)
-        var change: [UInt8] = []
-        change.reserveCapacity(48 + id.count)
+        change.removeAll(keepingCapacity: true)
         StoredChange.encode(document.flags, winner: document.winner, id: id, to: &change)
         try engine { () throws(StoreError) in
             if let oldSequence {
@@ -151,8 +156,7 @@ final class CollectionWriter {
             document.tree.encode(to: &tree)
             if tree.count > StoredDocument.longestInlineTree { flags.insert(.elsewhere) }
         }
-        var entry: [UInt8] = []
-        entry.reserveCapacity(64 + tree.count)
+        entry.removeAll(keepingCapacity: true)
         StoredDocument.encodeHead(
             flags, sequence: document.sequence, expiration: document.expiration, winner: document.winner,
             to: &entry)

@@ -14,22 +14,33 @@ struct LoadedDocument {
     var isLive: Bool { !flags.contains(.deleted) }
 }
 
+extension LoadedDocument {
+    /// What the entry of a document says. A revision tree that is elsewhere is still to be read.
+    init(reading entry: StoredDocument, body: ValueReference) throws(DatabaseError) {
+        self.init(
+            flags: entry.flags, sequence: entry.sequence, expiration: entry.expiration, winner: entry.winner,
+            body: body, tree: try RevisionTree(in: entry))
+    }
+}
+
 extension CollectionReader {
     /// All that is stored of a document, bodies aside; `nil` when there is no such document.
     func load(_ id: ByteView) throws(DatabaseError) -> LoadedDocument? {
         let loaded = try withEntry(id) { (entry, place) throws(DatabaseError) in
-            LoadedDocument(
-                flags: entry.flags, sequence: entry.sequence, expiration: entry.expiration,
-                winner: entry.winner,
-                body: place, tree: try RevisionTree(in: entry))
+            try LoadedDocument(reading: entry, body: place)
         }
         guard var loaded, loaded.flags.contains(.elsewhere) else { return loaded }
+        loaded.tree = try longTree(of: id)
+        return loaded
+    }
+
+    /// A revision tree that is not in the document's entry.
+    func longTree(of id: ByteView) throws(DatabaseError) -> RevisionTree {
         let bytes = try engine { () throws(StoreError) in
             try source[trees.extras, Key(ExtrasKey.revisions(of: id))]
         }
         guard let bytes else { throw DatabaseError.damaged("The list of a document's revisions") }
-        loaded.tree = try RevisionTree(bytes.span)
-        return loaded
+        return try RevisionTree(bytes.span)
     }
 }
 

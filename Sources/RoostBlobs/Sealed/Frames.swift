@@ -49,7 +49,7 @@ enum Frames {
 struct FrameCipher {
     private let cipher: AES256GCM
 
-    init(_ key: SymmetricKey) { cipher = sealingCipher(key) }
+    init(_ key: SymmetricKey) { cipher = AES256GCM(derived: key) }
 
     /// - Precondition: `output` has 16 bytes more than `text`.
     func seal(

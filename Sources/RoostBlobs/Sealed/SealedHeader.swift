@@ -85,7 +85,7 @@ struct SealedHeader {
             unsafe text.withUnsafeBytes { text in
                 unsafe nonce.withUnsafeBytes { nonce in
                     unsafe open.withUnsafeBytes {
-                        unsafe sealingCipher(factsKey).seal(
+                        unsafe AES256GCM(derived: factsKey).seal(
                             text, into: output, nonce: nonce, authenticating: $0)
                     }
                 }
@@ -106,7 +106,7 @@ struct SealedHeader {
                 unsafe nonce.withUnsafeBytes { nonce in
                     unsafe open.withUnsafeBytes { open in
                         do {
-                            unsafe try sealingCipher(factsKey).open(
+                            unsafe try AES256GCM(derived: factsKey).open(
                                 sealed, into: text, nonce: nonce, authenticating: open)
                             return true
                         } catch {
@@ -174,10 +174,4 @@ struct SealedFacts: Equatable {
         self.init(digest: digest, encoding: encoding, storedLength: stored, contentLength: content)
         isDamaged = bytes[2] == 1
     }
-}
-
-/// The cipher for a key that has the right length.
-func sealingCipher(_ key: SymmetricKey) -> AES256GCM {
-    guard let cipher = try? AES256GCM(key: key) else { preconditionFailure("a derived key has 32 bytes") }
-    return cipher
 }

@@ -53,7 +53,8 @@ package final class BlobFileWriter {
     private let inflater: Inflater?
     private let encoding: BlobEncoding
     private var hasher: BlobHasher
-    private var length: UInt64 = 0
+    /// The length of the content so far: of what it decompresses to, where gzip is written.
+    package private(set) var length: UInt64 = 0
     private var storedLength: UInt64 = 0
     private var isOpen = true
 

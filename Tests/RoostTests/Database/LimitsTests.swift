@@ -28,6 +28,34 @@ import Testing
         }
     }
 
+    @Test func tenThousandLeavesAreAllThatADocumentTakes() throws {
+        func history(_ number: Int) throws -> [RevisionID] {
+            try ids("2-\(String(repeating: "0", count: 32 - "\(number)".count))\(number) 1-aa")
+        }
+        let database = notes.database
+        let most = RevisionTree.maximumLeafCount
+        try database.write { batch in
+            for number in 1..<most {
+                try batch.insert(
+                    json: "{}", id: "contested", history: try history(number), isDeleted: number % 2 == 0,
+                    in: notes)
+            }
+        }
+        func insert(_ history: [RevisionID]) throws {
+            try database.write { try $0.insert(json: "{}", id: "contested", history: history, in: notes) }
+        }
+        try insert(try history(most))
+        let error = #expect(throws: DatabaseError.self) { try insert(try history(most + 1)) }
+        #expect(error?.code == .limitExceeded)
+        #expect(try notes.snapshot().leaves(of: "contested").count == most)
+        // What continues a leaf, or is known, is no leaf more; and one that is purged makes room.
+        try insert(try ids("3-ff") + history(1))
+        try insert(try history(2))
+        try notes.purge("contested", revisions: [try history(4)[0]])
+        try insert(try history(most + 1))
+        try database.close()
+    }
+
     @Test func aMillionKeysAreADocument() throws {
         let count = 1_000_000
         var json = Array("{".utf8)

@@ -103,6 +103,17 @@ import Testing
         try database.close()
     }
 
+    @Test func aPassphraseIsItsBytes() throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let latin = EncryptionKey.passphrase(bytes: [0x63, 0xe9])
+        try open(latin).close()
+        // Both are malformed as UTF-8, and would be the same text with a replacement character.
+        expectWrongKey(.passphrase(bytes: [0x63, 0xe8]))
+        expectWrongKey(.passphrase("c\u{fffd}"))
+        try open(latin).close()
+        #expect(EncryptionKey.passphrase(bytes: Array("gable".utf8)).isSame(as: .passphrase("gable")))
+    }
+
     @Test func everyFlippedByteIsCaught() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let key = EncryptionKey.random()

@@ -14,8 +14,10 @@ import Testing
         try place.use { database in
             let notes = try database.collection("notes")
             for round in 0..<150 {
-                // One change a commit: of several to a document, what the last has lost may be found of one before.
-                try database.write { try notes.change($0, &generator) }
+                let count = Int.random(in: 1...4, using: &generator)
+                try database.write { batch in
+                    for _ in 0..<count { try notes.change(batch, &generator) }
+                }
                 for document in try notes.snapshot().documents() {
                     for leaf in try notes.snapshot().openRevisions(of: document.id) {
                         committed["\(leaf.id) \(leaf.revision)", default: []].insert(leaf.json(with: []))

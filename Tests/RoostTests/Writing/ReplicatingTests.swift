@@ -149,6 +149,29 @@ import Testing
         #expect(try notes.snapshot().missingRevisions(of: "b", from: ids("1-aa")).missing == ids("1-aa"))
     }
 
+    /// The answers to questions about many documents are those about each.
+    @Test func manyDocumentsAreAnsweredForAtOnce() throws {
+        for number in 0..<300 { try notes.save(json: #"{"n":\#(number)}"#, id: "n\(number)") }
+        try notes.delete("n7")
+        // A history that does not fit into the entry.
+        let history = (1...60).reversed().map { "\($0)-\(String(repeating: "ab", count: 16))" }
+        try notes.insert("long", history.joined(separator: " "))
+        let asked = ["n299", "nobody", "n7", "long", "n0", "n0", "", "n150"]
+        let snapshot = try notes.snapshot()
+        let found = try snapshot.documents(ids: asked)
+        #expect(try found == asked.map { try snapshot.get($0) })
+        #expect(found.map { $0?["n"].int } == [299, nil, nil, nil, 0, 0, nil, 150])
+        #expect(
+            try snapshot.documents(ids: asked, includingDeleted: true)
+                == asked.map { try snapshot.getIncludingDeleted($0) })
+        let offered = try asked.map { (id: $0, revisions: try ids("70-cc \(history[5]) 1-dd")) }
+        let answers = try snapshot.missingRevisions(from: offered)
+        #expect(
+            try answers == offered.map { try snapshot.missingRevisions(of: $0.id, from: $0.revisions) })
+        #expect(answers[3].missing == (try ids("70-cc 1-dd")))
+        #expect(answers[3].possibleAncestors == (try ids(history[0])))
+    }
+
     // MARK: Purging
 
     @Test func aPurgeLeavesNoTrace() throws {

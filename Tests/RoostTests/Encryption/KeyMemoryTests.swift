@@ -1,0 +1,229 @@
+import Foundation
+import RoostCrypto
+import RoostStorage
+import Testing
+
+@testable import Roost
+
+/// No key is left in the process's memory once nobody needs it: the tests read all of it.
+@Suite(.serialized, .enabled(if: ProcessMemory.isReadable)) struct KeyMemoryTests {
+    private let place: TemporaryDatabase
+
+    init() throws { place = try TemporaryDatabase() }
+
+    /// Keys by name, masked, so that the tests themselves don't hold them.
+    private struct Keys {
+        private(set) var masked: [(name: String, bytes: [UInt8])] = []
+
+        mutating func add(_ name: String, _ key: SymmetricKey) {
+            masked.append(
+                (name, unsafe key.withUnsafeBytes { unsafe $0.map { $0 ^ ProcessMemory.mask } }))
+        }
+
+        /// The names of those that are found, with how often.
+        func found() throws -> [String] {
+            try masked.compactMap { key in
+                let count = try ProcessMemory.count(masked: key.bytes)
+                return count > 0 ? "\(key.name), \(count) times" : nil
+            }
+        }
+    }
+
+    /// The keys that a database with this key uses.
+    private func keys(_ database: Database, _ key: EncryptionKey) throws -> Keys {
+        var keys = Keys()
+        keys.add("the user's key", key.secret)
+        let header = try Data(contentsOf: URL(fileURLWithPath: place.path + "/data.roost")).prefix(4096)
+        let wrap = try #require(KeyWrap(Array(header[104..<104 + KeyWrap.length])))
+        let wrapping = HKDF.deriveKey(
+            from: key.secret, salt: wrap.salt, info: Array("Roost key wrap".utf8))
+        keys.add("the wrapping key", wrapping)
+        let file = try #require(wrap.unwrap(with: wrapping, fileID: Array(header[56..<72])))
+        keys.add("the file's key", file.file)
+        keys.add("the vault's key", file.vault)
+        for name in ["Roost chunks", "Roost commit records"] {
+            keys.add(name, HKDF.expand(file.file, info: Array(name.utf8), byteCount: 32))
+        }
+        let store = database.core.store
+        let bytes = try #require(try store.snapshot()[database.core.catalog, Catalog.blobs])
+        for (number, key) in try BlobRecord(bytes, KeyVault(file.vault)).keys.enumerated() {
+            keys.add("the blobs' key \(number)", key)
+            keys.add(
+                "the names' key \(number)",
+                HKDF.deriveKey(from: key, salt: [], info: Array("Roost blob names".utf8)))
+        }
+        return keys
+    }
+
+    /// Opens the database, works with it, and says what its keys are.
+    private func work(_ key: EncryptionKey) throws -> (Database, Keys) {
+        let database = try Database.open(place.path, options: DatabaseOptions(key: key))
+        for number in 0..<20 {
+            _ = try database.saveBlob(
+                Data(repeating: UInt8(number), count: 10_000), contentType: "text/plain")
+            _ = try database.defaultCollection.save(json: #"{"n":\#(number)}"#, id: "d\(number)")
+        }
+        _ = try database.auxiliaryStores.store("derived")?.tree("words")
+        try database.compact()
+        _ = try database.defaultCollection.save(json: #"{"n":-1}"#, id: "d1")
+        return (database, try keys(database, key))
+    }
+
+    @Test func theSearchFindsAKeyThatIsThere() throws {
+        let key = SymmetricKey.random()
+        var keys = Keys()
+        keys.add("a key", key)
+        #expect(try keys.found() == ["a key, 1 times"])
+        withExtendedLifetime(key) {}
+    }
+
+    @Test func noKeyIsLeftAfterClosingThoughTheHandleLives() throws {
+        let (database, keys) = try work(.random())
+        #expect(try keys.found().count >= 5)
+        try database.close()
+        let found = try keys.found()
+        #expect(found == [])
+        withExtendedLifetime(database) {}
+    }
+
+    @Test func noKeyIsLeftAfterTheLastReferenceHasGone() throws {
+        let keys = try work(.random()).1
+        let found = try keys.found()
+        #expect(found == [])
+    }
+
+    @Test func theOldKeysGoWithAChangeOfTheKey() throws {
+        let (database, keys) = try work(.random())
+        let new = EncryptionKey.random()
+        try database.changeKey(to: new)
+        let left = try keys.found()
+        let stays = ["the vault", "the blobs", "the names"]
+        #expect(left.filter { name in !stays.contains { name.hasPrefix($0) } } == [])
+        try database.close()
+        let found = try keys.found()
+        #expect(found == [])
+        withExtendedLifetime(database) {}
+    }
+
+    @Test func aSnapshotKeepsTheKeyAndNobodyElse() throws {
+        let (database, keys) = try work(.random())
+        var snapshot: CollectionSnapshot? = try database.defaultCollection.snapshot()
+        try database.close()
+        #expect(try snapshot?.get("d3")?["n"].int == 3)
+        #expect(try !keys.found().isEmpty)
+        snapshot = nil
+        let found = try keys.found()
+        #expect(found == [])
+        withExtendedLifetime(database) {}
+    }
+
+    @Test func aReaderForgetsToo() throws {
+        let key = EncryptionKey.random()
+        let keys = try work(key).1
+        var options = DatabaseOptions(key: key)
+        options.readOnly = true
+        let reader = try Database.open(place.path, options: options)
+        _ = try reader.defaultCollection.get("d3")
+        try reader.close()
+        let left = try keys.found()
+        #expect(left == ["the user's key, 1 times"])
+        withExtendedLifetime((key, reader)) {}
+    }
+}
+
+/// Looks through all memory that this process can write, as `/proc/self/mem` shows it.
+private enum ProcessMemory {
+    /// Whether the system shows it, as Linux does.
+    static var isReadable: Bool { FileManager.default.isReadableFile(atPath: "/proc/self/pagemap") }
+
+    /// What keys are masked with that tests keep.
+    static let mask: UInt8 = 0xA7
+    private static let pieceLength = 1 << 20
+    private static let pageLength: UInt = 4096
+
+    /// How often the key stands in memory, apart from where this looks for it.
+    static func count(masked: [UInt8]) throws -> Int {
+        let overlap = masked.count - 1
+        let piece = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: pieceLength + overlap, alignment: 64)
+        let needle = UnsafeMutableRawBufferPointer.allocate(byteCount: masked.count, alignment: 64)
+        defer {
+            unsafe wipe(needle)
+            unsafe needle.deallocate()
+            unsafe piece.deallocate()
+        }
+        for (index, byte) in masked.enumerated() { unsafe needle[index] = byte ^ mask }
+        let own = unsafe [piece, needle].map { bytes in
+            let start = UInt(bitPattern: bytes.baseAddress)
+            return start..<start + UInt(bytes.count)
+        }
+        let memory = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/mem"))
+        let pages = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/pagemap"))
+        var count = 0
+        for start in try pieces() where try isPresent(start, pages.fileDescriptor) {
+            let length = unsafe pread(memory.fileDescriptor, piece.baseAddress, piece.count, off_t(start))
+            let read = unsafe UnsafeRawBufferPointer(rebasing: piece[..<max(length, 0)])
+            for place in unsafe places(of: UnsafeRawBufferPointer(needle), in: read)
+            where !own.contains(where: { $0.contains(start + UInt(place)) }) {
+                count += 1
+            }
+            unsafe wipe(piece)
+        }
+        return count
+    }
+
+    private static func places(of needle: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer)
+        -> [Int]
+    {
+        // Memory is full of zeros.
+        let anchor = unsafe needle.firstIndex { $0 != 0 } ?? 0
+        var places: [Int] = []
+        var start = 0
+        while start + needle.count <= bytes.count,
+            let hit = unsafe memchr(
+                bytes.baseAddress! + start + anchor, Int32(needle[anchor]),
+                bytes.count - start - needle.count + 1)
+        {
+            start = unsafe UnsafeRawPointer(hit) - bytes.baseAddress! - anchor
+            if unsafe memcmp(bytes.baseAddress! + start, needle.baseAddress!, needle.count) == 0 {
+                places.append(start)
+            }
+            start += 1
+        }
+        return places
+    }
+
+    /// Where the pieces of all writable memory begin.
+    private static func pieces() throws -> [UInt] {
+        try text(of: "/proc/self/maps").split(separator: "\n").flatMap { line -> [UInt] in
+            let fields = line.split(separator: " ")
+            let bounds = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+            guard fields[1].hasPrefix("rw"), bounds.count == 2 else { return [] }
+            return Array(stride(from: bounds[0], to: bounds[1], by: pieceLength))
+        }
+    }
+
+    /// The text of a file whose length the system does not know before it is read, and gives in pieces.
+    private static func text(of path: String) throws -> String {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let length = unsafe piece.withUnsafeMutableBytes {
+                unsafe read(file.fileDescriptor, $0.baseAddress, $0.count)
+            }
+            guard length > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += piece[..<length]
+        }
+    }
+
+    /// Whether the system holds any page of the piece; the others were never written.
+    private static func isPresent(_ start: UInt, _ pages: Int32) throws -> Bool {
+        var entries = [UInt64](repeating: 0, count: pieceLength / Int(pageLength))
+        let length = unsafe entries.withUnsafeMutableBytes {
+            unsafe pread(pages, $0.baseAddress, $0.count, off_t(start / pageLength * 8))
+        }
+        // In memory, or swapped out.
+        return length > 0 && entries.contains { $0 >> 62 != 0 }
+    }
+}
