@@ -106,6 +106,39 @@ package struct KeyReader {
         return true
     }
 
+    /// A component that is no collection.
+    package enum Scalar: Hashable, Sendable {
+        case missing, null, bool(Bool)
+        /// Whether it is negative, and its magnitude; a key does not tell 1 from 1.0.
+        case whole(isNegative: Bool, UInt64)
+        case double(Double)
+        /// UTF-8.
+        case text([UInt8])
+        case data([UInt8])
+    }
+
+    /// The next component, which is stepped over; `nil` for a collection, and for a text in an order out of which it can't be
+    /// had back, which is not.
+    package mutating func readScalar() throws(MalformedBytes) -> Scalar? {
+        let kind = try peek()
+        switch kind {
+        case .array, .object: return nil
+        case .text where collation.texts != .bytes: return nil
+        case .text: return .text(try readEscaped())
+        case .data: return .data(try readEscaped())
+        case .number:
+            let number = try readNumber()
+            guard let whole = number.whole, !number.isNegative || whole <= Int64.min.magnitude else {
+                return .double(number.double)
+            }
+            return .whole(isNegative: number.isNegative, whole)
+        case .end: throw MalformedBytes(at: position)
+        case .missing, .null, .false, .true:
+            position += 1
+            return kind == .missing ? .missing : kind == .null ? .null : .bool(kind == .true)
+        }
+    }
+
     private mutating func readArray(into writer: inout FleeceWriter) throws(MalformedBytes) -> Bool {
         position += 1
         writer.beginArray()

@@ -12,14 +12,14 @@ struct CollationDataReader {
         let others: [(secondary: UInt16, third: UInt8)]
     }
 
-    init() {
-        let text = CollationData.deflated.withUTF8Buffer { unsafe Array($0) }
+    init(_ deflated: StaticString = CollationData.deflated, length size: Int = CollationData.length) {
+        let text = deflated.withUTF8Buffer { unsafe Array($0) }
         guard let packed = Base64.decode(text.filter { $0 != UInt8(ascii: "\n") }) else {
             preconditionFailure("collation data that is no Base64")
         }
-        var length = uLongf(CollationData.length)
+        var length = uLongf(size)
         var status = Z_OK
-        bytes = unsafe [UInt8](unsafeUninitializedCapacity: CollationData.length) { target, count in
+        bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { target, count in
             unsafe packed.withUnsafeBufferPointer { source in
                 status = unsafe uncompress(
                     target.baseAddress, &length, source.baseAddress, uLong(source.count))
@@ -27,7 +27,13 @@ struct CollationDataReader {
             count = Int(length)
         }
         precondition(
-            status == Z_OK && bytes.count == CollationData.length, "collation data of another length")
+            status == Z_OK && bytes.count == size, "collation data of another length")
+    }
+
+    /// The next byte.
+    mutating func byte() -> UInt8 {
+        defer { position += 1 }
+        return bytes[position]
     }
 
     /// The next number.

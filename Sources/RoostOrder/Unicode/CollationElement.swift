@@ -25,6 +25,12 @@ struct CollationElement: Hashable, Sendable, BitwiseCopyable {
     /// The weight of the level between the second and the third that only capitals count on: common, mixed, upper.
     var letterCase: UInt8 { Self.common + (third >> 6) }
 
+    /// The weight of the third level where capitals come first: upper, mixed, and the others.
+    var upperFirstTertiary: UInt8 { tertiary | (2 - min(third >> 6, 2)) << 6 }
+
+    /// ``letterCase`` where capitals come first.
+    var upperFirstCase: UInt8 { Self.common + (2 - min(third >> 6, 2)) }
+
     /// Whether characters with this primary weight may weigh less than the common weight on the third level, as small kana do.
     var mayBeLight: Bool { primary >> 24 == 0x7A }
 }

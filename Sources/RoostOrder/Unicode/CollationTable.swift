@@ -1,6 +1,9 @@
+import RoostBytes
+import Synchronization
+
 /// Where each character stands in CLDR's root collation, and how it decomposes.
 ///
-/// Made once, from ``CollationData``, when text beyond ASCII or any key in Unicode's order is first asked for; takes some
+/// Made once, from ``CollationData`` and for a language from ``TailoringData``, when text beyond ASCII or any key in Unicode's order is first asked for; takes some
 /// 700 KB. Immutable, so any thread may read it.
 final class CollationTable: Sendable {
     /// A run of elements that belong together.
@@ -24,6 +27,10 @@ final class CollationTable: Sendable {
     let contractions: [UInt32: [Contraction]]
     let normalization: Normalization
     private let ideographs: [ClosedRange<UInt32>]
+    /// Whether texts of ASCII alone have the root's elements.
+    let leavesASCII: Bool
+    /// Whether capitals come first where nothing else differs.
+    let isUpperFirst: Bool
 
     /// CLDR's root collation, the order of all languages that have no rules of their own.
     static let root = CollationTable()
@@ -51,6 +58,46 @@ final class CollationTable: Sendable {
         self.contractions = contractions.mapValues { $0.sorted { $0.rest.count > $1.rest.count } }
         ideographs = reader.readRanges()
         normalization = Normalization(&reader)
+        leavesASCII = true
+        isUpperFirst = false
+    }
+
+    /// The tables of languages that were asked for.
+    private static let tailored = Mutex<[Tailoring: CollationTable]>([:])
+
+    /// The table of a language, the root's for none. Made when it is first asked for; then it takes some 700 KB, too.
+    static func table(_ tailoring: Tailoring?) -> CollationTable {
+        guard let tailoring else { return root }
+        return tailored.withLock { tables in
+            if let table = tables[tailoring] { return table }
+            let table = Tailoring.rules[tailoring].map { CollationTable(root, $0) } ?? root
+            tables[tailoring] = table
+            return table
+        }
+    }
+
+    /// The root's table with other elements for some texts.
+    private init(_ root: CollationTable, _ rules: Tailoring.Rules) {
+        var (elements, places, contractions) = (root.elements, root.places, root.contractions)
+        for rule in rules.elements {
+            let run = Run(start: elements.count, count: rule.elements.count)
+            elements += rule.elements
+            let (first, rest) = (rule.scalars[0], Array(rule.scalars[1...]))
+            if rest.isEmpty {
+                places[first] = places[first] & 1 << 31 | UInt32(run.start) | UInt32(run.count) << 24
+            } else {
+                contractions[first, default: []].removeAll { $0.rest == rest }
+                contractions[first, default: []].append(Contraction(rest: rest, elements: run))
+                places[first] |= 1 << 31
+            }
+        }
+        self.elements = elements
+        self.places = places
+        self.contractions = contractions.mapValues { $0.sorted { $0.rest.count > $1.rest.count } }
+        normalization = root.normalization
+        ideographs = root.ideographs
+        leavesASCII = !rules.isUpperFirst && !rules.elements.contains { $0.scalars.allSatisfy { $0 < 0x80 } }
+        isUpperFirst = rules.isUpperFirst
     }
 
     /// The run that `place` of ``places`` stands for; `nil` for a scalar that has none there.

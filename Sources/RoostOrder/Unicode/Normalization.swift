@@ -1,3 +1,5 @@
+import RoostBytes
+
 /// Canonical decomposition (Normalization Form D of UAX #15), so that equivalent texts compare equal.
 struct Normalization: Sendable {
     /// By scalar: its combining class in the low 8 bits; above them, one more than the place of its decomposition.

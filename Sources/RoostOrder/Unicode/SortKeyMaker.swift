@@ -7,19 +7,23 @@ import RoostBytes
 /// letter. No byte is 00. Keeps its memory; belongs to one thread.
 struct SortKeyMaker {
     private let order: UnicodeOrder
+    private let table: CollationTable
     private var walk: ElementWalk?
     private var secondaries: [UInt8] = []
     private var tertiaries: [UInt8] = []
 
     private static let separator: UInt8 = 0x01
 
-    init(_ order: UnicodeOrder) { self.order = order }
+    init(_ order: UnicodeOrder) {
+        self.order = order
+        table = .table(order.tailoring)
+    }
 
     /// Appends the key of a text, given in UTF-8; ill-formed parts count as U+FFFD.
     mutating func append(_ text: ByteView, to key: ByteBuffer) {
         secondaries.removeAll(keepingCapacity: true)
         tertiaries.removeAll(keepingCapacity: true)
-        if text.isASCII {
+        if text.isASCII && table.leavesASCII {
             appendASCII(text, to: key)
         } else {
             appendText(text, to: key)
@@ -52,7 +56,8 @@ struct SortKeyMaker {
         var secondaries = Level(secondaries)
         var tertiaries = Level(tertiaries)
         var mayBeLight = false
-        var walk = self.walk ?? ElementWalk(.root)
+        let isUpperFirst = table.isUpperFirst
+        var walk = self.walk ?? ElementWalk(table)
         walk.elements(of: text) { element in
             if element.primary != 0 {
                 Self.append(element.primary, to: key)
@@ -61,15 +66,15 @@ struct SortKeyMaker {
             if !order.ignoresAccents, element.secondary != 0 { secondaries.append(element.secondary) }
             guard !order.ignoresCase, element.tertiary != 0 else { return }
             if !order.ignoresAccents {
-                tertiaries.append(element.tertiary)
+                tertiaries.append(isUpperFirst ? element.upperFirstTertiary : element.tertiary)
             } else if element.primary != 0 {
-                tertiaries.append(element.letterCase)
+                tertiaries.append(isUpperFirst ? element.upperFirstCase : element.letterCase)
             }
         }
         self.walk = walk
         secondaries.trim()
         // Where a weight below the common one may follow, common ones at the end would not compare as nothing does.
-        if !mayBeLight { tertiaries.trim() }
+        if !mayBeLight, !isUpperFirst { tertiaries.trim() }
         (self.secondaries, self.tertiaries) = (secondaries.bytes, tertiaries.bytes)
     }
 

@@ -1,0 +1,34 @@
+/// A language whose forms of a word are recognised.
+public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
+    case danish = "da"
+    case english = "en"
+    case german = "de"
+    case norwegian = "no"
+    case russian = "ru"
+    case swedish = "sv"
+    /// Folds I and İ as Turkish does; words are not stemmed.
+    case turkish = "tr"
+
+    /// The language of a code of ISO 639 (`de`), a tag that begins with one (`de-AT`), or an English name (`german`), in any case;
+    /// `nil` for another one.
+    public init?(_ name: String) {
+        let name = name.lowercased()
+        let code = name.prefix { $0 != "-" && $0 != "_" }
+        let found = Self.allCases.first { $0.rawValue == code || "\($0)" == name }
+        guard let language = found ?? (code == "nb" || code == "nn" ? .norwegian : nil) else { return nil }
+        self = language
+    }
+
+    /// How words of the language are stemmed; `nil` where words stay as they are.
+    var stemmer: (any Stemmer)? {
+        switch self {
+        case .danish: DanishStemmer()
+        case .english: EnglishStemmer()
+        case .german: GermanStemmer()
+        case .norwegian: NorwegianStemmer()
+        case .russian: RussianStemmer()
+        case .swedish: SwedishStemmer()
+        case .turkish: nil
+        }
+    }
+}

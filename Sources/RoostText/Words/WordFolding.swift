@@ -1,0 +1,41 @@
+import RoostBytes
+
+/// Brings words into one form: case, width and order of marks no longer tell them apart.
+struct WordFolding: Sendable {
+    /// Whether capital I is the dotless letter's, and capital İ that of i.
+    let isTurkic: Bool
+
+    init(language: Language?) { isTurkic = language == .turkish }
+
+    /// Appends the folded form of a word, given in UTF-8.
+    func append(_ word: ByteView, to bytes: inout [UInt8]) {
+        let table = CharacterTable.shared
+        let scanner = UTF8Scanner(bytes: word)
+        var scalars: [UInt32] = []
+        var isComposed = true
+        var offset = 0
+        while offset < word.count {
+            let (scalar, end) = scanner.scalar(at: offset)
+            offset = end
+            if isTurkic, scalar == 0x49 || scalar == 0x130 {
+                scalars.append(scalar == 0x49 ? 0x131 : 0x69)
+            } else if let folded = table.folding(scalar) {
+                scalars += folded
+                isComposed = isComposed && folded.allSatisfy(table.isComposed)
+            } else {
+                scalars.append(scalar)
+                isComposed = isComposed && table.isComposed(scalar)
+            }
+        }
+        if !isComposed { table.compose(&scalars) }
+        for scalar in scalars where !Self.isLeftOut(scalar) { appendUTF8(scalar, to: &bytes) }
+    }
+
+    /// Soft hyphens, joiners and marks of direction, which nobody sees; the line that stretches Arabic words; and U+0000.
+    private static func isLeftOut(_ scalar: UInt32) -> Bool {
+        switch scalar {
+        case 0, 0xAD, 0x640, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2064, 0xFE00...0xFE0F, 0xFEFF: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import RoostBytes
+
+/// The words of a text, in their order, with the places where they stand.
+///
+/// A ``Tokenizer`` fills it. Words are folded: two that shall count as one are the same bytes.
+public struct WordList: Sendable {
+    /// A word of the list.
+    package struct Word: Sendable, Equatable {
+        /// What a word of a script without spaces is.
+        package enum Kind: UInt8, Sendable {
+            /// A word.
+            case word
+            /// Two characters that stand beside each other.
+            case pair
+            /// The last character of a run, which begins no pair.
+            case last
+        }
+
+        /// Where its bytes begin in ``WordList/bytes``.
+        package let start: Int
+        /// How many bytes it has: 1 to ``WordList/longestWord``.
+        package let length: Int
+        /// Its number among the words; numbers that are missing are those of words that were left out.
+        package let position: UInt32
+        package let kind: Kind
+        /// Where it stands in the text, in bytes of UTF-8.
+        package let source: Range<Int>
+    }
+
+    /// What is kept of a word, in bytes of UTF-8; longer ones are cut after a character.
+    public static let longestWord = 128
+
+    package internal(set) var bytes: [UInt8] = []
+    package internal(set) var words: [Word] = []
+    private var nextPosition: UInt32 = 0
+
+    /// An empty list.
+    public init() {}
+
+    /// How many words there are.
+    public var count: Int { words.count }
+
+    /// The words as text.
+    public var strings: [String] { words.map { String(decoding: bytes(of: $0), as: UTF8.self) } }
+
+    /// Where each word stands in the text, in bytes of UTF-8.
+    public var sources: [Range<Int>] { words.map(\.source) }
+
+    package func bytes(of word: Word) -> ArraySlice<UInt8> { bytes[word.start..<word.start + word.length] }
+
+    /// Adds the next word. An empty one, and one with the character U+0000, is left out but keeps its place.
+    ///
+    /// - Parameters:
+    ///   - word: the word as it shall be found.
+    ///   - source: where it stands in the text, in bytes of UTF-8.
+    public mutating func append(_ word: String, at source: Range<Int>) {
+        let start = bytes.count
+        bytes += word.utf8
+        finish(start, source)
+    }
+
+    /// Leaves the place of a word free, so that phrases don't reach over it.
+    public mutating func skip() { nextPosition &+= 1 }
+
+    /// Makes the bytes since `start` the next word.
+    @inline(__always) mutating func finish(_ start: Int, _ source: Range<Int>, _ kind: Word.Kind = .word) {
+        if bytes.count - start > Self.longestWord { cut(start) }
+        if bytes.count > start, bytes[start] != 0 {
+            words.append(
+                Word(
+                    start: start, length: bytes.count - start, position: nextPosition, kind: kind,
+                    source: source))
+        }
+        nextPosition &+= 1
+    }
+
+    /// Takes the bytes since `start` back and leaves the place of the word free.
+    mutating func skip(_ start: Int) {
+        bytes.removeSubrange(start...)
+        skip()
+    }
+
+    private mutating func cut(_ start: Int) {
+        var end = start + Self.longestWord
+        while end > start, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        bytes.removeSubrange(end...)
+    }
+
+    /// Empties the list, keeping its memory.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        words.removeAll(keepingCapacity: true)
+        nextPosition = 0
+    }
+}

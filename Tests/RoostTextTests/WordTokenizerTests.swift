@@ -1,0 +1,130 @@
+import RoostBytes
+import RoostSimulation
+import Testing
+
+@testable import RoostText
+
+/// The words of texts of many languages, and their forms.
+@Suite struct WordTokenizerTests {
+    private func words(_ text: String, _ tokenizer: WordTokenizer = WordTokenizer()) -> [String] {
+        var words = WordList()
+        tokenizer.words(of: text, into: &words)
+        let exact = words.strings.map { tokenizer.terms(of: $0).exact }
+        for source in words.sources {
+            #expect(
+                String(Substring(text.utf8.dropFirst(source.lowerBound).prefix(source.count))).utf8.count
+                    == source.count)
+        }
+        return exact
+    }
+
+    @Test func english() {
+        #expect(
+            words("The Owl's nest, e.g. at 3.14 or 1,000 m (foo_bar)!") == [
+                "the", "owl's", "nest", "e.g", "at", "3.14", "or", "1,000", "m", "foo_bar",
+            ])
+        #expect(
+            words("don\u{2019}t stop a:b 1:2 ___ a-b x, y") == [
+                "don't", "stop", "a:b", "1", "2", "a", "b", "x", "y",
+            ])
+        #expect(words("") == [] && words(" ... !") == [])
+    }
+
+    @Test func aWordOfASCIIMeetsOtherCharacters() {
+        #expect(words("naïve cafe\u{301} Straße") == ["naive", "cafe", "strasse"])
+        #expect(
+            words("a.é a.\u{308}b 1,٢") == [
+                "a.e", "a.\u{308}b".unicodeScalars.filter { $0 != "\u{308}" }.map(String.init).joined(),
+                "1,٢",
+            ])
+    }
+
+    @Test func accentsStrokesAndCase() {
+        #expect(words("Ångström ŁÓDŹ Ærø ΣΊΣΥΦΟΣ ЁЛКА") == ["angstrom", "lodz", "aero", "σισυφοσ", "елка"])
+        let exact = WordTokenizer(ignoresAccents: false)
+        #expect(words("Ångström A\u{30A}ngstro\u{308}m", exact) == ["ångström", "ångström"])
+        #expect(words("ﬁne \u{212B} ＡＢＣ１", exact) == ["fine", "å", "abc1"])
+    }
+
+    @Test func marksInAnotherOrderAreTheSameWord() {
+        let exact = WordTokenizer(ignoresAccents: false)
+        #expect(words("q\u{307}\u{323}", exact) == words("q\u{323}\u{307}", exact))
+    }
+
+    @Test func arabicAndHebrewWithoutPoints() {
+        #expect(words("اَلْعَرَبِيَّةُ العربيّة") == ["العربية", "العربية"])
+        #expect(words("أحمد احمد كـــتاب كتاب") == ["احمد", "احمد", "كتاب", "كتاب"])
+        #expect(words("שָׁלוֹם שלום") == ["שלום", "שלום"])
+    }
+
+    @Test func turkishHasTwoLettersI() {
+        let turkish = WordTokenizer(language: .turkish, ignoresAccents: false)
+        #expect(words("IŞIK ışık İSTANBUL istanbul", turkish) == ["ışık", "ışık", "istanbul", "istanbul"])
+        #expect(words("IŞIK isik", WordTokenizer(language: .turkish)) == ["isik", "isik"])
+    }
+
+    @Test func scriptsWithoutSpacesBecomePairs() {
+        #expect(words("東京都に") == ["東京", "京都", "都に", "に"])
+        #expect(words("パソコン ｶﾞｲﾄﾞ") == ["パソ", "ソコ", "コン", "ン", "ガイ", "イド", "ド"])
+        #expect(words("สวัสดี") == ["สวั", "วัส", "สดี", "ดี"])
+        #expect(words("木 owl木") == ["木", "owl", "木"])
+        var list = WordList()
+        WordTokenizer().words(of: "東京 a", into: &list)
+        #expect(list.words.map(\.kind) == [.pair, .last, .word])
+        #expect(list.sources == [0..<6, 3..<6, 7..<8])
+    }
+
+    @Test func koreanByWord() {
+        #expect(words("한국어 검색") == ["한국어", "검색"])
+        #expect(words("\u{1112}\u{1161}\u{11AB}국어") == ["한국어"])
+    }
+
+    @Test func pictographsAreWordsOtherSignsAreNot() {
+        #expect(words("I ❤ 🦉🦉 © ½") == ["i", "❤", "🦉", "🦉", "½"])
+    }
+
+    @Test func stopWordsKeepTheirPlaces() {
+        var list = WordList()
+        WordTokenizer(stopWords: ["The", "of"]).words(of: "the king of THE hill", into: &list)
+        #expect(list.strings == ["king", "hill"])
+        #expect(list.words.map(\.position) == [1, 4])
+    }
+
+    @Test func longWordsAreCutAfterACharacter() {
+        let found = words(String(repeating: "é", count: 100), WordTokenizer(ignoresAccents: false))
+        #expect(found == [String(repeating: "é", count: 64)])
+        #expect(words(String(repeating: "x", count: 300)) == [String(repeating: "x", count: 128)])
+    }
+
+    @Test func whatAnIndexDependsOnIsInTheVersion() {
+        let versions = [
+            WordTokenizer(), WordTokenizer(language: .german), WordTokenizer(ignoresAccents: false),
+            WordTokenizer(stopWords: ["a"]),
+        ].map(\.version)
+        #expect(Set(versions).count == 4)
+    }
+
+    @Test func randomBytesNeverTrapAndAllPlacesLieInTheText() {
+        var generator = SeededGenerator(seed: 22)
+        for _ in 0..<300 {
+            let bytes = (0..<Int.random(in: 0...60, using: &generator)).map { _ in
+                [UInt8.random(in: 0...255, using: &generator), 0x27, 0x2E, 0x61, 0xCC, 0x88].randomElement(
+                    using: &generator)!
+            }
+            var list = WordList()
+            bytes.withView { WordTokenizer(language: .english).words(of: $0, into: &list) }
+            var end = 0
+            for word in list.words {
+                #expect(word.length > 0 && word.length <= WordList.longestWord, "\(bytes)")
+                #expect(word.source.lowerBound >= 0 && word.source.upperBound <= bytes.count, "\(bytes)")
+                #expect(word.source.upperBound >= end, "\(bytes)")
+                end = word.source.upperBound
+            }
+        }
+    }
+
+    @Test func namesOfLanguages() {
+        #expect(Language("de") == .german && Language("German") == .german && Language("de-AT") == .german)
+        #expect(Language("nb") == .norwegian && Language("xx") == nil && Language("") == nil)
+    }
+}
