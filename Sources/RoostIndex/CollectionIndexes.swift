@@ -43,7 +43,7 @@ package final class CollectionIndexes: Sendable {
 
     // MARK: Definitions
 
-    /// Makes an index known, in the place of another one of that name. It is built when it is first read, or by ``update(to:)``.
+    /// Makes an index known, in the place of another one of that name. It is built when it is first read, or by ``update(_:building:)``.
     package func define(_ definition: IndexDefinition) {
         precondition(definition.name.utf8.count <= 1_000, "a name of at most 1,000 bytes")
         definitions.withLock { $0[definition.name] = definition }
@@ -60,26 +60,57 @@ package final class CollectionIndexes: Sendable {
 
     // MARK: Reading
 
-    /// Calls `body` with an index as of a moment. What is found damaged is thrown away and made anew, once.
+    /// Calls `body` with an index as of a moment; again, if what is kept turns out to be of no use meanwhile.
+    ///
+    /// Nothing that is wrong with what is kept is the caller's: what is damaged is thrown away and made anew, and where the
+    /// index can't be kept, as on a full disk, it is made of all documents for this once.
     ///
     /// - Parameters:
     ///   - definition: the index; known from then on.
     ///   - collection: the collection that these are the indexes of.
     ///   - snapshot: the moment; `nil` for the present.
     ///   - update: whether the index has to show all of that moment.
+    /// - Throws: `DatabaseError` of the documents, and what the index's functions throw.
     package func read<R>(
         _ definition: IndexDefinition, of collection: DocumentCollection,
         at snapshot: CollectionSnapshot? = nil,
         update: Update = .now, _ body: (IndexReader) throws -> R
     ) throws -> R {
-        define(definition)
-        do {
-            return try body(try reader(definition, collection, snapshot, update))
-        } catch let error as StoreError where error.code == .damaged {
-            // Damage of the documents would be a DatabaseError.
-            try discard(becauseOf: error)
-            return try body(try reader(definition, collection, snapshot, update))
+        try readKept(definition, of: collection, at: snapshot, update: update) { kept in
+            try body(try reader(definition, kept))
         }
+    }
+
+    /// Calls `body` with what an index has kept, for one that has something else than rows: see ``read(_:of:at:update:_:)``.
+    package func readKept<R>(
+        _ definition: IndexDefinition, of collection: DocumentCollection,
+        at snapshot: CollectionSnapshot? = nil,
+        update: Update = .now, _ body: (KeptIndex) throws -> R
+    ) throws -> R {
+        define(definition)
+        for _ in 0..<2 {
+            do {
+                guard let kept = try kept(definition, collection, snapshot, update) else { break }
+                return try body(kept)
+            } catch let error as StoreError {
+                // Damage of the documents would be a DatabaseError.
+                if error.code == .damaged { try? discard(becauseOf: error) }
+            }
+        }
+        return try body(
+            KeptIndex(try snapshot ?? collection.snapshot(), changed: update == .never ? [] : nil))
+    }
+
+    private func reader(_ definition: IndexDefinition, _ kept: KeptIndex) throws -> IndexReader {
+        var overlay = IndexOverlay.none
+        if let changed = kept.changed {
+            if !changed.isEmpty { overlay = try IndexOverlay(changed, definition, over: kept) }
+        } else {
+            overlay = try IndexOverlay(all: kept.collection, definition) { try Task.checkCancellation() }
+        }
+        return IndexReader(
+            kept.collection, sequence: kept.sequence, rows: kept.rows, overlay: overlay,
+            reduction: definition.reduction)
     }
 
     /// Throws the collection's derived data away, to be made anew.
@@ -87,73 +118,40 @@ package final class CollectionIndexes: Sendable {
         try withTurn { try stores.drop(storeName, becauseOf: error.message) }
     }
 
-    private func reader(
+    /// What is kept of the index with what has changed since; `nil` where it can't be brought near enough to the moment.
+    private func kept(
         _ definition: IndexDefinition, _ collection: DocumentCollection, _ snapshot: CollectionSnapshot?,
         _ update: Update
-    ) throws -> IndexReader {
-        if update == .never { return try keptReader(definition, try snapshot ?? collection.snapshot()) }
+    ) throws -> KeptIndex? {
+        if update == .never { return try asKept(definition, try snapshot ?? collection.snapshot()) }
         var limit = settings.overlayLimit
         for _ in 0..<Self.attempts {
             // The index first, so that it is never ahead of a present that is taken then.
-            let kept = try open().map { ($0, $0.store.snapshot()) }
+            guard let indexes = try openIfPossible() else { return nil }
+            let store = indexes.store.snapshot()
             let moment = try snapshot ?? collection.snapshot()
-            if let (indexes, store) = kept,
-                let reader = try reader(definition, collection, moment, indexes, store, limit: limit)
+            if let record = try usable(definition, at: moment, indexes, store), record.phase == .complete,
+                let changed = try changes(between: record, and: moment, collection, limit: limit)
             {
-                return reader
+                return try KeptIndex(moment, store, record, changed)
             }
-            guard kept?.0.isWritable == true else { break }
-            try self.update(collection, to: moment, building: .one(definition.name))
+            guard indexes.isWritable else { return nil }
+            try self.update(collection, building: .one(definition.name))
             // Writers may be faster than the index, and a moment in the past may be far from it.
             limit = limit.addingReportingOverflow(limit).partialValue
         }
-        // Nothing that is kept can show this moment.
-        let moment = try snapshot ?? collection.snapshot()
-        return IndexReader(
-            moment, sequence: moment.lastSequence, rows: nil,
-            overlay: try IndexOverlay(all: moment, definition) { try Task.checkCancellation() },
-            reduction: definition.reduction)
+        return nil
     }
 
     private static let attempts = 8
 
-    /// The index as it was kept last, with no rows where it was never built.
-    private func keptReader(_ definition: IndexDefinition, _ moment: CollectionSnapshot) throws -> IndexReader
-    {
-        if let indexes = try open() {
-            let store = indexes.store.snapshot()
-            if let record = try usable(definition, at: moment, indexes, store), record.phase == .complete {
-                return try reader(definition, moment, store, record, .none)
-            }
-        }
-        return IndexReader(moment, sequence: 0, rows: nil, overlay: .none, reduction: definition.reduction)
-    }
-
-    private func reader(
-        _ definition: IndexDefinition, _ snapshot: CollectionSnapshot, _ store: Snapshot,
-        _ record: IndexRecord,
-        _ overlay: IndexOverlay
-    ) throws -> IndexReader {
-        guard let tree = store.tree(IndexTrees.rows(record.number)) else {
-            throw IndexStore.malformed("an index without its trees")
-        }
-        return IndexReader(
-            snapshot, sequence: record.sequence, rows: try store[tree], overlay: overlay,
-            reduction: definition.reduction)
-    }
-
-    /// The index as of `moment`, if what is kept is not too far from it.
-    private func reader(
-        _ definition: IndexDefinition, _ collection: DocumentCollection, _ moment: CollectionSnapshot,
-        _ indexes: IndexStore, _ store: Snapshot, limit: Int
-    ) throws -> IndexReader? {
-        guard let record = try usable(definition, at: moment, indexes, store), record.phase == .complete,
-            let changed = try changes(between: record, and: moment, collection, limit: limit)
+    /// The index as it was kept last; `nil` where it was never built.
+    private func asKept(_ definition: IndexDefinition, _ moment: CollectionSnapshot) throws -> KeptIndex? {
+        guard let indexes = try openIfPossible() else { return nil }
+        let store = indexes.store.snapshot()
+        guard let record = try usable(definition, at: moment, indexes, store), record.phase == .complete
         else { return nil }
-        let overlay =
-            changed.isEmpty
-            ? .none : try IndexOverlay(changed, in: moment, definition, over: store, record)
-        return try reader(definition, moment, store, record, overlay)
+        return try KeptIndex(moment, store, record, [])
     }
 
     /// The documents that may be other ones in the index than at that moment; `nil` for more than `limit` or when that is
@@ -162,10 +160,14 @@ package final class CollectionIndexes: Sendable {
         between record: IndexRecord, and moment: CollectionSnapshot, _ collection: DocumentCollection,
         limit: Int
     ) throws -> Set<String>? {
-        let isAhead = record.sequence > moment.lastSequence || record.purge > moment.purgeSequence
-        let later = isAhead ? try collection.snapshot() : moment
+        var later = moment
+        if record.isAhead(of: later) { later = try collection.snapshot() }
+        if record.isAhead(of: later), collection.database.isReadOnly, try collection.database.refresh() {
+            later = try collection.snapshot()
+        }
         let since = min(record.sequence, moment.lastSequence)
-        guard later.epoch == moment.epoch, try later.changeCount(since: since) <= UInt64(limit),
+        guard !record.isAhead(of: later), later.epoch == moment.epoch,
+            try later.changeCount(since: since) <= UInt64(limit),
             let purges = try later.purges(since: min(record.purge, moment.purgeSequence))
         else { return nil }
         return Set(try later.changes(since: since).map(\.id)).union(purges.map(\.id))
@@ -182,6 +184,16 @@ package final class CollectionIndexes: Sendable {
         return record
     }
 
+    /// The store; `nil` also where it can't be opened or made.
+    private func openIfPossible() throws(DatabaseError) -> IndexStore? {
+        do throws(DatabaseError) {
+            return try open()
+        } catch {
+            guard error.code != .closed else { throw error }
+            return nil
+        }
+    }
+
     private func open() throws(DatabaseError) -> IndexStore? {
         try stores.store(storeName).map { store in
             if store.isReadOnly { _ = try? store.refresh() }
@@ -191,19 +203,16 @@ package final class CollectionIndexes: Sendable {
 
     // MARK: Upkeep
 
-    /// Brings indexes up to a moment, or a later one: builds those that have to be, and catches up with all.
+    /// Brings indexes up to the present: builds those that have to be, and catches up with all.
     ///
     /// - Parameters:
     ///   - collection: the collection that these are the indexes of.
-    ///   - moment: which; `nil` for the present.
     ///   - building: which of the indexes that were not built yet are built.
     /// - Throws: `CancellationError` when the task was cancelled. What was done so far stays.
-    package func update(
-        _ collection: DocumentCollection, to moment: CollectionSnapshot? = nil, building: Building = .all
-    ) throws {
+    package func update(_ collection: DocumentCollection, building: Building = .all) throws {
         try withTurn {
             guard let indexes = try open(), indexes.isWritable else { return }
-            let moment = try moment ?? collection.snapshot()
+            let moment = try collection.snapshot()
             // The documents must not lose what the index has seen of them.
             if collection.database.store.durability != .full { try collection.database.store.sync() }
             var items: [IndexCatchUp.Item] = []
@@ -214,11 +223,34 @@ package final class CollectionIndexes: Sendable {
                 else { continue }
                 items.append(IndexCatchUp.Item(definition: definition, record: record))
             }
-            try IndexCatchUp(indexes: indexes, snapshot: moment) { try Task.checkCancellation() }.run(items)
+            do {
+                try catchUp(items, indexes, moment)
+            } catch {
+                // Functions of another index that fail are not the caller's trouble.
+                guard case .one(let name) = building, items.count > 1, !(error is CancellationError) else {
+                    throw error
+                }
+                try catchUp(items.filter { $0.definition.name == name }, indexes, moment)
+            }
         }
     }
 
-    /// As ``update(_:to:building:)`` with one index to build, at another time on another thread.
+    /// Brings indexes that are complete up to a moment.
+    private func catchUp(
+        _ items: [IndexCatchUp.Item], _ indexes: IndexStore, _ moment: CollectionSnapshot
+    ) throws {
+        try IndexCatchUp(indexes: indexes, snapshot: moment) { try Task.checkCancellation() }
+            .run(items.filter { $0.definition.keeper == nil })
+        for definition in items.map(\.definition) {
+            // The record as it is now: this may be the second attempt.
+            guard let keeper = definition.keeper,
+                let record = try usable(definition, at: moment, indexes, indexes.store.snapshot())
+            else { continue }
+            _ = try upkeep(definition, indexes, record, moment).run(keeper)
+        }
+    }
+
+    /// As ``update(_:building:)`` with one index to build, at another time on another thread.
     package func updateLater(_ collection: DocumentCollection, _ name: String) {
         DispatchQueue.global(qos: .utility).async { try? self.update(collection, building: .one(name)) }
     }
@@ -228,14 +260,21 @@ package final class CollectionIndexes: Sendable {
         of definition: IndexDefinition, to moment: CollectionSnapshot, _ indexes: IndexStore, isWanted: Bool
     ) throws -> IndexRecord? {
         var known = try usable(definition, at: moment, indexes, indexes.store.snapshot())
-        if let record = known, try moment.purges(since: record.purge) == nil { known = nil }
+        // An older file of the documents was put in the place of the one that the rows were made of.
+        if let record = known, try record.isAhead(of: moment) || moment.purges(since: record.purge) == nil {
+            known = nil
+        }
         if let known, known.phase == .complete { return known }
         guard isWanted else { return nil }
         let start =
             try known
             ?? indexes.begin(
-                definition, epoch: moment.epoch, sequence: moment.lastSequence, purge: moment.purgeSequence)
+                definition, epoch: moment.epoch, sequence: definition.keeper == nil ? moment.lastSequence : 0,
+                purge: moment.purgeSequence)
         defer { _ = progress.withLock { $0.removeValue(forKey: definition.name) } }
+        if let keeper = definition.keeper {
+            return try upkeep(definition, indexes, start, moment).run(keeper)
+        }
         let build = IndexBuild(
             indexes: indexes, definition: definition, snapshot: moment, memoryLimit: settings.buildMemory
         ) { mapped in
@@ -243,6 +282,16 @@ package final class CollectionIndexes: Sendable {
             self.progress.withLock { $0[definition.name] = mapped }
         }
         return try build.run(start)
+    }
+
+    private func upkeep(
+        _ definition: IndexDefinition, _ indexes: IndexStore, _ record: IndexRecord,
+        _ moment: CollectionSnapshot
+    ) throws -> IndexUpkeep {
+        try IndexUpkeep(indexes, definition.name, record, moment) { done in
+            try Task.checkCancellation()
+            if record.phase != .complete { self.progress.withLock { $0[definition.name] = done } }
+        }
     }
 
     /// How many documents a build under way has mapped; `nil` while there is none.

@@ -52,7 +52,8 @@ package final class IndexManager: Sendable {
     package func indexes(of collection: DocumentCollection) throws(DatabaseError) -> CollectionIndexes {
         let number = try collection.snapshot().number
         let settings = settings.withLock { $0 }
-        try removeStrays(collection.database)
+        // What is left lying is nobody's trouble who reads.
+        try? removeStrays(collection.database)
         return state.withLock { state in
             state.handles[number] = Handle(
                 database: collection.database, name: collection.collectionName, scope: collection.scopeName)

@@ -164,6 +164,50 @@ import Testing
         try database.close()
     }
 
+    @Test("An older file of the documents in the place of the newer one shows no rows of what it lacks")
+    func olderDocuments() throws {
+        let simulation = Simulation(seed: 8)
+        var random = Random(state: 8)
+        var (database, notes) = try open(simulation)
+        try database.write { batch in for _ in 0..<30 { try notes.change(batch, &random) } }
+        try database.close()
+        let older = try #require(simulation.disk.contents(of: "db/data.roost"))
+        (database, notes) = try open(simulation)
+        try database.write { batch in for _ in 0..<300 { try notes.change(batch, &random) } }
+        try check(notes, tagIndex())
+        try database.close()
+        try simulation.disk.install(older, at: "db/data.roost")
+        (database, notes) = try open(simulation)
+        try check(notes, tagIndex())
+        try database.write { batch in for _ in 0..<30 { try notes.change(batch, &random) } }
+        try check(notes, tagIndex())
+        try database.close()
+    }
+
+    @Test("A process that only reads takes in no rows that are newer than its documents") func aheadOfReader()
+        throws
+    {
+        let simulation = Simulation(seed: 9)
+        let (database, notes) = try open(simulation)
+        var random = Random(state: 9)
+        try database.write { batch in for _ in 0..<60 { try notes.change(batch, &random) } }
+        try check(notes, tagIndex())
+        let options = DatabaseOptions(readOnly: true)
+        let reader = try Database.open("db", options: options, environment: simulation.environment)
+        let readerNotes = try reader.collection("notes")
+        let moment = try readerNotes.snapshot()
+        try database.write { batch in for _ in 0..<30 { try notes.change(batch, &random) } }
+        try notes.indexes.update(notes)
+        for snapshot in [moment, nil] {
+            try readerNotes.indexes.read(tagIndex(), of: readerNotes, at: snapshot) { shown in
+                let (found, expected) = (try Expected(shown), try Expected(shown.collection))
+                #expect(found == expected)
+            }
+        }
+        try reader.close()
+        try database.close()
+    }
+
     @Test("Upkeep syncs nothing, and dropping gives the space back") func costs() throws {
         let simulation = Simulation(seed: 6)
         let (database, notes) = try open(simulation)
@@ -175,6 +219,10 @@ import Testing
         #expect(simulation.disk.counts[.sync] == syncs)
         #expect(try notes.indexes.statuses().map(\.name) == ["test/tags"])
         #expect(try notes.indexes.statuses().first?.sequence == notes.snapshot().lastSequence)
+        try database.auxiliaryStores.store("2")?.compact()
+        let status = try #require(try notes.indexes.statuses().first)
+        let rows = try notes.indexes.read(tagIndex(), of: notes) { try $0.count() }
+        #expect(status.bytes > 0 && status.rows == rows)
         try notes.indexes.drop("test/tags")
         #expect(try notes.indexes.statuses() == [])
         try database.close()

@@ -18,6 +18,8 @@ package struct IndexDefinition: Sendable {
     /// What the inner nodes of the rows' tree keep, so that reducing any range takes O(log n).
     package let reduction: IndexReduction?
     package let map: Map
+    /// What keeps the index, where it has something else than rows.
+    package let keeper: (any IndexKeeper)?
 
     package init(
         name: String, signature: String, reduction: IndexReduction? = nil, mapAll: @escaping Map
@@ -26,6 +28,16 @@ package struct IndexDefinition: Sendable {
         self.signature = signature
         self.reduction = reduction
         map = mapAll
+        keeper = nil
+    }
+
+    /// An index that has something else than rows.
+    package init(name: String, signature: String, keeper: any IndexKeeper) {
+        self.name = name
+        self.signature = signature
+        self.keeper = keeper
+        reduction = nil
+        map = { documents in documents.map { _ in IndexRows() } }
     }
 
     /// An index whose rows are made of one document at a time.
@@ -61,6 +73,9 @@ package struct IndexRows {
     private(set) var rows: [(component: [UInt8], payload: [UInt8])] = []
 
     package init() {}
+
+    /// Whether there are none.
+    package var isEmpty: Bool { rows.isEmpty }
 
     /// The longest key; of a longer one the row keeps the beginning and a hash.
     package static let longestKey = 1_500

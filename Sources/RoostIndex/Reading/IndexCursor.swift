@@ -56,6 +56,9 @@ package final class IndexCursor {
         if current == nil, coming == nil, let rows = reader.rows, let stored {
             // Before that row of the tree come no more than `count` rows, as there are no more added ones than these.
             let total = try rows.count(in: range)
+            guard UInt64(reader.overlay.hidden(in: range).count) <= total else {
+                throw IndexStore.malformed("fewer rows than documents have")
+            }
             let start = count > UInt64(added.count) ? min(count - UInt64(added.count), total) : 0
             guard start > 0 else { return try step(left) }
             if start == total {
@@ -72,7 +75,11 @@ package final class IndexCursor {
                 ? KeyRange(lower: Key(place.bytes + [0]), upper: range.upper)
                 : KeyRange(lower: range.lower, upper: place)
             let before = reader.overlay.added(in: passed)
-            left -= start - UInt64(reader.overlay.hidden(in: passed).count) + UInt64(before.count)
+            let hidden = UInt64(reader.overlay.hidden(in: passed).count)
+            guard hidden <= start, start - hidden + UInt64(before.count) <= left else {
+                throw IndexStore.malformed("ranks that are no ranks")
+            }
+            left -= start - hidden + UInt64(before.count)
             added = descending ? added.lowerBound..<before.lowerBound : before.upperBound..<added.upperBound
             coming = reader.overlay.hides(place) ? nil : try storedRow(stored)
         }

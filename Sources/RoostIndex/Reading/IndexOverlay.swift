@@ -30,23 +30,21 @@ struct IndexOverlay: Sendable {
         added.sort { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
-    /// The documents of `ids` as they are in `snapshot`, in the place of what the index has of them.
-    init(
-        _ ids: Set<String>, in snapshot: CollectionSnapshot, _ definition: IndexDefinition,
-        over index: Snapshot,
-        _ record: IndexRecord
-    ) throws {
-        guard let tree = index.tree(IndexTrees.documents(record.number)) else {
-            throw IndexStore.malformed("an index without its trees")
-        }
-        let documents = try index[tree]
+    /// The documents of `ids` as they are at the moment of what is kept, in the place of what the index has of them.
+    init(_ ids: Set<String>, _ definition: IndexDefinition, over kept: KeptIndex) throws {
         var changed: [IndexedDocument] = []
-        for id in ids {
-            if let keys = try documents.value(Key(id)) {
-                hidden += try DocumentRows.keys(keys).map { Key($0) }
+        let ids = Array(ids)
+        for keys in try kept.documents?.values(ids.map { Key($0) }) ?? [] {
+            for key in try keys.map({ (keys) throws(StoreError) in try DocumentRows.keys(keys) }) ?? [] {
+                guard try kept.rows?.contains(Key(key)) == true else {
+                    throw IndexStore.malformed("a document with a row that is missing")
+                }
+                hidden.append(Key(key))
             }
-            if let document = try snapshot.get(id) {
-                changed.append(IndexedDocument(document: document, collection: snapshot))
+        }
+        for document in try kept.collection.documents(ids: ids) {
+            if let document {
+                changed.append(IndexedDocument(document: document, collection: kept.collection))
             }
         }
         added = try Array(IndexMapping.rows(of: changed, definition).joined())
@@ -76,7 +74,7 @@ struct IndexOverlay: Sendable {
 
 extension Array {
     /// The place of the first element for which `isBefore` does not hold, where it holds for all before that.
-    func partition(_ isBefore: (Element) -> Bool) -> Int {
+    package func partition(_ isBefore: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2

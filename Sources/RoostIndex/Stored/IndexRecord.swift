@@ -1,3 +1,4 @@
+import Roost
 import RoostBytes
 import RoostStorage
 
@@ -9,11 +10,12 @@ import RoostStorage
 ///     epoch       8 bytes  the history of the documents that the rows were made of
 ///     sequence    varint   the rows are those of the documents as of this sequence of the collection
 ///     purge       varint   and of this purge sequence
-///     phase       1 byte   0 complete, 1 documents are being mapped, 2 runs are being merged
+///     phase       1 byte   0 complete, 1 documents are being mapped, 2 runs are being merged; plus 128 where there are no rows
 ///     runs        varint   while it is built: how many sorted runs there are
 ///     last        rest     while it is built: the ID of the last document that was mapped
 struct IndexRecord: Equatable {
     static let version: UInt8 = 1
+    private static let rowless: UInt8 = 0x80
 
     enum Phase: UInt8 { case complete, mapping, merging }
 
@@ -22,16 +24,27 @@ struct IndexRecord: Equatable {
     let epoch: UInt64
     var sequence: UInt64
     var purge: UInt64
+    /// Whether it has rows, and no keeper that has something else.
+    let hasRows: Bool
     var phase = Phase.mapping
     var runs: UInt64 = 0
     var last: [UInt8] = []
 
-    init(number: UInt64, signature: [UInt8], epoch: UInt64, sequence: UInt64, purge: UInt64) {
+    init(
+        number: UInt64, signature: [UInt8], hasRows: Bool = true, epoch: UInt64, sequence: UInt64,
+        purge: UInt64
+    ) {
         self.number = number
         self.signature = signature
+        self.hasRows = hasRows
         self.epoch = epoch
         self.sequence = sequence
         self.purge = purge
+    }
+
+    /// Whether the rows are those of a later moment.
+    func isAhead(of moment: CollectionSnapshot) -> Bool {
+        sequence > moment.lastSequence || purge > moment.purgeSequence
     }
 
     var encoded: [UInt8] {
@@ -42,32 +55,42 @@ struct IndexRecord: Equatable {
         buffer.append(integer: epoch)
         buffer.append(varint: sequence)
         buffer.append(varint: purge)
-        buffer.append(phase.rawValue)
+        buffer.append(phase.rawValue | (hasRows ? 0 : Self.rowless))
         buffer.append(varint: runs)
         buffer.append(last)
         return buffer.view.array
     }
+
+    /// More runs than any build makes.
+    static let mostRuns: UInt64 = 1 << 20
 
     /// - Throws: `MalformedBytes` for an entry of another version, too.
     init(_ bytes: ByteView) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
         guard try reader.byte() == Self.version else { throw MalformedBytes(at: 0) }
         number = try reader.varint()
+        guard number <= IndexTrees.greatestNumber else { throw MalformedBytes(at: reader.position) }
         signature = try reader.prefixed().array
         epoch = try reader.integer(UInt64.self)
         sequence = try reader.varint()
         purge = try reader.varint()
-        guard let phase = Phase(rawValue: try reader.byte()) else {
+        let bits = try reader.byte()
+        hasRows = bits & Self.rowless == 0
+        guard let phase = Phase(rawValue: bits & ~Self.rowless) else {
             throw MalformedBytes(at: reader.position)
         }
         self.phase = phase
         runs = try reader.varint()
+        guard runs <= Self.mostRuns else { throw MalformedBytes(at: reader.position) }
         last = bytes.dropFirst(reader.position).array
     }
 }
 
 /// The names of an index's trees.
 enum IndexTrees {
+    /// No index gets a number above this.
+    static let greatestNumber = UInt64(UInt32.max)
+
     /// The tree of ``IndexRecord``s by name.
     static let catalog = "indexes"
 
@@ -79,6 +102,11 @@ enum IndexTrees {
 
     /// Sorted rows of a part of the documents, while the index is built.
     static func run(_ number: UInt64, _ run: UInt64) -> String { "run/\(number)/\(run)" }
+
+    /// The number of the index that a tree of this name belongs to; `nil` for the catalog.
+    static func number(of name: String) -> UInt64? {
+        name.split(separator: "/").dropFirst().first.flatMap { UInt32($0) }.map(UInt64.init)
+    }
 }
 
 /// The keys of a document's rows, as the index keeps them.

@@ -36,7 +36,7 @@ struct IndexStore: Sendable {
             if let old { try drop(old, in: transaction) }
             let record = IndexRecord(
                 number: try nextNumber(in: transaction), signature: Array(definition.signature.utf8),
-                epoch: epoch,
+                hasRows: definition.keeper == nil, epoch: epoch,
                 sequence: sequence, purge: purge)
             _ = try transaction.tree(IndexTrees.rows(record.number), reduction: definition.reduction?.stored)
             _ = try transaction.tree(IndexTrees.documents(record.number))
@@ -55,12 +55,12 @@ struct IndexStore: Sendable {
             return true
         }
         for name in store.snapshot().treeNames {
-            last = max(last, name.split(separator: "/").dropFirst().first.flatMap { UInt64($0) } ?? 0)
+            last = max(last, IndexTrees.number(of: name) ?? 0)
         }
         return last + 1
     }
 
-    /// Drops the index with its trees. O(log n).
+    /// Drops the index with its trees. O(number of trees).
     func drop(_ name: String) throws {
         try store.write { transaction in
             guard let record = try record(name, in: store.snapshot()) else { return }
@@ -71,25 +71,27 @@ struct IndexStore: Sendable {
 
     private func drop(_ record: IndexRecord, in transaction: WriteTransaction) throws(StoreError) {
         let snapshot = store.snapshot()
-        var names = [IndexTrees.rows(record.number), IndexTrees.documents(record.number)]
-        names += (0..<record.runs).map { IndexTrees.run(record.number, $0) }
-        for name in names {
+        for name in snapshot.treeNames where IndexTrees.number(of: name) == record.number {
             if let tree = snapshot.tree(name) { try transaction.drop(tree) }
         }
     }
 
-    /// What is kept, by name.
+    /// What is kept, by name. O(number of indexes and trees).
     func statuses() throws -> [IndexStatus] {
         let snapshot = store.snapshot()
         guard let catalog = snapshot.tree(IndexTrees.catalog) else { return [] }
+        var bytes: [UInt64: UInt64] = [:]
+        for name in snapshot.treeNames {
+            guard let number = IndexTrees.number(of: name), let tree = snapshot.tree(name) else { continue }
+            bytes[number, default: 0] += try snapshot[tree].storedBytes
+        }
         var statuses: [IndexStatus] = []
-        try snapshot[catalog].forEach { key, _ in
-            guard let name = key.string, let record = try record(name, in: snapshot) else { return true }
+        let cursor = try snapshot[catalog].cursor()
+        while try cursor.next() {
+            let name = String(decoding: cursor.key.bytes, as: UTF8.self)
+            guard let record = try record(name, in: snapshot) else { continue }
             let rows = try snapshot.tree(IndexTrees.rows(record.number)).map { try snapshot[$0].count } ?? 0
-            statuses.append(
-                IndexStatus(
-                    name: name, rows: rows, sequence: record.sequence, isComplete: record.phase == .complete))
-            return true
+            statuses.append(IndexStatus(name: name, record, rows: rows, bytes: bytes[record.number] ?? 0))
         }
         return statuses
     }

@@ -1,0 +1,41 @@
+import Roost
+import RoostStorage
+
+/// What of an index is kept, and which documents have to be looked at besides for it to show a moment.
+package struct KeptIndex: Sendable {
+    /// The moment.
+    package let collection: CollectionSnapshot
+    /// The sequence up to which the index was kept.
+    package let sequence: UInt64
+    /// The purge sequence up to which it was kept.
+    package let purge: UInt64
+    /// Its trees; `nil` where it was never built.
+    package let rows: TreeView?
+    package let documents: TreeView?
+    /// The IDs of documents that may be other ones in the index than at that moment; `nil` where that goes for all.
+    package let changed: Set<String>?
+
+    init(_ collection: CollectionSnapshot, changed: Set<String>?) {
+        self.collection = collection
+        self.changed = changed
+        // What is made of all documents is up to date.
+        sequence = changed == nil ? collection.lastSequence : 0
+        purge = 0
+        rows = nil
+        documents = nil
+    }
+
+    init(
+        _ collection: CollectionSnapshot, _ store: Snapshot, _ record: IndexRecord, _ changed: Set<String>
+    ) throws(StoreError) {
+        guard let rows = store.tree(IndexTrees.rows(record.number)),
+            let documents = store.tree(IndexTrees.documents(record.number))
+        else { throw IndexStore.malformed("an index without its trees") }
+        self.collection = collection
+        self.changed = changed
+        sequence = record.sequence
+        purge = record.purge
+        self.rows = try store[rows]
+        self.documents = try store[documents]
+    }
+}
