@@ -131,7 +131,7 @@ public struct TypedQuery<Value: Codable>: Sendable {
     /// - Throws: `conflict` when others changed such documents again and again meanwhile; what writing throws.
     @discardableResult
     public func delete() throws(DatabaseError) -> Int {
-        try change { (batch, document) throws(DatabaseError) in
+        try collection.change(try untyped()) { (batch, document) throws(DatabaseError) in
             try batch.delete(document.id, in: collection, expecting: .revision(document.revision))
         }
     }
@@ -142,38 +142,11 @@ public struct TypedQuery<Value: Codable>: Sendable {
     /// - Throws: as ``delete()``; `decodingFailed` when the properties of a document are not those of a value.
     @discardableResult
     public func update(_ body: (inout Value) -> Void) throws(DatabaseError) -> Int {
-        try change { (batch, document) throws(DatabaseError) in
+        try collection.change(try untyped()) { (batch, document) throws(DatabaseError) in
             var stored = try Stored<Value>(document)
             body(&stored.value)
             try batch.save(&stored, in: collection)
         }
-    }
-
-    private static var mostAttempts: Int { 10 }
-
-    /// Makes a change to each document as it was found; begins anew when somebody was faster.
-    private func change(
-        _ body: (WriteBatch, Document) throws(DatabaseError) -> Void
-    ) throws(DatabaseError) -> Int {
-        for attempt in 1... {
-            let snapshot = try collection.database.snapshot()
-            let documents = try snapshot[collection]
-            let cursor = try untyped().cursor(in: snapshot)
-            var ids: [String] = []
-            while let row = try cursor.next() { ids.append(row[0].string ?? "") }
-            guard !ids.isEmpty else { return 0 }
-            do {
-                try collection.database.write { batch in
-                    for id in ids { if let document = try documents.get(id) { try body(batch, document) } }
-                }
-                return ids.count
-            } catch let error as DatabaseError {
-                guard error.code == .conflict, attempt < Self.mostAttempts else { throw error }
-            } catch {
-                preconditionFailure("writing throws errors of the database: \(error)")
-            }
-        }
-        return 0
     }
 }
 

@@ -74,9 +74,9 @@ extension Compiler {
         {
             return try meta(field, source)
         }
-        guard !steps.isEmpty else { return ofFirstRow(source) { $0.root(source) } }
+        guard !steps.isEmpty else { return ofFirstRow(source, .whole) { $0.root(source) } }
         let number = program.path(source, steps)
-        return ofFirstRow(source) { $0.value(ofPath: number) }
+        return ofFirstRow(source, .path(number)) { $0.value(ofPath: number) }
     }
 
     /// What META() knows of the row of a source.
@@ -86,13 +86,15 @@ extension Compiler {
                 "META() knows documents of collections, and nothing of elements and results of other queries")
         }
         if field == nil || field == .deleted { noteDeletedAsked(of: source) }
-        guard let field else { return ofFirstRow(source) { Metadata.all($0, source) } }
-        return ofFirstRow(source) { Metadata.value(field, $0, source) }
+        guard let field else { return ofFirstRow(source, .whole) { Metadata.all($0, source) } }
+        return ofFirstRow(source, field == .id ? .id : .whole) { Metadata.value(field, $0, source) }
     }
 
     /// Where groups are looked at, the value for the first row of a group.
-    private func ofFirstRow(_ source: Int, _ evaluation: @escaping Evaluation) -> Evaluation {
-        noteTouched(source)
+    func ofFirstRow(
+        _ source: Int, _ part: SourceUse.Part, _ evaluation: @escaping Evaluation
+    ) -> Evaluation {
+        noteUse(part, of: source)
         guard let grouping = grouping(of: source) else { return evaluation }
         let slot = grouping.addFirst(evaluation, self)
         return { $0.aggregate(slot) }
@@ -116,11 +118,12 @@ enum Metadata {
         guard let row = frame.rowMetadata(source) else { return .missing }
         switch field {
         case .id: return .string(row.id)
-        case .sequence: return .integer(Int64(clamping: row.body.sequence))
-        case .deleted: return .bool(row.body.isDeleted)
+        case .sequence: return row.body.map { .integer(Int64(clamping: $0.sequence)) } ?? .missing
+        case .deleted: return row.body.map { .bool($0.isDeleted) } ?? .missing
         // Milliseconds since 1970, as in LiteCore.
-        case .expiration: return row.body.expiration.map { .integer(Int64(clamping: $0 / 1000)) } ?? .missing
-        case .revisionID: return frame.string("\(row.body.revision)")
+        case .expiration:
+            return row.body?.expiration.map { .integer(Int64(clamping: $0 / 1000)) } ?? .missing
+        case .revisionID: return row.body.map { frame.string("\($0.revision)") } ?? .missing
         }
     }
 

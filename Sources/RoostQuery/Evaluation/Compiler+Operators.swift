@@ -29,8 +29,8 @@ extension Compiler {
         if steps.count == 1, case .key(let name) = steps[0], MetaField(propertyName: name) != nil {
             return nil
         }
-        noteTouched(source)
         let number = program.path(source, steps)
+        noteUse(.path(number), of: source)
         let (constant, collation) = (try constant(value), collation)
         if case .integer(let limit) = constant.value {
             return { frame in

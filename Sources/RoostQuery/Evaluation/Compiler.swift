@@ -21,10 +21,17 @@ final class Compiler {
     let planner: Planner
     /// The sources whose rows were referred to since somebody last looked.
     private var touched: Set<Int> = []
+    /// What anybody asks of the row of each source.
+    private(set) var uses: [Int: SourceUse] = [:]
     /// Which sources have conditions that ask for deleted documents.
     private(set) var sourcesWithDeleted: Set<Int> = []
     /// The kinds of the sources, by number.
     var sourceKinds: [SourceKind] = []
+
+    /// The collections of sources, by number.
+    var sourceCollections: [Int: DocumentCollection] = [:]
+    /// What is searched for in full-text indexes.
+    var textSearches: [TextSearch] = []
 
     enum SourceKind { case collection, select, elements }
 
@@ -86,10 +93,8 @@ final class Compiler {
         case .call(let function, let arguments): return try call(function, arguments)
         case .aggregate(let aggregate, let value, let isDistinct):
             return try self.aggregate(aggregate, value, isDistinct)
-        case .match(let index, _), .rank(let index):
-            throw QueryError(
-                "Nothing is indexed for the text index \(index.debugDescription): create a full-text index of that name"
-            )
+        case .match(let index, let text): return try match(index, text)
+        case .rank(let index): return try rank(index)
         }
     }
 
@@ -173,8 +178,11 @@ final class Compiler {
 
     // MARK: Sources
 
-    /// Notes that what is being compiled refers to the row of a source.
-    func noteTouched(_ source: Int) { touched.insert(source) }
+    /// Notes what of the row of a source is referred to by what is being compiled.
+    func noteUse(_ part: SourceUse.Part, of source: Int) {
+        touched.insert(source)
+        uses[source, default: SourceUse()].add(part)
+    }
 
     /// Compiles `body`; answers what sources it refers to as well.
     func tracking<R>(_ body: () throws(QueryError) -> R) throws(QueryError) -> (result: R, sources: Set<Int>)
@@ -199,14 +207,19 @@ extension Collation {
             self.init(texts: ignoresCase ? .caselessASCII : .bytes)
             return
         }
-        if let locale = options.locale, !Self.knownLocales.contains(locale.prefix(2).lowercased()) {
+        let tailoring = options.locale.flatMap { Tailoring(locale: $0) }
+        if tailoring == nil, let locale = options.locale,
+            !Self.knownLocales.contains(locale.prefix(2).lowercased())
+        {
             throw QueryError(
                 "The order of the locale \(locale.debugDescription) is not known; leave the locale away for the order that is right in "
                     + "most languages")
         }
         self.init(
             texts: .unicode(
-                UnicodeOrder(ignoringCase: ignoresCase, accents: options.isDiacriticSensitive == false)))
+                UnicodeOrder(
+                    ignoringCase: ignoresCase, accents: options.isDiacriticSensitive == false,
+                    tailoring: tailoring)))
     }
 
     /// Languages whose alphabets the root order of Unicode serves.

@@ -83,6 +83,12 @@ final class Frame {
         metadata[source] = row
     }
 
+    /// Sets the value at a path of the present row of its source, which has no root to look it up in.
+    @inline(__always)
+    func setValue(_ value: Value, ofPath index: Int) {
+        slots[index] = Slot(generation: generations[program.paths[index].source], value: value)
+    }
+
     func root(_ source: Int) -> Value { roots[source] }
     func rowMetadata(_ source: Int) -> RowMetadata? { metadata[source] }
 
@@ -136,7 +142,8 @@ final class Frame {
 /// What META() knows of a row.
 struct RowMetadata {
     let id: ByteView
-    let body: BodyMetadata
+    /// `nil` for a row that an index alone tells of, where nobody asks for more than its ID.
+    let body: BodyMetadata?
 }
 
 /// A step of a path, with the key's bytes at hand.

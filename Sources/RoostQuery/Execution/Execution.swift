@@ -11,8 +11,11 @@ final class Execution: DocumentSource {
     let budget: MemoryBudget
     private(set) var frame: Frame!
     private let database: Database
+    private var madeSpill: Spill?
     /// The indexes that were read, by name.
     var readers: [String: IndexReader] = [:]
+    /// What was found in full-text indexes.
+    var matches: [TextMatchKey: TextMatches] = [:]
 
     init(
         _ program: Program, _ parameters: [String: DocumentValue], _ database: Database,
@@ -27,20 +30,33 @@ final class Execution: DocumentSource {
         frame.reader = self
     }
 
+    /// Where rows are put aside; `nil` where that is not possible.
+    var spill: Spill? {
+        get throws(DatabaseError) {
+            if madeSpill == nil { madeSpill = try Spill(database) }
+            return madeSpill
+        }
+    }
+
     // MARK: Rows of sources
 
     /// The combinations of rows of all sources of a query, filtered.
     ///
-    /// - Parameter first: the index by which the first source is read, if one was chosen.
-    func rows(of plan: SelectPlan, first: IndexChoice? = nil) throws(DatabaseError) -> RowSource {
+    /// - Parameters:
+    ///   - first: how the first source is read, if that is not all of it.
+    ///   - skipping: how many rows of it are passed over, where the index is exact.
+    func rows(
+        of plan: SelectPlan, first: AccessChoice? = nil, skipping: Int = 0
+    ) throws(DatabaseError) -> RowSource {
         var rows: RowSource = SingleRow(frame)
         for (number, source) in plan.sources.enumerated() {
             if number == 0, let first, case .documents(let collection, _) = source.origin {
-                rows = indexed(first, collection, try snapshot[collection], source)
+                rows = try self.rows(first, try snapshot[collection], source, skipping: skipping)
             } else {
                 rows = try joined(rows, source)
             }
             if !source.filters.isEmpty { rows = FilteredRows(rows, source.filters) }
+            if counter.countsRows { rows = CountedRows(rows, source.number, counter) }
         }
         return rows
     }
@@ -57,10 +73,10 @@ final class Execution: DocumentSource {
             if let table {
                 known = table
             } else {
-                known = try HashTable(try open(source), source.number, hash, budget)
+                known = try HashTable(try open(source), source, hash, self)
                 table = known
             }
-            return HashedRows(frame, source.number, known, hash)
+            return try HashedRows(frame, known, hash)
         }
     }
 
@@ -69,18 +85,11 @@ final class Execution: DocumentSource {
         case .elements(let value): return ElementRows(frame, source.number, value)
         case .select(let plan): return try QueryRows(frame, source.number, plan, self)
         case .documents(let collection, let access):
-            if let choice = try choice(for: source) {
-                return indexed(choice, collection, try snapshot[collection], source)
+            if let choice = try decide(source).choice {
+                return try rows(choice, try snapshot[collection], source)
             }
             return try open(collection, access, source.number)
         }
-    }
-
-    private func indexed(
-        _ choice: IndexChoice, _ collection: DocumentCollection, _ documents: CollectionSnapshot,
-        _ source: SourcePlan
-    ) -> RowSource {
-        IndexedRows(frame, source.number, documents, choice, counter, budget)
     }
 
     private func open(
@@ -117,35 +126,71 @@ final class Execution: DocumentSource {
 
     /// A cursor over the rows that a query yields.
     func cursor(of plan: SelectPlan) throws(DatabaseError) -> RowCursor {
-        let limit = try bound(plan.limit, "LIMIT") ?? .max
-        let offset = try bound(plan.offset, "OFFSET") ?? 0
-        if let collection = plan.countedCollection {
-            return CountCursor(
-                plan, frame, count: try snapshot[collection].count, skipping: offset, limit: limit)
-        }
-        let wanted = offset.addingReportingOverflow(limit)
-        let mostRows = wanted.overflow ? Int.max : wanted.partialValue
-        var choice: IndexChoice?
-        if let first = plan.sources.first {
-            choice = try self.choice(
-                for: first, isSorted: !plan.order.isEmpty && plan.grouping == nil, wanted: mostRows,
-                isCount: plan.isCount)
-        }
-        if plan.isCount, let choice, choice.access.isExact {
-            return CountCursor(plan, frame, count: choice.count, skipping: offset, limit: limit)
-        }
+        try cursor(of: plan, try strategy(of: plan))
+    }
+
+    func cursor(of plan: SelectPlan, _ strategy: SelectStrategy) throws(DatabaseError) -> RowCursor {
         var cursor: RowCursor
-        if plan.grouping != nil {
-            cursor = try GroupedCursor(plan, self, choice)
+        if let known = strategy.known {
+            cursor = known
+        } else if plan.grouping != nil {
+            cursor = try GroupedCursor(plan, self, strategy.decision.choice)
         } else {
-            cursor = PlainCursor(plan, frame, try rows(of: plan, first: choice))
+            let skipping = strategy.skipsByRank ? strategy.offset : 0
+            cursor = PlainCursor(
+                plan, frame, try rows(of: plan, first: strategy.decision.choice, skipping: skipping))
         }
-        if plan.isDistinct { cursor = DistinctCursor(cursor, budget) }
-        if !plan.order.isEmpty, !plan.isOrdered, choice?.access.isOrdered != true {
-            cursor = SortedCursor(cursor, keeping: mostRows, budget)
+        if plan.isDistinct { cursor = DistinctCursor(cursor, self) }
+        if strategy.isSorted { cursor = SortedCursor(cursor, keeping: strategy.most, self) }
+        let skipping = strategy.skipsByRank ? 0 : strategy.offset
+        if skipping > 0 || strategy.limit < .max {
+            cursor = LimitedCursor(cursor, skipping: skipping, limit: strategy.limit)
         }
-        if offset > 0 || limit < .max { cursor = LimitedCursor(cursor, skipping: offset, limit: limit) }
         return cursor
+    }
+
+    /// How the rows of a query are found now, by the parameters and what the indexes hold.
+    func strategy(of plan: SelectPlan) throws(DatabaseError) -> SelectStrategy {
+        var strategy = SelectStrategy(
+            limit: try bound(plan.limit, "LIMIT") ?? .max, offset: try bound(plan.offset, "OFFSET") ?? 0)
+        if let collection = plan.countedCollection {
+            strategy.known = CountCursor(plan, frame, count: try snapshot[collection].count)
+            return strategy
+        }
+        if let search = plan.countedSearch {
+            strategy.known = CountCursor(plan, frame, count: try matches(of: search).count)
+            return strategy
+        }
+        strategy.isSorted = !plan.order.isEmpty && !plan.isOrdered
+        if let totals = try totals(of: plan) {
+            strategy.known = totals
+            return strategy
+        }
+        guard let first = plan.sources.first else { return strategy }
+        let isPlain = plan.sources.count == 1 && plan.grouping == nil && !plan.isDistinct
+        let wish = RowWish(
+            isSorted: strategy.isSorted && plan.grouping == nil, isRanked: plan.isRanked,
+            most: isPlain ? strategy.most : .max)
+        strategy.decision = try decide(first, wish)
+        if let choice = strategy.decision.choice {
+            if choice.isOrdered { strategy.isSorted = false }
+            strategy.skipsByRank = isPlain && choice.exact != nil && !strategy.isSorted && strategy.offset > 0
+        }
+        return strategy
+    }
+
+    /// The groups as an index tells them without its rows being read; `nil` when none does, or reading takes less.
+    private func totals(of plan: SelectPlan) throws(DatabaseError) -> TotalsCursor? {
+        guard let grouping = plan.grouping, let source = plan.sources.first,
+            case .documents(let collection, _) = source.origin
+        else { return nil }
+        for totals in plan.totals {
+            guard let choice = try choice(totals.access, collection, try snapshot[collection]),
+                let cursor = try TotalsCursor(plan, grouping, totals, choice, frame, counter)
+            else { continue }
+            return cursor
+        }
+        return nil
     }
 
     /// What LIMIT or OFFSET comes to; negative numbers are 0.
@@ -200,6 +245,8 @@ typealias OwnedRows = [[UInt8]]
 protocol DocumentSource: AnyObject {
     func rows(of plan: SelectPlan, limit: Int) throws(DatabaseError) -> OwnedRows
     func blob(named node: FleeceNode, _ frame: Frame) -> Value
+    /// The rank of a document in a search; `nil` when it is not found.
+    func rank(_ id: ByteView, in search: TextSearch) throws(DatabaseError) -> Double?
 }
 
 extension Frame {
@@ -230,14 +277,7 @@ extension Frame {
                 row.withView { bytes in
                     let node = FleeceNode(root: bytes)
                     guard names.count > 1 else { return writer.write(Value(node[0])) }
-                    writer.beginDictionary()
-                    for (index, name) in names.enumerated() {
-                        let value = Value(node[index])
-                        guard !value.isMissing else { continue }
-                        writer.key(name)
-                        writer.write(value)
-                    }
-                    writer.endDictionary()
+                    writer.writeDictionary(of: node, names)
                 }
             }
             writer.endArray()

@@ -1,37 +1,48 @@
+import Fleece
 import Roost
 import RoostOrder
 
 /// A row for each group, in the order of what the groups have in common.
+///
+/// When groups exceed the memory, rows of groups that are not known by then are put aside, sorted by group.
 final class GroupedCursor: RowCursor {
     private let rows: RowSource
     private let grouping: Grouping
-    private let budget: MemoryBudget
+    private let execution: Execution
     /// The groups that were not handed out yet, the last first; `nil` until rows were read.
     private var groups: [Group]?
+    /// The rows that were put aside: what is asked of each, by its group.
+    private var rest: ExternalSort?
+    /// The first of these that was not taken.
+    private var coming: ExternalSort.Entry?
     /// The end of the arena before the present group was put there.
     private var mark: Arena.Mark?
 
     private struct Group {
-        var keys: [OwnedValue]
+        let key: [UInt8]
+        let values: [OwnedValue]
         var accumulated: [Accumulated]
     }
 
-    init(_ plan: SelectPlan, _ execution: Execution, _ choice: IndexChoice?) throws(DatabaseError) {
+    init(_ plan: SelectPlan, _ execution: Execution, _ choice: AccessChoice?) throws(DatabaseError) {
         guard let grouping = plan.grouping else { preconditionFailure("a query without groups") }
         self.grouping = grouping
-        budget = execution.budget
+        self.execution = execution
         rows = try execution.rows(of: plan, first: choice)
         super.init(plan, execution.frame)
     }
 
     override func next() throws(DatabaseError) -> [UInt8]? {
-        if groups == nil { groups = try read() }
+        if groups == nil {
+            groups = try read()
+            coming = try rest?.next()
+        }
         if let mark { frame.arena.release(to: mark) }
         let mark = frame.arena.mark
         self.mark = mark
-        while let group = groups?.popLast() {
+        while let group = try nextGroup() {
             frame.arena.release(to: mark)
-            for (key, value) in zip(grouping.keys, group.keys) {
+            for (key, value) in zip(grouping.keys, group.values) {
                 frame.setAggregate(key.slot, value.value(in: frame.arena))
             }
             for (accumulator, accumulated) in zip(grouping.accumulators, group.accumulated) {
@@ -48,12 +59,14 @@ final class GroupedCursor: RowCursor {
 
     private func read() throws(DatabaseError) -> [Group] {
         let encoders = grouping.keys.map { KeyEncoder($0.collation) }
+        let budget = execution.budget
         var numbers: [[UInt8]: Int] = [:]
         var groups: [Group] = []
         let isWhole = grouping.keys.isEmpty
-        if isWhole { groups.append(Group(keys: [], accumulated: empty)) }
+        if isWhole { groups.append(Group(key: [], values: [], accumulated: empty)) }
         while try rows.next() {
             let mark = frame.arena.mark
+            defer { frame.arena.release(to: mark) }
             var index = 0
             if !isWhole {
                 let values = grouping.keys.map { $0.value(frame) }
@@ -66,24 +79,81 @@ final class GroupedCursor: RowCursor {
                 if let known = numbers[key] {
                     index = known
                 } else {
-                    index = groups.count
                     let owned = values.map { OwnedValue($0) }
-                    try budget.take(key.count + owned.reduce(0) { $0 + $1.size } + 160 * (1 + empty.count))
-                    groups.append(Group(keys: owned, accumulated: empty))
+                    let size = key.count + owned.reduce(0) { $0 + $1.size } + 160 * (1 + empty.count)
+                    guard rest == nil, budget.fitsEasily(size) else {
+                        try putAside(key, values)
+                        continue
+                    }
+                    try budget.take(size)
+                    index = groups.count
+                    groups.append(Group(key: key, values: owned, accumulated: empty))
                     numbers[key] = index
                 }
             }
-            for number in grouping.accumulators.indices {
-                let size = groups[index].accumulated[number].take(grouping.accumulators[number], frame)
-                if size > 0 { try budget.take(size) }
+            for (number, accumulator) in grouping.accumulators.enumerated() {
+                let value = accumulator.value?(frame) ?? .missing
+                let size = groups[index].accumulated[number].take(value, accumulator, frame)
+                if size != 0 { try budget.take(size) }
             }
             try frame.check()
-            frame.arena.release(to: mark)
         }
         try frame.check()
-        guard !isWhole else { return groups }
-        return numbers.sorted { $1.key.lexicographicallyPrecedes($0.key) }.map { groups[$0.value] }
+        return groups.sorted { $1.key.lexicographicallyPrecedes($0.key) }
     }
 
     private var empty: [Accumulated] { Array(repeating: Accumulated(), count: grouping.accumulators.count) }
+
+    // MARK: On disk
+
+    private func putAside(_ key: [UInt8], _ values: [Value]) throws(DatabaseError) {
+        let sort = rest ?? ExternalSort(execution)
+        rest = sort
+        let inputs = grouping.accumulators.map { $0.value?(frame) ?? .missing }
+        var writer = FleeceWriter(capacity: 128)
+        writer.beginArray()
+        for value in values + inputs {
+            if value.isMissing { writer.writeUndefined() } else { writer.write(value) }
+        }
+        writer.endArray()
+        try frame.check()
+        let row: [UInt8]
+        do throws(FleeceError) {
+            row = try writer.finish()
+        } catch {
+            throw DatabaseError(.limitExceeded, "A row can't be put aside. \(error)", underlying: error)
+        }
+        try sort.add(key, row)
+    }
+
+    /// The next group, of those in memory and those that were put aside.
+    private func nextGroup() throws(DatabaseError) -> Group? {
+        guard let first = coming else { return groups?.popLast() }
+        if let known = groups?.last, known.key.lexicographicallyPrecedes(first.key) {
+            return groups?.popLast()
+        }
+        var group: Group?
+        var taken = 0
+        while let entry = coming, entry.key == first.key {
+            let mark = frame.arena.mark
+            defer { frame.arena.release(to: mark) }
+            let row = FleeceNode(root: frame.arena.copy(entry.value))
+            var present =
+                group
+                ?? Group(
+                    key: first.key, values: grouping.keys.indices.map { OwnedValue(Value(row[$0])) },
+                    accumulated: empty)
+            group = nil
+            for (number, accumulator) in grouping.accumulators.enumerated() {
+                let size = present.accumulated[number].take(
+                    Value(row[grouping.keys.count + number]), accumulator, frame)
+                taken += size
+                if size != 0 { try execution.budget.take(size) }
+            }
+            group = present
+            coming = try rest?.next()
+        }
+        execution.budget.giveBack(taken)
+        return group
+    }
 }

@@ -14,6 +14,7 @@ final class Grouping {
 
     /// An expression of GROUP BY.
     struct Key: Sendable {
+        let expression: Expression
         let value: Evaluation
         let collation: Collation
         let slot: Int
@@ -28,6 +29,8 @@ final class Grouping {
         }
 
         let kind: Kind
+        /// What an aggregate is of; `nil` for the number of rows.
+        let expression: Expression?
         /// `nil` for the number of rows.
         let value: Evaluation?
         let collation: Collation
@@ -40,7 +43,7 @@ final class Grouping {
         _ expression: Expression, _ value: @escaping Evaluation, _ collation: Collation, _ compiler: Compiler
     ) {
         let slot = compiler.program.addAggregate()
-        keys.append(Key(value: value, collation: collation, slot: slot))
+        keys.append(Key(expression: expression, value: value, collation: collation, slot: slot))
         keySlots[expression] = slot
     }
 
@@ -56,18 +59,21 @@ final class Grouping {
         defer { compiler.grouping = saved }
         let evaluation = try value.map { (value) throws(QueryError) in try compiler.compile(value) }
         let collation = try value.map { (value) throws(QueryError) in try compiler.collation(of: value) }
-        return add(.aggregate(aggregate, isDistinct: isDistinct), evaluation, collation ?? .binary, compiler)
+        return add(
+            .aggregate(aggregate, isDistinct: isDistinct), value, evaluation, collation ?? .binary, compiler)
     }
 
     func addFirst(_ value: @escaping Evaluation, _ compiler: Compiler) -> Int {
-        add(.first, value, .binary, compiler)
+        add(.first, nil, value, .binary, compiler)
     }
 
     private func add(
-        _ kind: Accumulator.Kind, _ value: Evaluation?, _ collation: Collation, _ compiler: Compiler
+        _ kind: Accumulator.Kind, _ expression: Expression?, _ value: Evaluation?, _ collation: Collation,
+        _ compiler: Compiler
     ) -> Int {
         let slot = compiler.program.addAggregate()
-        accumulators.append(Accumulator(kind: kind, value: value, collation: collation, slot: slot))
+        accumulators.append(
+            Accumulator(kind: kind, expression: expression, value: value, collation: collation, slot: slot))
         return slot
     }
 }
@@ -80,20 +86,20 @@ struct Accumulated {
     private var list: [OwnedValue] = []
     private var seen: Set<[UInt8]> = []
 
-    /// Takes the present row; answers about how many bytes of memory that took.
-    mutating func take(_ accumulator: Grouping.Accumulator, _ frame: Frame) -> Int {
-        guard let evaluation = accumulator.value else {
+    /// Takes the value of a row, missing where only the number of rows is wanted; answers about how many bytes of memory that
+    /// took.
+    mutating func take(_ value: Value, _ accumulator: Grouping.Accumulator, _ frame: Frame) -> Int {
+        guard accumulator.value != nil else {
             count += 1
             return 0
         }
         switch accumulator.kind {
         case .first:
             guard best == nil else { return 0 }
-            let value = OwnedValue(evaluation(frame))
+            let value = OwnedValue(value)
             best = value
             return value.size
         case .aggregate(let aggregate, let isDistinct):
-            let value = evaluation(frame)
             guard !value.isMissing, aggregate == .arrayAggregate || !value.isNull else { return 0 }
             var size = 0
             if isDistinct {
@@ -119,8 +125,9 @@ struct Accumulated {
             let order = best.map { value.compare($0.value(in: frame.arena), collation) }
             guard order.map({ aggregate == .min ? $0 < 0 : $0 > 0 }) ?? true else { return 0 }
             let owned = OwnedValue(value)
+            let known = best?.size ?? 0
             best = owned
-            return owned.size
+            return owned.size - known
         case .arrayAggregate:
             let owned = OwnedValue(value)
             list.append(owned)

@@ -59,6 +59,7 @@ final class Planner {
 
     /// The lists of indexes, as they were when queries were planned by them.
     private(set) var indexLists: [DocumentCollection: [UInt8]] = [:]
+    private(set) var textIndexLists: [DocumentCollection: [UInt8]] = [:]
 
     /// The indexes of a collection.
     func indexes(of collection: DocumentCollection) throws(QueryError) -> [CompiledIndex] {
@@ -74,6 +75,23 @@ final class Planner {
             throw QueryError("\(error)")
         }
         return indexes
+    }
+
+    /// The full-text index of a collection.
+    func textIndex(_ name: String, of collection: DocumentCollection) throws(QueryError) -> CompiledTextIndex
+    {
+        let list: [String: TextIndex]
+        do throws(DatabaseError) {
+            let snapshot = try collection.snapshot()
+            textIndexLists[collection] = try snapshot.metadata(TextIndexList.metadataName) ?? []
+            list = try TextIndexList(of: snapshot).indexes
+        } catch {
+            throw QueryError("\(error)")
+        }
+        guard let index = list[name] else {
+            throw QueryError(TextIndexList.missing(name, among: list.keys.sorted()))
+        }
+        return try CompiledTextIndex(index)
     }
 
     // MARK: Collections

@@ -21,18 +21,8 @@ class RowCursor {
 
     /// A row as a dictionary by the names of the columns, in the frame's arena.
     func dictionary(of row: [UInt8], _ frame: Frame) -> Value {
-        let names = plan.columnNames
         let node = FleeceNode(root: frame.arena.copy(row))
-        return frame.collection { writer in
-            writer.beginDictionary()
-            for (index, name) in names.enumerated() {
-                let value = Value(node[index])
-                guard !value.isMissing else { continue }
-                writer.key(name)
-                writer.write(value)
-            }
-            writer.endDictionary()
-        }
+        return frame.collection { $0.writeDictionary(of: node, plan.columnNames) }
     }
 
     /// The columns of the present rows.
@@ -50,6 +40,20 @@ class RowCursor {
             throw DatabaseError(
                 .limitExceeded, "A row of the result can't be made. \(error)", underlying: error)
         }
+    }
+}
+
+extension FleeceWriter {
+    /// Writes a row, an array of its columns, as a dictionary by their names; columns without a value are left out.
+    mutating func writeDictionary(of row: FleeceNode, _ names: [String]) {
+        beginDictionary()
+        for (index, name) in names.enumerated() {
+            let value = Value(row[index])
+            guard !value.isMissing else { continue }
+            key(name)
+            write(value)
+        }
+        endDictionary()
     }
 }
 
@@ -78,11 +82,10 @@ final class PlainCursor: RowCursor {
 /// The one row of a query that counts a whole collection.
 final class CountCursor: RowCursor {
     private let count: Int
-    private var isDone: Bool
+    private var isDone = false
 
-    init(_ plan: SelectPlan, _ frame: Frame, count: Int, skipping: Int, limit: Int) {
+    init(_ plan: SelectPlan, _ frame: Frame, count: Int) {
         self.count = count
-        isDone = skipping > 0 || limit < 1
         super.init(plan, frame)
     }
 
@@ -97,31 +100,76 @@ final class CountCursor: RowCursor {
     }
 }
 
-/// Leaves rows away that came before.
+/// Leaves rows away that came before. When those exceed the memory, the others are sorted on disk and come last.
 final class DistinctCursor: RowCursor {
     private let rows: RowCursor
-    private let budget: MemoryBudget
+    private let execution: Execution
     private var seen: Set<[UInt8]> = []
     private let encoder = KeyEncoder(.binary)
+    private let order: OrderEncoder
+    private var rest: ExternalSort?
+    private var areRowsRead = false
+    /// The row of the rest that came last, and what it is ordered by.
+    private var last: (key: [UInt8], order: [UInt8])?
 
-    init(_ rows: RowCursor, _ budget: MemoryBudget) {
+    init(_ rows: RowCursor, _ execution: Execution) {
         self.rows = rows
-        self.budget = budget
+        self.execution = execution
+        order = OrderEncoder(rows.plan.order)
         super.init(rows.plan, rows.frame)
     }
 
     override func next() throws(DatabaseError) -> [UInt8]? {
-        while let row = try rows.next() {
+        while !areRowsRead {
+            guard let row = try rows.next() else {
+                areRowsRead = true
+                break
+            }
             encoder.reset()
             row.withView { encoder.append(Value(FleeceNode(root: $0))) }
-            guard seen.insert(encoder.key).inserted else { continue }
-            try budget.take(encoder.count + 32)
-            return row
+            let key = encoder.key
+            guard !seen.contains(key) else { continue }
+            if rest == nil, execution.budget.fitsEasily(key.count + 32) {
+                try execution.budget.take(key.count + 32)
+                seen.insert(key)
+                return row
+            }
+            try putAside(key, row)
+        }
+        return try nextOfRest()
+    }
+
+    private func putAside(_ key: [UInt8], _ row: [UInt8]) throws(DatabaseError) {
+        let sort = rest ?? ExternalSort(execution)
+        rest = sort
+        rows.appendOrder(to: order)
+        let buffer = ByteBuffer(capacity: row.count + order.key.count + 8)
+        order.key.withView { buffer.append(prefixed: $0) }
+        buffer.append(row)
+        try sort.add(key, buffer.view.array)
+    }
+
+    private func nextOfRest() throws(DatabaseError) -> [UInt8]? {
+        while let entry = try rest?.next() {
+            guard entry.key != last?.key else { continue }
+            do throws(MalformedBytes) {
+                let (order, row) = try entry.value.withView { (view) throws(MalformedBytes) in
+                    var reader = ByteReader(view)
+                    let order = try reader.prefixed().array
+                    return (order, view.dropFirst(reader.position).array)
+                }
+                last = (entry.key, order)
+                return row
+            } catch {
+                throw DatabaseError(derived: error)
+            }
         }
         return nil
     }
 
-    override func appendOrder(to encoder: OrderEncoder) { rows.appendOrder(to: encoder) }
+    override func appendOrder(to encoder: OrderEncoder) {
+        if let last { encoder.set(last.order) } else { rows.appendOrder(to: encoder) }
+    }
 }
 
 /// Passes over the first rows, and ends early.

@@ -46,6 +46,26 @@ final class FilteredRows: RowSource {
     }
 }
 
+/// Counts the combinations that come by, as `explain` wants it.
+final class CountedRows: RowSource {
+    private let rows: RowSource
+    private let number: Int
+    private let counter: WorkCounter
+
+    init(_ rows: RowSource, _ number: Int, _ counter: WorkCounter) {
+        self.rows = rows
+        self.number = number
+        self.counter = counter
+        super.init(rows.frame)
+    }
+
+    override func next() throws(DatabaseError) -> Bool {
+        guard try rows.next() else { return false }
+        counter.countRow(of: number)
+        return true
+    }
+}
+
 /// Each row of the sources before, with each row of one more source.
 final class JoinedRows: RowSource {
     private let outer: RowSource

@@ -16,13 +16,17 @@ final class SelectPlan: @unchecked Sendable {
     var order: [OrderPlan] = []
     /// Whether rows come in the order asked for already.
     var isOrdered = false
+    /// Whether rows are to come in the order of the rank of what the only source is searched for, which is the only condition.
+    var isRanked = false
     var isDistinct = false
     var limit: Evaluation?
     var offset: Evaluation?
     /// The number of rows of a collection, for a query that asks for nothing else.
     var countedCollection: DocumentCollection?
-    /// Whether the number of rows is all that is asked for.
-    var isCount = false
+    /// The search whose documents are counted, for a query that asks for nothing else.
+    var countedSearch: TextSearch?
+    /// The indexes that answer all that is asked of groups.
+    var totals: [TotalsAccess] = []
     /// The number of this query among those of the program.
     let number: Int
     /// Whether it refers to rows of the queries around it.
@@ -31,6 +35,31 @@ final class SelectPlan: @unchecked Sendable {
     var isSingleValue = false
 
     init(number: Int) { self.number = number }
+}
+
+/// How the rows of a query are found in one execution: what depends on parameters and on what indexes hold.
+struct SelectStrategy {
+    let limit: Int
+    let offset: Int
+    /// The rows, where they are known without reading those of sources.
+    var known: RowCursor?
+    /// How the first source is read.
+    var decision = AccessDecision()
+    /// Whether rows have to be sorted.
+    var isSorted = false
+    /// Whether an index passes over what OFFSET leaves out.
+    var skipsByRank = false
+
+    init(limit: Int, offset: Int) {
+        self.limit = limit
+        self.offset = offset
+    }
+
+    /// How many rows are needed at most, with those that are passed over.
+    var most: Int {
+        let (sum, isPast) = offset.addingReportingOverflow(limit)
+        return isPast ? .max : sum
+    }
 }
 
 /// One of the things that rows are ordered by.
@@ -60,11 +89,25 @@ struct SourcePlan: Sendable {
     var filters: [Evaluation] = []
     /// What to look rows up by in a table of this source's rows, instead of going through all of them.
     var hash: HashJoin?
+    /// What is searched for in a full-text index, of all that WHERE asks for.
+    var search: TextSearch?
     /// The indexes that can answer conditions on it.
     var indexes: [IndexAccess] = []
+    /// Conditions joined by OR, for each of which there is an index.
+    var unions: [UnionAccess] = []
     /// The names of those that can't, and why.
     var unusedIndexes: [(name: String, reason: String)] = []
     var notes: SourceNotes
+}
+
+/// Conditions that OR joins, with indexes that answer each of them.
+struct UnionAccess: Sendable {
+    struct Branch: Sendable {
+        let condition: Evaluation
+        let accesses: [IndexAccess]
+    }
+
+    let branches: [Branch]
 }
 
 /// What `explain` says of a source.

@@ -39,6 +39,7 @@ final class SelectPlanning {
             noteDeleted(index)
             try planIndexes(index)
         }
+        planTotals()
         noteCount()
         return plan
     }
@@ -81,6 +82,7 @@ final class SelectPlanning {
         }
         let number = compiler.program.addSource()
         compiler.sourceKinds.append(kind)
+        if case .documents(let collection, _) = origin { compiler.sourceCollections[number] = collection }
         compiler.scope.addSource(source.alias, number, takesProperties: kind != .elements)
         var planned = SourcePlan(
             number: number, alias: source.alias, origin: origin, join: source.join, notes: notes)
@@ -133,6 +135,7 @@ final class SelectPlanning {
             else { continue }
             narrow(&access, condition, own[level], &plan.sources[level].notes)
             plan.sources[level].origin = .documents(collection, access)
+            planSearch(condition, level, touched)
         }
     }
 
@@ -236,8 +239,9 @@ final class SelectPlanning {
         // Documents are read in the order of their IDs, either way.
         guard plan.sources.count == 1, plan.grouping == nil, !select.isDistinct, select.order.count == 1,
             case .documents(let collection, var access) = plan.sources[0].origin, access.ids == nil,
-            isID(select.order[0].value, plan.sources[0].number), compiler.collation == .binary
-        else { return }
+            isID(select.order[0].value, plan.sources[0].number), compiler.collation == .binary,
+            plan.sources[0].search == nil
+        else { return planRanking() }
         access.descending = select.order[0].isDescending
         plan.sources[0].origin = .documents(collection, access)
         plan.isOrdered = true
@@ -253,14 +257,14 @@ final class SelectPlanning {
 
     // MARK: Counting
 
-    /// `SELECT count(*)` of a whole collection is known without reading it.
+    /// `SELECT count(*)` of a whole collection, or of what a search finds, is known without reading documents.
     private func noteCount() {
         guard plan.sources.count == 1, select.groups.isEmpty, select.having == nil, select.columns.count == 1,
             case .aggregate(.count, nil, _) = select.columns[0].value,
             case .documents(let collection, let access) = plan.sources[0].origin, access.isScan,
             !access.includesDeleted, select.order.isEmpty
         else { return }
-        plan.isCount = true
         if conditions.isEmpty { plan.countedCollection = collection }
+        if conditions.count == 1 { plan.countedSearch = plan.sources[0].search }
     }
 }

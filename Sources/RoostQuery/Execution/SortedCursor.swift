@@ -6,6 +6,9 @@ final class OrderEncoder {
     private let columns: [(encoder: KeyEncoder, isDescending: Bool)]
     private(set) var key: [UInt8] = []
 
+    /// Takes a key that was made before.
+    func set(_ key: [UInt8]) { self.key = key }
+
     init(_ order: [OrderPlan]) { columns = order.map { (KeyEncoder($0.collation), $0.isDescending) } }
 
     /// Appends the values of the present rows.
@@ -21,12 +24,15 @@ final class OrderEncoder {
 }
 
 /// Rows in the order asked for; of those, the first so many. Rows that are equal in it stay in the order they came in.
+///
+/// Where few are wanted, only these are kept; what exceeds the memory is sorted in parts that are put aside.
 final class SortedCursor: RowCursor {
     private let rows: RowCursor
     private let wanted: Int
-    private let budget: MemoryBudget
+    private let execution: Execution
     /// The rows in order, the last first, once they were read.
     private var sorted: [Entry]?
+    private var external: ExternalSort?
 
     private struct Entry {
         let key: [UInt8]
@@ -41,40 +47,60 @@ final class SortedCursor: RowCursor {
         var size: Int { key.count + row.count + 96 }
     }
 
-    init(_ rows: RowCursor, keeping wanted: Int, _ budget: MemoryBudget) {
+    init(_ rows: RowCursor, keeping wanted: Int, _ execution: Execution) {
         self.rows = rows
         self.wanted = wanted
-        self.budget = budget
+        self.execution = execution
         super.init(rows.plan, rows.frame)
     }
 
     override func next() throws(DatabaseError) -> [UInt8]? {
         if sorted == nil { sorted = try read() }
+        if let external { return try external.next()?.value }
         return sorted?.popLast()?.row
     }
 
     private func read() throws(DatabaseError) -> [Entry] {
         let encoder = OrderEncoder(plan.order)
+        let budget = execution.budget
         var entries: [Entry] = []
         var number = 0
         guard wanted > 0 else { return [] }
         while let row = try rows.next() {
             rows.appendOrder(to: encoder)
+            if let external {
+                try external.add(encoder.key, row)
+                continue
+            }
             let entry = Entry(key: encoder.key, number: number, row: row)
             number += 1
-            if entries.count < wanted {
-                try budget.take(entry.size)
-                entries.append(entry)
-                if entries.count == wanted { heapify(&entries) }
-            } else if let last = entries.first, entry.precedes(last) {
+            let isFull = entries.count == wanted
+            if isFull, let last = entries.first, !entry.precedes(last) { continue }
+            guard budget.fits(entry.size) else {
+                try putAside(entries + [entry])
+                entries = []
+                continue
+            }
+            try budget.take(entry.size)
+            if isFull, let last = entries.first {
                 // The heap's first is the last of those to be kept.
-                try budget.take(entry.size)
                 budget.giveBack(last.size)
                 entries[0] = entry
                 sink(&entries, 0)
+            } else {
+                entries.append(entry)
+                if entries.count == wanted { heapify(&entries) }
             }
         }
         return entries.sorted { $1.precedes($0) }
+    }
+
+    /// Goes on with a sort that puts rows aside.
+    private func putAside(_ entries: [Entry]) throws(DatabaseError) {
+        let sort = ExternalSort(execution)
+        execution.budget.giveBack(entries.dropLast().reduce(0) { $0 + $1.size })
+        for entry in entries.sorted(by: { $0.number < $1.number }) { try sort.add(entry.key, entry.row) }
+        external = sort
     }
 
     private func heapify(_ entries: inout [Entry]) {

@@ -8,9 +8,21 @@ final class WorkCounter {
     var entries = 0
     /// How many rows came out.
     var rows = 0
+    /// How many rows each source had, its conditions met; empty unless that is counted.
+    private var sourceRows: [Int] = []
     private let isCancelled: () -> Bool
 
     init(isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
+
+    /// Counts the rows of each source from now on.
+    func countRows(ofSources count: Int) { sourceRows = Array(repeating: 0, count: count) }
+
+    var countsRows: Bool { !sourceRows.isEmpty }
+
+    func countRow(of source: Int) { sourceRows[source] += 1 }
+
+    /// How many rows a source had; `nil` where that was not counted.
+    func rows(of source: Int) -> Int? { source < sourceRows.count ? sourceRows[source] : nil }
 
     /// - Throws: `cancelled` when the task was cancelled, or whoever waits has gone.
     func checkCancellation() throws(DatabaseError) {
@@ -23,21 +35,37 @@ final class WorkCounter {
 final class MemoryBudget {
     private let limit: Int
     private var used = 0
+    /// What waits to be sorted, and can be put aside.
+    private var waiting = 0
 
     init(limit: Int) { self.limit = limit }
+
+    /// Whether `count` bytes more are within it.
+    func fits(_ count: Int) -> Bool { used + waiting + count <= limit }
+
+    /// As ``fits(_:)``, with something left for sorting what is put aside then.
+    func fitsEasily(_ count: Int) -> Bool { used + waiting + count <= limit / 2 }
+
+    /// So many bytes are sorted at once, whatever the limit: smaller runs would be too many.
+    var leastRun: Int { max(limit / 8, 1 << 16) }
 
     /// Takes `count` bytes of it.
     ///
     /// - Throws: `limitExceeded` when that is more than there is.
     func take(_ count: Int) throws(DatabaseError) {
         used += count
-        guard used <= limit else {
-            throw DatabaseError(
-                .limitExceeded,
-                "Sorting, grouping or joining keeps more than the \(limit >> 20) MB that QueryOptions.memoryLimit allows. Ask "
-                    + "for fewer rows or columns, or raise it.")
-        }
+        guard used <= limit else { throw exceeded }
     }
 
     func giveBack(_ count: Int) { used -= count }
+
+    /// Notes that `count` bytes more wait to be sorted, or fewer.
+    func wait(_ count: Int) { waiting += count }
+
+    var exceeded: DatabaseError {
+        DatabaseError(
+            .limitExceeded,
+            "The query keeps more in memory than the \(limit >> 20) MB that QueryOptions.memoryLimit allows, and can't put it "
+                + "aside. Ask for fewer rows or columns, or raise the limit.")
+    }
 }

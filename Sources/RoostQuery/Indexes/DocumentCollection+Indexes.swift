@@ -9,6 +9,7 @@ extension DocumentCollection {
     /// try notes.createIndex("by-stars", on: "stars DESC, title COLLATE NOCASE")
     /// try notes.createIndex("open", on: "due", where: "done = false")
     /// try notes.createIndex("tags", unnesting: "tags")
+    /// try sales.createIndex("by-day", on: "day", including: "customer", summing: "amount")
     /// ```
     ///
     /// Builds it beside everything else that goes on, and returns when it can be used. The same index twice does nothing;
@@ -17,14 +18,18 @@ extension DocumentCollection {
     /// - Parameters:
     ///   - name: unique in the collection, 1 to 200 bytes.
     ///   - columns: what it is on: see ``ValueIndex/columns``.
+    ///   - including: what its rows have besides: see ``ValueIndex/including``.
+    ///   - summing: what is summed up in it: see ``ValueIndex/summing``.
     ///   - condition: what documents in it meet. It serves queries that have the same condition.
     ///   - unnesting: an array with a row for each element, for `ANY … IN … SATISFIES` and `array_contains`.
     /// - Throws: `invalidQuery` for expressions that are malformed, `invalidName`, `readOnly`; `cancelled` when the task was
     ///   cancelled while it was built, which goes on when it is next used.
     public func createIndex(
-        _ name: String, on columns: String = "", where condition: String? = nil, unnesting: String? = nil
+        _ name: String, on columns: String = "", including: String? = nil, summing: String? = nil,
+        where condition: String? = nil, unnesting: String? = nil
     ) throws(DatabaseError) {
-        let index = ValueIndex(name, on: columns, where: condition, unnesting: unnesting)
+        let index = ValueIndex(
+            name, on: columns, including: including, summing: summing, where: condition, unnesting: unnesting)
         guard (1...200).contains(name.utf8.count), !name.utf8.contains(0) else {
             throw DatabaseError(.invalidName, "The name of an index has 1 to 200 bytes, none of them 0.")
         }

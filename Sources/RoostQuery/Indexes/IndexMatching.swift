@@ -180,10 +180,12 @@ struct IndexMatching {
     ///
     /// - Parameter order: what rows are to be ordered by; empty where another order does.
     func access(
-        _ index: CompiledIndex, order: [(expression: Expression, collation: Collation, isDescending: Bool)]
+        _ index: CompiledIndex, order: [WantedOrder]
     ) -> Result<IndexAccess, NotUsed> {
-        for condition in index.conditions where relative[condition] == nil {
-            return .failure(NotUsed("its condition, \(condition.sqlText), is not among those of the query"))
+        let implication = Implication(conditions: Array(relative.keys), compiler: compiler)
+        for condition in index.conditions where !implication.implies(condition) {
+            return .failure(
+                NotUsed("its condition, \(condition.sqlText), does not follow from those of the query"))
         }
         guard let array = index.array else { return access(index, terms.filter { $0.array == nil }, order) }
         let own = compiler.relative(array, to: source) ?? array
@@ -196,11 +198,9 @@ struct IndexMatching {
     }
 
     private func access(
-        _ index: CompiledIndex, _ terms: [Term],
-        _ order: [(expression: Expression, collation: Collation, isDescending: Bool)]
+        _ index: CompiledIndex, _ terms: [Term], _ order: [WantedOrder]
     ) -> Result<IndexAccess, NotUsed> {
         var access = IndexAccess(index: index)
-        var answered: Set<Int> = []
         func matching(_ column: CompiledIndex.Column) -> [Term] {
             terms.filter { term in
                 guard term.expression == column.expression else { return false }
@@ -208,7 +208,14 @@ struct IndexMatching {
                 return term.collation == column.collation
             }
         }
-        var number = 0
+        // Where nothing is said of the first column, its values may be few, and each of them is gone to.
+        if index.columns.count > 1, index.array == nil, matching(index.columns[0]).isEmpty,
+            !matching(index.columns[1]).isEmpty
+        {
+            access.skipped = 1
+        }
+        var answered: Set<Int> = []
+        var number = access.skipped
         while number < index.columns.count {
             let found = matching(index.columns[number]).lazy.compactMap {
                 term -> (Term, IndexAccess.Equality)? in
@@ -235,7 +242,9 @@ struct IndexMatching {
         answered.formUnion(index.conditions.compactMap { relative[$0] })
         access.isExact = index.array == nil && answered.count == conditionCount
         noteOrder(&access, order)
-        guard access.isNarrowed || access.isOrdered || !index.conditions.isEmpty else {
+        access.covering = covering(index)
+        guard access.isNarrowed || access.isOrdered || !index.conditions.isEmpty || access.covering != nil
+        else {
             let column = index.columns[0].expression
             return .failure(NotUsed("no condition says what \(column.sqlText) is"))
         }
@@ -243,25 +252,17 @@ struct IndexMatching {
     }
 
     /// Notes whether the index has rows in the order asked for.
-    private func noteOrder(
-        _ access: inout IndexAccess,
-        _ order: [(expression: Expression, collation: Collation, isDescending: Bool)]
-    ) {
-        guard !order.isEmpty else { return }
-        var isSingle = true
-        for case .oneOf in access.equalities { isSingle = false }
-        guard isSingle else { return }
-        var number = access.equalities.count
+    private func noteOrder(_ access: inout IndexAccess, _ order: [WantedOrder]) {
+        guard !order.isEmpty, access.equalities.allSatisfy(\.isSingle) else { return }
+        let columns = access.index.columns
+        // What is the same in all rows is in any order.
+        let constant = access.skipped..<access.skipped + access.equalities.count
+        var number = 0
         var isReversed: Bool?
-        for part in order {
-            // What is the same in all rows is in any order.
-            if access.index.columns.prefix(access.equalities.count).contains(where: {
-                $0.expression == part.expression
-            }) {
-                continue
-            }
-            guard number < access.index.columns.count else { return }
-            let column = access.index.columns[number]
+        for part in order where !columns[constant].contains(where: { $0.expression == part.expression }) {
+            while constant.contains(number) { number += 1 }
+            guard number < columns.count else { return }
+            let column = columns[number]
             guard column.expression == part.expression, column.collation == part.collation else { return }
             let turned = column.isDescending != part.isDescending
             guard isReversed == nil || isReversed == turned else { return }
@@ -271,6 +272,34 @@ struct IndexMatching {
         access.isOrdered = true
         access.isReversed = isReversed ?? false
     }
+
+    /// The values that the index has of all that is asked of the source's rows; `nil` when something is asked that it has not.
+    private func covering(_ index: CompiledIndex) -> [IndexAccess.CoveredPath]? {
+        guard index.array == nil, let use = compiler.uses[source], !use.isWhole else { return nil }
+        var covered: [IndexAccess.CoveredPath] = []
+        for (place, output) in index.outputs.enumerated() {
+            guard case .path(let steps, _) = output, !steps.isEmpty else { continue }
+            covered.append(IndexAccess.CoveredPath(place: place, path: compiler.program.path(source, steps)))
+        }
+        var needed: Set<Int> = []
+        for path in use.paths {
+            var ancestor = path
+            while ancestor >= 0, !covered.contains(where: { $0.path == ancestor }) {
+                ancestor = compiler.program.paths[ancestor].parent
+            }
+            guard ancestor >= 0 else { return nil }
+            needed.insert(ancestor)
+        }
+        var seen: Set<Int> = []
+        return covered.filter { needed.contains($0.path) && seen.insert($0.path).inserted }
+    }
+}
+
+/// One of the things that the rows of a source are to be ordered by.
+struct WantedOrder {
+    let expression: Expression
+    let collation: Collation
+    let isDescending: Bool
 }
 
 /// Why an index does not serve a query.

@@ -125,15 +125,8 @@ extension DocumentCollection {
     ///
     /// - Throws: `invalidQuery` for a request that is malformed; what reading throws.
     public func find(_ request: DocumentValue) throws(DatabaseError) -> MangoResult {
-        let mango: MangoRequest
-        let prepared: PreparedQuery
-        do throws(QueryError) {
-            mango = try MangoRequest(request)
-            prepared = try PreparedQuery(mango.select, planner)
-        } catch {
-            throw DatabaseError(.invalidQuery, error.message, underlying: error)
-        }
-        let cursor = try Query(database, prepared).cursor()
+        let (mango, query) = try prepareFind(request)
+        let cursor = try query.cursor()
         var documents: [DocumentValue] = []
         while let row = try cursor.next() {
             var document = DocumentValue(row[2]) ?? [:]
@@ -144,6 +137,22 @@ extension DocumentCollection {
         return MangoResult(
             documents: documents, documentsExamined: cursor.documentsRead,
             wantsStatistics: mango.withStatistics)
+    }
+
+    /// How ``find(_:)`` would look for documents now; nothing of it is done.
+    ///
+    /// - Throws: as ``find(_:)``.
+    public func explainFind(_ request: DocumentValue) throws(DatabaseError) -> Explanation {
+        try prepareFind(request).1.explain()
+    }
+
+    private func prepareFind(_ request: DocumentValue) throws(DatabaseError) -> (MangoRequest, Query) {
+        do throws(QueryError) {
+            let mango = try MangoRequest(request)
+            return (mango, Query(database, try PreparedQuery(mango.select, planner)))
+        } catch {
+            throw DatabaseError(.invalidQuery, error.message, underlying: error)
+        }
     }
 
     /// The documents that a Mango request in JSON matches: see ``find(_:)``.

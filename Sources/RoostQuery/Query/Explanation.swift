@@ -3,26 +3,38 @@ import Roost
 /// How a query is executed, in words.
 ///
 /// ```text
-/// SCAN notes, 50,000 documents
-///   where stars > 3
+/// SCAN notes, 50,000 to read
+///   NOT USED by-title: no condition says what title is
+///   WHERE stars > 3
 /// SORT by stars DESC, keeping the first 10
 /// ```
 public struct Explanation: Sendable, CustomStringConvertible {
     /// A step, the outermost first.
     public struct Step: Sendable, Hashable {
-        /// What is done: `SCAN`, `SEARCH`, `JOIN`, `UNNEST`, `QUERY`, `FILTER`, `GROUP`, `DISTINCT`, `SORT`, `LIMIT`, `COUNT`.
+        /// What is done: `SCAN`, `SEARCH`, `QUERY`, each also after `JOIN` or `LEFT JOIN`, `UNNEST`, `GROUP`, `FILTER`,
+        /// `DISTINCT`, `SORT`, `ORDER`, `SKIP`, `LIMIT`, `COUNT`; below a source `WHERE`, `ON`, and `NOT USED` for an index, with
+        /// the reason.
         public let operation: String
         /// To what, and how.
         public let details: String
-        /// How many documents or rows are read for it, where that is known without reading them.
+        /// How many documents or rows of indexes are read for it, where that is known without reading them.
         public let estimate: Int?
+        /// The index that is searched, the first of several; `nil` where none is.
+        public let index: String?
+        /// How many rows came out of it, if the query was run.
+        public let rows: Int?
         /// How deep it stands within other queries, from 0.
         public let depth: Int
 
-        init(_ operation: String, _ details: String, estimate: Int? = nil, depth: Int) {
+        init(
+            _ operation: String, _ details: String, estimate: Int? = nil, index: String? = nil,
+            rows: Int? = nil, depth: Int
+        ) {
             self.operation = operation
             self.details = details
             self.estimate = estimate
+            self.index = index
+            self.rows = rows
             self.depth = depth
         }
     }
@@ -38,6 +50,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
         public let rows: Int
         /// The documents read.
         public let documents: Int
+        /// The rows of indexes read.
+        public let indexRows: Int
         /// The time.
         public let duration: Duration
     }
@@ -47,17 +61,46 @@ public struct Explanation: Sendable, CustomStringConvertible {
         var lines = steps.map { step in
             String(repeating: "  ", count: step.depth) + "\(step.operation) \(step.details)"
                 + (step.estimate.map { ", \(Self.grouped($0)) to read" } ?? "")
+                + (step.rows.map { ", \(Self.grouped($0)) found" } ?? "")
         }
         if let analysis {
             let milliseconds = Double(analysis.duration / .microseconds(1)) / 1000
             lines.append(
-                "\(Self.grouped(analysis.rows)) rows from \(Self.grouped(analysis.documents)) documents in "
-                    + "\((milliseconds * 10).rounded() / 10) ms")
+                "\(Self.grouped(analysis.rows)) rows from \(Self.grouped(analysis.documents)) documents"
+                    + (analysis.indexRows > 0
+                        ? " and \(Self.grouped(analysis.indexRows)) rows of indexes" : "")
+                    + " in \((milliseconds * 10).rounded() / 10) ms")
         }
         return lines.joined(separator: "\n")
     }
 
-    private static func grouped(_ number: Int) -> String {
+    /// The plan in JSON: an object of `steps`, each with `operation`, `details`, `depth` and, where they are known, `estimate` and
+    /// `rows`; and of `analysis` with `rows`, `documents`, `indexRows` and `milliseconds`, if the query was run.
+    public var json: String {
+        var object: DocumentValue = [
+            "steps": .array(
+                steps.map { step in
+                    var value: DocumentValue = [
+                        "operation": .string(step.operation), "details": .string(step.details),
+                        "depth": .integer(Int64(step.depth)),
+                    ]
+                    value["estimate"] = step.estimate.map { .integer(Int64($0)) }
+                    value["rows"] = step.rows.map { .integer(Int64($0)) }
+                    return value
+                })
+        ]
+        object["analysis"] = analysis.map { analysis in
+            [
+                "rows": .integer(Int64(analysis.rows)), "documents": .integer(Int64(analysis.documents)),
+                "indexRows": .integer(Int64(analysis.indexRows)),
+                "milliseconds": .double(analysis.duration / .milliseconds(1)),
+            ]
+        }
+        guard let text = try? object.json() else { preconditionFailure("numbers and texts can be written") }
+        return text
+    }
+
+    static func grouped(_ number: Int) -> String {
         var digits = Array(String(number))
         var index = digits.count - 3
         while index > 0 {
@@ -70,27 +113,29 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
 extension Query {
     /// How the query would be executed now; nothing of it is.
-    public func explain() throws(DatabaseError) -> Explanation {
-        let snapshot = try database.snapshot()
-        let prepared = try prepared.current(database)
-        let execution = try Execution(
-            prepared.program, parameters, database, snapshot, memoryLimit: options.memoryLimit)
-        var explainer = Explainer(execution)
-        try explainer.add(prepared.plan, prepared.select)
-        return Explanation(steps: explainer.steps, analysis: nil)
-    }
+    public func explain() throws(DatabaseError) -> Explanation { try explanation(running: false) }
 
     /// Executes the query, and tells how and what it took.
-    public func explainAnalyze() throws(DatabaseError) -> Explanation {
-        let explanation = try explain()
-        let clock = ContinuousClock()
-        let start = clock.now
-        let cursor = try cursor()
-        var rows = 0
-        while try cursor.skip() { rows += 1 }
-        let analysis = Explanation.Analysis(
-            rows: rows, documents: cursor.documentsRead, duration: clock.now - start)
-        return Explanation(steps: explanation.steps, analysis: analysis)
+    public func explainAnalyze() throws(DatabaseError) -> Explanation { try explanation(running: true) }
+
+    private func explanation(running: Bool) throws(DatabaseError) -> Explanation {
+        let prepared = try prepared.current(database)
+        let execution = try Execution(
+            prepared.program, parameters, database, try database.snapshot(), memoryLimit: options.memoryLimit)
+        var analysis: Explanation.Analysis?
+        if running {
+            let counter = execution.counter
+            counter.countRows(ofSources: prepared.program.sourceCount)
+            let start = ContinuousClock.now
+            let cursor = try execution.cursor(of: prepared.plan)
+            while try cursor.next() != nil { counter.rows += 1 }
+            analysis = Explanation.Analysis(
+                rows: counter.rows, documents: counter.documents, indexRows: counter.entries,
+                duration: ContinuousClock.now - start)
+        }
+        var explainer = Explainer(execution)
+        try explainer.add(prepared.plan, prepared.select)
+        return Explanation(steps: explainer.steps, analysis: analysis)
     }
 }
 
@@ -103,52 +148,73 @@ private struct Explainer {
     init(_ execution: Execution) { self.execution = execution }
 
     mutating func add(_ plan: SelectPlan, _ select: Select) throws(DatabaseError) {
+        let strategy = try execution.strategy(of: plan)
         if let collection = plan.countedCollection {
             note("COUNT", "\(collection.queryName), which is known")
-            return
-        }
-        let limit = plan.limit.flatMap { $0(execution.frame).wholeNumber }.map { Int($0) }
-        let choice = try plan.sources.first.flatMap { (source) throws(DatabaseError) in
-            try execution.choice(
-                for: source, isSorted: !plan.order.isEmpty && plan.grouping == nil, wanted: limit ?? .max,
-                isCount: plan.isCount)
-        }
-        for (index, source) in plan.sources.enumerated() {
-            try add(source, index, select, index == 0 ? choice : try execution.choice(for: source))
-        }
-        if plan.isCount, choice?.access.isExact == true {
-            note("COUNT", "the rows of the index")
-            return
-        }
-        if !select.groups.isEmpty {
-            note("GROUP", "by \(select.groups.map(\.sqlText).joined(separator: ", "))")
-        } else if plan.grouping != nil {
-            note("GROUP", "all rows into one")
+        } else if let search = plan.countedSearch {
+            note(
+                "COUNT", "\(search.collection.queryName) USING \(search.description), without documents",
+                index: search.index.description.name)
+        } else if let totals = strategy.known as? TotalsCursor {
+            add(totals, plan, select)
+        } else {
+            for (index, source) in plan.sources.enumerated() {
+                let decision = index == 0 ? strategy.decision : try execution.decide(source)
+                try add(source, index, select, decision)
+            }
+            if !select.groups.isEmpty {
+                note("GROUP", "by \(list(select.groups))")
+            } else if plan.grouping != nil {
+                note("GROUP", "all rows into one")
+            }
         }
         if let having = select.having { note("FILTER", "groups with \(having.sqlText)") }
         if plan.isDistinct { note("DISTINCT", "rows") }
         if !plan.order.isEmpty {
             let order = plan.order.map { $0.text + ($0.isDescending ? " DESC" : "") }.joined(separator: ", ")
-            if plan.isOrdered || choice?.access.isOrdered == true {
-                note("ORDER", "by \(order), as they are read")
+            if strategy.isSorted {
+                let kept =
+                    strategy.most < .max ? ", keeping the first \(Explanation.grouped(strategy.most))" : ""
+                note("SORT", "by \(order)\(kept)")
             } else {
-                note("SORT", "by \(order)" + (select.limit.map { ", keeping the first \($0.sqlText)" } ?? ""))
+                note("ORDER", "by \(order), as they are read")
             }
         }
-        if let offset = select.offset { note("SKIP", offset.sqlText) }
+        if let offset = select.offset {
+            note("SKIP", offset.sqlText + (strategy.skipsByRank ? " by rank, unread" : ""))
+        }
         if let limit = select.limit { note("LIMIT", limit.sqlText) }
     }
 
+    private mutating func add(_ totals: TotalsCursor, _ plan: SelectPlan, _ select: Select) {
+        guard let source = plan.sources.first else { return }
+        note(
+            "SEARCH", "\(name(source)) USING \(totals.choice.text)", estimate: 0,
+            index: totals.choice.access.index.description.name)
+        let how =
+            select.groups.isEmpty
+            ? "all rows into one" : "by \(list(select.groups)), going from one to the next"
+        note("GROUP", "\(how), from what the index has counted and summed up")
+    }
+
+    private func list(_ expressions: [Expression]) -> String {
+        expressions.map(\.sqlText).joined(separator: ", ")
+    }
+
+    private func name(_ source: SourcePlan) -> String {
+        source.alias == source.notes.name ? source.alias : "\(source.notes.name) AS \(source.alias)"
+    }
+
     private mutating func add(
-        _ source: SourcePlan, _ index: Int, _ select: Select, _ choice: IndexChoice?
+        _ source: SourcePlan, _ index: Int, _ select: Select, _ decision: AccessDecision
     ) throws(DatabaseError) {
-        let name =
-            source.alias == source.notes.name ? source.alias : "\(source.notes.name) AS \(source.alias)"
+        let name = name(source)
         let join = index == 0 ? "" : source.join == .left ? "LEFT JOIN " : "JOIN "
+        let rows = execution.counter.rows(of: source.number)
         switch source.origin {
-        case .elements: note("UNNEST", name)
+        case .elements: note("UNNEST", name, rows: rows)
         case .select(let plan):
-            note(join + "QUERY", name)
+            note(join + "QUERY", name, rows: rows)
             depth += 1
             if index < select.sources.count, case .select(let inner) = select.sources[index].origin {
                 try add(plan, inner)
@@ -156,30 +222,54 @@ private struct Explainer {
             depth -= 1
         case .documents(let collection, let access):
             let count = try execution.snapshot[collection].count
-            if let choice {
-                let access = choice.access
-                let how = access.isNarrowed ? " (\(access.conditions.joined(separator: " AND ")))" : ""
+            if let choice = decision.choice {
                 note(
-                    join + "SEARCH", "\(name) USING \(access.index.description.name)\(how)",
-                    estimate: choice.count)
+                    join + "SEARCH", "\(name) USING \(text(choice))", estimate: choice.count,
+                    index: choice.indexName, rows: rows)
             } else if access.isScan {
                 let how = source.hash.map { " into a table by \($0.text)" } ?? ""
-                note(join + "SCAN", name + how, estimate: index == 0 || source.hash != nil ? count : nil)
+                note(
+                    join + "SCAN", name + how, estimate: index == 0 || source.hash != nil ? count : nil,
+                    rows: rows)
             } else {
-                note(join + "SEARCH", "\(name) by ID (\(source.notes.access.joined(separator: " AND ")))")
+                note(
+                    join + "SEARCH", "\(name) by ID (\(source.notes.access.joined(separator: " AND ")))",
+                    rows: rows)
             }
         }
         depth += 1
-        for access in source.indexes where access.index.description != choice?.access.index.description {
-            note("NOT USED", "\(access.index.description.name): it would not be faster")
+        let used = decision.choice?.indexes.map(\.access.index.description.name) ?? []
+        for (name, reason) in decision.rejected + source.unusedIndexes where !used.contains(name) {
+            note("NOT USED", "\(name): \(reason)")
         }
-        for (name, reason) in source.unusedIndexes { note("NOT USED", "\(name): \(reason)") }
         if let condition = source.notes.on { note("ON", condition) }
         for condition in source.notes.conditions { note("WHERE", condition) }
         depth -= 1
     }
 
-    private mutating func note(_ operation: String, _ details: String, estimate: Int? = nil) {
-        steps.append(Explanation.Step(operation, details, estimate: estimate, depth: depth))
+    private func text(_ choice: AccessChoice) -> String {
+        switch choice.way {
+        case .index(let index): text(index)
+        case .union(let branches): branches.map { text($0.choice) }.joined(separator: " OR ")
+        case .both(let first, let second): "\(text(first)) AND \(text(second))"
+        case .search(let search, let best):
+            search.description + (best.map { ", the best \(Explanation.grouped($0))" } ?? "")
+        }
+    }
+
+    private func text(_ choice: IndexChoice) -> String {
+        let access = choice.access
+        let skipping =
+            access.skipped > 0 ? " SKIPPING through \(access.index.columns[0].expression.sqlText)" : ""
+        return choice.text + skipping + (access.covering == nil ? "" : " COVERING")
+    }
+
+    private mutating func note(
+        _ operation: String, _ details: String, estimate: Int? = nil, index: String? = nil,
+        rows: Int? = nil
+    ) {
+        steps.append(
+            Explanation.Step(
+                operation, details, estimate: estimate, index: index, rows: rows, depth: depth))
     }
 }

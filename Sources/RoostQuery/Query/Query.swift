@@ -46,7 +46,8 @@ public struct Query: Sendable {
     /// - Throws: `closed`, `notFound` when a collection was dropped, `invalidQuery` for parameters that do not fit.
     public func cursor() throws(DatabaseError) -> RowsCursor { try cursor { false } }
 
-    func cursor(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> RowsCursor {
+    /// As ``cursor()``, until `isCancelled` says that nobody wants the rows any more; it is asked now and then.
+    package func cursor(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> RowsCursor {
         try cursor(in: try database.snapshot(), isCancelled: isCancelled)
     }
 
@@ -101,6 +102,10 @@ public struct Query: Sendable {
 /// What an answer to a query may cost.
 public struct QueryOptions: Sendable, Hashable {
     /// How many bytes of memory may hold rows that have to be kept to sort, group, join or compare them. Default: 256 MiB.
+    ///
+    /// What exceeds it is put aside on disk, in the database's directory, encrypted when the database is, and removed when the
+    /// cursor goes. A database that was opened for reading only can't; the query throws `limitExceeded` then, as it does for the
+    /// values of a single group (`array_agg`, `DISTINCT` within an aggregate) and the rows of a subquery in an expression.
     public var memoryLimit = 256 << 20
 
     /// The defaults.
@@ -133,6 +138,9 @@ public final class RowsCursor {
 
     /// How many documents were read until now.
     public var documentsRead: Int { execution.counter.documents }
+
+    /// How many rows of indexes were read until now.
+    public var indexRowsRead: Int { execution.counter.entries }
 }
 
 /// A query that was parsed and planned.
@@ -146,6 +154,7 @@ final class PreparedQuery: Sendable {
     private let defaultCollection: (name: String, scope: String)
     /// The lists of indexes by which the plan was made.
     private let indexLists: [DocumentCollection: [UInt8]]
+    private let textIndexLists: [DocumentCollection: [UInt8]]
 
     init(_ select: Select, _ planner: Planner) throws(QueryError) {
         let compiler = Compiler(planner: planner)
@@ -155,19 +164,27 @@ final class PreparedQuery: Sendable {
         columns = ColumnNames(plan.columnNames)
         self.select = select
         indexLists = planner.indexLists
+        textIndexLists = planner.textIndexLists
         collections = planner.usedCollections
     }
 
     /// The query with a plan by the indexes that there are now.
     func current(_ database: Database) throws(DatabaseError) -> PreparedQuery {
-        for (collection, list) in indexLists
-        where try collection.metadata(IndexList.metadataName) ?? [] != list {
-            do throws(QueryError) {
-                return try PreparedQuery(select, Planner(database, defaultCollection: defaultCollection))
-            } catch {
-                throw DatabaseError(.invalidQuery, error.message, underlying: error)
-            }
+        guard try hasOtherIndexes() else { return self }
+        do throws(QueryError) {
+            return try PreparedQuery(select, Planner(database, defaultCollection: defaultCollection))
+        } catch {
+            throw DatabaseError(.invalidQuery, error.message, underlying: error)
         }
-        return self
+    }
+
+    /// Whether there are other indexes than the plan was made by.
+    private func hasOtherIndexes() throws(DatabaseError) -> Bool {
+        for (name, lists) in [
+            (IndexList.metadataName, indexLists), (TextIndexList.metadataName, textIndexLists),
+        ] {
+            for (collection, list) in lists where try collection.metadata(name) ?? [] != list { return true }
+        }
+        return false
     }
 }

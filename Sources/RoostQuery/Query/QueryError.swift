@@ -43,9 +43,9 @@ extension BidirectionalCollection {
 }
 
 /// What somebody perhaps meant by a word that nobody knows.
-enum Suggestion {
+package enum Suggestion {
     /// `, did you mean X?` for the candidate that is like `word`; nothing when none is.
-    static func text(for word: String, among candidates: some Sequence<String>) -> String {
+    package static func text(for word: String, among candidates: some Sequence<String>) -> String {
         let word = word.lowercased()
         var best: (name: String, distance: Int)?
         for candidate in candidates {

@@ -42,7 +42,13 @@ public struct QueryUpdates: AsyncSequence, Sendable {
                 do throws(DatabaseError) {
                     // Set before reading, so that no commit slips in between.
                     alarm = try Alarm(query.prepared.collections)
-                    let rows = try query.fetch()
+                    let query = query
+                    let rows = try await QueryWorkers.run { (flag) throws(DatabaseError) in
+                        let cursor = try query.cursor { flag.isSet }
+                        var rows: [Row] = []
+                        while let row = try cursor.next() { rows.append(row) }
+                        return rows
+                    }
                     guard rows != last else { continue }
                     last = rows
                     return rows

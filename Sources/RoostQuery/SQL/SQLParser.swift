@@ -149,5 +149,7 @@ enum Keywords {
             "ON", "OUTER", "SATISFIES", "SELECT", "SOME", "THEN", "TRUE", "VALUED", "WHEN",
         ])
 
+    static var all: [String] { reserved.sorted() }
+
     static func isReserved(_ word: String) -> Bool { reserved.contains(word) }
 }

@@ -65,16 +65,18 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
             var rows: [ViewRow<Key, Value>] = []
             try reader.forEachRow { row in
                 let (key, value) = ViewPayload.decode(row.payload)
+                let document = query.includesDocuments ? try reader.document(of: row, value) : nil
                 rows.append(
                     ViewRow(
                         id: String(decoding: row.documentID, as: UTF8.self),
                         key: try FleeceDecoder().decode(Key.self, from: key),
                         value: try FleeceDecoder().decode(Value.self, from: value),
-                        document: query.includesDocuments ? try reader.document(of: row, value) : nil))
+                        document: document, conflicts: try reader.conflicts(of: document)))
                 return true
             }
             return ViewRows(
-                rows: rows, totalRows: try reader.index.count(), offset: try reader.offset(),
+                rows: rows, totalRows: query.isSorted ? try reader.index.count() : 0,
+                offset: query.isSorted ? try reader.offset() : 0,
                 updateSequence: query.update == .now
                     ? reader.index.collection.lastSequence : reader.index.sequence)
         }

@@ -81,7 +81,8 @@ extension DocumentCollection {
             name: "\(document.id)/\(name)",
             identity: identity.map { String($0, radix: 16) }.joined(separator: "."),
             order: options["collation"].string == "raw" ? .raw : .couchDB,
-            reduction: compiled.reduction, includesDesign: options["include_design"].bool ?? false
+            reduction: compiled.reduction, includesDesign: options["include_design"].bool ?? false,
+            showsSequence: options["local_seq"].bool ?? false
         ) { documents in
             try compiled.map(documents).map { rows in
                 try rows.map { (try ViewCore.body(of: $0.key), try ViewCore.body(of: $0.value)) }

@@ -58,7 +58,7 @@ struct MangoViewCompiler: ViewCompiler {
     }
 
     /// The steps of a path: members parted by points, where `\.` is a point of a name.
-    private static func steps(_ name: String) -> [String] {
+    static func steps(_ name: String) -> [String] {
         var steps = [""]
         var isEscaped = false
         for character in name {

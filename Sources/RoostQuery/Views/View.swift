@@ -73,7 +73,7 @@ struct ViewCore: Sendable {
 
     init(
         name: String, identity: String, order: ViewOrder, reduction: ViewReduction?,
-        includesDesign: Bool = false, mapAll: @escaping MapAll
+        includesDesign: Bool = false, showsSequence: Bool = false, mapAll: @escaping MapAll
     ) {
         let collation = order.collation
         self.name = name
@@ -84,8 +84,13 @@ struct ViewCore: Sendable {
             signature: "view-1;\(collation.signature);\(reduction?.name ?? "");\(identity)",
             reduction: reduction?.index
         ) { documents in
-            let isMapped = documents.map { includesDesign || !$0.document.id.hasPrefix("_design/") }
-            let mapped = try mapAll(zip(documents, isMapped).filter(\.1).map { ViewDocument($0.0) })
+            let isMapped = documents.map { document in
+                includesDesign || !document.document.id.utf8.starts(with: "_design/".utf8)
+            }
+            let mapped = try mapAll(
+                zip(documents, isMapped).filter(\.1).map {
+                    ViewDocument($0.0, showsSequence: showsSequence)
+                })
             let encoder = KeyEncoder(collation)
             var found = mapped.makeIterator()
             return isMapped.map { isMapped in
@@ -115,10 +120,18 @@ struct ViewCore: Sendable {
         }
     }
 
-    /// The Fleece body of a value.
-    static func body(of value: some Encodable) throws -> [UInt8] {
-        if let value = value as? FleeceValue { return try body(of: value) }
-        return try FleeceEncoder().encode(value)
+    /// The Fleece body of a value. The plainest types, which most views emit, go without an encoder.
+    static func body<T: Encodable>(of value: T) throws -> [UInt8] {
+        if T.self == FleeceValue.self, let value = value as? FleeceValue { return try body(of: value) }
+        var writer = FleeceWriter()
+        if T.self == String.self, let text = value as? String {
+            writer.write(text)
+        } else if T.self == Int.self, let number = value as? Int {
+            writer.write(Int64(number))
+        } else {
+            return try FleeceEncoder().encode(value)
+        }
+        return try writer.finish()
     }
 
     /// The Fleece body of a value; of null where there is none.
@@ -139,18 +152,32 @@ enum ViewPayload {
         return buffer.view.array
     }
 
+    /// The value; undefined where bytes are damaged.
+    static func value(_ payload: ArraySlice<UInt8>) -> FleeceValue {
+        FleeceDocument(trusting: payload[parts(payload).value]).root
+    }
+
+    /// Where the key and the value are.
+    private static func parts(_ payload: ArraySlice<UInt8>) -> (key: Range<Int>, value: Range<Int>) {
+        var (length, shift, start) = (0, 0, payload.startIndex)
+        while start < payload.endIndex, shift < 35 {
+            let byte = payload[start]
+            start += 1
+            length |= Int(byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80 { break }
+        }
+        let end = min(start + length, payload.endIndex)
+        return (start..<end, end..<payload.endIndex)
+    }
+
     /// The key and the value; undefined where bytes are damaged.
     static func decode(_ payload: ArraySlice<UInt8>) -> (key: FleeceValue, value: FleeceValue) {
-        let (keyEnd, keyStart) = Array(payload).withView { view in
-            var reader = ByteReader(view)
-            let length = (try? reader.length(limit: view.count)) ?? 0
-            return (min(reader.position + length, view.count), reader.position)
-        }
-        let start = payload.startIndex
+        let parts = parts(payload)
         // Bodies begin at an even place of their own slices.
         return (
-            FleeceDocument(trusting: payload[start + keyStart..<start + keyEnd]).root,
-            FleeceDocument(trusting: payload[start + keyEnd..<payload.endIndex]).root
+            FleeceDocument(trusting: payload[parts.key]).root,
+            FleeceDocument(trusting: payload[parts.value]).root
         )
     }
 }

@@ -9,10 +9,12 @@ public struct ViewDocument: Sendable {
     /// The document.
     public let document: Document
     private let collection: CollectionSnapshot
+    private let showsSequence: Bool
 
-    init(_ document: IndexedDocument) {
+    init(_ document: IndexedDocument, showsSequence: Bool = false) {
         self.document = document.document
         collection = document.collection
+        self.showsSequence = showsSequence
     }
 
     /// The document's name in its collection.
@@ -20,6 +22,9 @@ public struct ViewDocument: Sendable {
 
     /// The winning revision.
     public var revision: RevisionID { document.revision }
+
+    /// The document's place in the changes of its collection, what CouchDB calls `_local_seq`.
+    public var sequence: UInt64 { document.sequence }
 
     /// The value of a property; undefined when there is none.
     public subscript(key: String) -> FleeceValue { document[key] }
@@ -30,5 +35,16 @@ public struct ViewDocument: Sendable {
     /// The revisions of the leaves that are in conflict with the winner, what CouchDB calls `_conflicts`.
     public var conflicts: [RevisionID] {
         document.isConflicted ? (try? collection.conflicts(of: id).map(\.revision)) ?? [] : []
+    }
+
+    /// The document as CouchDB hands it to map functions: `_id`, `_rev`, `_conflicts` and stubs of `_attachments` where there
+    /// are any, and `_local_seq` with the option `local_seq` of the design document.
+    ///
+    /// - Throws: `DatabaseError`, such as `damaged`.
+    public func json() throws(DatabaseError) -> String {
+        var metadata: DocumentMetadata = [.id, .revision, .attachments, .md5Digests]
+        if document.isConflicted { metadata.insert(.conflicts) }
+        if showsSequence { metadata.insert(.localSequence) }
+        return try collection.json(document, with: metadata)
     }
 }

@@ -24,6 +24,12 @@ public struct ViewQuery: Sendable {
     public var limit = Int.max
     /// Whether to read each row's document too, or the one that its value names as `{"_id": …}`. `include_docs`.
     public var includesDocuments = false
+    /// Whether to tell, of each document that is read, which revisions are in conflict with it. `conflicts`; without
+    /// ``includesDocuments`` it means nothing.
+    public var includesConflicts = false
+    /// Whether the place of the rows in the view matters. With `false`, ``ViewRows/totalRows`` and ``ViewRows/offset`` are 0
+    /// and not looked for, and CouchDB's replies leave them out; rows are in order all the same. Default: true. `sorted`.
+    public var isSorted = true
     /// Whether to reduce. Default: `nil`, if the view has a reduction. `reduce`.
     public var reduces: Bool?
     /// What is reduced together. Default: all rows. `group`, `group_level`.

@@ -65,7 +65,8 @@ struct ViewReader {
             query.descending
             ? range.upper.map { KeyRange(lower: $0) } : range.lower.map { KeyRange(upper: $0) }
         let count = try before.map { try index.count(in: $0) } ?? 0
-        return try min(count + UInt64(query.skip), index.count())
+        let (sum, overflow) = count.addingReportingOverflow(UInt64(query.skip))
+        return try overflow ? index.count() : min(sum, index.count())
     }
 
     /// Calls `body` with the rows that are asked for; it answers `false` to stop.
@@ -91,17 +92,26 @@ struct ViewReader {
 
     /// The document that goes with a row: the one that the value names, or the row's own.
     func document(of row: IndexRow, _ value: FleeceValue) throws -> Document? {
-        let id = value["_id"].string ?? String(decoding: row.documentID, as: UTF8.self)
-        if value["_id"].string != nil, let revision = value["_rev"].string {
-            return try index.collection.document(id, revision: RevisionID(validating: revision))
+        guard let linked = value["_id"].string else {
+            return try index.collection.get(String(decoding: row.documentID, as: UTF8.self))
         }
-        return try index.collection.get(id)
+        guard let text = value["_rev"].string else { return try index.collection.get(linked) }
+        // What is no revision leads to no document, like one that is not there.
+        guard let revision = try? RevisionID(validating: text) else { return nil }
+        return try index.collection.document(linked, revision: revision)
+    }
+
+    /// The live leaves of a document besides the winner, if conflicts were asked for.
+    func conflicts(of document: Document?) throws -> [RevisionID] {
+        guard query.includesConflicts, let document, document.isConflicted else { return [] }
+        return try index.collection.conflicts(of: document.id).map(\.revision)
     }
 
     // MARK: Reducing
 
     /// Calls `body` with the key, `nil` for all rows together, and the result of each group, as Fleece bodies.
     func forEachGroup(_ body: (_ key: [UInt8]?, _ value: [UInt8]) throws -> Void) throws {
+        guard let reduction = core.reduction else { return }
         var skipped = query.skip
         var left = query.limit
         for range in try ranges() {
@@ -115,7 +125,7 @@ struct ViewReader {
                 if skipped > 0 {
                     skipped -= 1
                 } else if let value = try index.reduce(in: group.range) {
-                    try body(group.key, value)
+                    try body(group.key, reduction.result(value))
                     left -= 1
                 }
                 if group.key == nil { break }

@@ -11,12 +11,15 @@ public struct ViewRow<Key: Sendable, Value: Sendable>: Sendable {
     public let value: Value
     /// The document, if documents were asked for: the one that the value names, or the row's own; `nil` where that is deleted.
     public let document: Document?
+    /// The revisions that are in conflict with the document's, if conflicts were asked for.
+    public let conflicts: [RevisionID]
 }
 
 extension ViewRow: Equatable where Key: Equatable, Value: Equatable {
     /// Whether all parts are equal, documents by their revisions.
     public static func == (a: Self, b: Self) -> Bool {
         a.id == b.id && a.key == b.key && a.value == b.value && a.document?.revision == b.document?.revision
+            && a.conflicts == b.conflicts
     }
 }
 
@@ -24,9 +27,10 @@ extension ViewRow: Equatable where Key: Equatable, Value: Equatable {
 public struct ViewRows<Key: Sendable, Value: Sendable>: Sendable, RandomAccessCollection {
     /// The rows, in their order.
     public let rows: [ViewRow<Key, Value>]
-    /// How many rows the view has in all.
+    /// How many rows the view has in all; 0 where the place of rows was said not to matter.
     public let totalRows: UInt64
-    /// How many rows of the view come before these; 0 where they were asked for by their keys.
+    /// How many rows of the view come before these; 0 where they were asked for by their keys, or their place was said not
+    /// to matter.
     public let offset: UInt64
     /// The collection's update sequence that the rows show.
     public let updateSequence: UInt64

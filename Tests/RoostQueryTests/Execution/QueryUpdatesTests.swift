@@ -40,4 +40,105 @@ import Testing
         task.cancel()
         #expect(try await task.value <= 1)
     }
+
+    @Test func listsAreToldWhatToDo() async throws {
+        let fixture = try QueryFixture((0..<5).map { #"{"_id":"d\#($0)","n":\#($0)}"# })
+        let notes = try fixture.database.defaultCollection
+        let query = try fixture.database.query("SELECT _id, n FROM _ WHERE n >= 0 ORDER BY n")
+        var differences = query.differences(by: "_id").makeAsyncIterator()
+        let first = try #require(try await differences.next())
+        #expect(first.insertions == [0, 1, 2, 3, 4] && first.removals.isEmpty && first.moves.isEmpty)
+        try await fixture.database.write { batch in
+            try batch.delete("d1", in: notes)
+            try batch.save(json: #"{"n":9}"#, id: "d0", in: notes)
+            try batch.save(json: #"{"n":2.5}"#, id: "new", in: notes)
+        }
+        // d2, new, d3, d4, d0
+        let second = try #require(try await differences.next())
+        #expect(second.removals == [1])
+        #expect(second.insertions == [1])
+        #expect(second.moves.map { [$0.from, $0.to] } == [[0, 4]])
+        #expect(second.updates == [4])
+    }
+
+    /// A list that does what it is told shows the rows.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func listsThatDoWhatTheyAreToldShowTheRows(seed: UInt64) async throws {
+        var random = QueryGenerator(seed: seed)
+        let fixture = try QueryFixture((0..<12).map { #"{"_id":"d\#($0)","n":\#(random.number(9))}"# })
+        let notes = try fixture.database.defaultCollection
+        let query = try fixture.database.query("SELECT _id, n FROM _ WHERE n > 1 ORDER BY n, _id")
+        var differences = query.differences(by: "_id").makeAsyncIterator()
+        var shown = try #require(try await differences.next()).rows
+        for _ in 0..<4 {
+            var edits: [(id: String, number: Int?)] = []
+            for _ in 0..<5 {
+                let number = random.number(12)
+                edits.append(("d\(random.number(16))", number < 9 ? number : nil))
+            }
+            try await fixture.database.write { [edits] batch in
+                for edit in edits {
+                    if let number = edit.number {
+                        try batch.save(json: #"{"n":\#(number)}"#, id: edit.id, in: notes)
+                    } else {
+                        try batch.delete(edit.id, in: notes)
+                    }
+                }
+            }
+            let expected = try await Task.detached { try query.fetch() }.value
+            guard expected != shown else { continue }
+            let difference = try #require(try await differences.next())
+            #expect(!difference.isEmpty)
+            let moved = difference.moves.map { shown[$0.from] }
+            let gone = Set(difference.removals + difference.moves.map(\.from))
+            var list = shown.enumerated().filter { !gone.contains($0.offset) }.map(\.element)
+            let arrivals =
+                difference.insertions.map { ($0, difference.rows[$0]) }
+                + zip(difference.moves, moved).map { ($0.to, $1) }
+            for (place, row) in arrivals.sorted(by: { $0.0 < $1.0 }) { list.insert(row, at: place) }
+            for place in difference.updates { list[place] = difference.rows[place] }
+            #expect(list == expected)
+            shown = expected
+        }
+    }
+
+    @Test func rowsStream() async throws {
+        let fixture = try QueryFixture((0..<300).map { #"{"n":\#($0)}"# })
+        let notes = try fixture.database.defaultCollection
+        var numbers: [Int] = []
+        for try await row in try fixture.database.query("SELECT n FROM _ ORDER BY n").rows {
+            numbers.append(row.n.int ?? -1)
+            // They are those of one moment.
+            if numbers.count == 10 { try await notes.save(json: #"{"n":12.5}"#, id: "late") }
+        }
+        #expect(numbers == Array(0..<300))
+        let endless = try fixture.database.query(
+            "SELECT count(*) FROM _ a CROSS JOIN _ b CROSS JOIN _ c CROSS JOIN _ d")
+        let task = Task {
+            do {
+                for try await _ in endless.rows {}
+                return "ended"
+            } catch { return "\((error as? DatabaseError)?.code ?? .closed)" }
+        }
+        task.cancel()
+        #expect(await task.value.contains("cancelled"))
+    }
+
+    @Test func documentsAreChangedAndDeletedByCondition() throws {
+        let fixture = try QueryFixture((0..<10).map { #"{"_id":"d\#($0)","n":\#($0)}"# })
+        let notes = try fixture.database.defaultCollection
+        #expect(try notes.update(where: "n >= $least", ["least": 7]) { $0["big"] = true } == 3)
+        #expect(try notes.delete(where: "n < 5 OR big = true") == 8)
+        #expect(try fixture.rows("SELECT n FROM _ ORDER BY n") == ["5", "6"])
+        #expect(try notes.delete(where: "n > 100") == 0)
+        #expect(QueryFixture.message { try notes.delete(where: "n >") }.contains("An expression is expected"))
+        // All or none.
+        #expect(throws: DatabaseError.self) {
+            try notes.update(where: "n > 0") { (draft) throws(DatabaseError) in
+                if draft["n"]?.int == 6 { throw DatabaseError(.invalidDocument, "not this one") }
+                draft["seen"] = true
+            }
+        }
+        #expect(try fixture.rows("SELECT n FROM _ WHERE seen") == [])
+    }
 }

@@ -223,15 +223,6 @@ import Testing
         #expect(try read("SELECT name FROM people WHERE _id LIKE 'c%'") == 1)
     }
 
-    @Test func whatMustBeKeptIsBounded() throws {
-        var query = try fixture.database.query("SELECT name FROM people ORDER BY age")
-        query.options.memoryLimit = 300
-        #expect(QueryFixture.message { _ = try query.fetch() }.contains("QueryOptions.memoryLimit"))
-        query = try fixture.database.query("SELECT name FROM people ORDER BY age LIMIT 1")
-        query.options.memoryLimit = 300
-        #expect(try query.fetch().count == 1)
-    }
-
     @Test func aCancelledTaskEndsItsQuery() async throws {
         let query = try fixture.database.query(
             "SELECT count(*) FROM people a CROSS JOIN people b CROSS JOIN people c")

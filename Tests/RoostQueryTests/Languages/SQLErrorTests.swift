@@ -77,7 +77,7 @@ import Testing
         ),
         (
             "SELECT a FROM _ WHERE MATCH(text, 'x')",
-            "Nothing is indexed for the text index \"text\": create a full-text index of that name"
+            "There is no full-text index \"text\" here: create one with createTextIndex or roost index create --text."
         ),
     ])
     func errorsSayWhereAndWhat(_ text: String, _ message: String) throws {

@@ -33,11 +33,18 @@ import Testing
         ("_sum", ["9223372036854775807", "1"], "9223372036854775808.0"),
         ("_sum", ["[1,2]", "[10]", "5"], "[16,2]"),
         ("_sum", [#"{"a":1,"b":{"c":2}}"#, #"{"b":{"c":3,"d":4}}"#], #"{"a":1,"b":{"c":5,"d":4}}"#),
-        ("_stats", ["1", "3"], #"{"sum":4.0,"count":2,"min":1.0,"max":3.0,"sumsqr":10.0}"#),
+        ("_stats", ["1", "3"], #"{"sum":4,"count":2,"min":1,"max":3,"sumsqr":10}"#),
+        ("_stats", ["1", "0.5"], #"{"sum":1.5,"count":2,"min":0.5,"max":1,"sumsqr":1.25}"#),
         (
-            "_stats", ["2", #"{"sum":4,"count":2,"min":1,"max":3,"sumsqr":10}"#],
-            #"{"sum":6.0,"count":3,"min":1.0,"max":3.0,"sumsqr":14.0}"#
+            "_stats", ["2", #"{"sum":4,"count":2,"min":1,"max":3,"sumsqr":10,"more":"x"}"#],
+            #"{"sum":6,"count":3,"min":1,"max":3,"sumsqr":14}"#
         ),
+        (
+            "_stats", ["[1,5]", #"[{"sum":4,"count":2,"min":1,"max":3,"sumsqr":10},-5]"#],
+            #"[{"sum":5,"count":3,"min":1,"max":3,"sumsqr":11},{"sum":0,"count":2,"min":-5,"max":5,"sumsqr":50}]"#
+        ),
+        ("_sum", ["2", "[3,5,7]", "[0,0,0,42]", "1", "3"], "[9,5,7,42]"),
+        ("_approx_count_distinct", ["1", "1", "null"], "3"),
         ("_first", [#""a""#, #""b""#], #""a""#),
         ("_last", [#""a""#, #""b""#], #""b""#),
         ("_top_2", ["3", "9", "1", "7"], "[9,7]"),
@@ -52,15 +59,41 @@ import Testing
         #expect(try reduced(reduction, values) == json(result), "\(name) \(values)")
     }
 
-    @Test("Values that can't be reduced are an error that says so", arguments: ["_sum", "_stats"])
-    func notReducible(_ name: String) throws {
+    static let wrong: [(name: String, values: [String])] = [
+        ("_sum", ["1", #""x""#]), ("_sum", ["1", #"{"a":1}"#]), ("_stats", ["1", #""x""#]),
+        ("_stats", ["[1]", "1"]), ("_stats", ["[1]", "[1,2]"]), ("_stats", [#"{"sum":1}"#]),
+    ]
+
+    @Test("Values that can't be reduced are an error that says so", arguments: 0..<wrong.count)
+    func notReducible(_ number: Int) throws {
+        let (name, values) = Self.wrong[number]
         let reduction = try #require(ViewReduction.builtIn(name))
-        let error = #expect(throws: ViewError.self) { try reduced(reduction, ["1", #""x""#]) }
-        #expect(error?.code == .notReducible)
+        let error = #expect(throws: ViewError.self) { try reduced(reduction, values) }
+        #expect(error?.code == .notReducible, "\(name) \(values)")
+    }
+
+    @Test("Different keys are counted exactly, over any range, without reading the rows") func distinct()
+        throws
+    {
+        let database = try Database.open("db", environment: Simulation(seed: 1).environment)
+        let notes = try database.collection("notes")
+        try database.write { batch in
+            for number in 0..<2_000 {
+                try batch.save(json: #"{"n":\#(number / 3 % 400)}"#, id: "d\(number)", in: notes)
+            }
+        }
+        let view = notes.view(
+            View<Int, Int>("distinct", version: "1", reduce: .distinctCount) { note, emit in
+                emit(note["n"].int ?? 0, 0)
+            })
+        #expect(try view.reduced(as: Int.self) == 400)
+        #expect(try view.reduced(from: 17, to: 116, as: Int.self) == 100)
+        #expect(try view.groups().map { $0.value.int } == Array(repeating: 1, count: 400))
+        try database.close()
     }
 
     @Test("There are no others") func others() {
-        for name in ["_top_0", "_top_101", "_top_", "_approx", "count", "_bottom_x"] {
+        for name in ["_top_0", "_top_101", "_top_", "_approx_count", "count", "_bottom_x"] {
             #expect(ViewReduction.builtIn(name) == nil)
         }
     }

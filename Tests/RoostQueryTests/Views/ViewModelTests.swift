@@ -20,10 +20,10 @@ import Testing
         (document["keys"].array ?? .empty).map { ($0, document["v"]) }
     }
 
-    private func view(_ order: ViewOrder, _ reduction: ViewReduction, _ version: Int) -> View<
-        FleeceValue, FleeceValue
-    > {
-        View("keys-\(order)", version: "\(version)", order: order, reduce: reduction) { document, emit in
+    private func view(
+        _ order: ViewOrder, _ reduction: ViewReduction, _ version: Int, name: String = "keys"
+    ) -> View<FleeceValue, FleeceValue> {
+        View("\(name)-\(order)", version: "\(version)", order: order, reduce: reduction) { document, emit in
             for (key, value) in Self.emitted(document.document) { emit(key, value) }
         }
     }
@@ -84,7 +84,19 @@ import Testing
             let model = try ViewModel(snapshot, order.collation, Self.emitted)
             let view = notes.view(view(order, .sum, round / 5))
             for _ in 0..<25 { try check(view, model, query(&random, isReduced: false), snapshot) }
-            for _ in 0..<25 { try checkGroups(view, model, query(&random, isReduced: true), snapshot) }
+            for _ in 0..<25 {
+                let query = query(&random, isReduced: true)
+                try checkGroups(view, model, query, snapshot) { rows in
+                    rows.reduce(0) { $0 + ($1.value.int ?? 0) }
+                }
+                let distinct = notes.view(
+                    self.view(order, .distinctCount, round / 5, name: "distinct"))
+                try checkGroups(distinct, model, query, snapshot) { rows in
+                    zip(rows, rows.dropFirst()).reduce(1) {
+                        $0 + (order.collation.compare($1.0.key, $1.1.key) == 0 ? 0 : 1)
+                    }
+                }
+            }
         }
         try database.close()
     }
@@ -111,14 +123,12 @@ import Testing
 
     private func checkGroups(
         _ view: CollectionView<FleeceValue, FleeceValue>, _ model: ViewModel, _ query: ViewQuery,
-        _ snapshot: CollectionSnapshot
+        _ snapshot: CollectionSnapshot, _ result: ([ViewModel.Row]) -> Int
     ) throws {
         do {
             let found = try view.groups(query, at: snapshot)
             let expected = model.groups(query)
-            #expect(
-                found.map { $0.value.int } == expected.map { $0.rows.reduce(0) { $0 + ($1.value.int ?? 0) } },
-                "\(query)")
+            #expect(found.map { $0.value.int } == expected.map { result($0.rows) }, "\(query)")
             for (group, other) in zip(found, expected) {
                 #expect(
                     model.collation.compare(group.key ?? .undefined, other.key ?? .undefined) == 0, "\(query)"

@@ -9,18 +9,48 @@ public struct ViewReduction: Sendable {
     /// A row as a reduction sees it.
     public typealias Row = (key: FleeceValue, id: String, value: FleeceValue)
 
-    /// Names the function in the file.
-    let name: String
-    private let reduce: @Sendable ([Row]) throws -> [UInt8]
-    private let combine: @Sendable ([FleeceValue]) throws -> [UInt8]
+    /// What the index keeps of rows.
+    let index: IndexReduction
+    /// Makes the result of what is kept, Fleece bodies both unless the reduction keeps something else.
+    let result: @Sendable ([UInt8]) throws -> [UInt8]
 
+    /// Names the function in the file.
+    var name: String { index.name }
+
+    /// A reduction that keeps results.
     init(
         named name: String, reduce: @escaping @Sendable ([Row]) throws -> [UInt8],
         combine: @escaping @Sendable ([FleeceValue]) throws -> [UInt8]
     ) {
-        self.name = name
-        self.reduce = reduce
-        self.combine = combine
+        index = IndexReduction(name: name) { rows in
+            try reduce(
+                rows.map { row in
+                    let (key, value) = ViewPayload.decode(row.payload)
+                    return (key, String(decoding: row.documentID, as: UTF8.self), value)
+                })
+        } combine: { values in
+            try combine(values.map { FleeceDocument(trusting: $0).root })
+        }
+        result = { $0 }
+    }
+
+    /// A reduction of values alone, which keeps results.
+    init(
+        named name: String, values: @escaping @Sendable ([FleeceValue]) throws -> [UInt8],
+        combine: @escaping @Sendable ([FleeceValue]) throws -> [UInt8]
+    ) {
+        index = IndexReduction(name: name) { rows in
+            try values(rows.map { ViewPayload.value($0.payload) })
+        } combine: { values in
+            try combine(values.map { FleeceDocument(trusting: $0).root })
+        }
+        result = { $0 }
+    }
+
+    /// A reduction that keeps something else than its results.
+    init(_ index: IndexReduction, result: @escaping @Sendable ([UInt8]) throws -> [UInt8]) {
+        self.index = index
+        self.result = result
     }
 
     /// A reduction of your own.
@@ -40,20 +70,6 @@ public struct ViewReduction: Sendable {
         } combine: { values in
             try ViewCore.body(
                 of: try rereduce(try values.map { try FleeceDecoder().decode(Result.self, from: $0) }))
-        }
-    }
-
-    /// What the index keeps.
-    var index: IndexReduction {
-        let (reduce, combine) = (reduce, combine)
-        return IndexReduction(name: name) { rows in
-            try reduce(
-                rows.map { row in
-                    let (key, value) = ViewPayload.decode(row.payload)
-                    return (key, String(decoding: row.documentID, as: UTF8.self), value)
-                })
-        } combine: { values in
-            try combine(values.map { FleeceDocument(trusting: $0).root })
         }
     }
 }

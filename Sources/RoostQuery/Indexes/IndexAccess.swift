@@ -1,6 +1,4 @@
-import Fleece
 import Roost
-import RoostBytes
 import RoostIndex
 import RoostOrder
 import RoostStorage
@@ -8,7 +6,9 @@ import RoostStorage
 /// How an index can answer the conditions on a source: the ranges of its rows that documents which meet them have.
 struct IndexAccess: Sendable {
     let index: CompiledIndex
-    /// Values that the first columns are equal to; of the last of them there may be several.
+    /// How many columns no condition speaks of, each of whose values is looked at: 0, or 1 for a skip scan.
+    var skipped = 0
+    /// Values that the columns after these are equal to.
     var equalities: [Equality] = []
     /// Bounds of the column after these.
     var lower: Bound?
@@ -20,6 +20,15 @@ struct IndexAccess: Sendable {
     /// Whether rows in the index's order are in the order that the query asks for; backwards where `isReversed`.
     var isOrdered = false
     var isReversed = false
+    /// The values of rows that stand for those of documents, of which nothing else is asked; `nil` where documents have to be
+    /// read.
+    var covering: [CoveredPath]?
+
+    /// A value of the index's rows that the program has a path to in documents.
+    struct CoveredPath: Sendable {
+        let place: Int
+        let path: Int
+    }
 
     /// What a column is equal to.
     enum Equality: Sendable {
@@ -28,6 +37,9 @@ struct IndexAccess: Sendable {
         case oneOf(Evaluation)
         /// Values that are null, or not there.
         case test(ValueTest)
+
+        /// Whether it is one value.
+        var isSingle: Bool { if case .oneOf = self { false } else { true } }
     }
 
     /// An end of a range of values.
@@ -39,13 +51,21 @@ struct IndexAccess: Sendable {
     /// Whether it reads less than all of the index.
     var isNarrowed: Bool { !equalities.isEmpty || lower != nil || upper != nil }
 
+    /// How many columns in front are the same in all rows.
+    var constantColumns: Int { skipped > 0 ? 0 : equalities.prefix { $0.isSingle }.count }
+
     // MARK: Ranges
 
-    /// The ranges of keys to read, in order and apart from each other; `nil` when a value is too long for exact ranges.
-    func ranges(_ frame: Frame) -> [KeyRange]? {
+    /// The ranges of keys to read, in order and apart from each other; `nil` when a value is too long for exact ranges, or
+    /// there are too many ranges.
+    func ranges(_ frame: Frame, _ reader: IndexReader) throws(DatabaseError) -> [KeyRange]? {
         var prefixes: [[UInt8]] = [[]]
+        if skipped > 0 {
+            guard let leading = try leadingValues(reader) else { return nil }
+            prefixes = leading
+        }
         for (number, equality) in equalities.enumerated() {
-            let column = index.columns[number]
+            let column = index.columns[skipped + number]
             let keys: [[UInt8]]
             switch equality {
             case .value(let value):
@@ -57,8 +77,8 @@ struct IndexAccess: Sendable {
             case .test(.missing): keys = [Self.key(.missing, column)]
             case .test: keys = [Self.key(.null, column)]
             }
+            guard prefixes.count * keys.count <= Self.mostRanges else { return nil }
             prefixes = prefixes.flatMap { prefix in keys.map { prefix + $0 } }
-            guard prefixes.count <= Self.mostRanges else { return nil }
         }
         guard prefixes.allSatisfy({ $0.count <= Self.longestKey }) else { return nil }
         guard lower != nil || upper != nil else { return prefixes.map { KeyRange(prefix: Key($0)) } }
@@ -66,8 +86,27 @@ struct IndexAccess: Sendable {
     }
 
     private static let mostRanges = 1000
+    /// So many values of a column may be skipped through.
+    private static let mostSkipped = 100
     /// Keys of rows are cut off behind this.
     private static let longestKey = 1_400
+
+    /// The keys of the different values of the first column; `nil` when there are many. O(log n) for each.
+    private func leadingValues(_ reader: IndexReader) throws(DatabaseError) -> [[UInt8]]? {
+        var values: [[UInt8]] = []
+        var rest = KeyRange.all
+        do {
+            while let row = try reader.first(in: rest) {
+                guard values.count < Self.mostSkipped, let value = try RowReader.prefix(1, of: row, index)
+                else { return nil }
+                values.append(value)
+                rest = KeyRange(lower: Key(Self.after(value)), upper: nil)
+            }
+        } catch {
+            throw DatabaseError(derived: error)
+        }
+        return values
+    }
 
     private static func key(_ value: Value, _ column: CompiledIndex.Column) -> [UInt8] {
         let encoder = KeyEncoder(column.collation)
@@ -77,7 +116,7 @@ struct IndexAccess: Sendable {
     }
 
     private func bounded(_ prefixes: [[UInt8]], _ frame: Frame) -> [KeyRange]? {
-        let column = index.columns[equalities.count]
+        let column = index.columns[skipped + equalities.count]
         var low: [UInt8]?
         var high: [UInt8]?
         for (bound, isLower) in [(lower, true), (upper, false)] {
@@ -95,99 +134,27 @@ struct IndexAccess: Sendable {
             }
         }
         // What is less than a value is not null and not missing either.
-        let least = Self.key(.bool(false), column)
-        if column.isDescending {
-            high = high ?? Self.after(least)
-        } else {
-            low = low ?? least
-        }
+        let least = Self.leastValued(column)
+        if column.isDescending { high = high ?? least } else { low = low ?? least }
         return prefixes.map { prefix in
             let end = high.map { Key(prefix + $0) } ?? (prefix.isEmpty ? nil : Key(Self.after(prefix)))
             return KeyRange(lower: Key(prefix + (low ?? [])), upper: end)
         }
     }
 
+    /// Where the values of a column begin that are neither null nor missing; where they end in one that goes down.
+    static func leastValued(_ column: CompiledIndex.Column) -> [UInt8] {
+        let least = key(.bool(false), column)
+        return column.isDescending ? after(least) : least
+    }
+
     /// The least key that is greater than all that begin with `key`.
-    private static func after(_ key: [UInt8]) -> [UInt8] {
+    static func after(_ key: [UInt8]) -> [UInt8] {
         var key = key
         while let last = key.last {
             key.removeLast()
             if last < 0xFF { return key + [last + 1] }
         }
         return [0xFF, 0xFF, 0xFF, 0xFF]
-    }
-}
-
-/// The documents that rows of an index lead to, each once.
-final class IndexedRows: RowSource {
-    private let number: Int
-    private let snapshot: CollectionSnapshot
-    private let reader: IndexReader
-    private let isReversed: Bool
-    private let counter: WorkCounter
-    /// The ranges that were not begun, the next one last.
-    private var ranges: [KeyRange]
-    private var cursor: IndexCursor?
-    /// The documents seen, where an index has several rows of one.
-    private var seen: Set<[UInt8]>?
-    private let mark: Arena.Mark
-    private let budget: MemoryBudget
-
-    init(
-        _ frame: Frame, _ number: Int, _ snapshot: CollectionSnapshot, _ choice: IndexChoice,
-        _ counter: WorkCounter,
-        _ budget: MemoryBudget
-    ) {
-        self.number = number
-        self.snapshot = snapshot
-        reader = choice.reader
-        isReversed = choice.access.isReversed
-        self.counter = counter
-        self.budget = budget
-        ranges = isReversed ? choice.ranges : choice.ranges.reversed()
-        seen = choice.access.index.array == nil ? nil : []
-        mark = frame.arena.mark
-        super.init(frame)
-    }
-
-    override func next() throws(DatabaseError) -> Bool {
-        frame.arena.release(to: mark)
-        while let id = try nextID() {
-            if counter.entries & 255 == 0 { try counter.checkCancellation() }
-            counter.documents += 1
-            let (frame, number) = (frame, number)
-            let isThere = try id.withView { (view) throws(DatabaseError) in
-                try snapshot.withBody(view) { metadata, body in
-                    frame.setRow(
-                        number, Value(FleeceNode(root: frame.arena.copy(body))),
-                        RowMetadata(id: frame.arena.copy(view), body: metadata))
-                }
-            }
-            if isThere { return true }
-        }
-        return false
-    }
-
-    private func nextID() throws(DatabaseError) -> [UInt8]? {
-        while true {
-            if let cursor {
-                do {
-                    while try cursor.next() {
-                        counter.entries += 1
-                        let id = Array(cursor.row.documentID)
-                        if seen != nil {
-                            guard seen?.insert(id).inserted == true else { continue }
-                            try budget.take(id.count + 32)
-                        }
-                        return id
-                    }
-                } catch {
-                    throw DatabaseError(derived: error)
-                }
-                self.cursor = nil
-            }
-            guard let range = ranges.popLast() else { return nil }
-            cursor = reader.cursor(range, descending: isReversed)
-        }
     }
 }

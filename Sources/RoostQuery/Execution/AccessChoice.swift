@@ -1,0 +1,294 @@
+import Roost
+import RoostIndex
+import RoostStorage
+
+/// An index that was chosen, and what of it is read.
+struct IndexChoice {
+    let access: IndexAccess
+    let reader: IndexReader
+    let ranges: [KeyRange]
+    /// How many rows these ranges have.
+    let count: Int
+
+    /// What it is called, and what it answers.
+    var text: String {
+        let name = access.index.description.name
+        guard access.isNarrowed else { return name }
+        return "\(name) (\(access.conditions.joined(separator: " AND ")))"
+    }
+}
+
+/// How the rows of a source are found, where that is not by reading all documents.
+struct AccessChoice {
+    enum Way {
+        case index(IndexChoice)
+        /// Rows that one of several conditions holds of, each by an index of its own.
+        case union([Branch])
+        /// Rows that are in both; the first is gone through for the IDs, of which there are fewer.
+        case both(IndexChoice, IndexChoice)
+        /// Documents that a full-text index finds; with a number, only so many of the highest ranks, in their order.
+        case search(TextSearch, best: Int?)
+    }
+
+    /// One of the conditions that OR joins.
+    struct Branch {
+        let condition: Evaluation
+        let choice: IndexChoice
+    }
+
+    let way: Way
+    /// How many rows of indexes are read at most.
+    let count: Int
+    /// In millionths of a second, about.
+    let cost: Double
+    /// Whether rows come in the order asked for.
+    let isOrdered: Bool
+
+    /// The indexes of values that are read, in order.
+    var indexes: [IndexChoice] {
+        switch way {
+        case .index(let choice): [choice]
+        case .both(let first, let second): [first, second]
+        case .union(let branches): branches.map(\.choice)
+        case .search: []
+        }
+    }
+
+    /// The name of the first index that is read.
+    var indexName: String? {
+        if case .search(let search, _) = way { return search.index.description.name }
+        return indexes.first?.access.index.description.name
+    }
+
+    /// The index whose rows are all that is asked for, if there is one.
+    var exact: IndexChoice? {
+        if case .index(let choice) = way, choice.access.isExact { choice } else { nil }
+    }
+}
+
+/// What is decided of a source.
+struct AccessDecision {
+    /// `nil` when reading all documents is fastest.
+    var choice: AccessChoice?
+    /// Indexes that could be used and are not, and why.
+    var rejected: [(name: String, reason: String)] = []
+}
+
+/// What is wanted of the rows of a source.
+struct RowWish {
+    /// Whether rows have to be sorted that do not come in the order asked for.
+    var isSorted = false
+    /// Whether the order asked for is that of the ranks of what is searched for.
+    var isRanked = false
+    /// How many rows are needed at most.
+    var most = Int.max
+}
+
+extension Execution {
+    /// What things cost, in millionths of a second: measured on one machine, and only their proportions matter.
+    private enum Cost {
+        static let scanned = 0.4
+        static let entry = 0.15
+        static let lookedUp = 1.5
+        static let sorted = 0.5
+    }
+
+    /// How the rows of a source are found fastest.
+    ///
+    /// How many rows of an index there are is known exactly, without reading them.
+    func decide(_ source: SourcePlan, _ wish: RowWish = RowWish()) throws(DatabaseError) -> AccessDecision {
+        var decision = AccessDecision()
+        guard !source.indexes.isEmpty || !source.unions.isEmpty || source.search != nil,
+            case .documents(let collection, _) = source.origin
+        else { return decision }
+        let documents = try snapshot[collection]
+        let total = documents.count
+        var scan = Double(scanned(total, source, wish)) * (Cost.scanned + (wish.isSorted ? Cost.sorted : 0))
+        var candidates: [AccessChoice] = []
+        if let search = source.search {
+            let found = try self.search(search, wish)
+            if found.isOrdered {
+                decision.choice = found
+                return decision
+            }
+            // What is found is known by then, so that reading all documents never takes less.
+            scan = .infinity
+            candidates.append(found)
+        }
+        var narrowed: [IndexChoice] = []
+        for access in source.indexes {
+            guard let choice = try choice(access, collection, documents) else {
+                decision.rejected.append(
+                    (access.index.description.name, "it would be read in too many pieces"))
+                continue
+            }
+            candidates.append(candidate(choice, wish))
+            if access.isNarrowed { narrowed.append(choice) }
+        }
+        if let both = both(narrowed, total, wish) { candidates.append(both) }
+        for union in source.unions {
+            if let choice = try self.union(union, collection, documents, wish) { candidates.append(choice) }
+        }
+        // The first of several that cost the same: those with the fewest columns come first.
+        let best = candidates.filter { $0.cost < scan }.min { ($0.cost, $0.count) < ($1.cost, $1.count) }
+        decision.choice = best
+        for candidate in candidates {
+            guard case .index(let choice) = candidate.way,
+                best?.indexes.contains(where: { $0.access.index === choice.access.index }) != true
+            else { continue }
+            decision.rejected.append((choice.access.index.description.name, reason(candidate, best, total)))
+        }
+        return decision
+    }
+
+    /// How many documents are read until there are enough; conditions may leave out many.
+    private func scanned(_ total: Int, _ source: SourcePlan, _ wish: RowWish) -> Int {
+        guard !wish.isSorted, wish.most < total else { return total }
+        return source.filters.isEmpty ? wish.most : max(wish.most, total / 4)
+    }
+
+    private func reason(_ candidate: AccessChoice, _ best: AccessChoice?, _ total: Int) -> String {
+        let rows = "it would read \(Explanation.grouped(candidate.count)) of its rows"
+        guard let best else { return "\(rows), and all \(Explanation.grouped(total)) documents take less" }
+        return best.count < candidate.count
+            ? "\(rows), not \(Explanation.grouped(best.count))" : "\(rows), and takes more for each"
+    }
+
+    // MARK: Ways
+
+    private func search(_ search: TextSearch, _ wish: RowWish) throws(DatabaseError) -> AccessChoice {
+        if wish.isRanked, wish.most < .max {
+            return AccessChoice(
+                way: .search(search, best: wish.most), count: wish.most,
+                cost: Double(wish.most) * Cost.lookedUp,
+                isOrdered: true)
+        }
+        let count = try matches(of: search).count
+        return AccessChoice(
+            way: .search(search, best: nil), count: count,
+            cost: Double(count) * (Cost.lookedUp + (wish.isSorted ? Cost.sorted : 0)), isOrdered: false)
+    }
+
+    private func candidate(_ choice: IndexChoice, _ wish: RowWish) -> AccessChoice {
+        let access = choice.access
+        var rows = Double(choice.count)
+        // Rows that come in order are read until there are enough; conditions that the index does not answer may leave out
+        // many.
+        if access.isOrdered || !wish.isSorted, wish.most < choice.count {
+            rows = access.isExact ? Double(wish.most) : max(Double(wish.most), rows / 4)
+        }
+        var cost = rows * (access.covering == nil ? Cost.lookedUp : Cost.entry)
+        if wish.isSorted, !access.isOrdered { cost += rows * Cost.sorted }
+        return AccessChoice(
+            way: .index(choice), count: choice.count, cost: cost + Double(choice.ranges.count),
+            isOrdered: access.isOrdered)
+    }
+
+    /// The two indexes of fewest rows together, where the second one saves most documents that the first one leads to.
+    private func both(_ narrowed: [IndexChoice], _ total: Int, _ wish: RowWish) -> AccessChoice? {
+        let sorted = narrowed.sorted { $0.count < $1.count }
+        guard let first = sorted.first, first.access.covering == nil, first.count <= Self.mostIntersected,
+            let second = sorted.dropFirst().first(where: {
+                $0.access.index !== first.access.index
+                    && !$0.access.conditions.allSatisfy(first.access.conditions.contains)
+            })
+        else { return nil }
+        // As if the one condition told nothing of the other.
+        let rows = Double(first.count) * Double(second.count) / Double(max(total, 1))
+        var cost = Double(first.count + second.count) * Cost.entry + rows * Cost.lookedUp
+        if wish.isSorted, !second.access.isOrdered { cost += rows * Cost.sorted }
+        return AccessChoice(
+            way: .both(first, second), count: first.count + second.count, cost: cost,
+            isOrdered: second.access.isOrdered)
+    }
+
+    /// So many IDs are kept in memory for an intersection.
+    private static let mostIntersected = 100_000
+
+    private func union(
+        _ union: UnionAccess, _ collection: DocumentCollection, _ documents: CollectionSnapshot,
+        _ wish: RowWish
+    ) throws(DatabaseError) -> AccessChoice? {
+        var branches: [AccessChoice.Branch] = []
+        var (count, cost) = (0, 0.0)
+        for branch in union.branches {
+            var best: AccessChoice?
+            for access in branch.accesses {
+                guard let choice = try choice(access, collection, documents) else { continue }
+                let candidate = candidate(choice, RowWish())
+                if best.map({ candidate.cost < $0.cost }) ?? true { best = candidate }
+            }
+            guard let best, case .index(let choice) = best.way else { return nil }
+            branches.append(AccessChoice.Branch(condition: branch.condition, choice: choice))
+            count += best.count
+            cost += best.cost
+        }
+        if wish.isSorted { cost += Double(count) * Cost.sorted }
+        return AccessChoice(way: .union(branches), count: count, cost: cost, isOrdered: false)
+    }
+
+    func choice(
+        _ access: IndexAccess, _ collection: DocumentCollection, _ documents: CollectionSnapshot
+    ) throws(DatabaseError) -> IndexChoice? {
+        let reader = try reader(access.index, collection, documents)
+        guard let ranges = try access.ranges(frame, reader) else { return nil }
+        return IndexChoice(
+            access: access, reader: reader, ranges: ranges, count: try reader.count(in: ranges))
+    }
+
+    /// An index as of the moment of the execution.
+    private func reader(
+        _ index: CompiledIndex, _ collection: DocumentCollection, _ documents: CollectionSnapshot
+    ) throws(DatabaseError) -> IndexReader {
+        let name = "\(collection)/\(index.description.name)"
+        if let known = readers[name] { return known }
+        do {
+            let reader = try collection.indexes.read(index.definition, of: collection, at: documents) { $0 }
+            readers[name] = reader
+            return reader
+        } catch {
+            throw DatabaseError(derived: error)
+        }
+    }
+
+    // MARK: Rows
+
+    /// The rows that a choice leads to.
+    ///
+    /// - Parameter skipping: how many to pass over, where the index is exact: O(log n).
+    func rows(
+        _ choice: AccessChoice, _ documents: CollectionSnapshot, _ source: SourcePlan, skipping: Int = 0
+    ) throws(DatabaseError) -> RowSource {
+        switch choice.way {
+        case .index(let index):
+            let entries = IndexEntries(index, counter, budget)
+            try entries.skip(skipping)
+            return IndexedRows(frame, source.number, documents, entries, counter)
+        case .both(let first, let second):
+            return IntersectedRows(
+                frame, source.number, documents, IndexEntries(first, counter, budget),
+                IndexEntries(second, counter, budget), counter, budget)
+        case .union(let branches):
+            return UnitedRows(
+                frame,
+                branches.map { branch in
+                    let entries = IndexEntries(branch.choice, counter, budget)
+                    return (IndexedRows(frame, source.number, documents, entries, counter), branch.condition)
+                })
+        case .search(let search, let best): return try searched(search, best: best)
+        }
+    }
+}
+
+extension IndexReader {
+    /// How many rows there are in some ranges.
+    func count(in ranges: [KeyRange]) throws(DatabaseError) -> Int {
+        do throws(StoreError) {
+            var count: UInt64 = 0
+            for range in ranges { count += try self.count(in: range) }
+            return Int(clamping: count)
+        } catch {
+            throw DatabaseError(derived: error)
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Fleece
+import Roost
+import RoostBytes
+import RoostIndex
+import RoostStorage
+
+/// The rows of some ranges of an index, of each document one. Belongs to one thread.
+final class IndexEntries {
+    let choice: IndexChoice
+    private let counter: WorkCounter
+    private let budget: MemoryBudget
+    private let isReversed: Bool
+    /// The ranges that were not begun, the next one last.
+    private var ranges: [KeyRange]
+    private var cursor: IndexCursor?
+    /// The documents seen, where an index has several rows of one that do not stand together.
+    private var seen: Set<[UInt8]>?
+    /// The document seen last, where they stand together.
+    private var last: [UInt8] = []
+    private let isOfElements: Bool
+
+    init(_ choice: IndexChoice, _ counter: WorkCounter, _ budget: MemoryBudget) {
+        self.choice = choice
+        self.counter = counter
+        self.budget = budget
+        let access = choice.access
+        isReversed = access.isReversed
+        ranges = isReversed ? choice.ranges : choice.ranges.reversed()
+        isOfElements = access.index.array != nil
+        let areTogether = choice.ranges.count == 1 && access.equalities.count == access.index.columns.count
+        seen = isOfElements && !areTogether ? [] : nil
+    }
+
+    /// The next row; `nil` after the last.
+    func next() throws(DatabaseError) -> IndexRow? {
+        while true {
+            if let cursor {
+                do {
+                    while try cursor.next() {
+                        counter.entries += 1
+                        if counter.entries & 255 == 0 { try counter.checkCancellation() }
+                        let row = cursor.row
+                        if try !isOfElements || isNew(Array(row.documentID)) { return row }
+                    }
+                } catch {
+                    throw DatabaseError(derived: error)
+                }
+                self.cursor = nil
+            }
+            guard let range = ranges.popLast() else { return nil }
+            cursor = choice.reader.cursor(range, descending: isReversed)
+        }
+    }
+
+    private func isNew(_ id: [UInt8]) throws(DatabaseError) -> Bool {
+        guard seen != nil else {
+            guard id != last else { return false }
+            last = id
+            return true
+        }
+        guard seen?.insert(id).inserted == true else { return false }
+        try budget.take(id.count + 32)
+        return true
+    }
+
+    /// Passes over `count` rows before the first one. O(log n) for each range.
+    func skip(_ count: Int) throws(DatabaseError) {
+        var left = UInt64(clamping: count)
+        do throws(StoreError) {
+            while left > 0, let range = ranges.popLast() {
+                let rows = try choice.reader.count(in: range)
+                if rows <= left {
+                    left -= rows
+                    continue
+                }
+                let cursor = choice.reader.cursor(range, descending: isReversed)
+                try cursor.skip(left)
+                self.cursor = cursor
+                return
+            }
+        } catch {
+            throw DatabaseError(derived: error)
+        }
+    }
+}
+
+/// The documents that rows of an index lead to; or what these rows have of them, where nothing else is asked for.
+class IndexedRows: RowSource {
+    private let number: Int
+    private let snapshot: CollectionSnapshot
+    let entries: IndexEntries
+    let counter: WorkCounter
+    private let reader: RowReader?
+    private let mark: Arena.Mark
+
+    init(
+        _ frame: Frame, _ number: Int, _ snapshot: CollectionSnapshot, _ entries: IndexEntries,
+        _ counter: WorkCounter
+    ) {
+        self.number = number
+        self.snapshot = snapshot
+        self.entries = entries
+        self.counter = counter
+        let access = entries.choice.access
+        reader = access.covering.map { RowReader(access.index, $0.map(\.place), frame.arena) }
+        mark = frame.arena.mark
+        super.init(frame)
+    }
+
+    /// The row of the index that leads to the next document.
+    func entry() throws(DatabaseError) -> IndexRow? { try entries.next() }
+
+    override func next() throws(DatabaseError) -> Bool {
+        frame.arena.release(to: mark)
+        while let row = try entry() {
+            if try reader == nil ? look(up: row) : take(row) { return true }
+        }
+        return false
+    }
+
+    /// Looks the document up.
+    private func look(up row: IndexRow) throws(DatabaseError) -> Bool {
+        counter.documents += 1
+        let (frame, number) = (frame, number)
+        return try Array(row.documentID).withView { (view) throws(DatabaseError) in
+            try snapshot.withBody(view) { metadata, body in
+                frame.setRow(
+                    number, Value(FleeceNode(root: frame.arena.copy(body))),
+                    RowMetadata(id: frame.arena.copy(view), body: metadata))
+            }
+        }
+    }
+
+    /// Takes from the row what is asked of the document.
+    private func take(_ row: IndexRow) throws(DatabaseError) -> Bool {
+        guard let reader, let covering = entries.choice.access.covering else { return false }
+        frame.setRow(
+            number, .missing, RowMetadata(id: frame.arena.copy(Array(row.documentID)), body: nil))
+        try reader.read(row)
+        for covered in covering { frame.setValue(reader.values[covered.place], ofPath: covered.path) }
+        return true
+    }
+}
+
+/// The documents that rows of two indexes lead to.
+final class IntersectedRows: IndexedRows {
+    private let others: IndexEntries
+    private let budget: MemoryBudget
+    /// The IDs of the other index that were not met yet.
+    private var wanted: Set<[UInt8]>?
+
+    init(
+        _ frame: Frame, _ number: Int, _ snapshot: CollectionSnapshot, _ first: IndexEntries,
+        _ second: IndexEntries, _ counter: WorkCounter, _ budget: MemoryBudget
+    ) {
+        others = first
+        self.budget = budget
+        super.init(frame, number, snapshot, second, counter)
+    }
+
+    override func entry() throws(DatabaseError) -> IndexRow? {
+        if wanted == nil { wanted = try read() }
+        while wanted?.isEmpty == false, let row = try entries.next() {
+            if wanted?.remove(Array(row.documentID)) != nil { return row }
+        }
+        return nil
+    }
+
+    private func read() throws(DatabaseError) -> Set<[UInt8]> {
+        var ids: Set<[UInt8]> = []
+        while let row = try others.next() {
+            try budget.take(row.documentID.count + 32)
+            ids.insert(Array(row.documentID))
+        }
+        return ids
+    }
+}
+
+/// The documents of which at least one of several conditions holds, each once: with the first condition that does.
+final class UnitedRows: RowSource {
+    private let branches: [(rows: RowSource, condition: Evaluation)]
+    private var current = 0
+
+    init(_ frame: Frame, _ branches: [(rows: RowSource, condition: Evaluation)]) {
+        self.branches = branches
+        super.init(frame)
+    }
+
+    override func next() throws(DatabaseError) -> Bool {
+        while current < branches.count {
+            while try branches[current].rows.next() {
+                let first = branches[...current].firstIndex { Logic.holds($0.condition(frame)) }
+                try frame.check()
+                if first == current { return true }
+            }
+            current += 1
+        }
+        return false
+    }
+}

@@ -1,0 +1,192 @@
+import Roost
+import RoostBytes
+import RoostIndex
+import RoostStorage
+
+/// Where an execution puts rows aside that exceed its memory: a store of its own in the database's directory, encrypted when the
+/// database is, which goes with the value. What a crash leaves of it goes when the indexes of the database are next used.
+///
+/// Belongs to one thread.
+final class Spill {
+    private let stores: AuxiliaryStores
+    private let name: String
+    private let store: Store
+    private var trees = 0
+
+    /// `nil` where nothing can be put aside: in a database that was opened for reading only.
+    init?(_ database: Database) throws(DatabaseError) {
+        guard !database.isReadOnly else { return nil }
+        // What crashes left is removed before there is something that must not be.
+        _ = try database.defaultCollection.indexes
+        stores = database.auxiliaryStores
+        name = "spill-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+        guard let store = try stores.store(name) else { return nil }
+        self.store = store
+    }
+
+    deinit { try? stores.drop(name) }
+
+    /// Calls `body` with a way to put entries into a new tree, and answers the tree.
+    func tree(_ body: (_ put: (Key, [UInt8]) throws -> Void) throws -> Void) throws(DatabaseError) -> TreeView
+    {
+        trees += 1
+        let name = "\(trees)"
+        do {
+            let tree = try store.write { transaction in
+                let tree = try transaction.tree(name)
+                try body { try transaction.put($0, $1, in: tree) }
+                return tree
+            }
+            return try store.snapshot()[tree]
+        } catch {
+            throw DatabaseError(derived: error)
+        }
+    }
+}
+
+/// Sorts entries by a key; those that exceed the memory are put aside in sorted runs, which are merged. Entries of equal keys
+/// stay in the order in which they came.
+///
+/// Belongs to one thread.
+final class ExternalSort {
+    struct Entry {
+        let key: [UInt8]
+        let value: [UInt8]
+
+        var size: Int { key.count + value.count + 96 }
+    }
+
+    private let budget: MemoryBudget
+    private let spill: () throws(DatabaseError) -> Spill?
+    private var pending: [Entry] = []
+    private var pendingSize = 0
+    private var runs: [TreeView] = []
+    /// What was not handed out yet, once reading has begun: the runs in their order, then what is in memory.
+    private var sources: [Source]?
+
+    init(_ execution: Execution) {
+        budget = execution.budget
+        spill = { () throws(DatabaseError) in try execution.spill }
+    }
+
+    deinit { budget.wait(-pendingSize) }
+
+    func add(_ key: [UInt8], _ value: [UInt8]) throws(DatabaseError) {
+        let entry = Entry(key: key, value: value)
+        if !budget.fits(entry.size), pendingSize >= budget.leastRun { try putAside() }
+        budget.wait(entry.size)
+        pendingSize += entry.size
+        pending.append(entry)
+    }
+
+    private func putAside() throws(DatabaseError) {
+        guard let spill = try spill() else { throw budget.exceeded }
+        sort()
+        let entries = pending
+        let run = try spill.tree { put in
+            for (number, entry) in entries.enumerated() {
+                let buffer = ByteBuffer(capacity: entry.size)
+                entry.key.withView { buffer.append(prefixed: $0) }
+                buffer.append(entry.value)
+                try put(Key(UInt64(number)), buffer.view.array)
+            }
+        }
+        runs.append(run)
+        budget.wait(-pendingSize)
+        pendingSize = 0
+        pending = []
+    }
+
+    private func sort() {
+        // Swift's sort is stable.
+        pending.sort { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+
+    /// The next entry in order; `nil` after the last. Nothing can be added once it was asked for.
+    func next() throws(DatabaseError) -> Entry? {
+        if sources == nil {
+            sort()
+            var all: [Source] = []
+            for (number, run) in runs.enumerated() { all.append(try Source(run, number)) }
+            all.append(Source(pending))
+            pending = []
+            sources = all.filter { $0.entry != nil }
+            for index in stride(from: (sources?.count ?? 0) / 2 - 1, through: 0, by: -1) { sink(index) }
+        }
+        guard let first = sources?.first, let entry = first.entry else { return nil }
+        try first.advance()
+        if first.entry == nil {
+            let last = sources?.removeLast()
+            if let last, last !== first { sources?[0] = last }
+        }
+        sink(0)
+        return entry
+    }
+
+    /// Moves a source down until its entry comes before those of the sources below.
+    private func sink(_ start: Int) {
+        guard var heap = sources else { return }
+        sources = nil
+        defer { sources = heap }
+        var index = start
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2]
+            where child < heap.count && heap[child].precedes(heap[least]) {
+                least = child
+            }
+            if least == index { return }
+            heap.swapAt(index, least)
+            index = least
+        }
+    }
+
+    /// Sorted entries, of a run or of memory.
+    private final class Source {
+        private(set) var entry: Entry?
+        private let cursor: Cursor?
+        /// The entries left in memory, the last first.
+        private var rest: [Entry] = []
+        private let number: Int
+        private static let inMemory = Int.max
+
+        init(_ run: TreeView, _ number: Int) throws(DatabaseError) {
+            cursor = run.cursor()
+            self.number = number
+            try advance()
+        }
+
+        init(_ entries: [Entry]) {
+            cursor = nil
+            number = Self.inMemory
+            rest = entries.reversed()
+            entry = rest.popLast()
+        }
+
+        func advance() throws(DatabaseError) {
+            guard let cursor else {
+                entry = rest.popLast()
+                return
+            }
+            do {
+                guard try cursor.next() else {
+                    entry = nil
+                    return
+                }
+                entry = try cursor.value().withView { (view) throws(MalformedBytes) in
+                    var reader = ByteReader(view)
+                    let key = try reader.prefixed().array
+                    return Entry(key: key, value: view.dropFirst(reader.position).array)
+                }
+            } catch {
+                throw DatabaseError(derived: error)
+            }
+        }
+
+        func precedes(_ other: Source) -> Bool {
+            guard let entry, let theirs = other.entry else { return entry != nil }
+            let order = entry.key.withView { key in theirs.key.withView { key.compare($0) } }
+            return order != 0 ? order < 0 : number < other.number
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Roost
+import RoostBytes
+import RoostIndex
+import RoostStorage
+
+/// A row for each group, out of an index that answers all that is asked of groups. O(log n) for each of them.
+final class TotalsCursor: RowCursor {
+    private let totals: TotalsAccess
+    private let grouping: Grouping
+    let choice: IndexChoice
+    private let counter: WorkCounter
+    private let rowReader: RowReader
+    /// What of the index has not been grouped yet; `nil` at the end.
+    private var rest: KeyRange?
+    private var mark: Arena.Mark?
+
+    /// So many groups are looked at to find out how many rows groups have.
+    private static let sampled = 16
+    /// Groups of fewer rows are put together from these sooner.
+    private static let fewestRows = 8
+
+    /// `nil` where reading the rows takes less, or the index can't answer for the values that there are.
+    init?(
+        _ plan: SelectPlan, _ grouping: Grouping, _ totals: TotalsAccess, _ choice: IndexChoice,
+        _ frame: Frame, _ counter: WorkCounter
+    ) throws(DatabaseError) {
+        self.totals = totals
+        self.grouping = grouping
+        self.choice = choice
+        self.counter = counter
+        rowReader = RowReader(choice.access.index, totals.keyPlaces, frame.arena)
+        rest = choice.ranges.first
+        super.init(plan, frame)
+        guard try isAnswerable() else { return nil }
+        if !totals.keyPlaces.isEmpty, try !isWorthIt() { return nil }
+    }
+
+    private func isAnswerable() throws(DatabaseError) -> Bool {
+        var needsOneRange = !totals.keyPlaces.isEmpty
+        var compared: [Int] = []
+        for part in totals.parts {
+            switch part {
+            case .valuedRows, .least, .greatest: needsOneRange = true
+            case .total(.min, let number), .total(.max, let number): compared.append(number)
+            case .total, .rows: break
+            }
+        }
+        guard !needsOneRange || choice.ranges.count <= 1 else { return false }
+        guard !compared.isEmpty, let all = try reduced(choice.ranges) else { return true }
+        return compared.allSatisfy { all[$0].extremes != nil }
+    }
+
+    private func isWorthIt() throws(DatabaseError) -> Bool {
+        guard let start = rest else { return true }
+        var groups = 0
+        while groups < Self.sampled, try nextGroup() != nil { groups += 1 }
+        defer { rest = start }
+        guard groups == Self.sampled, let end = rest?.lower else { return true }
+        let rows = try choice.reader.count(in: [KeyRange(lower: start.lower, upper: end)])
+        return rows >= Self.sampled * Self.fewestRows
+    }
+
+    // MARK: Rows
+
+    override func next() throws(DatabaseError) -> [UInt8]? {
+        if let mark { frame.arena.release(to: mark) }
+        let mark = frame.arena.mark
+        self.mark = mark
+        while let ranges = try nextRanges() {
+            frame.arena.release(to: mark)
+            for (key, place) in zip(grouping.keys, totals.keyPlaces) {
+                frame.setAggregate(key.slot, rowReader.values[place])
+            }
+            let all = try reduced(ranges)
+            for (accumulator, part) in zip(grouping.accumulators, totals.parts) {
+                frame.setAggregate(accumulator.slot, try value(part, ranges, all))
+            }
+            if let having = plan.having, !Logic.holds(having(frame)) {
+                try frame.check()
+                continue
+            }
+            return try project()
+        }
+        return nil
+    }
+
+    private var isDone = false
+
+    /// The ranges of the next group.
+    private func nextRanges() throws(DatabaseError) -> [KeyRange]? {
+        try counter.checkCancellation()
+        guard totals.keyPlaces.isEmpty else { return try nextGroup().map { [$0] } }
+        defer { isDone = true }
+        return isDone ? nil : choice.ranges
+    }
+
+    /// The range of the next group, whose values are read.
+    private func nextGroup() throws(DatabaseError) -> KeyRange? {
+        guard let range = rest, let row = try first(in: range) else { return nil }
+        guard let prefix = try RowReader.prefix(totals.prefixColumns, of: row, choice.access.index) else {
+            throw DatabaseError(
+                .limitExceeded,
+                "Values by which rows are grouped are too long for the index \(choice.access.index.description.name)."
+            )
+        }
+        try rowReader.read(row)
+        let end = Key(IndexAccess.after(prefix))
+        rest = KeyRange(lower: end, upper: range.upper)
+        return KeyRange(
+            lower: range.lower.map { max($0, Key(prefix)) } ?? Key(prefix),
+            upper: range.upper.map { min($0, end) } ?? end)
+    }
+
+    // MARK: Values
+
+    private func value(
+        _ part: TotalsAccess.Part, _ ranges: [KeyRange], _ all: [IndexTotals]?
+    ) throws(DatabaseError) -> Value {
+        switch part {
+        case .rows: return .integer(Int64(try choice.reader.count(in: ranges)))
+        case .valuedRows: return .integer(Int64(try choice.reader.count(in: ranges.map(valued))))
+        case .least, .greatest:
+            let column = choice.access.index.columns[totals.prefixColumns]
+            let isFirst = if case .least = part { !column.isDescending } else { column.isDescending }
+            guard let range = ranges.first, let row = try first(in: valued(range), descending: !isFirst)
+            else {
+                return .null
+            }
+            let reader = RowReader(choice.access.index, [totals.prefixColumns], frame.arena)
+            try reader.read(row)
+            return reader.values[totals.prefixColumns]
+        case .total(let aggregate, let number):
+            let total = all?[number] ?? IndexTotals()
+            switch aggregate {
+            case .count: return .integer(Int64(clamping: total.valued))
+            case .sum: return total.total
+            case .avg: return total.average
+            case .min: return total.extremes?.least ?? .null
+            default: return total.extremes?.greatest ?? .null
+            }
+        }
+    }
+
+    /// The part of a group's range that has values in the column after the group's.
+    private func valued(_ range: KeyRange) -> KeyRange {
+        // Bounds leave only values.
+        guard totals.groupColumns > 0 || choice.access.lower == nil && choice.access.upper == nil else {
+            return range
+        }
+        let column = choice.access.index.columns[totals.prefixColumns]
+        let end = Key((range.lower?.bytes ?? []) + IndexAccess.leastValued(column))
+        return column.isDescending
+            ? KeyRange(lower: range.lower, upper: end) : KeyRange(lower: end, upper: range.upper)
+    }
+
+    private func first(in range: KeyRange, descending: Bool = false) throws(DatabaseError) -> IndexRow? {
+        do throws(StoreError) {
+            let cursor = choice.reader.cursor(range, descending: descending)
+            guard try cursor.next() else { return nil }
+            counter.entries += 1
+            return cursor.row
+        } catch {
+            throw DatabaseError(derived: error)
+        }
+    }
+
+    /// What the index has summed up over some ranges; `nil` of no rows.
+    private func reduced(_ ranges: [KeyRange]) throws(DatabaseError) -> [IndexTotals]? {
+        guard totals.parts.contains(where: { if case .total = $0 { true } else { false } }) else {
+            return nil
+        }
+        do {
+            var values: [[UInt8]] = []
+            for range in ranges {
+                if let value = try choice.reader.reduce(in: range) { values.append(value) }
+            }
+            let reduction = choice.access.index.definition.reduction
+            return try reduction?.value(of: values).map { try IndexTotals.decode($0) }
+        } catch {
+            throw DatabaseError(derived: error)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Fleece
+import Roost
+import RoostIndex
+import Synchronization
+
+/// Finds the texts of documents that an index is of.
+final class TextMapper: Sendable {
+    private let program: Program
+    private let values: [Evaluation]
+    /// What threads have left over.
+    private let idle = Mutex<[Work]>([])
+
+    /// What one thread needs at a time.
+    private struct Work: @unchecked Sendable {
+        // Handed from one thread to another, and used by one only.
+        let frame: Frame
+    }
+
+    init(_ columns: [Expression]) throws(QueryError) {
+        let compiler = Compiler(planner: Planner(NoCollections()))
+        let document = compiler.program.addSource()
+        compiler.sourceKinds.append(.collection)
+        compiler.scope.addSource("_doc", document, takesProperties: true)
+        var values: [Evaluation] = []
+        for column in columns { values.append(try compiler.compile(column)) }
+        self.values = values
+        program = compiler.program
+    }
+
+    /// The texts of each column. Those within arrays and objects are texts of their own.
+    func texts(of document: Document) -> [[String]] {
+        guard
+            let work = idle.withLock({ $0.popLast() })
+                ?? (try? Frame(program, parameters: [:])).map(Work.init(frame:))
+        else { return values.map { _ in [] } }
+        defer { idle.withLock { $0.append(work) } }
+        let frame = work.frame
+        let mark = frame.arena.mark
+        defer { frame.arena.release(to: mark) }
+        return document.value.withNode { root in
+            let metadata = BodyMetadata(document)
+            frame.setRow(0, Value(root), RowMetadata(id: frame.arena.copy(document.id), body: metadata))
+            return values.map { value in
+                var texts: [String] = []
+                Self.collect(value(frame), depth: 0, &texts)
+                return texts
+            }
+        } ?? values.map { _ in [] }
+    }
+
+    private static let deepest = 32
+
+    private static func collect(_ value: Value, depth: Int, _ texts: inout [String]) {
+        if let string = value.string {
+            texts.append(string)
+        } else if depth < deepest, let elements = value.elements {
+            for element in elements { collect(element, depth: depth + 1, &texts) }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import RoostBytes
+import RoostStorage
+
+/// Documents in the order of their numbers, with places in each.
+class PostingList {
+    /// The document that the list is at; `Int.max` after the last, -1 before the first.
+    fileprivate(set) var document = -1
+    /// How many places there are in it.
+    var count: Int { 0 }
+
+    /// Goes to the first document that is not less than `target`.
+    func seek(_ target: Int) throws { document = .max }
+
+    /// The places in the present document, sorted.
+    func places() throws -> [TextPlace] { [] }
+
+    /// How many documents the list has at most, as far as that is known without reading it.
+    func estimate() throws -> Int { 0 }
+
+    static let end = Int.max
+}
+
+/// The documents of one term in one segment.
+final class TermPostings: PostingList {
+    private let blocks: any TermBlocks
+    private let coder: PlaceCoder
+    private var head: PostingBlock.Head?
+    private var first = 0
+    private var numbers: [Int] = []
+    private var counts: [Int] = []
+    private var index = 0
+    /// Whether the present block's documents were read.
+    private var isRead = false
+    /// Where the places of which document of the block begin.
+    private var placeReader: (index: Int, offset: Int) = (0, 0)
+    private var found: [TextPlace] = []
+
+    init(_ blocks: any TermBlocks, _ coder: PlaceCoder) {
+        self.blocks = blocks
+        self.coder = coder
+    }
+
+    override var count: Int { isRead ? counts[index] : 0 }
+
+    override func seek(_ target: Int) throws {
+        guard document < target else { return }
+        if try !reach(target) { return document = PostingList.end }
+        try readBlock()
+        while numbers[index] < target { index += 1 }
+        document = numbers[index]
+    }
+
+    /// As ``seek(_:)``, passing over blocks that `isWanted` refuses, by the largest number of places and the shortest length.
+    func seek(_ target: Int, where isWanted: (_ most: Int, _ shortest: Int) -> Bool) throws {
+        guard document < target else { return }
+        var target = target
+        while try reach(target), let head {
+            if isWanted(head.most, head.shortest) { return try seek(target) }
+            target = head.last + 1
+        }
+        document = PostingList.end
+    }
+
+    /// Goes to the block that has the first document not less than `target`; `false` when there is none.
+    private func reach(_ target: Int) throws(StoreError) -> Bool {
+        if let head, target <= head.last { return true }
+        var isThere = try blocks.next()
+        if isThere { try readHead() }
+        if isThere, let head, target > head.last {
+            isThere = try blocks.seek(target)
+            if isThere { try readHead() }
+            while isThere, let head = self.head, target > head.last {
+                isThere = try blocks.next()
+                if isThere { try readHead() }
+            }
+        }
+        if !isThere { head = nil }
+        return isThere
+    }
+
+    private func readHead() throws(StoreError) {
+        let first = blocks.first
+        if let head {
+            // Looking further may lead to where we are.
+            if first == self.first { return }
+            // Blocks go upwards, whatever the bytes say, so that reading ends.
+            guard first > head.last else { throw TextDamage.error }
+        }
+        self.first = first
+        head = try blocks.withBlock { (bytes) throws(StoreError) in
+            try TextDamage.guarding { () throws(MalformedBytes) in try PostingBlock.Head(bytes, first: first)
+            }
+        }
+        isRead = false
+    }
+
+    private func readBlock() throws(StoreError) {
+        guard !isRead, let head else { return }
+        let first = first
+        try blocks.withBlock { (bytes) throws(StoreError) in
+            try TextDamage.guarding { () throws(MalformedBytes) in
+                try PostingBlock.read(bytes, head, first: first, &numbers, &counts)
+            }
+        }
+        isRead = true
+        index = 0
+        placeReader = (0, head.start + head.size)
+    }
+
+    override func places() throws -> [TextPlace] {
+        try blocks.withBlock { (bytes) throws(StoreError) in
+            try TextDamage.guarding { () throws(MalformedBytes) in
+                var reader = ByteReader(bytes)
+                if placeReader.index > index, let head { placeReader = (0, head.start + head.size) }
+                _ = try reader.view(placeReader.offset)
+                for passed in placeReader.index..<index { try coder.skip(counts[passed], &reader) }
+                placeReader = (index, reader.position)
+                try coder.read(counts[index], &reader, &found)
+            }
+        }
+        return found
+    }
+
+    override func estimate() throws -> Int {
+        var total = 0
+        while try blocks.next() {
+            let first = blocks.first
+            total += try blocks.withBlock { (bytes) throws(StoreError) in
+                try TextDamage.guarding { () throws(MalformedBytes) in
+                    try PostingBlock.Head(bytes, first: first).count
+                }
+            }
+        }
+        return total
+    }
+}
+
+/// The documents of a list that have places which `isKept` keeps.
+final class FilteredPostings: PostingList {
+    private let list: PostingList
+    private let isKept: (TextPlace) -> Bool
+    private var kept: [TextPlace] = []
+
+    init(_ list: PostingList, _ isKept: @escaping (TextPlace) -> Bool) {
+        self.list = list
+        self.isKept = isKept
+    }
+
+    override var count: Int { kept.count }
+
+    override func seek(_ target: Int) throws {
+        guard document < target else { return }
+        try list.seek(target)
+        while list.document != PostingList.end {
+            kept = try list.places().filter(isKept)
+            if !kept.isEmpty { break }
+            try list.seek(list.document + 1)
+        }
+        document = list.document
+    }
+
+    override func places() -> [TextPlace] { kept }
+}
+
+/// The documents of any of some lists, such as those of all terms with a beginning.
+final class UnionPostings: PostingList {
+    /// A heap: the list with the least document first.
+    private var lists: [PostingList]
+    /// The lists that are at the present document.
+    private var present: [PostingList] = []
+
+    init(_ lists: [PostingList]) { self.lists = lists }
+
+    override var count: Int { present.reduce(0) { $0 + $1.count } }
+
+    override func seek(_ target: Int) throws {
+        guard document < target else { return }
+        if document == -1 {
+            for list in lists { try list.seek(target) }
+            lists = lists.filter { $0.document != PostingList.end }.sorted { $0.document < $1.document }
+        } else {
+            for list in present {
+                try list.seek(target)
+                if list.document != PostingList.end { push(list) }
+            }
+            while let first = lists.first, first.document < target {
+                pop()
+                try first.seek(target)
+                if first.document != PostingList.end { push(first) }
+            }
+        }
+        present.removeAll(keepingCapacity: true)
+        document = lists.first?.document ?? PostingList.end
+        while let first = lists.first, first.document == document, document != PostingList.end {
+            present.append(first)
+            pop()
+        }
+    }
+
+    private func push(_ list: PostingList) {
+        lists.append(list)
+        var index = lists.count - 1
+        while index > 0, lists[index].document < lists[(index - 1) / 2].document {
+            lists.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    private func pop() {
+        lists.swapAt(0, lists.count - 1)
+        lists.removeLast()
+        var index = 0
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2]
+            where child < lists.count && lists[child].document < lists[least].document {
+                least = child
+            }
+            if least == index { return }
+            lists.swapAt(index, least)
+            index = least
+        }
+    }
+
+    override func places() throws -> [TextPlace] {
+        guard present.count > 1 else { return try present.first?.places() ?? [] }
+        return try present.flatMap { try $0.places() }.sorted()
+    }
+}

@@ -1,0 +1,299 @@
+import Roost
+import RoostBytes
+import RoostIndex
+import RoostStorage
+
+/// A full-text index as of one moment of its collection. Belongs to one thread.
+final class TextReader {
+    let index: CompiledTextIndex
+    /// The moment.
+    let collection: CollectionSnapshot
+    private let rows: TreeView?
+    private let documentTree: TreeView?
+    private let segments: [any TextSegment]
+    private let living: LivingDocuments?
+    /// How many documents of each segment of the index are dead.
+    private let deadCounts: [Int]
+    /// The first number of the documents that have changed since the index was kept.
+    private let firstChanged: Int
+    private let changedIDs: [String]
+    private let changedLengths: [Int]
+    private let changedNumbers: [String: Int]
+    /// What the index has of documents that have changed.
+    private let replaced: Set<Int>
+    /// How many documents there are, and how many words they have.
+    let documentCount: Int
+    private let averageLength: Double
+
+    init(_ kept: KeptIndex, _ index: CompiledTextIndex) throws {
+        self.index = index
+        collection = kept.collection
+        rows = kept.rows
+        documentTree = kept.documents
+        living = kept.rows.map { LivingDocuments($0) }
+        let state = try kept.rows.map { (rows) throws(StoreError) in try TextState(rows) } ?? TextState()
+        firstChanged = state.next
+
+        var (documents, words) = (state.documents, state.words)
+        var replaced: Set<Int> = []
+        let builder = SegmentBuilder(index.tokenizer, index.coder)
+        var ids: [String] = []
+        func add(_ document: Document) throws {
+            guard !builder.isFull else {
+                throw DatabaseError(.limitExceeded, "More documents than can be searched without an index.")
+            }
+            builder.add(index.mapper.texts(of: document))
+            ids.append(document.id)
+        }
+        if let changed = kept.changed {
+            for id in changed.sorted() {
+                if let bytes = try kept.documents?.value(Key(id)) {
+                    let old = try TextDocument(bytes)
+                    replaced.insert(old.number)
+                    documents -= 1
+                    words -= old.length
+                }
+                if let document = try kept.collection.get(id) { try add(document) }
+            }
+        } else {
+            let cursor = try kept.collection.cursor()
+            while let document = try cursor.next() {
+                if ids.count % 1_024 == 0 { try Task.checkCancellation() }
+                try add(document)
+            }
+        }
+        changedIDs = ids
+        changedLengths = builder.lengths
+        changedNumbers = Dictionary(
+            zip(ids, state.next...).map { ($0, $1) }, uniquingKeysWith: { _, last in last })
+        self.replaced = replaced
+        var segments: [any TextSegment] = []
+        if let rows = kept.rows { segments = state.segments.map { StoredSegment(rows: rows, segment: $0) } }
+        deadCounts = state.segments.map(\.dead)
+        if !ids.isEmpty { segments.append(try MemorySegment(builder, first: state.next)) }
+        self.segments = segments
+        documents += ids.count
+        words += builder.lengths.reduce(0, +)
+        documentCount = documents
+        averageLength = documents > 0 ? Double(words) / Double(documents) : 0
+    }
+
+    // MARK: Documents
+
+    /// The ID of a document.
+    func id(_ number: Int) throws -> String {
+        if number >= firstChanged { return changedIDs[number - firstChanged] }
+        guard let bytes = try rows?.value(TextKeys.id(number)),
+            let id = String(validating: bytes, as: UTF8.self)
+        else { throw TextDamage.error }
+        return id
+    }
+
+    /// The number of a document; `nil` for one that is not in the index.
+    func number(_ id: String) throws -> Int? {
+        if let number = changedNumbers[id] { return number }
+        guard let bytes = try documentTree?.value(Key(id)) else { return nil }
+        let number = try TextDocument(bytes).number
+        return replaced.contains(number) ? nil : number
+    }
+
+    private func isAlive(_ number: Int) throws -> Bool {
+        if number >= firstChanged { return true }
+        return try (replaced.isEmpty || !replaced.contains(number)) && living?.contains(number) ?? false
+    }
+
+    private func length(_ number: Int) throws -> Int {
+        if number >= firstChanged { return changedLengths[number - firstChanged] }
+        return try living?.length(number) ?? 0
+    }
+
+    // MARK: Matching
+
+    /// A document that a query matches, and its score.
+    struct Match {
+        let number: Int
+        let score: Double
+    }
+
+    /// All documents that a query matches, in the order of their numbers.
+    ///
+    /// - Parameter weights: by column, for the score; `nil` for no score.
+    func matches(_ query: CompiledTextQuery, weights: [Double]?) throws -> [Match] {
+        let scorings = try weights.map { try self.scorings(query, $0) }
+        var found: [Match] = []
+        try forEachMatch(query, scorings, { .zero }) { matcher in
+            found.append(Match(number: matcher.document, score: scorings == nil ? 0 : try matcher.score()))
+        }
+        return found
+    }
+
+    /// The documents of the highest scores, the highest first, and of equal ones the older first.
+    func best(_ query: CompiledTextQuery, _ limit: Int, weights: [Double]) throws -> [Match] {
+        var best = BestMatches(limit)
+        let scorings = try scorings(query, weights)
+        try forEachMatch(query, scorings, { best.threshold }) { matcher in
+            best.add(Match(number: matcher.document, score: try matcher.score()))
+        }
+        return best.sorted
+    }
+
+    /// How many documents a query matches. That of one word takes a look at each of its blocks, where nothing has died.
+    func count(_ query: CompiledTextQuery) throws -> Int {
+        if case .leaf(let leaf) = query.tree { return try count(query.leaves[leaf]) }
+        var count = 0
+        try forEachMatch(query, nil, { .zero }) { _ in count += 1 }
+        return count
+    }
+
+    /// How many documents have a phrase.
+    private func count(_ leaf: TextLeaf) throws -> Int {
+        var total = 0
+        for (place, segment) in segments.enumerated() {
+            let lists = TermLists(segment: segment, coder: index.coder)
+            let isWhole = place >= deadCounts.count || deadCounts[place] == 0 && replaced.isEmpty
+            if leaf.isPlain, isWhole, let list = try lists.list(leaf.slots[0].terms) as? TermPostings {
+                total += try list.estimate()
+                continue
+            }
+            let matcher = try PhraseMatcher(leaf, lists, nil)
+            try matcher.seek(0)
+            while matcher.document != .max {
+                if try isAlive(matcher.document) { total += 1 }
+                try matcher.seek(matcher.document + 1)
+            }
+        }
+        return total
+    }
+
+    private func scorings(_ query: CompiledTextQuery, _ weights: [Double]) throws -> [LeafScoring] {
+        try query.leaves.map { leaf in
+            LeafScoring(
+                documents: documentCount, hits: try count(leaf), averageLength: averageLength,
+                boost: leaf.boost,
+                weights: weights.allSatisfy { $0 == 1 } ? nil : weights, length: { try self.length($0) })
+        }
+    }
+
+    private func forEachMatch(
+        _ query: CompiledTextQuery, _ scorings: [LeafScoring]?, _ threshold: () -> Double,
+        _ body: (TextMatcher) throws -> Void
+    ) throws {
+        for segment in segments {
+            try Task.checkCancellation()
+            let lists = TermLists(segment: segment, coder: index.coder)
+            let matcher = try matcher(query.tree, query.leaves, lists, scorings)
+            try matcher.seek(0, above: threshold())
+            while matcher.document != .max {
+                guard segment.documents.contains(matcher.document) else { throw TextDamage.error }
+                if try isAlive(matcher.document) { try body(matcher) }
+                try matcher.seek(matcher.document + 1, above: threshold())
+            }
+        }
+    }
+
+    private func matcher(
+        _ tree: TextTree, _ leaves: [TextLeaf], _ lists: TermLists, _ scorings: [LeafScoring]?
+    ) throws -> TextMatcher {
+        func phrase(_ leaf: Int) throws -> PhraseMatcher {
+            try PhraseMatcher(leaves[leaf], lists, scorings?[leaf])
+        }
+        switch tree {
+        case .leaf(let leaf): return try phrase(leaf)
+        case .near(let parts, let distance):
+            return NearMatcher(try parts.map { try phrase($0) }, distance: distance)
+        case .any(let parts):
+            return AnyMatcher(try parts.map { try matcher($0, leaves, lists, scorings) })
+        case .all(let parts):
+            var (wanted, excluded): ([TextMatcher], [TextMatcher]) = ([], [])
+            for part in parts {
+                if case .not(let inner) = part {
+                    excluded.append(try matcher(inner, leaves, lists, nil))
+                } else {
+                    wanted.append(try matcher(part, leaves, lists, scorings))
+                }
+            }
+            if wanted.isEmpty { wanted = [EveryMatcher(lists.segment.documents)] }
+            return AllMatcher(wanted, except: excluded)
+        case .not(let part):
+            return AllMatcher(
+                [EveryMatcher(lists.segment.documents)], except: [try matcher(part, leaves, lists, nil)])
+        case .nothing: return TextMatcher()
+        }
+    }
+
+    // MARK: Words
+
+    /// Words that begin with a text, the most frequent first.
+    func completions(_ prefix: [UInt8], limit: Int) throws -> [(word: String, count: Int)] {
+        var counts: [[UInt8]: Int] = [:]
+        for segment in segments {
+            let lists = TermLists(segment: segment, coder: index.coder)
+            for start in index.coder.hasRoots ? [prefix, [TextTerm.exact] + prefix] : [prefix] {
+                try segment.forEachTerm(start) { term in
+                    let isExact = term.first == TextTerm.exact
+                    let word = isExact ? Array(term.dropFirst()) : term
+                    let list = try lists.list(.exact(root: isExact ? [] : word, exact: word))
+                    var count = 0
+                    if let plain = list as? TermPostings {
+                        count = try plain.estimate()
+                    } else {
+                        try list.seek(0)
+                        while list.document != PostingList.end {
+                            count += 1
+                            try list.seek(list.document + 1)
+                        }
+                    }
+                    if count > 0 { counts[word, default: 0] += count }
+                    return .next
+                }
+            }
+        }
+        return counts.sorted { a, b in
+            a.value != b.value ? a.value > b.value : a.key.lexicographicallyPrecedes(b.key)
+        }.prefix(limit).map { (String(decoding: $0.key, as: UTF8.self), $0.value) }
+    }
+}
+
+/// Keeps the matches with the highest scores.
+struct BestMatches {
+    private let limit: Int
+    /// A heap with the worst match first.
+    private var heap: [TextReader.Match] = []
+
+    init(_ limit: Int) { self.limit = limit }
+
+    /// What a further match has to exceed; 0 while anything is wanted.
+    var threshold: Double { heap.count < limit ? 0 : heap.first?.score ?? .infinity }
+
+    var sorted: [TextReader.Match] { heap.sorted { Self.isWorse($1, $0) } }
+
+    private static func isWorse(_ a: TextReader.Match, _ b: TextReader.Match) -> Bool {
+        a.score != b.score ? a.score < b.score : a.number > b.number
+    }
+
+    mutating func add(_ match: TextReader.Match) {
+        guard limit > 0 else { return }
+        if heap.count < limit {
+            heap.append(match)
+            var index = heap.count - 1
+            while index > 0, Self.isWorse(heap[index], heap[(index - 1) / 2]) {
+                heap.swapAt(index, (index - 1) / 2)
+                index = (index - 1) / 2
+            }
+            return
+        }
+        guard Self.isWorse(heap[0], match) else { return }
+        heap[0] = match
+        var index = 0
+        while true {
+            var worst = index
+            for child in [2 * index + 1, 2 * index + 2]
+            where child < heap.count && Self.isWorse(heap[child], heap[worst]) {
+                worst = child
+            }
+            if worst == index { return }
+            heap.swapAt(index, worst)
+            index = worst
+        }
+    }
+}

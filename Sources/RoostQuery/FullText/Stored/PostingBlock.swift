@@ -1,0 +1,229 @@
+import RoostBytes
+import RoostStorage
+
+/// Some of the documents that have a term, with the places where it stands.
+///
+///     count      varint   how many documents: the first is the one that the key ends with
+///     span       varint   from the first to the last
+///     most       varint   the largest number of places in one document
+///     shortest   varint   the length of the shortest document
+///     size       varint   how many bytes the documents take
+///     documents  for each: the distance from the one before, times 2, plus 1 for a single place; else the number of places
+///     places     for each document: see ``PlaceCoder``
+///
+/// A block of one document is `1`, the number of places, and these.
+struct PostingBlock {
+    /// About how many bytes a block has at most.
+    static let size = 1_400
+
+    /// What a block says of its documents before they are read.
+    struct Head: Equatable {
+        let count: Int
+        /// The last document's number.
+        let last: Int
+        let most: Int
+        /// 0 where it is not known.
+        let shortest: Int
+        /// Where the documents begin, and how many bytes they take.
+        let start: Int
+        let size: Int
+
+        init(_ bytes: ByteView, first: Int) throws(MalformedBytes) {
+            var reader = ByteReader(bytes)
+            count = try reader.length(limit: bytes.count)
+            guard count > 0 else { throw MalformedBytes(at: 0) }
+            guard count > 1 else {
+                most = try reader.length(limit: bytes.count)
+                (last, shortest, size, start) = (first, 0, 0, reader.position)
+                return
+            }
+            last = first + (try reader.length(limit: TextState.mostDocuments))
+            most = try reader.length(limit: Int(UInt32.max))
+            shortest = try reader.length(limit: Int(UInt32.max))
+            size = try reader.length(limit: reader.remaining)
+            start = reader.position
+            guard size <= reader.remaining - 1 || size == reader.remaining else {
+                throw MalformedBytes(at: start)
+            }
+        }
+    }
+
+    /// Reads the documents and how many places each has.
+    static func read(
+        _ bytes: ByteView, _ head: Head, first: Int, _ numbers: inout [Int], _ counts: inout [Int]
+    ) throws(MalformedBytes) {
+        numbers.removeAll(keepingCapacity: true)
+        counts.removeAll(keepingCapacity: true)
+        guard head.count > 1 else {
+            numbers.append(first)
+            counts.append(head.most)
+            return
+        }
+        var reader = ByteReader(bytes.slice(head.start, head.size))
+        var number = first
+        for _ in 0..<head.count {
+            let step = try reader.varint()
+            guard step >> 1 <= UInt64(TextState.mostDocuments) else { throw MalformedBytes(at: head.start) }
+            number += Int(step >> 1)
+            numbers.append(number)
+            counts.append(step & 1 == 1 ? 1 : try reader.length(limit: bytes.count))
+        }
+        guard number == head.last, reader.isAtEnd else { throw MalformedBytes(at: head.start) }
+    }
+}
+
+/// A place where a term stands in a document.
+struct TextPlace: Equatable, Comparable {
+    /// The number of the column, and of the word in it.
+    let column: Int
+    let position: Int
+    /// Whether the word there is another form than the term.
+    let isInflected: Bool
+
+    static func < (a: Self, b: Self) -> Bool { (a.column, a.position) < (b.column, b.position) }
+}
+
+/// Places of a term in one document, as bytes: the distances of positions from -1 on, at least 1, in the first column; 0 and
+/// the number of another column begin its positions. Where words have roots, distances are doubled, plus 1 for an inflected form.
+struct PlaceCoder: Sendable {
+    /// Whether places tell inflected forms.
+    let hasRoots: Bool
+    /// How many columns there are.
+    let columns: Int
+
+    /// Appends the places, which are sorted.
+    func append(_ places: ArraySlice<UInt64>, to buffer: ByteBuffer) {
+        var column: UInt64 = 0
+        var last: Int64 = -1
+        for place in places {
+            let next = PackedPlace.column(place)
+            if next != column {
+                buffer.append(0)
+                buffer.append(varint: next)
+                column = next
+                last = -1
+            }
+            let position = PackedPlace.position(place)
+            // A tokenizer may put two words at one place; one of them is enough.
+            let step = UInt64(max(position - last, 1))
+            last = max(position, last + 1)
+            buffer.append(varint: hasRoots ? step << 1 | place & 1 : step)
+        }
+    }
+
+    /// Passes over `count` places.
+    func skip(_ count: Int, _ reader: inout ByteReader) throws(MalformedBytes) {
+        for _ in 0..<count {
+            if try reader.varint() == 0 {
+                _ = try reader.varint()
+                _ = try reader.varint()
+            }
+        }
+    }
+
+    /// Reads `count` places.
+    func read(_ count: Int, _ reader: inout ByteReader, _ places: inout [TextPlace]) throws(MalformedBytes) {
+        places.removeAll(keepingCapacity: true)
+        var column = 0
+        var last = -1
+        for _ in 0..<count {
+            var step = try reader.varint()
+            if step == 0 {
+                column = try reader.length(limit: columns - 1)
+                last = -1
+                step = try reader.varint()
+            }
+            let distance = hasRoots ? step >> 1 : step
+            guard 1...UInt64(UInt32.max) ~= distance else { throw MalformedBytes(at: reader.position) }
+            last += Int(distance)
+            places.append(TextPlace(column: column, position: last, isInflected: hasRoots && step & 1 == 1))
+        }
+    }
+}
+
+/// A place and its document in one number that sorts: the document in 24 bits, the column in 8, the position in 31, and 1 for
+/// an inflected form.
+enum PackedPlace {
+    static let mostDocuments = 1 << 24
+
+    static func pack(_ document: Int, _ column: Int, _ position: UInt32, isInflected: Bool) -> UInt64 {
+        UInt64(document) << 40 | UInt64(column) << 32 | UInt64(position & 0x7FFF_FFFF) << 1
+            | (isInflected ? 1 : 0)
+    }
+
+    @inline(__always) static func document(_ place: UInt64) -> Int { Int(place >> 40) }
+    @inline(__always) static func column(_ place: UInt64) -> UInt64 { place >> 32 & 0xFF }
+    @inline(__always) static func position(_ place: UInt64) -> Int64 { Int64(place >> 1 & 0x7FFF_FFFF) }
+}
+
+/// Writes the blocks of a segment, term by term.
+final class PostingWriter {
+    private let emit: (_ key: ByteView, _ value: ByteView) throws -> Void
+    private let segment: [UInt8]
+    private let key = ByteBuffer()
+    private let documents = ByteBuffer()
+    private let places = ByteBuffer()
+    private let value = ByteBuffer()
+    private var term: [UInt8] = []
+    private var (count, first, last, most, shortest) = (0, 0, 0, 0, Int.max)
+
+    /// - Parameter emit: called with the blocks in the order of their keys.
+    init(_ segment: UInt32, emit: @escaping (_ key: ByteView, _ value: ByteView) throws -> Void) {
+        self.segment = TextKeys.prefix(segment)
+        self.emit = emit
+    }
+
+    /// Begins a term, which comes after those before.
+    func begin(_ term: some Collection<UInt8>) throws {
+        try flush()
+        self.term.replaceSubrange(0..., with: term)
+    }
+
+    /// Adds a document, whose number is greater than those before.
+    func add(_ number: Int, count placeCount: Int, length: Int, _ addPlaces: (ByteBuffer) -> Void) throws {
+        if documents.count + places.count >= PostingBlock.size { try flush() }
+        if count == 0 { (first, last) = (number, number) }
+        documents.append(varint: UInt64(number - last) << 1 | (placeCount == 1 ? 1 : 0))
+        if placeCount != 1 { documents.append(varint: UInt64(placeCount)) }
+        addPlaces(places)
+        count += 1
+        last = number
+        most = max(most, placeCount)
+        shortest = min(shortest, length)
+    }
+
+    /// Adds a whole block of the term.
+    func add(block: ByteView, first: Int) throws {
+        try flush()
+        try emit(first, block)
+    }
+
+    /// Writes what is left.
+    func flush() throws {
+        guard count > 0 else { return }
+        value.reset()
+        value.append(varint: UInt64(count))
+        if count == 1 {
+            value.append(varint: UInt64(most))
+        } else {
+            for number in [last - first, most, shortest, documents.count] {
+                value.append(varint: UInt64(number))
+            }
+            value.append(documents.view)
+        }
+        value.append(places.view)
+        documents.reset()
+        places.reset()
+        (count, most, shortest) = (0, 0, Int.max)
+        try emit(first, value.view)
+    }
+
+    private func emit(_ number: Int, _ block: ByteView) throws {
+        key.reset()
+        key.append(segment)
+        key.append(term)
+        key.append(0)
+        key.append(TextKeys.bytes(number))
+        try emit(key.view, block)
+    }
+}

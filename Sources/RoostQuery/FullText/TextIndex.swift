@@ -1,0 +1,130 @@
+import Foundation
+import Roost
+import RoostIndex
+import RoostText
+
+/// A full-text index of a collection: what it is of, and how its words are found.
+public struct TextIndex: Sendable, Hashable, Codable {
+    /// Its name, unique in the collection.
+    public var name: String
+    /// The expressions whose texts are searched, in SQL++: `title, body`. Texts in arrays and objects count, too.
+    public var columns: String
+    /// The language whose forms of a word are one; `nil` for none.
+    public var language: Language?
+    /// Whether accents, vowel points and strokes are left out.
+    public var ignoresAccents: Bool
+    /// Words that are not found.
+    public var stopWords: [String]
+    /// What a word counts for in each column, in their order; 1 where there is none.
+    public var weights: [Double]
+
+    /// The description of an index.
+    public init(
+        _ name: String, on columns: String, language: Language? = nil, ignoresAccents: Bool = true,
+        stopWords: [String] = [], weights: [Double] = []
+    ) {
+        self.name = name
+        self.columns = columns
+        self.language = language
+        self.ignoresAccents = ignoresAccents
+        self.stopWords = stopWords
+        self.weights = weights
+    }
+}
+
+/// A full-text index that is ready to be used.
+final class CompiledTextIndex: Sendable {
+    let description: TextIndex
+    let tokenizer: any Tokenizer
+    let coder: PlaceCoder
+    let mapper: TextMapper
+    /// The columns as they were written.
+    let columnNames: [String]
+    /// What a word counts for in each column.
+    let weights: [Double]
+
+    /// The version of the form in which words are kept.
+    private static let version = 1
+    static let mostColumns = 64
+
+    init(_ index: TextIndex) throws(QueryError) {
+        description = index
+        let columns = try SQLParser.orderings(index.columns).map(\.value)
+        guard 1...Self.mostColumns ~= columns.count else {
+            throw QueryError("A full-text index has 1 to \(Self.mostColumns) columns")
+        }
+        guard index.weights.count <= columns.count, index.weights.allSatisfy({ $0 >= 0 && $0.isFinite })
+        else {
+            throw QueryError("The weights are numbers from 0 on, one for each column at most")
+        }
+        columnNames = columns.map { $0.lastName ?? $0.sqlText }
+        weights = columns.indices.map { $0 < index.weights.count ? index.weights[$0] : 1 }
+        tokenizer = WordTokenizer(
+            language: index.language, ignoresAccents: index.ignoresAccents, stopWords: index.stopWords)
+        coder = PlaceCoder(hasRoots: index.language != nil, columns: columns.count)
+        mapper = try TextMapper(columns)
+    }
+
+    var definition: IndexDefinition {
+        IndexDefinition(
+            name: "text/\(description.name)",
+            signature: "text \(Self.version); \(description.columns); \(tokenizer.version)",
+            keeper: TextKeeper(index: self))
+    }
+}
+
+/// A search with its words found out.
+struct CompiledTextQuery: Sendable {
+    let tree: TextTree
+    let leaves: [TextLeaf]
+
+    init(_ query: TextQuery, _ index: CompiledTextIndex) throws(TextQueryError) {
+        var compiler = TextQueryCompiler(index.tokenizer, columns: index.columnNames)
+        tree = try compiler.compile(query)
+        leaves = compiler.leaves
+    }
+
+    /// - Parameter isForgiving: whether the text is what somebody typed who knows nothing of the language.
+    init(_ text: String, _ index: CompiledTextIndex, isForgiving: Bool) throws(TextQueryError) {
+        guard isForgiving else {
+            try self.init(try TextQueryParser.parse(text), index)
+            return
+        }
+        if let query = try? CompiledTextQuery(TextQueryParser.parse(text), index) {
+            self = query
+        } else {
+            try self.init(TextQueryParser.words(text), index)
+        }
+    }
+}
+
+/// The full-text indexes that a collection is to have, as they are kept in its metadata: JSON, by name.
+struct TextIndexList {
+    var indexes: [String: TextIndex]
+
+    static let metadataName = "text-indexes"
+
+    init(of snapshot: CollectionSnapshot) throws(DatabaseError) {
+        guard let bytes = try snapshot.metadata(Self.metadataName) else {
+            indexes = [:]
+            return
+        }
+        do {
+            indexes = try JSONDecoder().decode([String: TextIndex].self, from: Data(bytes))
+        } catch {
+            throw DatabaseError(
+                .damaged,
+                "The list of the collection's full-text indexes can't be read. Remove its metadata \"text-indexes\".",
+                underlying: error)
+        }
+    }
+
+    func save(in collection: DocumentCollection) throws(DatabaseError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        guard let bytes = try? encoder.encode(indexes) else {
+            throw DatabaseError(.invalidQuery, "The weights of a full-text index are finite numbers.")
+        }
+        try collection.setMetadata([UInt8](bytes), name: Self.metadataName)
+    }
+}

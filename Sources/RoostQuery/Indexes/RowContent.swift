@@ -1,0 +1,140 @@
+import Fleece
+import Roost
+import RoostBytes
+import RoostIndex
+import RoostOrder
+
+/// What a row of an index keeps beside its key, so that the values it was made of can be had back.
+///
+/// Nothing where the key has all of them. Else a Fleece array: for each column null where the key has its value, or an array
+/// of the value alone; then what is included, each value as it is, undefined where it is missing.
+enum RowContent {
+    /// - Parameter isKeyWhole: whether the key was not too long to be kept.
+    static func encode(_ values: [Value], _ columns: [CompiledIndex.Column], isKeyWhole: Bool) -> [UInt8] {
+        let isInKey = zip(values, columns).map { isKeyWhole && Self.isInKey($0, $1.collation) }
+        guard values.count > columns.count || isInKey.contains(false) else { return [] }
+        var writer = FleeceWriter(capacity: 64)
+        writer.beginArray()
+        for (place, value) in values.enumerated() {
+            if place < columns.count, isInKey[place] {
+                writer.writeNull()
+                continue
+            }
+            if place < columns.count { writer.beginArray() }
+            if value.isMissing { writer.writeUndefined() } else { writer.write(value) }
+            if place < columns.count { writer.endArray() }
+        }
+        writer.endArray()
+        // What a stored document has can be written.
+        return (try? writer.finish()) ?? []
+    }
+
+    /// Whether a key has the value and not only something equal to it.
+    private static func isInKey(_ value: Value, _ collation: Collation) -> Bool {
+        switch value {
+        case .missing, .null, .bool, .integer, .unsigned, .data: true
+        case .double(let number): number.rounded() != number
+        case .string: collation.texts == .bytes
+        case .array, .dictionary: false
+        }
+    }
+}
+
+/// Reads the values of rows of an index. Belongs to one thread.
+final class RowReader {
+    private let index: CompiledIndex
+    private let arena: Arena
+    /// How many columns are asked for.
+    private let columnCount: Int
+    /// The values of the row read last, by their places; missing where they are not asked for. They are kept in the arena.
+    private(set) var values: [Value]
+
+    /// - Parameter places: what of the rows is asked for.
+    init(_ index: CompiledIndex, _ places: some Sequence<Int>, _ arena: Arena) {
+        self.index = index
+        self.arena = arena
+        columnCount = (places.filter { $0 < index.columns.count }.max() ?? -1) + 1
+        values = Array(repeating: .missing, count: index.columns.count + index.included.count)
+    }
+
+    /// - Throws: `damaged` for a row that no index has written.
+    func read(_ row: IndexRow) throws(DatabaseError) {
+        var content: FleeceNode?
+        if !row.payload.isEmpty {
+            content = FleeceNode(root: arena.copy(Array(row.payload)))
+            for place in index.columns.count..<values.count { values[place] = Value(content?[place]) }
+        }
+        guard columnCount > 0 else { return }
+        do throws(MalformedBytes) {
+            try row.key.withView { (key) throws(MalformedBytes) in try read(key, content) }
+        } catch {
+            throw Self.malformed
+        }
+    }
+
+    private func read(_ key: ByteView, _ content: FleeceNode?) throws(MalformedBytes) {
+        var position = 0
+        // Columns whose values the content has are stepped over when another one is needed.
+        var passed = 0
+        for place in 0..<columnCount {
+            if case .array(let stored)? = content.map({ Value($0[place]) }) {
+                values[place] = Value(stored[0])
+                continue
+            }
+            while passed < place {
+                position = try Self.end(of: index.columns[passed], in: key, from: position)
+                passed += 1
+            }
+            let column = index.columns[place]
+            var reader = KeyReader(
+                key, column.collation, from: position, isDescending: column.isDescending)
+            guard let scalar = try reader.readScalar() else { throw MalformedBytes(at: position) }
+            position = reader.position
+            passed = place + 1
+            values[place] = value(scalar)
+        }
+    }
+
+    private func value(_ scalar: KeyReader.Scalar) -> Value {
+        switch scalar {
+        case .missing: .missing
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .double(let value): .double(value)
+        case .whole(isNegative: true, let magnitude): .integer(Int64(truncatingIfNeeded: 0 &- magnitude))
+        case .whole(isNegative: false, let magnitude):
+            Int64(exactly: magnitude).map(Value.integer) ?? .unsigned(magnitude)
+        case .text(let bytes): .string(arena.copy(bytes))
+        case .data(let bytes): .data(arena.copy(bytes))
+        }
+    }
+
+    private static func end(
+        of column: CompiledIndex.Column, in key: ByteView, from position: Int
+    ) throws(MalformedBytes) -> Int {
+        var reader = KeyReader(key, column.collation, from: position, isDescending: column.isDescending)
+        try reader.skip()
+        return reader.position
+    }
+
+    /// The beginning of a row's key that its first `count` columns make; `nil` where the key was too long to be kept.
+    static func prefix(_ count: Int, of row: IndexRow, _ index: CompiledIndex) throws(DatabaseError)
+        -> [UInt8]?
+    {
+        guard row.component.count <= IndexRows.longestKey else { return nil }
+        do throws(MalformedBytes) {
+            return try row.key.withView { (key) throws(MalformedBytes) in
+                var position = 0
+                for column in index.columns.prefix(count) {
+                    position = try end(of: column, in: key, from: position)
+                }
+                return key.slice(0, position).array
+            }
+        } catch {
+            throw malformed
+        }
+    }
+
+    private static let malformed = DatabaseError(
+        .damaged, "A row of an index can't be read. Drop the index and make it again.")
+}

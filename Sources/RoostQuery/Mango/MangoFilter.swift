@@ -1,0 +1,27 @@
+import Roost
+import RoostIndex
+
+/// Says of single documents whether a Mango selector matches them: CouchDB's filter `_selector`. It may be used from any
+/// thread.
+package struct MangoFilter: Sendable {
+    private let expressions: DocumentExpressions
+
+    /// - Throws: `invalidQuery` for a selector that is malformed.
+    package init(_ selector: DocumentValue, of collection: DocumentCollection) throws(DatabaseError) {
+        do throws(QueryError) {
+            expressions = try DocumentExpressions([try MangoParser.condition(selector)], of: collection)
+        } catch {
+            throw DatabaseError(.invalidQuery, error.message, underlying: error)
+        }
+    }
+
+    /// Whether the selector matches a document.
+    ///
+    /// - Parameter snapshot: a moment that has the document.
+    package func matches(_ document: Document, at snapshot: CollectionSnapshot) throws -> Bool {
+        var isMatch = false
+        let examined = ViewDocument(IndexedDocument(document: document, collection: snapshot))
+        try expressions.forEach([examined]) { isMatch = $0.holds(0) }
+        return isMatch
+    }
+}

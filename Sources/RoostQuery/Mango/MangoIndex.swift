@@ -1,0 +1,81 @@
+import Fleece
+import Roost
+
+/// An index of CouchDB's `_index`, as a design document of the language `query` has it.
+package struct MangoIndex: Sendable {
+    /// The design document's ID.
+    package let design: String
+    /// Its name in the design document.
+    package let name: String
+    /// The fields that its rows are ordered by, as the definition names them, with `asc` or `desc`.
+    package let fields: [(name: String, direction: String)]
+    /// The selector of the documents in it; undefined for all of them.
+    package let filter: FleeceValue
+
+    init?(_ name: String, _ view: FleeceValue, design: String) {
+        self.name = name
+        self.design = design
+        let defined = view["options"]["def"]["fields"].array ?? .empty
+        var fields = defined.compactMap { item -> (String, String)? in
+            if let name = item.string { return (name, "asc") }
+            return item.dictionary?.first.map { ($0.key, $0.value.string ?? "asc") }
+        }
+        if fields.isEmpty {
+            fields = (view["map"]["fields"].dictionary ?? .empty).map { ($0.key, $0.value.string ?? "asc") }
+        }
+        guard !fields.isEmpty else { return nil }
+        self.fields = fields
+        let filter = view["map"]["partial_filter_selector"]
+        self.filter = filter.dictionary?.isEmpty == false ? filter : .undefined
+    }
+
+    /// The index that serves queries in its place; `nil` for one of some documents only, which does not.
+    var valueIndex: ValueIndex? {
+        guard !filter.exists else { return nil }
+        let columns = fields.map { name, direction in
+            let path = MangoViewCompiler.steps(name).map { "`\($0.replacing("`", with: "``"))`" }
+            return path.joined(separator: ".") + " COLLATE UNICODE" + (direction == "desc" ? " DESC" : "")
+        }
+        let index = ValueIndex(
+            "\(Self.prefix)\(design)/\(name)", on: columns.joined(separator: ", "))
+        return index.name.utf8.count <= 200 ? index : nil
+    }
+
+    /// What the names of such value indexes begin with.
+    static let prefix = "mango/"
+}
+
+extension DocumentCollection {
+    /// The Mango indexes of all design documents.
+    package func mangoIndexes() throws(DatabaseError) -> [MangoIndex] {
+        let cursor = try snapshot().cursor(DocumentSelection(prefix: "_design/"))
+        var indexes: [MangoIndex] = []
+        while let document = try cursor.next() {
+            guard document["language"].string == MangoViewCompiler.language else { continue }
+            for (name, view) in document["views"].dictionary ?? .empty {
+                if let index = MangoIndex(name, view, design: document.id) { indexes.append(index) }
+            }
+        }
+        return indexes
+    }
+
+    /// Makes what Mango indexes need to serve queries, also those that were replicated, and drops what is of none any more.
+    ///
+    /// Takes as long as building the indexes takes.
+    package func prepareMangoIndexes() throws(DatabaseError) {
+        var wanted: [String: ValueIndex] = [:]
+        for index in try mangoIndexes() {
+            if let index = index.valueIndex { wanted[index.name] = index }
+        }
+        for present in try valueIndexes() where present.name.hasPrefix(MangoIndex.prefix) {
+            if wanted[present.name] == present {
+                wanted[present.name] = nil
+            } else if wanted[present.name] == nil {
+                try dropIndex(present.name)
+            }
+        }
+        for index in wanted.values.sorted(by: { $0.name < $1.name }) {
+            try createIndex(index.name, on: index.columns)
+        }
+    }
+}

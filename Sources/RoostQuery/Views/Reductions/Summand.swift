@@ -1,0 +1,73 @@
+import Fleece
+
+/// A value that `_sum` adds.
+enum Summand {
+    case number(ExactNumber)
+    case array([Summand])
+    case object([String: Summand])
+
+    static func sum(_ values: [FleeceValue]) throws -> [UInt8] {
+        var total: Summand?
+        for value in values {
+            let next = try Summand(value)
+            total = try total.map { try $0.adding(next) } ?? next
+        }
+        var writer = FleeceWriter()
+        (total ?? .number(.whole(0))).write(to: &writer)
+        return try writer.finish()
+    }
+
+    private init(_ value: FleeceValue) throws {
+        if let number = ExactNumber(value) {
+            self = .number(number)
+            return
+        }
+        switch value.kind {
+        case .array: self = .array(try (value.array ?? .empty).map { try Summand($0) })
+        case .dictionary:
+            var members: [String: Summand] = [:]
+            for member in value.dictionary ?? .empty { members[member.key] = try Summand(member.value) }
+            self = .object(members)
+        default:
+            throw ViewError(
+                .notReducible,
+                "_sum adds numbers, and arrays and objects of numbers, but a value is \(value). Emit numbers."
+            )
+        }
+    }
+
+    private func adding(_ other: Summand) throws -> Summand {
+        switch (self, other) {
+        case (.number(let a), .number(let b)): return .number(a + b)
+        case (.array(let a), .array(let b)):
+            return .array(
+                try (0..<max(a.count, b.count)).map { index in
+                    guard index < a.count else { return b[index] }
+                    return index < b.count ? try a[index].adding(b[index]) : a[index]
+                })
+        case (.object(let a), .object(let b)): return .object(try a.merging(b) { try $0.adding($1) })
+        case (.array, .number): return try adding(.array([other]))
+        case (.number, .array): return try Summand.array([self]).adding(other)
+        case (.object, _), (_, .object):
+            throw ViewError(
+                .notReducible, "_sum can't add an object to something else. Emit values of one kind.")
+        }
+    }
+
+    private func write(to writer: inout FleeceWriter) {
+        switch self {
+        case .number(let number): number.write(to: &writer)
+        case .array(let elements):
+            writer.beginArray()
+            for element in elements { element.write(to: &writer) }
+            writer.endArray()
+        case .object(let members):
+            writer.beginDictionary()
+            for (name, member) in members {
+                writer.key(name)
+                member.write(to: &writer)
+            }
+            writer.endDictionary()
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Fleece
+import RoostIndex
+import RoostOrder
+
+// CouchDB's built-in reductions.
+
+extension ViewReduction {
+    /// How many rows there are: `_count`.
+    public static let count = ViewReduction(
+        IndexReduction(name: "_count") { rows in
+            try ViewCore.body(of: rows.count)
+        } combine: { values in
+            try ViewCore.body(of: values.reduce(0) { $0 &+ (FleeceDocument(trusting: $1).root.int ?? 0) })
+        }
+    ) { $0 }
+
+    /// The sum of the values: `_sum`. Values are numbers, arrays, which are added element by element, or objects, member by
+    /// member; a number counts as an array of one element where there are arrays. Whole numbers stay whole.
+    ///
+    /// Reducing other values throws ``ViewError/Code/notReducible``.
+    public static let sum = ViewReduction(
+        named: "_sum", values: Summand.sum, combine: Summand.sum)
+
+    /// Sum, count, least, greatest and sum of squares of values that are numbers: `_stats`, an object of `sum`, `count`,
+    /// `min`, `max` and `sumsqr`. Values may be such objects already, or arrays of one length, whose elements make an array
+    /// of such objects. Whole numbers stay whole.
+    ///
+    /// Reducing other values throws ``ViewError/Code/notReducible``.
+    public static let stats = ViewReduction(
+        named: "_stats", values: Statistics.combined, combine: Statistics.combined)
+
+    /// How many different keys there are: `_approx_count_distinct`. Keys that sort as equal are one.
+    ///
+    /// CouchDB estimates this to 2 %. Here it is exact, as rows stand in the order of their keys: of neighbouring rows it
+    /// suffices to know how many keys there are, and the first and the last of them.
+    public static let distinctCount = ViewReduction(
+        IndexReduction(name: "_approx_count_distinct") { rows in
+            DistinctKeys(rows).encoded
+        } combine: { values in
+            try DistinctKeys(values.map { try DistinctKeys($0) }).encoded
+        }
+    ) { kept in
+        try ViewCore.body(of: DistinctKeys(kept).count)
+    }
+
+    /// The value of the row with the least key: `_first`.
+    public static let first = ViewReduction(named: "_first") { rows in
+        try ViewCore.body(of: rows.first?.value ?? .undefined)
+    } combine: { values in
+        try ViewCore.body(of: values.first ?? .undefined)
+    }
+
+    /// The value of the row with the greatest key: `_last`.
+    public static let last = ViewReduction(named: "_last") { rows in
+        try ViewCore.body(of: rows.last?.value ?? .undefined)
+    } combine: { values in
+        try ViewCore.body(of: values.last ?? .undefined)
+    }
+
+    /// The `count` greatest values, greatest first: `_top_N`. Values are ordered as keys are in CouchDB.
+    ///
+    /// - Parameter count: 1 to 100.
+    public static func top(_ count: Int) -> ViewReduction { extreme("_top_", count, isLeast: false) }
+
+    /// The `count` least values, least first: `_bottom_N`.
+    ///
+    /// - Parameter count: 1 to 100.
+    public static func bottom(_ count: Int) -> ViewReduction { extreme("_bottom_", count, isLeast: true) }
+
+    private static func extreme(_ name: String, _ count: Int, isLeast: Bool) -> ViewReduction {
+        let count = min(max(count, 1), 100)
+        @Sendable func best(_ values: [FleeceValue]) throws -> [UInt8] {
+            let sorted = values.sorted { a, b in
+                let order = Collation.couchDB.compare(a, b)
+                return isLeast ? order < 0 : order > 0
+            }
+            var writer = FleeceWriter()
+            writer.beginArray()
+            for value in sorted.prefix(count) { writer.write(value) }
+            writer.endArray()
+            return try writer.finish()
+        }
+        return ViewReduction(named: "\(name)\(count)") { rows in
+            try best(rows.map(\.value))
+        } combine: { values in
+            try best(values.flatMap { Array($0.array ?? .empty) })
+        }
+    }
+
+    /// The built-in reduction of that name in CouchDB, such as `_sum` or `_top_3`; `nil` when there is none.
+    public static func builtIn(_ name: String) -> ViewReduction? {
+        switch name {
+        case "_count": return .count
+        case "_sum": return .sum
+        case "_stats": return .stats
+        case "_approx_count_distinct": return .distinctCount
+        case "_first": return .first
+        case "_last": return .last
+        default: break
+        }
+        for (prefix, make) in [("_top_", top), ("_bottom_", bottom)] where name.hasPrefix(prefix) {
+            guard let count = Int(name.dropFirst(prefix.count)), 1...100 ~= count else { return nil }
+            return make(count)
+        }
+        return nil
+    }
+}

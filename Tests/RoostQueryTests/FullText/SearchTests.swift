@@ -1,0 +1,219 @@
+import Roost
+import RoostIndex
+import RoostQuery
+import RoostText
+import Testing
+
+/// Searches of a collection, alone and within queries.
+@Suite struct SearchTests {
+    let fixture: QueryFixture
+    let notes: DocumentCollection
+
+    init() throws {
+        fixture = try QueryFixture()
+        notes = try fixture.database.collection("notes")
+        try fixture.fill(
+            "notes",
+            [
+                #"{"_id":"owl","title":"The owl","body":"An owl nests under the gable of the old barn.","stars":5}"#,
+                #"{"_id":"barn","title":"The barn","body":"The barn stands empty; owls are running from it.","stars":3}"#,
+                #"{"_id":"gable","title":"Gables","body":"A gable is the part of a wall. It has nothing to do with an animal.","stars":5}"#,
+                #"{"_id":"cafe","title":"Das Café","body":"Straße, Wetter, naïve Gäste","tags":["owl", "sea"],"stars":1}"#,
+                #"{"_id":"tokyo","title":"東京都","body":"東京に行く","stars":2}"#,
+            ])
+        try notes.createTextIndex("text", on: "title, body, tags", language: .english, weights: [2])
+    }
+
+    private func ids(_ query: String, isForgiving: Bool = false) throws -> [String] {
+        try notes.search("text", query, isForgiving: isForgiving).map(\.id)
+    }
+
+    @Test func searchesByRank() throws {
+        #expect(Set(try ids("owl")) == ["owl", "barn", "cafe"])
+        #expect(try ids("owl").first == "owl")
+        #expect(try ids("owl NOT barn") == ["cafe"])
+        #expect(try ids("\"under the gable\"") == ["owl"])
+        #expect(try ids("runs") == ["barn"])
+        #expect(try ids("=runs") == [] && ids("=running") == ["barn"])
+        #expect(try ids("title:gable*") == ["gable"])
+        #expect(try ids("cafe strasse naive") == ["cafe"])
+        #expect(try ids("京") == ["tokyo"] && ids("東京都") == ["tokyo"] && ids("京東") == [])
+        #expect(Set(try ids("gabel~")) == ["gable", "owl"])
+        #expect(try ids("owl NEAR/1 nests") == ["owl"])
+    }
+
+    @Test func limitOffsetAndTotal() throws {
+        let all = try notes.search("text", "owl OR gable")
+        #expect(all.total == 4 && all.count == 4)
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0.score >= $1.score })
+        let some = try notes.search("text", "owl OR gable", limit: 2, offset: 1)
+        #expect(some.map(\.id) == all[1..<3].map(\.id) && some.total == 4)
+        #expect(try notes.search("text", "owl", limit: 0).isEmpty)
+        #expect(try notes.searchCount("text", "owl") == 3)
+    }
+
+    @Test func anUpdateIsFoundAtOnce() throws {
+        try notes.save(json: #"{"title":"東京都","body":"An owl in Tokyo"}"#, id: "tokyo", expecting: .any)
+        #expect(Set(try ids("owl")).contains("tokyo"))
+        #expect(try ids("行く") == [])
+        try notes.delete(try #require(try notes.get("owl")))
+        #expect(try !ids("owl").contains("owl"))
+    }
+
+    @Test func whatIsTypedIntoASearchBoxNeverFails() throws {
+        for text in ["\"", "owl AND", "(((", "title:", "nosuch:owl", "-", "*", "", "owl\" -barn", "a~9"] {
+            _ = try ids(text, isForgiving: true)
+        }
+        #expect(try ids("\"owl AND", isForgiving: true) == [])
+        #expect(try ids("owl (nests", isForgiving: true) == ["owl"])
+    }
+
+    @Test func malformedSearchesAndMissingIndexesAreTold() throws {
+        #expect(QueryFixture.message { _ = try ids("owl AND") }.contains("at byte 7"))
+        #expect(QueryFixture.message { _ = try ids("nosuch:owl") }.contains("it has title, body, tags"))
+        #expect(QueryFixture.message { _ = try notes.search("nosuch", "owl") }.contains("there is \"text\""))
+        #expect(QueryFixture.message { try notes.createTextIndex("bad", on: "title +") }.contains("bad"))
+    }
+
+    @Test func highlightsAreInTheOriginalText() throws {
+        let hit = try #require(try notes.search("text", "run OR owls").first { $0.id == "barn" })
+        #expect(
+            hit.highlights.map { $0.marked("[", "]") } == [
+                "The barn stands empty; [owls] are [running] from it."
+            ])
+        let cafe = try #require(try notes.search("text", "cafe strasse gast*").first)
+        #expect(
+            cafe.highlights.map { $0.marked("[", "]") } == ["Das [Café]", "[Straße], Wetter, naïve [Gäste]"])
+        let tokyo = try #require(try notes.search("text", "東京").first)
+        #expect(tokyo.highlights.map { $0.marked("[", "]") } == ["[東京]都", "[東京]に行く"])
+        let near = try #require(try notes.search("text", "\"the gable\"").first)
+        #expect(
+            near.highlights.map { $0.marked("[", "]") } == [
+                "An owl nests under [the] [gable] of the old barn."
+            ])
+    }
+
+    @Test func snippetsShowWhereMostWasFound() throws {
+        let long = (0..<200).map { $0 == 120 ? "owl" : $0 == 123 ? "gable" : "word\($0)" }.joined(
+            separator: " ")
+        try notes.save(json: #"{"title":"long owl","body":"\#(long)"}"#, id: "long")
+        let hit = try #require(try notes.search("text", "owl gable word1*").first { $0.id == "long" })
+        let snippet = hit.snippet(words: 10).marked("[", "]")
+        #expect(
+            snippet.contains("[owl]") && snippet.contains("[gable]") && snippet.hasPrefix("…")
+                && snippet.hasSuffix("…"))
+        #expect(hit.snippet(words: 10).text.split(separator: " ").count == 10)
+    }
+
+    @Test func completionsByFrequency() throws {
+        #expect(try notes.completions("text", of: "Ow").map(\.word) == ["owl", "owls"])
+        #expect(try notes.completions("text", of: "the", limit: 1).map(\.count) == [3])
+        #expect(try notes.completions("text", of: "").isEmpty)
+    }
+
+    // MARK: In queries
+
+    @Test func matchAnywhereInACondition() throws {
+        for (condition, expected) in [
+            ("MATCH(text, 'owl')", ["barn", "cafe", "owl"]), ("MATCH(text, $q)", ["barn"]),
+            ("MATCH(text, 'owl') AND stars > 2", ["barn", "owl"]),
+            ("stars = 2 OR MATCH(text, 'gable')", ["gable", "owl", "tokyo"]),
+            ("NOT MATCH(text, 'owl')", ["gable", "tokyo"]),
+            ("MATCH(text, 'owl') AND MATCH(text, 'gable')", ["owl"]),
+            ("MATCH(text, 'owl') AND NOT MATCH(text, 'gable')", ["barn", "cafe"]),
+        ] {
+            let rows = try fixture.rows(
+                "SELECT META().id FROM notes WHERE \(condition) ORDER BY META().id", ["q": "runs"])
+            #expect(rows == expected.map { "\"\($0)\"" }, "\(condition)")
+        }
+    }
+
+    @Test func rankOrdersRows() throws {
+        let found = try notes.search("text", "owl OR gable")
+        let text =
+            "SELECT META().id, RANK(text) FROM notes WHERE MATCH(text, 'owl OR gable') ORDER BY RANK(text) DESC"
+        let query = try fixture.database.query(text)
+        #expect(try query.fetch().map { $0[0].string ?? "" } == found.map(\.id))
+        #expect(try query.fetch().map { $0[1].double ?? 0 } == found.map(\.score))
+        let first = try fixture.database.query(text + " LIMIT 2").cursor()
+        var ids: [String] = []
+        while let row = try first.next() { ids.append(row[0].string ?? "") }
+        #expect(ids == found.prefix(2).map(\.id) && first.documentsRead == 2)
+        #expect(try fixture.rows("SELECT count(*) FROM notes WHERE MATCH(text, 'owl')") == ["3"])
+    }
+
+    @Test func searchesReadFewDocuments() throws {
+        let cursor = try fixture.database.query("SELECT title FROM notes WHERE MATCH(text, 'runs')").cursor()
+        #expect(try cursor.next() != nil && cursor.next() == nil && cursor.documentsRead == 1)
+        try notes.createIndex("stars", on: "stars")
+        let both = try fixture.database.query(
+            "SELECT title FROM notes WHERE MATCH(text, 'owl') AND stars = 3"
+        ).cursor()
+        #expect(try both.next() != nil && both.next() == nil && both.documentsRead == 1)
+    }
+
+    @Test func explainTellsOfSearches() throws {
+        func plan(_ query: String) throws -> String {
+            try fixture.database.query(query).explain().description
+        }
+        let ranked = "SELECT title FROM notes WHERE MATCH(text, 'owl') ORDER BY RANK(text) DESC"
+        #expect(try plan(ranked).contains("SEARCH notes USING text (MATCH(text, 'owl')), 3 to read"))
+        #expect(try plan(ranked).contains("SORT"))
+        #expect(try plan(ranked + " LIMIT 1 OFFSET 1").contains("the best 2, 2 to read"))
+        #expect(try !plan(ranked + " LIMIT 1 OFFSET 1").contains("SORT"))
+        let count = try plan("SELECT count(*) FROM notes WHERE MATCH(text, 'owl')")
+        #expect(count == "COUNT notes USING text (MATCH(text, 'owl')), without documents")
+        try notes.createIndex("stars", on: "stars")
+        let narrow = try plan("SELECT title FROM notes WHERE MATCH(text, 'owl') AND stars = 3")
+        #expect(narrow.contains("USING stars (stars = 3), 1 to read"))
+        let wide = try plan("SELECT title FROM notes WHERE MATCH(text, 'runs') AND stars > 0")
+        #expect(wide.contains("USING text") && wide.contains("NOT USED stars"))
+    }
+
+    @Test func searchesWithIndexesGroupsAndOffsets() throws {
+        let all = try notes.search("text", "owl OR gable").map { "\"\($0.id)\"" }
+        let ranked =
+            "SELECT META().id FROM notes WHERE MATCH(text, 'owl OR gable') ORDER BY RANK(text) DESC"
+        #expect(try fixture.rows(ranked + " LIMIT 2 OFFSET 1") == Array(all[1..<3]))
+        #expect(try fixture.rows(ranked + " LIMIT 9") == all)
+        let grouped = "SELECT stars, count(*) FROM notes WHERE MATCH(text, 'owl OR gable') GROUP BY stars"
+        let covered = "SELECT stars FROM notes WHERE stars > 0 AND NOT MATCH(text, 'owl') ORDER BY stars"
+        let before = [try fixture.rows(grouped + " ORDER BY stars"), try fixture.rows(covered)]
+        #expect(before[1] == ["2", "5"])
+        try notes.createIndex("stars", on: "stars")
+        #expect(before == [try fixture.rows(grouped + " ORDER BY stars"), try fixture.rows(covered)])
+        let count = "SELECT count(*) FROM notes WHERE MATCH(text, 'owl') AND stars > 2"
+        #expect(try fixture.rows(count) == ["2"])
+    }
+
+    @Test func whatCannotBeRankedIsTold() throws {
+        #expect(
+            QueryFixture.message { _ = try fixture.rows("SELECT RANK(text) FROM notes") }.contains(
+                "MATCH(text"))
+        #expect(
+            QueryFixture.message { _ = try fixture.rows("SELECT 1 FROM notes WHERE MATCH(other, 'a')") }
+                .contains("\"text\""))
+        #expect(
+            QueryFixture.message { _ = try fixture.rows("SELECT 1 FROM notes WHERE MATCH(text, $q)") }
+                .contains("parameter"))
+    }
+
+    @Test func inTheJSONSchema() throws {
+        let rows = try fixture.rows(
+            json:
+                #"{"WHAT":[["._id"]],"FROM":[{"COLLECTION":"notes"}],"WHERE":["MATCH()","text","owl NOT barn"]}"#
+        )
+        #expect(rows == ["\"cafe\""])
+    }
+
+    @Test func aPreparedQueryFollowsTheIndex() throws {
+        let query = try fixture.database.query(
+            "SELECT META().id FROM notes WHERE MATCH(text, 'owls') ORDER BY META().id")
+        #expect(try QueryFixture.texts(query.fetch()).count == 3)
+        try notes.createTextIndex("text", on: "title, body")
+        #expect(try QueryFixture.texts(query.fetch()) == ["\"barn\""])
+        try notes.dropTextIndex("text")
+        #expect(QueryFixture.message { _ = try query.fetch() }.contains("no full-text index"))
+        #expect(try notes.textIndexes().isEmpty)
+    }
+}
