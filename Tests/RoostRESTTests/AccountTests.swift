@@ -1,3 +1,4 @@
+import Foundation
 import RoostREST
 import RoostWire
 import Testing
@@ -89,8 +90,42 @@ import Testing
         #expect(form.status == 200)
         let wrong = try await test.askAsListener("POST", "/_session", #"{"name":"mia","password":"x"}"#)
         #expect(wrong.status == 401 && wrong.headers["Set-Cookie"]?.contains("Max-Age=0") == true)
+        #expect(try await test.askAsListener("POST", "/_session", "{}").status == 400)
         let logout = try await test.askAsListener("DELETE", "/_session", headers: ["Cookie": value])
         #expect(logout.headers["Set-Cookie"]?.contains("Max-Age=0") == true)
+    }
+
+    /// Replicators keep their sessions when the server starts again; a changed password ends them.
+    @Test func sessionsOutliveTheServerButNotThePassword() async throws {
+        let test = try await filled()
+        func session(_ body: String) async throws -> HTTPHeaders {
+            let login = try await test.askAsListener("POST", "/_session", body)
+            let field = try #require(login.headers["Set-Cookie"])
+            return ["Cookie": String(field.prefix { $0 != ";" })]
+        }
+        let admin = try await session(#"{"name":"anna","password":"secret"}"#)
+        func restarted(_ password: String) async throws -> String {
+            var options = RouterOptions()
+            options.admins = ["anna": password]
+            let router = Router(try DatabaseManager(test.directory), options: options)
+            var request = HTTPRequest("GET", "/_session", headers: admin)
+            request.peer = "192.0.2.1"
+            return try await TestRouter.read(await router.respond(to: request)).text
+        }
+        #expect(try await restarted("secret").contains(#""name":"anna""#))
+        #expect(try await restarted("other").contains(#""name":null"#))
+
+        let mia = try await session(#"{"name":"mia","password":"pw:1"}"#)
+        #expect(
+            try await test.askAsListener("GET", "/_session", headers: mia).text.contains(#""name":"mia""#))
+        let document = try await test.ask("GET", "/_users/org.couchdb.user:mia")
+        let revision = try #require(document["_rev"] as? String)
+        _ = try await test.put(
+            "/_users/org.couchdb.user:mia?rev=\(revision)",
+            #"{"type":"user","name":"mia","roles":["reader"],"password":"new"}"#)
+        #expect(try await test.askAsListener("GET", "/_session", headers: mia).text.contains(#""name":null"#))
+        let file = try FileManager.default.attributesOfItem(atPath: test.directory + "/session-secret")
+        #expect(file[.posixPermissions] as? Int == 0o600)
     }
 
     @Test func pagesOfOtherOriginsAskWhatIsPermitted() async throws {

@@ -123,6 +123,105 @@ import Testing
         #expect(try await test.ask("GET", "/db/c").status == 404)
     }
 
+    /// Clients know contents by MD5, and send the stubs back so.
+    @Test func digestsAreMD5() async throws {
+        let (test, revision) = try await filled()
+        let md5 = "XrY7u+Ae7tCTyyK7j1rNww=="
+        let document = try await test.ask("GET", "/db/a")
+        #expect(document.text.contains(#""digest":"md5-\#(md5)""#))
+        #expect(try await test.ask("GET", "/db/a/dir/f.txt").headers["ETag"] == "\"\(md5)\"")
+        let stub = #"{"_attachments":{"dir/f.txt":{"stub":true,"revpos":1,"digest":"md5-\#(md5)"}}}"#
+        let second = try await test.put("/db/a?rev=\(revision)", stub)
+        #expect(try await test.ask("GET", "/db/a/dir/f.txt").text == "hello world")
+        let other = stub.replacingOccurrences(of: md5, with: "AAAAAAAAAAAAAAAAAAAAAA==")
+        #expect(try await test.ask("PUT", "/db/a?rev=\(second)", other).status == 412)
+    }
+
+    /// What a document says of contents that come beside it has to be true of them.
+    @Test func partsAreWhatTheDocumentSays() async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        func put(_ id: String, _ claim: String) async throws -> TestRouter.Answer {
+            try await test.ask(
+                "PUT", "/db/\(id)",
+                multipart(#"{"_attachments":{"f":{"follows":true,\#(claim)}}}"#, ["\r\nhello world"]),
+                headers: ["Content-Type": "multipart/related;boundary=x"])
+        }
+        #expect(try await put("a", #""length":11,"digest":"md5-XrY7u+Ae7tCTyyK7j1rNww==""#).status == 201)
+        #expect(try await put("b", #""digest":"sha1-Kq5sNclPz7QV2+lfQIuc6R7oRu0=""#).status == 201)
+        // A digest of a kind that nobody here knows is passed over.
+        #expect(try await put("c", #""digest":"crc-1""#).status == 201)
+        for (claim, error) in [
+            (#""length":12"#, "shorter than expected"), (#""length":10"#, "longer than expected"),
+            (#""digest":"md5-AAAAAAAAAAAAAAAAAAAAAA==""#, "content_md5_mismatch"),
+            (#""digest":"md5-x""#, "content_md5_mismatch"),
+        ] {
+            let answer = try await put("d", claim)
+            #expect(answer.status == 400 && answer.text.contains(error), "\(claim): \(answer.text)")
+        }
+        #expect(try await test.ask("GET", "/db/d").status == 404)
+    }
+
+    /// "zipped text" as gzip is kept so, and named by either digest.
+    @Test func contentThatComesAsGzipStaysGzip() async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        let gzip = try #require(Data(base64Encoded: "H4sIAAAAAAACA6vKLChITVEoSa0oAQC1v+6XCwAAAA=="))
+        func put(_ bytes: [UInt8]) async -> Int {
+            await test.router.respond(
+                to: HTTPRequest(
+                    "PUT", "/db/a/f.txt",
+                    headers: ["Content-Type": "text/plain", "Content-Encoding": "gzip"],
+                    body: BytesBody(bytes)), as: .admin
+            ).status
+        }
+        #expect(await put(Array(gzip.dropLast(3))) == 400)
+        #expect(await put(Array("plain".utf8)) == 400)
+        #expect(await put(Array(gzip)) == 201)
+        #expect(try await test.ask("GET", "/db/a/f.txt").text == "zipped text")
+        let document = try await test.ask("GET", "/db/a?att_encoding_info=true")
+        #expect(document.text.contains(#""length":11,"#))
+        #expect(document.text.contains(#""encoding":"gzip","encoded_length":\#(gzip.count)"#))
+    }
+
+    /// Two clients' gzips of the same content differ, and the store keeps one of them, or the content as it is.
+    @Test func aPartIsItsOwnGzipWhateverIsKept() async throws {
+        let (test, _) = try await filled()
+        let gzip = try #require(Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJVyjPL8pJAQCFEUoNCwAAAA=="))
+        let digest = "md5-muzN/F0BgOhkQ1bofT2rRw=="
+        func put(_ id: String, _ digest: String) async -> Int {
+            let json =
+                #"{"_attachments":{"f":{"follows":true,"encoding":"gzip","length":11,"encoded_length":31,"digest":"\#(digest)"}}}"#
+            let parts = ["--x\r\nContent-Type: application/json\r\n\r\n\(json)\r\n--x\r\n\r\n", "\r\n--x--"]
+                .map {
+                    Array($0.utf8)
+                }
+            return await test.router.respond(
+                to: HTTPRequest(
+                    "PUT", "/db/\(id)", headers: ["Content-Type": "multipart/related;boundary=x"],
+                    body: BytesBody(parts[0] + Array(gzip) + parts[1])), as: .admin
+            ).status
+        }
+        #expect(await put("b", digest) == 201)
+        #expect(await put("c", "md5-AAAAAAAAAAAAAAAAAAAAAA==") == 400)
+        #expect(try await test.ask("GET", "/db/b/f").text == "hello world")
+    }
+
+    /// What a replicator fetches for the first time comes with its contents, though it names no revision it has.
+    @Test func openRevisionsInPartsHaveTheirContents() async throws {
+        let (test, revision) = try await filled()
+        let target = "/db/a?revs=true&latest=true&open_revs=%5B%22\(revision)%22%5D"
+        let mixed = try await test.ask("GET", target, headers: ["Accept": "multipart/mixed"])
+        #expect(mixed.text.contains(#""follows":true"#) && mixed.text.contains("\r\n\r\nhello world\r\n"))
+        let known = try await test.ask(
+            "GET", target + "&atts_since=%5B%22\(revision)%22%5D", headers: ["Accept": "multipart/mixed"])
+        #expect(known.text.contains(#""stub":true"#) && !known.text.contains("hello world"))
+        let bulk = try await test.ask(
+            "POST", "/db/_bulk_get", #"{"docs":[{"id":"a"}]}"#, headers: ["Accept": "multipart/related"])
+        #expect(bulk.headers["Content-Type"]?.hasPrefix("multipart/related") == true)
+        #expect(bulk.text.contains("hello world"))
+    }
+
     @Test func openRevisionsAreJSONOrMixed() async throws {
         let (test, revision) = try await filled()
         let json = try await test.ask(

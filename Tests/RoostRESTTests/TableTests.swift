@@ -51,8 +51,7 @@ import Testing
             Step("GET", "/_node/_local/_config/chttpd/enable_cors", 200, #""false""#),
             Step("GET", "/_node/_local/_config/chttpd/nothing", 404, "unknown_config_value"),
             Step("PUT", "/_node/_local/_config/chttpd/enable_cors", #""true""#, 403, "forbidden"),
-            Step("POST", "/_replicate", "{}", 501, "_replicate is not supported"),
-            Step("GET", "/_scheduler/jobs", 501, "not_implemented"),
+            Step("GET", "/_scheduler/other", 404, "missing"),
             Step("GET", "/%zz", 400, "bad_request"), Step("GET", "/b?x=%", 400, "bad_request"),
         ])
     }
@@ -71,13 +70,18 @@ import Testing
             Step("GET", "/db.drafts", 404, missing), Step("GET", "/_all_dbs", 200, #"["db"]"#),
             Step("GET", "/db/_revs_limit", 200, "1000"), Step("PUT", "/db/_revs_limit", "5", 200),
             Step("GET", "/db/_revs_limit", 200, "5"), Step("PUT", "/db/_revs_limit", "0", 400),
-            Step("POST", "/db/_compact", 202), Step("POST", "/db/_compact/ddoc", 202),
+            Step("POST", "/db/_compact", 202), Step("POST", "/db/_compact/ddoc", 404, "missing"),
+            Step("PUT", "/db/_design/ddoc", "{}", 201), Step("POST", "/db/_compact/ddoc", 202),
+            Step("PUT", "/db/_security", #"{"admins":"anna"}"#, 400, "admins must be a JSON object"),
+            Step("PUT", "/db/_security", #"{"admins":{"names":[1]}}"#, 400, "JSON list of strings"),
             Step("POST", "/db/_view_cleanup", 202),
             Step("POST", "/db/_ensure_full_commit", 201, #""instance_start_time":""#),
-            Step("GET", "/db/_ensure_full_commit", 405), Step("GET", "/db/_nonsense", 400),
-            Step("POST", "/db/_find", "{}", 501, "_find"), Step("GET", "/db/_index", 501, "_index"),
+            Step("GET", "/db/_ensure_full_commit", 405), Step("GET", "/db/_nonsense", 404, "missing"),
+            Step("PUT", "/db/_nonsense", "{}", 400, "illegal_docid"), Step("GET", "/Db", 404, missing),
+            Step("POST", "/db/_find", "{}", 400, "missing_required_key"),
+            Step("GET", "/db/_index", 200, #""name":"_all_docs""#),
             Step("POST", "/db/_temp_view", "{}", 410, "gone"), Step("GET", "/db/_partition/x", 400),
-            Step("GET", "/db/_design/d/_view/v", 501, "_view"),
+            Step("GET", "/db/_design/d/_view/v", 404, "missing"),
             Step("GET", "/db/_design/d/_show/v", 501, "_show"),
             Step("DELETE", "/db?rev=1-aa", 400), Step("DELETE", "/db", 200),
             Step("DELETE", "/db", 404, missing),
@@ -100,7 +104,11 @@ import Testing
                 Step("GET", "/db/a?revs=maybe", 400, "query_parse_error"),
                 Step("PUT", "/db/a", "{}", 409, #""reason":"Document update conflict.""#),
                 Step("PUT", "/db/a?rev=\(first)", #"{"_rev":"\#(second)"}"#, 400, "different values"),
-                Step("PUT", "/db/a", #"{"_id":"b"}"#, 400),
+                // The ID in the address counts.
+                Step("PUT", "/db/own", #"{"_id":"other"}"#, 201, #""id":"own""#),
+                Step("GET", "/db/own", 200, #"{"_id":"own","#), Step("GET", "/db/other", 404),
+                Step("PUT", "/db/b", #"{"_deleted":"x"}"#, 400, "Bad special document member: _deleted"),
+                Step("PUT", "/db/b", #"{"_attachments":1}"#, 400, "doc_validation"),
                 Step("PUT", "/db/b", "[]", 400, "must be a JSON object"),
                 Step("PUT", "/db/b", "{", 400, "invalid UTF-8 JSON"),
                 Step("PUT", "/db/b", #"{"_odd":1}"#, 400, "Bad special document member: _odd"),
@@ -109,6 +117,8 @@ import Testing
                 Step("DELETE", "/db/none?rev=1-aa", 404), Step("DELETE", "/db/a", 409),
                 Step("DELETE", "/db/a?rev=\(first)", 409),
                 Step("DELETE", "/db/a?rev=\(second)", 200, #""rev":"3-"#),
+                Step("DELETE", "/db/a?rev=\(second)", 404, "deleted"),
+                Step("DELETE", "/db/a", 404, "deleted"),
                 Step("GET", "/db/a", 404, "deleted"), Step("PUT", "/db/a", #"{"n":4}"#, 201, #""rev":"4-"#),
                 Step("POST", "/db", #"{"_id":"posted"}"#, 201, "posted"), Step("POST", "/db", "{}", 201),
                 Step("PUT", "/db/_design/d", #"{"views":{}}"#, 201, "_design/d"),
@@ -124,6 +134,9 @@ import Testing
                     "PUT", "/db/e?new_edits=false",
                     #"{"_rev":"2-cc","_revisions":{"start":2,"ids":["cc","aa"]}}"#, 201),
                 Step("GET", "/db/e?conflicts=true", 200, #""_conflicts":["2-bb"]"#),
+                Step(
+                    "PUT", "/db/disagreeing?new_edits=false",
+                    #"{"_rev":"3-cc","_revisions":{"start":2,"ids":["cc","aa"]}}"#, 201, #""rev":"2-cc""#),
                 Step("GET", "/db/e?meta=true&rev=2-bb", 200, #""_conflicts":["2-cc"]"#),
                 Step(
                     "PUT", "/db/f?new_edits=false", #"{"_revisions":{"start":1,"ids":["bb","aa"]}}"#, 400,
@@ -138,14 +151,33 @@ import Testing
                 "PUT", "/db/_local/a", #"{"seq":1,"_revisions":{"start":0,"ids":["1"]}}"#, 201,
                 #""rev":"0-1""#),
             Step("GET", "/db/_local/a", 200, #"{"_id":"_local/a","_rev":"0-1","seq":1}"#),
-            Step("GET", "/db/_local%2Fa", 200), Step("PUT", "/db/_local/a", "{}", 409),
+            Step("GET", "/db/_local%2Fa", 200),
+            Step("GET", "/db/_local/a/file", 400, "_local documents do not accept attachments."),
+            Step("PUT", "/db/_local/x%2Fy", "{}", 201), Step("DELETE", "/db/_local/x%2Fy?rev=0-1", 200),
+            Step("PUT", "/db/_local/a", "{}", 409),
             Step("PUT", "/db/_local/a", #"{"_rev":"0-1","seq":2}"#, 201, #""rev":"0-2""#),
             Step("GET", "/db/_local_docs", 200, #""id":"_local/a""#),
             Step("GET", "/db/_all_docs", 200, #""total_rows":0"#),
             Step("POST", "/db/_bulk_docs", #"{"docs":[{"_id":"_local/b","x":1}]}"#, 201, #""rev":"0-1""#),
             Step("DELETE", "/db/_local/a?rev=0-1", 409), Step("DELETE", "/db/_local/a?rev=0-2", 200),
             Step("DELETE", "/db/_local/a?rev=0-2", 404),
-            Step("GET", "/db/_local_docs", 200, #""total_rows":1"#),
+            Step(
+                "POST", "/db", #"{"_id":"_local/c","x":1}"#, 201, #"{"ok":true,"id":"_local/c","rev":"0-1"}"#),
+            Step("PUT", "/db/_local/c", #"{"_rev":"0-1","_deleted":true}"#, 200, #""rev":"0-0""#),
+            Step("PUT", "/db/_local/d", "{}", 201),
+            Step(
+                "GET", "/db/_local_docs", 200,
+                "{\"total_rows\":null,\"offset\":null,\"rows\":[{\"id\":\"_local/b\","),
+            Step(
+                "GET", "/db/_local_docs?startkey=%22_local/c%22", 200,
+                #""rows":[{"id":"_local/d","key":"_local/d","value":{"rev":"0-1"}}]}"#),
+            Step("GET", "/db/_local_docs?endkey=%22_local/b%22&inclusive_end=false", 200, #""rows":[]"#),
+            Step("GET", "/db/_local_docs?key=%22_local/d%22", 200, #""rows":[{"id":"_local/d""#),
+            Step("GET", "/db/_local_docs?descending=true&limit=1", 200, #""rows":[{"id":"_local/d""#),
+            Step("GET", "/db/_local_docs?include_docs=true&limit=1", 200, #""doc":{"_id":"_local/b""#),
+            Step(
+                "POST", "/db/_local_docs", #"{"keys":["_local/d","_local/none"]}"#, 200,
+                #",{"key":"_local/none","error":"not_found"}]}"#),
         ])
     }
 
@@ -159,8 +191,16 @@ import Testing
                     #"{"id":"a","error":"conflict""#),
                 Step(
                     "POST", "/db/_bulk_docs",
-                    #"{"docs":[{"_id":"b","_rev":"1-bb"},{"_id":"c"}],"new_edits":false}"#, 201,
-                    #"[{"id":"c","error":"bad_request""#),
+                    #"{"docs":[{"_id":"b","_rev":"1-bb"},{"_id":"c"}],"new_edits":false}"#, 400,
+                    "the document needs `_rev` or `_revisions`"),
+                Step("POST", "/db/_bulk_docs", #"{"docs":[{"_id":"b"},{"_id":"_c"}]}"#, 400, "illegal_docid"),
+                Step("POST", "/db/_bulk_docs", #"{"docs":[{"_id":"b"},{"_id":""}]}"#, 400, "illegal_docid"),
+                Step(
+                    "POST", "/db/_bulk_docs",
+                    #"{"docs":[{"_id":"b"},{"_id":"c","_attachments":{"f":{"stub":true,"revpos":1}}}]}"#, 412,
+                    "missing_stub"),
+                // Nothing of a refused request is kept.
+                Step("GET", "/db/b", 404, "missing"),
                 Step(
                     "POST", "/db/_bulk_docs", #"{"docs":[{"_id":"b","_rev":"1-bb"}],"new_edits":false}"#, 201,
                     "[]\n"),
@@ -180,6 +220,15 @@ import Testing
                 Step("POST", "/db/_bulk_get?rev=1-aa", #"{"docs":[]}"#, 400),
                 Step("POST", "/db/_bulk_get", "{}", 400),
                 Step("POST", "/db/_bulk_get", #"{"docs":[]}"#, 200, #"{"results":[]}"#),
+                // What can't be asked for is told in its place.
+                Step(
+                    "POST", "/db/_bulk_get",
+                    #"{"docs":[{"rev":"1-bb"},{"id":"b","rev":1},{"id":"_b"},7,{"id":"b","rev":"1-bb"}]}"#,
+                    200,
+                    #"},{"id":"b","docs":[{"ok":{"_id":"b","_rev":"1-bb"}}]}]}"#),
+                Step(
+                    "POST", "/db/_bulk_get", #"{"docs":[{"rev":"1-bb"}]}"#, 200,
+                    #""error":"bad_request","reason":"document id missed""#),
                 Step("POST", "/db/_purge", #"{"b":["1-bb","1-ee"]}"#, 201, #""purged":{"b":["1-bb"]}"#),
                 Step("GET", "/db/_purged_infos", 200, #"{"id":"b","revs":["1-bb"]}"#),
                 Step("GET", "/db/b", 404, "missing"),
@@ -207,6 +256,15 @@ import Testing
                 == ["b"])
         #expect(try await ids("_all_docs?skip=1&limit=2") == ["a", "b"])
         #expect(try await ids("_all_docs?key=%22b%22") == ["b"])
+        #expect(try await ids("_all_docs?key=%22none%22") == [])
+        #expect(try await ids("_all_docs?key=5") == [])
+        #expect(try await ids("_all_docs?key=%22a%22&keys=%5B%22a%22%5D") == ["a"])
+        for other in ["key", "startkey", "start_key", "endkey", "end_key"] {
+            let answer = try await test.ask(
+                "POST", "/db/_all_docs?\(other)=%22a%22", #"{"keys":["a","b"]}"#)
+            #expect(answer.status == 400 && answer.text.contains("`keys` is incompatible with"), "\(other)")
+        }
+        #expect(try await test.ask("GET", "/db/_all_docs?keys=%22a%22").status == 400)
         #expect(try await ids("_all_docs?startkey=5") == ["_design/d", "a", "b", "c"])
         #expect(try await ids("_all_docs?startkey=%7B%7D") == [])
         #expect(try await ids("_all_docs", #"{"keys":["c","z","a"]}"#) == ["c", "-", "a"])

@@ -21,7 +21,7 @@ final class TestRouter: Sendable {
     }
 
     let router: Router
-    private let directory: String
+    let directory: String
 
     init(_ change: (inout RouterOptions, inout Hooks) -> Void = { _, _ in }) throws {
         directory = FileManager.default.temporaryDirectory.path + "/roost-rest-\(UUID().uuidString)"

@@ -17,7 +17,10 @@ final class Accounts: Sendable {
 
     private struct KnownUser {
         let context: UserContext
+        /// `nil` for an administrator.
         let password: PasswordRecord?
+        /// What the user's sessions are signed with: another one after a change of the password.
+        let sessionKey: SymmetricKey
     }
 
     private struct Attempts {
@@ -41,12 +44,21 @@ final class Accounts: Sendable {
     private let options: RouterOptions
     /// Codes of the administrators' passwords under ``key``; nothing else of them is kept.
     private let admins: [String: [UInt8]]
-    /// Random at each start: sessions end with the server.
+    /// Random at each start, so that codes of passwords are of no use to who reads them.
     private let key = SymmetricKey.random()
+    /// Of each administrator, what sessions are signed with.
+    private let adminSessionKeys: [String: SymmetricKey]
+    /// The same at each start: replicators go on with the sessions they have.
+    private let sessionSecret: SymmetricKey
     private let state = Mutex(State())
 
-    init(_ options: RouterOptions) {
+    init(_ options: RouterOptions, sessionSecret: [UInt8]) {
         let key = key
+        let secret = SymmetricKey(sessionSecret)
+        self.sessionSecret = secret
+        adminSessionKeys = options.admins.reduce(into: [:]) { keys, admin in
+            keys[admin.key] = SymmetricKey(Self.code(admin.key, admin.value, secret))
+        }
         admins = Dictionary(
             uniqueKeysWithValues: options.admins.map { ($0.key, Self.code($0.key, $0.value, key)) })
         var options = options
@@ -80,16 +92,23 @@ final class Accounts: Sendable {
             return Identity(user: user, handler: "default")
         }
         guard let value = SessionCookie.find(request.headers["Cookie"]),
-            let session = SessionCookie(value, key), session.start <= Self.now,
+            let name = SessionCookie.claimedUser(value), let user = try user(name, databases),
+            let session = SessionCookie(value, user.sessionKey), session.start <= Self.now,
             Self.now - session.start < options.sessionDuration
         else { return Identity() }
-        guard let user = try user(session.user, databases)?.context else { return Identity() }
         let isOld = Self.now - session.start > options.sessionDuration / 10
-        return Identity(user: user, handler: "cookie", renewedCookie: isOld ? cookie(session.user) : nil)
+        return Identity(
+            user: user.context, handler: "cookie",
+            renewedCookie: isOld ? cookie(name, user.sessionKey) : nil)
     }
 
     /// The field that begins a session of a user.
-    func cookie(_ name: String) -> String {
+    func cookie(_ name: String, _ databases: DatabaseManager) throws -> String {
+        guard let user = try user(name, databases) else { return SessionCookie.cleared }
+        return cookie(name, user.sessionKey)
+    }
+
+    private func cookie(_ name: String, _ key: SymmetricKey) -> String {
         "\(SessionCookie.name)=\(SessionCookie(user: name, start: Self.now).value(key)); Version=1; Path=/; "
             + "HttpOnly; SameSite=Lax; Max-Age=\(options.sessionDuration)"
     }
@@ -155,15 +174,18 @@ final class Accounts: Sendable {
     private func user(
         _ name: String, _ databases: DatabaseManager
     ) throws -> KnownUser? {
-        if admins[name] != nil {
-            return KnownUser(context: UserContext(name: name, roles: ["_admin"]), password: nil)
+        if let key = adminSessionKeys[name] {
+            return KnownUser(
+                context: UserContext(name: name, roles: ["_admin"]), password: nil, sessionKey: key)
         }
         guard !name.isEmpty, let database = try databases.database("_users"),
             let document = try? database.defaultCollection.get(UsersDatabase.prefix + name)
         else { return nil }
         // A role with an underscore is the server's to give.
         let roles = document["roles"].array?.compactMap(\.string).filter { !$0.hasPrefix("_") } ?? []
+        let salt = document["salt"].string ?? ""
         return KnownUser(
-            context: UserContext(name: name, roles: roles), password: PasswordRecord(document.properties))
+            context: UserContext(name: name, roles: roles), password: PasswordRecord(document.properties),
+            sessionKey: SymmetricKey(Self.code(name, salt, sessionSecret)))
     }
 }

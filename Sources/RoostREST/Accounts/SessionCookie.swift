@@ -23,15 +23,27 @@ struct SessionCookie {
         self.start = start
     }
 
-    /// The session that a value tells; `nil` when its code is wrong.
-    init?(_ value: String, _ key: SymmetricKey) {
+    /// The user whose session a value says it is, which is not proven.
+    static func claimedUser(_ value: String) -> String? {
+        parts(value)?.dropLast(2).joined(separator: ":")
+    }
+
+    /// User, time and code; a user may have colons in the name.
+    private static func parts(_ value: String) -> [Substring]? {
         var base64 = value.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
         while base64.count % 4 != 0 { base64.append("=") }
         guard let bytes = Base64.decode(Array(String(base64).utf8)),
             let text = String(validating: bytes, as: UTF8.self)
         else { return nil }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count >= 3, let start = Int(parts[parts.count - 2], radix: 16) else { return nil }
+        return parts.count >= 3 ? parts : nil
+    }
+
+    /// The session that a value tells; `nil` when its code is wrong.
+    init?(_ value: String, _ key: SymmetricKey) {
+        guard let parts = Self.parts(value), let start = Int(parts[parts.count - 2], radix: 16) else {
+            return nil
+        }
         let signed = parts.dropLast().joined(separator: ":")
         let code = HMAC<SHA256>.authenticate(Array(signed.utf8), key: key).description
         guard constantTimeEqual(Array(code.utf8), Array(parts[parts.count - 1].utf8)) else { return nil }

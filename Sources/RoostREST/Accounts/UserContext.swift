@@ -19,5 +19,12 @@ public struct UserContext: Sendable, Hashable {
     /// Whether this is an administrator of the server.
     public var isAdmin: Bool { roles.contains("_admin") }
 
+    /// As functions of design documents see it.
+    func json(in database: String) -> JSON {
+        [
+            "db": .string(database), "name": name.map { .string($0) } ?? .null, "roles": .strings(roles),
+        ]
+    }
+
     var json: JSON { ["name": name.map { .string($0) } ?? .null, "roles": .strings(roles)] }
 }

@@ -47,6 +47,10 @@ enum UsersDatabase {
         guard properties["name"].string == name else {
             throw HTTPFailure.forbidden("Doc ID must be of the form org.couchdb.user:name")
         }
+        let password = properties["password"]
+        guard !password.exists || password.kind == .string || password.kind == .null else {
+            throw HTTPFailure.forbidden("doc.password must be a string")
+        }
         let roles = properties["roles"]
         guard let names = roles.array?.map(\.string), !names.contains(nil) else {
             throw HTTPFailure.forbidden("doc.roles must be an array")

@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostQuery
 
 /// Which changes belong to a feed.
 enum ChangeFilter: Sendable {
@@ -8,6 +9,12 @@ enum ChangeFilter: Sendable {
     case documents(Set<String>)
     /// Design documents only.
     case design
+    /// What a Mango selector matches.
+    case selector(MangoFilter)
+    /// What a view emits something for.
+    case view(ViewBody.DesignView)
+    /// What a function of a design document says.
+    case script(@Sendable ([Document]) throws -> [Bool])
     /// What a function of the app says.
     case function(@Sendable (ExaminedDocument) -> Bool)
 
@@ -26,8 +33,17 @@ enum ChangeFilter: Sendable {
             } else {
                 throw HTTPFailure.badRequest("`doc_ids` filter parameter is not a list.")
             }
-        case "_selector": throw HTTPFailure.notImplemented("The filter _selector")
-        case "_view": throw HTTPFailure.notImplemented("The filter _view")
+        case "_selector":
+            guard let selector = body.flatMap({ DocumentValue($0["selector"]) }) else {
+                throw HTTPFailure.badRequest("Selector must be specified in POST payload")
+            }
+            self = .selector(try MangoFilter(selector, of: target.collection))
+        case "_view":
+            let parts = (query["view"] ?? "").split(separator: "/").map(String.init)
+            guard parts.count == 2 else {
+                throw HTTPFailure.badRequest("`view` filter parameter is not provided.")
+            }
+            self = .view(try ViewRoutes.view(parts[1], "_design/\(parts[0])", target))
         case let name? where name.hasPrefix("_"):
             throw HTTPFailure.badRequest("unknown builtin filter name")
         case let name?:
@@ -35,27 +51,70 @@ enum ChangeFilter: Sendable {
                 throw HTTPFailure.badRequest("filter parameter must be of the form `designname/filtername`")
             }
             guard let function = target.context.router.hooks.filters[name] else {
-                throw HTTPFailure(404, "not_found", "missing json key: \(name)")
+                self = try Self.script(name, target)
+                return
             }
             let user = target.user
             self = .function { function($0, { query[$0] }, user) }
         }
     }
 
-    /// Whether the document itself must be looked at.
-    var needsDocument: Bool {
-        if case .function = self { return true }
-        return false
+    /// A function under `filters` of a design document.
+    private static func script(_ name: String, _ target: DatabaseContext) throws -> ChangeFilter {
+        let parts = name.split(separator: "/").map(String.init)
+        guard let design = try target.collection.get("_design/\(parts[0])"),
+            design["filters"][parts[1]].exists
+        else { throw HTTPFailure(404, "not_found", "missing json key: \(name)") }
+        guard let language = target.context.router.hooks.language(of: design) else {
+            throw HTTPFailure.notImplemented(
+                "The language \(design["language"].string ?? "javascript") of \(design.id)")
+        }
+        let context = target.context
+        let request: JSON = [
+            "method": .string(context.method), "path": .strings(context.path),
+            "query": .object(target.query.parameters.values.map { ($0.key, .string($0.value)) }),
+            "userCtx": target.user.json(in: target.served.name.text),
+        ]
+        let text = request.bytes
+        return .script { documents in
+            let texts = documents.map { document in
+                Array(document.json(with: [.id, .revision, .deletion, .attachments, .md5Digests]).utf8)
+            }
+            return try language.filter(parts[1], of: design, texts, request: text)
+        }
+    }
+
+    /// Whether it may take long, so that many documents are asked about at once on a thread that may wait.
+    var takesLong: Bool {
+        switch self {
+        case .view, .script: true
+        case .all, .documents, .design, .selector, .function: false
+        }
+    }
+
+    /// Which of these documents belong to the feed, for one that takes long.
+    func chosen(of documents: [Document], at snapshot: CollectionSnapshot) throws -> [Bool] {
+        switch self {
+        case .view(let view): try documents.map { try view.emits(for: $0, at: snapshot) }
+        case .script(let filter): try filter(documents)
+        case .all, .documents, .design, .selector, .function: documents.map { _ in true }
+        }
     }
 
     /// Whether a change belongs to the feed.
     ///
-    /// - Parameter document: Reads the document, where the answer depends on it.
-    func lets(_ change: Change, _ document: () throws -> Document) throws -> Bool {
+    /// - Parameters:
+    ///   - snapshot: The moment that the change is read from.
+    ///   - document: Reads the document, where the answer depends on it.
+    func lets(
+        _ change: Change, at snapshot: CollectionSnapshot, _ document: () throws -> Document
+    ) throws -> Bool {
         switch self {
         case .all: return true
         case .documents(let ids): return ids.contains(change.id)
         case .design: return change.id.hasPrefix("_design/")
+        case .selector(let selector): return try selector.matches(try document(), at: snapshot)
+        case .view, .script: return try chosen(of: [try document()], at: snapshot)[0]
         case .function(let function):
             let document = try document()
             return function(

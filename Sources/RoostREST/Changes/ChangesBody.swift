@@ -12,6 +12,9 @@ actor ChangesBody: BodyStream {
     /// How many changes are looked at before somebody else gets a turn; matters where a filter lets few through.
     private static let pageSize = 1000
 
+    /// How many documents a filter that takes long is asked about at once.
+    private static let batchSize = 256
+
     private enum Phase {
         case beginning
         case rows
@@ -20,6 +23,7 @@ actor ChangesBody: BodyStream {
 
     private let served: ServedDatabase
     private let query: ChangesQuery
+    private let workers: WorkerPool
     private let clock = ContinuousClock()
     private var phase = Phase.beginning
     /// The sequence up to which changes were told or passed over.
@@ -31,8 +35,9 @@ actor ChangesBody: BodyStream {
     private var lastRow: ContinuousClock.Instant
     private var lastPiece: ContinuousClock.Instant
 
-    init(_ served: ServedDatabase, _ query: ChangesQuery, last: UInt64) {
+    init(_ served: ServedDatabase, _ query: ChangesQuery, last: UInt64, _ workers: WorkerPool) {
         self.served = served
+        self.workers = workers
         self.query = query
         self.last = last
         place = query.since
@@ -47,7 +52,7 @@ actor ChangesBody: BodyStream {
         case .beginning:
             phase = .rows
             lastRow = clock.now
-            let rows = try page()
+            let rows = try await page()
             lastPiece = clock.now
             switch query.feed {
             case .normal: return Array("{\"results\":[\n".utf8) + rows + (try endIfDone() ?? [])
@@ -65,7 +70,7 @@ actor ChangesBody: BodyStream {
                 let registration = try served.collection.wakeOnChange { alarm.ring() }
                 defer { registration.cancel() }
                 let before = place
-                let bytes = try page() + (try endIfDone() ?? [])
+                let bytes = try await page() + (try endIfDone() ?? [])
                 if !bytes.isEmpty {
                     lastPiece = clock.now
                     return bytes
@@ -121,13 +126,20 @@ actor ChangesBody: BodyStream {
     // MARK: Rows
 
     /// The rows of the changes that come next.
-    private func page() throws -> [UInt8] {
-        var bytes: [UInt8] = []
+    private func page() async throws -> [UInt8] {
         let snapshot = try served.collection.snapshot()
+        return try page(snapshot, query.filter.takesLong ? try await choose(snapshot) : nil)
+    }
+
+    /// - Parameter chosen: The sequences of the changes that were asked about beforehand, and whether they belong to the feed;
+    ///   `nil` where each is decided on when its turn comes.
+    private func page(_ snapshot: CollectionSnapshot, _ chosen: [UInt64: Bool]?) throws -> [UInt8] {
+        var bytes: [UInt8] = []
         let isNormal = query.feed == .normal
         var looked = 0
         let cursor = try snapshot.changeCursor(since: place, descending: query.descending)
-        while left > 0, bytes.count < Self.pieceSize, looked < Self.pageSize || query.descending {
+        // One that goes backwards has no place to go on from.
+        while left > 0, query.descending || bytes.count < Self.pieceSize && looked < Self.pageSize {
             guard let change = try cursor.next() else {
                 if !query.descending { place = max(place, isNormal ? last : snapshot.lastSequence) }
                 break
@@ -136,13 +148,37 @@ actor ChangesBody: BodyStream {
                 place = last
                 break
             }
+            let verdict = chosen?[change.sequence]
+            if chosen != nil, verdict == nil { break }
             looked += 1
             if !query.descending { place = change.sequence }
             if query.activeOnly, change.isDeleted { continue }
-            guard try query.filter.lets(change, { try cursor.document(of: change) }) else { continue }
+            if let verdict {
+                guard verdict else { continue }
+            } else {
+                guard try query.filter.lets(change, at: snapshot, { try cursor.document(of: change) }) else {
+                    continue
+                }
+            }
             append(try row(change, cursor, snapshot), change.sequence, to: &bytes)
         }
         return bytes
+    }
+
+    /// Asks the filter about the changes that come next.
+    private func choose(_ snapshot: CollectionSnapshot) async throws -> [UInt64: Bool] {
+        let (query, place) = (query, place)
+        return try await workers.run {
+            let cursor = try snapshot.changeCursor(since: place, descending: query.descending)
+            var sequences: [UInt64] = []
+            var documents: [Document] = []
+            while query.descending || documents.count < Self.batchSize, let change = try cursor.next() {
+                sequences.append(change.sequence)
+                documents.append(try cursor.document(of: change))
+            }
+            let verdicts = try query.filter.chosen(of: documents, at: snapshot)
+            return Dictionary(zip(sequences, verdicts)) { first, _ in first }
+        }
     }
 
     private func append(_ row: JSON, _ sequence: UInt64, to bytes: inout [UInt8]) {
@@ -167,7 +203,7 @@ actor ChangesBody: BodyStream {
             revisions = try snapshot.leaves(of: change.id).map(\.id).filter { $0 != change.revision }
             revisions.insert(change.revision, at: 0)
         }
-        let tellsSequence = (count + 1) % query.sequenceInterval == 0
+        let tellsSequence = count % query.sequenceInterval == 0
         var members: [(String, JSON)] = [
             ("seq", tellsSequence ? .string(served.token(change.sequence)) : .null),
             ("id", .string(change.id)),

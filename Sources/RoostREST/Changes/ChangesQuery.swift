@@ -25,7 +25,7 @@ struct ChangesQuery: Sendable {
     let heartbeat: Int?
     /// Milliseconds without a change after which a waiting feed ends.
     let timeout: Int
-    /// Every how many rows the sequence is told.
+    /// Every how many rows the sequence is told, from the first on.
     let sequenceInterval: Int
     let filter: ChangeFilter
     let text: DocumentText
@@ -44,7 +44,8 @@ struct ChangesQuery: Sendable {
                 "Supported `feed` types: normal, continuous, live, longpoll, eventsource")
         }
         descending = try query.flag("descending")
-        let token = target.context.headers["Last-Event-ID"] ?? query["since"] ?? "0"
+        let token =
+            target.context.headers["Last-Event-ID"] ?? query["last-event-id"] ?? query["since"] ?? "0"
         let start = token == "now" || token == "\"now\"" ? last : target.served.sequence(token, last: last)
         since = descending ? 0 : start
         limit = try query.count("limit") ?? .max

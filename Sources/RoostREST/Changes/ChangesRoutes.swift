@@ -15,7 +15,7 @@ enum ChangesRoutes {
         }
         let last = try target.collection.snapshot().lastSequence
         let query = try ChangesQuery(target, body: body?.root, last: last)
-        let feed = ChangesBody(target.served, query, last: last)
+        let feed = ChangesBody(target.served, query, last: last, context.router.workers)
         // Proxies must not keep what is to arrive at once.
         var headers: HTTPHeaders = ["X-Accel-Buffering": "no"]
         switch query.feed {

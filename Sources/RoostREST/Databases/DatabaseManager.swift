@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostCrypto
 import RoostWire
 import Synchronization
 
@@ -38,6 +39,8 @@ public final class DatabaseManager: Sendable {
     public let directory: String
     /// A random name of these databases as a whole. Never changes.
     public let uuid: String
+    /// A secret by which the sessions of users are known again after a restart; 32 bytes.
+    let sessionSecret: [UInt8]
     private let options: Options
     private let state = Mutex(State())
 
@@ -54,13 +57,25 @@ public final class DatabaseManager: Sendable {
         {
             try? files.removeItem(atPath: "\(directory)/\(name)")
         }
-        let path = "\(directory)/server-uuid"
+        uuid = try Self.kept("server-uuid", in: directory) { RandomText.hexadecimal(bytes: 16) }
+        sessionSecret = Array(
+            try Self.kept("session-secret", in: directory) { RandomText.hexadecimal(bytes: 16) }.utf8)
+    }
+
+    /// The text of 32 bytes in a file that only its owner can read; made by `make` where there is none.
+    private static func kept(_ name: String, in directory: String, _ make: () -> String) throws -> String {
+        let path = "\(directory)/\(name)"
+        let files = FileManager.default
         if let data = files.contents(atPath: path), data.count == 32 {
-            uuid = String(decoding: data, as: UTF8.self)
-        } else {
-            uuid = RandomText.hexadecimal(bytes: 16)
-            try Data(uuid.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            return String(decoding: data, as: UTF8.self)
         }
+        let text = make()
+        try? files.removeItem(atPath: path)
+        guard
+            files.createFile(
+                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: path]) }
+        return text
     }
 
     /// The names of the databases, in the order of their bytes. Collections are not listed.

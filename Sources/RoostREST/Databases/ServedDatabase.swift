@@ -23,6 +23,22 @@ struct ServedDatabase: Sendable {
         instanceStartTime = String(Int64(snapshot.creationDate.timeIntervalSince1970 * 1_000_000))
     }
 
+    /// The collection of that name; `nil` where there is none.
+    ///
+    /// - Parameter creating: Whether it is made where there is none.
+    static func collection(
+        of name: DatabaseName, in databases: DatabaseManager, creating: Bool
+    ) throws -> DocumentCollection? {
+        guard let database = try databases.open(name, creating: creating) else { return nil }
+        guard let place = name.collection else { return try database.defaultCollection }
+        do throws(DatabaseError) {
+            return try database.collection(place.name, scope: place.scope, createIfMissing: creating)
+        } catch {
+            guard error.code == .notFound || error.code == .invalidName else { throw error }
+            return nil
+        }
+    }
+
     // MARK: Sequences
 
     /// A sequence as clients see it: opaque, but for the number that it begins with.

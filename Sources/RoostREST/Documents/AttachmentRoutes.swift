@@ -19,7 +19,7 @@ enum AttachmentRoutes {
         let context = target.context
         let document = try DocumentReading.document(id, context.query, try target.collection.snapshot())
         guard let attachment = document.attachments[name] else { throw HTTPFailure.noAttachment }
-        let tag = "\"\(attachment.digest.drop { $0 != "-" }.dropFirst())\""
+        let tag = "\"\(DocumentText.digest(attachment).drop { $0 != "-" }.dropFirst())\""
         let headers: HTTPHeaders = [
             "Content-Type": attachment.contentType ?? "application/octet-stream", "ETag": tag,
             "Accept-Ranges": "bytes",
@@ -56,9 +56,11 @@ enum AttachmentRoutes {
         let present = try target.collection.get(id)
         if present != nil, base == nil { throw HTTPFailure.conflict }
         let isCompressed = context.headers["Content-Encoding"]?.lowercased() == "gzip"
+        let body = isCompressed ? context.request.body ?? BytesBody([]) : try context.body
         let blob = try await target.served.database.store(
-            try context.body, contentType: context.headers["Content-Type"] ?? "application/octet-stream",
-            compression: isCompressed ? .always : .never, limit: context.router.options.longestAttachment)
+            body, contentType: context.headers["Content-Type"] ?? "application/octet-stream",
+            isCompressed: isCompressed, limit: context.router.options.longestAttachment
+        ).blob
         let revision = try await edit(target, id, base) { $0.attach(name, blob) }
         let suffix = "/" + PercentEncoding.encode(name)
         return context.answer(
@@ -85,7 +87,7 @@ enum AttachmentRoutes {
         _ target: DatabaseContext, _ id: String, _ base: RevisionID?,
         _ change: @escaping @Sendable (inout IncomingDocument) throws -> Void
     ) async throws -> RevisionID {
-        let saving = DocumentSaving(target)
+        let saving = try DocumentSaving(target)
         let collection = target.collection
         var document: IncomingDocument
         if let base {

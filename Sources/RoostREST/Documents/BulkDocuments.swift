@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostCrypto
 import RoostWire
 
 /// Many documents in one request.
@@ -32,7 +33,7 @@ enum BulkDocuments {
             throw HTTPFailure.badRequest("POST body must include `docs` parameter.")
         }
         let newEdits = body["new_edits"].bool ?? true
-        let saving = DocumentSaving(target)
+        let saving = try DocumentSaving(target)
         var outcomes: [Outcome?] = Array(repeating: nil, count: docs.count)
         var documents: [(index: Int, id: String, document: IncomingDocument)] = []
         for (index, value) in docs.enumerated() {
@@ -40,9 +41,11 @@ enum BulkDocuments {
                 outcomes[index] = await saveLocal(target, String(name.dropFirst(7)), value)
                 continue
             }
-            // What is no document at all is an error of the whole request, as in CouchDB.
+            // What is no document at all, or has no name it can have, is an error of the whole request, as in CouchDB.
             let document = try IncomingDocument(value)
             let id = document.id ?? RandomText.hexadecimal(bytes: 16)
+            try IncomingDocument.checkID(id)
+            if !newEdits { try document.requireRevision() }
             do {
                 if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target, id) }
                 documents.append((index, id, try await saving.prepare(document, id: id)))
@@ -53,8 +56,8 @@ enum BulkDocuments {
         let pending = documents
         let written: [(Int, Outcome)] = try await target.served.database.write { batch in
             try batch.checkCancellation()
-            return pending.map { index, id, document in
-                (index, Self.save(document, id, newEdits: newEdits, saving, batch))
+            return try pending.map { index, id, document in
+                (index, try Self.save(document, id, newEdits: newEdits, saving, batch))
             }
         }
         for (index, outcome) in written { outcomes[index] = outcome }
@@ -68,7 +71,7 @@ enum BulkDocuments {
     private static func save(
         _ document: IncomingDocument, _ id: String, newEdits: Bool, _ saving: DocumentSaving,
         _ batch: WriteBatch
-    ) -> Outcome {
+    ) throws -> Outcome {
         do {
             guard newEdits else {
                 try saving.insert(document, id: id, in: batch)
@@ -77,7 +80,10 @@ enum BulkDocuments {
             let revision = try saving.save(document, id: id, base: document.revision, in: batch)
             return .saved(id, revision.description)
         } catch {
-            return .failed(id, newEdits ? nil : document.revision?.description, HTTPFailure(error))
+            let failure = HTTPFailure(error)
+            // Replicators ask for the content of a stub again when the whole request fails.
+            if failure.status == 412 { throw failure }
+            return .failed(id, newEdits ? nil : document.revision?.description, failure)
         }
     }
 
@@ -96,15 +102,31 @@ enum BulkDocuments {
 
     /// What `_bulk_get` is asked for: a document at a revision, or at all its leaves.
     private struct Wanted: Sendable {
-        let id: String
+        let id: String?
         let revision: String?
         let known: FleeceValue?
+        /// Why it can't be asked for, which is told in its place.
+        let failure: HTTPFailure?
 
-        static func all(_ docs: FleeceArray) throws -> [Wanted] {
-            try docs.map { value in
-                guard let id = value["id"].string else { throw HTTPFailure.badRequest("document id missed") }
-                let known = value["atts_since"]
-                return Wanted(id: id, revision: value["rev"].string, known: known.exists ? known : nil)
+        init(_ value: FleeceValue) {
+            id = value["id"].string
+            revision = value["rev"].string
+            known = value["atts_since"].exists ? value["atts_since"] : nil
+            failure = Self.failure(value)
+        }
+
+        private static func failure(_ value: FleeceValue) -> HTTPFailure? {
+            guard value.dictionary != nil else { return .badRequest("document must be a JSON object") }
+            guard let id = value["id"].string else { return .badRequest("document id missed") }
+            if value["rev"].exists, value["rev"].string == nil { return .invalidRevision }
+            if value["atts_since"].exists, value["atts_since"].array == nil {
+                return .badRequest("att_since value must be array of revs.")
+            }
+            do {
+                try IncomingDocument.checkID(id)
+                return nil
+            } catch {
+                return HTTPFailure(error)
             }
         }
     }
@@ -118,15 +140,16 @@ enum BulkDocuments {
         guard let docs = try await context.object().root["docs"].array else {
             throw HTTPFailure.badRequest("Missing JSON list of 'docs'.")
         }
-        let wanted = try Wanted.all(docs)
+        let wanted = docs.map(Wanted.init)
         let text = try DocumentText(context.query)
         let latest = try context.query.flag("latest")
         let snapshot = try target.collection.snapshot()
         let served = target.served
         if let accept = context.headers["Accept"], !MediaType.accepts(accept, "application/json"),
-            ["multipart/mixed", "multipart/related"].contains(where: { MediaType.accepts(accept, $0) })
+            let type = ["multipart/mixed", "multipart/related"].first(where: { MediaType.accepts(accept, $0) }
+            )
         {
-            return try multipart(wanted, text, latest, snapshot, served)
+            return try multipart(wanted, type, text, latest, snapshot, served)
         }
         let body = GeneratedBody {
             var index = 0
@@ -152,11 +175,13 @@ enum BulkDocuments {
     private static func find(
         _ wanted: Wanted, _ latest: Bool, _ snapshot: CollectionSnapshot
     ) throws -> [DocumentReading.Found] {
+        if let failure = wanted.failure { throw failure }
+        let id = wanted.id ?? ""
         guard let revision = wanted.revision else {
-            let leaves = try snapshot.openRevisions(of: wanted.id)
+            let leaves = try snapshot.openRevisions(of: id)
             return leaves.isEmpty ? [.missing("undefined")] : leaves.map { .document($0) }
         }
-        return try DocumentReading.find(wanted.id, [revision], latest: latest, snapshot)
+        return try DocumentReading.find(id, [revision], latest: latest, snapshot)
     }
 
     private static func result(
@@ -167,7 +192,7 @@ enum BulkDocuments {
         do {
             docs = try find(wanted, latest, snapshot).map { entry in
                 switch entry {
-                case .missing(let revision): return error(wanted.id, revision, .missing)
+                case .missing(let revision): return error(wanted, revision, .missing)
                 case .document(let document):
                     var text = text
                     if let known = wanted.known {
@@ -179,23 +204,24 @@ enum BulkDocuments {
                 }
             }
         } catch {
-            docs = [Self.error(wanted.id, wanted.revision ?? "undefined", HTTPFailure(error))]
+            docs = [Self.error(wanted, wanted.revision ?? "undefined", HTTPFailure(error))]
         }
-        return ["id": .string(wanted.id), "docs": .array(docs)]
+        return ["id": wanted.id.map { .string($0) } ?? .null, "docs": .array(docs)]
     }
 
-    private static func error(_ id: String, _ revision: String, _ failure: HTTPFailure) -> JSON {
+    private static func error(_ wanted: Wanted, _ revision: String, _ failure: HTTPFailure) -> JSON {
         [
             "error": [
-                "id": .string(id), "rev": .string(revision), "error": .string(failure.error),
+                "id": wanted.id.map { .string($0) } ?? .null, "rev": .string(revision),
+                "error": .string(failure.error),
                 "reason": .string(failure.reason),
             ]
         ]
     }
 
     private static func multipart(
-        _ wanted: [Wanted], _ text: DocumentText, _ latest: Bool, _ snapshot: CollectionSnapshot,
-        _ served: ServedDatabase
+        _ wanted: [Wanted], _ type: String, _ text: DocumentText, _ latest: Bool,
+        _ snapshot: CollectionSnapshot, _ served: ServedDatabase
     ) throws -> HTTPResponse {
         let boundary = RandomText.hexadecimal(bytes: 16)
         var entries: [(Wanted, DocumentReading.Found)] = []
@@ -210,20 +236,19 @@ enum BulkDocuments {
             case .missing(let revision):
                 return MultipartBody.Part(
                     headers: ["Content-Type": "application/json; error=\"true\""],
-                    body: .bytes(Self.error(wanted.id, revision, .missing).bytes))
+                    body: .bytes(Self.error(wanted, revision, .missing).bytes))
             case .document(let document):
                 var text = text
                 text.attachmentsFollow = true
                 text.attachmentsSince = try DocumentText.newestKnown(wanted.known, of: document, in: snapshot)
-                if !text.attachments, wanted.known == nil { text.attachmentsSince = .max }
                 let part = try MultipartDocument.part(document, text, snapshot, served)
-                var headers: HTTPHeaders = ["X-Doc-Id": wanted.id, "X-Rev-Id": "\(document.revision)"]
+                var headers: HTTPHeaders = ["X-Doc-Id": document.id, "X-Rev-Id": "\(document.revision)"]
                 for field in part.headers.fields { headers.add(field.name, field.value) }
                 return MultipartBody.Part(headers: headers, body: part.body)
             }
         }
         return HTTPResponse(
-            200, headers: ["Content-Type": "multipart/mixed; boundary=\"\(boundary)\""],
+            200, headers: ["Content-Type": "\(type); boundary=\"\(boundary)\""],
             body: .stream(body, length: nil))
     }
 }

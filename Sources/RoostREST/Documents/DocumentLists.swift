@@ -30,9 +30,26 @@ enum DocumentLists {
             } else {
                 range.includesEnd = inclusive
             }
+            self.keys = keys
+            if let list = try query.json("keys")?.root {
+                guard let list = list.array else {
+                    throw HTTPFailure.badRequest("`keys` parameter must be an array.")
+                }
+                self.keys = Array(list)
+            } else if let key = try query.json("key")?.root, case nil = keys {
+                // An ID that is not there, and a key that is no ID, are no row.
+                range.from = key.string
+                range.to = key.string
+                range.includesEnd = true
+                if key.string == nil { self.keys = [] }
+            }
+            let others = [
+                query["key"], query["startkey"], query["start_key"], query["endkey"], query["end_key"],
+            ]
+            if let keys = self.keys, keys.count > 1, others.contains(where: { $0 != nil }) {
+                throw HTTPFailure.invalidQuery("`keys` is incompatible with `key`, `start_key` and `end_key`")
+            }
             self.range = range
-            self.keys = try query.json("keys")?.root.array.map(Array.init) ?? keys
-            if let key = try query.json("key")?.root { self.keys = [key] }
             skip = try query.count("skip") ?? 0
             limit = try query.count("limit") ?? .max
             includesDocuments = try query.flag("include_docs")
@@ -44,6 +61,14 @@ enum DocumentLists {
         var isWhole: Bool {
             if case .some = keys { return false }
             return range.from == nil && range.to == nil
+        }
+
+        /// Whether a list of IDs has this one.
+        func contains(_ id: String) -> Bool {
+            let bytes = Array(id.utf8)
+            if let from = range.from, bytes.lexicographicallyPrecedes(from.utf8) { return false }
+            guard let to = range.to.map({ Array($0.utf8) }) else { return true }
+            return bytes.lexicographicallyPrecedes(to) || range.includesEnd && bytes == to
         }
 
         /// A key's place among IDs, which are texts: numbers and the like come before all of them, arrays and objects after.
@@ -95,8 +120,8 @@ enum DocumentLists {
     ) throws -> GeneratedBody {
         let served = target.served
         let snapshot = try target.collection.snapshot()
-        if kind == "_local_docs" { return try localList(snapshot, query) }
         let selection = try Selection(query, prefix: kind == "_design_docs" ? "_design/" : nil, keys: keys)
+        if kind == "_local_docs" { return try localList(snapshot, selection) }
         return GeneratedBody {
             let rows = try Rows(snapshot, served, selection)
             return { try rows.piece() }
@@ -110,6 +135,9 @@ enum DocumentLists {
         private let selection: Selection
         private let cursor: DocumentCursor?
         private var keys: ArraySlice<FleeceValue> = []
+        /// Of the next keys, last first, looked up together.
+        private var documents: [Document?] = []
+        private static let batchSize = 100
         private var isFirst = true
         private var hasBegun = false
         private var hasEnded = false
@@ -167,11 +195,14 @@ enum DocumentLists {
                 }
                 return try cursor.nextChange().map { try row($0.id, $0.revision, false, document: nil) }
             }
-            guard let key = keys.popFirst() else { return nil }
-            guard let id = key.string, let document = try snapshot.getIncludingDeleted(id) else {
-                return ["key": .text(key.jsonBytes()), "error": "not_found"]
+            if documents.isEmpty {
+                // What is no text is the ID of no document, as the empty one.
+                let ids = keys.prefix(Rows.batchSize).map { $0.string ?? "" }
+                documents = try snapshot.documents(ids: ids, includingDeleted: true).reversed()
             }
-            return try row(id, document.revision, document.isDeleted, document: document)
+            guard let key = keys.popFirst(), let found = documents.popLast() else { return nil }
+            guard let document = found else { return ["key": .text(key.jsonBytes()), "error": "not_found"] }
+            return try row(document.id, document.revision, document.isDeleted, document: document)
         }
 
         private func row(
@@ -192,24 +223,40 @@ enum DocumentLists {
         }
     }
 
-    private static func localList(_ snapshot: CollectionSnapshot, _ query: Query) throws -> GeneratedBody {
-        var names = try snapshot.localNames
-        if try query.flag("descending") { names.reverse() }
-        let total = names.count
-        let chosen = names.dropFirst(try query.count("skip") ?? 0).prefix(try query.count("limit") ?? .max)
-        let rows: [JSON] = try chosen.compactMap { name in
-            guard let document = try snapshot.local(name) else { return nil }
-            let id = JSON.string("_local/\(name)")
-            var members: [(String, JSON)] = [
-                ("id", id), ("key", id), ("value", ["rev": .string("0-\(document.revision)")]),
-            ]
-            if try query.flag("include_docs") { members.append(("doc", .text(LocalRoutes.text(document)))) }
-            return .object(members)
+    private static func localList(
+        _ snapshot: CollectionSnapshot, _ selection: Selection
+    ) throws -> GeneratedBody {
+        var names: [String]
+        if let keys = selection.keys {
+            names = keys.map { $0.string ?? "" }
+        } else {
+            names = try snapshot.localNames.map { prefix + $0 }.filter(selection.contains)
         }
-        let bytes = (["total_rows": .number(total), "offset": 0, "rows": .array(rows)] as JSON).bytes + [10]
+        if selection.range.descending { names.reverse() }
+        let rows = try names.dropFirst(selection.skip).prefix(selection.limit).map { id in
+            try localRow(id, snapshot, selection)
+        }
+        // How many there are is not told, as in CouchDB.
+        let bytes = (["total_rows": nil, "offset": nil, "rows": .array(rows)] as JSON).bytes + [10]
         return GeneratedBody {
             var left: [UInt8]? = bytes
             return { left.take() }
         }
+    }
+
+    private static let prefix = "_local/"
+
+    private static func localRow(
+        _ id: String, _ snapshot: CollectionSnapshot, _ selection: Selection
+    ) throws -> JSON {
+        let name = id.hasPrefix(prefix) ? String(id.dropFirst(prefix.count)) : ""
+        guard !name.isEmpty, let document = try snapshot.local(name) else {
+            return ["key": .string(id), "error": "not_found"]
+        }
+        var members: [(String, JSON)] = [
+            ("id", .string(id)), ("key", .string(id)), ("value", ["rev": .string("0-\(document.revision)")]),
+        ]
+        if selection.includesDocuments { members.append(("doc", .text(LocalRoutes.text(document)))) }
+        return .object(members)
     }
 }

@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostCrypto
 import RoostWire
 
 /// Reading one document, or several revisions of it.
@@ -110,7 +111,6 @@ enum DocumentReading {
                 var text = text
                 text.attachmentsFollow = true
                 text.attachmentsSince = try DocumentText.newestKnown(known, of: document, in: snapshot)
-                if !text.attachments { text.attachmentsSince = .max }
                 return try MultipartDocument.part(document, text, snapshot, served)
             }
         }

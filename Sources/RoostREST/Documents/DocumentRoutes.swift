@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostCrypto
 import RoostWire
 
 /// One document.
@@ -23,13 +24,11 @@ enum DocumentRoutes {
         } else {
             document = try IncomingDocument(try await context.uncheckedJSON().root)
         }
-        if let own = document.id, own != id {
-            throw HTTPFailure.badRequest("Document ID must match the one in the URL: \(own)")
-        }
-        let saving = DocumentSaving(target)
+        // What the body says of the ID does not count, as in CouchDB: clients send only the last part of a design document's.
+        let saving = try DocumentSaving(target)
         guard try context.query.flag("new_edits", default: true) else {
             let revision = try await saving.insertAlone(document, id: id)
-            return saved(target, id, revision, status: 201)
+            return saved(target, id, revision, status: document.isDeleted ? 200 : 201)
         }
         let revision = try await saving.saveAlone(document, id: id, base: try document.base(context))
         let status = context.query["batch"] == "ok" ? 202 : document.isDeleted ? 200 : 201
@@ -39,7 +38,11 @@ enum DocumentRoutes {
     /// A new document, whose ID is made where it has none.
     static func post(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
-        let document = try IncomingDocument(try await context.json().root)
+        let value = try await context.json().root
+        if let id = value["_id"].string, id.hasPrefix("_local/") {
+            return try await LocalRoutes.save(target, String(id.dropFirst(7)), value)
+        }
+        let document = try IncomingDocument(value)
         let id = document.id ?? RandomText.hexadecimal(bytes: 16)
         if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target, id) }
         let revision = try await DocumentSaving(target).saveAlone(document, id: id, base: document.revision)
@@ -50,13 +53,11 @@ enum DocumentRoutes {
         let context = target.context
         let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
         let collection = target.collection
-        guard let base else {
-            guard let present = try collection.snapshot().getIncludingDeleted(id) else {
-                throw HTTPFailure.missing
-            }
-            throw present.isDeleted ? HTTPFailure.deleted : HTTPFailure.conflict
+        guard let present = try collection.snapshot().getIncludingDeleted(id) else {
+            throw HTTPFailure.missing
         }
-        guard try collection.snapshot().getIncludingDeleted(id) != nil else { throw HTTPFailure.missing }
+        if present.isDeleted { throw HTTPFailure.deleted }
+        guard let base else { throw HTTPFailure.conflict }
         let tombstone = try IncomingDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
         let revision = try await DocumentSaving(target).saveAlone(tombstone, id: id, base: base)
         return saved(target, id, revision, status: context.query["batch"] == "ok" ? 202 : 200)

@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostSync
 import RoostWire
 
 /// Saves what clients send, by the rules of every way in: design documents are for administrators of the database, `_users`
@@ -9,18 +10,27 @@ struct DocumentSaving: Sendable {
     let user: UserContext
     let mayDesign: Bool
     private let validations: [Hooks.Validation]
+    /// The design documents that have a validation.
+    private let designs: [Document]
+    private let security: [UInt8]
     private let router: Router
 
-    init(_ target: DatabaseContext) {
+    init(_ target: DatabaseContext) throws {
         served = target.served
         user = target.user
         mayDesign = target.security.isAdmin(target.user)
         router = target.context.router
         validations = router.hooks.validations.sorted { $0.key < $1.key }.map(\.value)
+        designs = router.hooks.languages.isEmpty ? [] : try Self.validatingDesigns(served.collection)
+        security = designs.isEmpty ? [] : try served.securityText()
     }
 
-    /// What must happen before the write: in `_users`, passwords are derived, which takes long.
+    /// What must happen before the write: in `_users`, passwords are derived, which takes long; in `_replicator`, documents must
+    /// ask for what can be.
     func prepare(_ document: IncomingDocument, id: String) async throws -> IncomingDocument {
+        if served.name.base == ReplicatorManager.databaseName {
+            try ReplicationRoutes.check(document, id: id)
+        }
         guard served.name.base == "_users" else { return document }
         router.accounts.forget()
         let old = try served.collection.get(id)
@@ -43,10 +53,7 @@ struct DocumentSaving: Sendable {
 
     /// Saves a revision that was made elsewhere.
     func insert(_ document: IncomingDocument, id: String, in batch: WriteBatch) throws {
-        guard let revision = document.revision else {
-            throw HTTPFailure.badRequest(
-                "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
-        }
+        let revision = try document.requireRevision()
         try check(document, id, batch)
         let history = document.history.isEmpty ? [revision] : document.history
         _ = try batch.insert(
@@ -58,11 +65,28 @@ struct DocumentSaving: Sendable {
         if id.hasPrefix("_design/"), !mayDesign {
             throw Security.refusal(user, "You are not a db or server admin.")
         }
-        guard !validations.isEmpty, !id.hasPrefix("_design/") else { return }
+        guard !validations.isEmpty || !designs.isEmpty, !id.hasPrefix("_design/") else { return }
         let old = try batch.get(id, in: served.collection)
         for validation in validations {
             try validation(document.examined(id), old, user)
         }
+        for design in designs {
+            guard let language = router.hooks.language(of: design) else { continue }
+            let question = ValidationQuestion(
+                new: document.text(id),
+                old: old.map { Array($0.json(with: [.id, .revision, .attachments, .md5Digests]).utf8) },
+                user: user.json(in: served.name.text).bytes, security: security)
+            if let refusal = try language.validate(question, of: design) { throw refusal }
+        }
+    }
+
+    private static func validatingDesigns(_ collection: DocumentCollection) throws -> [Document] {
+        let cursor = try collection.snapshot().cursor(DocumentSelection(prefix: "_design/"))
+        var designs: [Document] = []
+        while let design = try cursor.next() {
+            if design["validate_doc_update"].exists { designs.append(design) }
+        }
+        return designs
     }
 
     /// Runs one write that saves `document` alone.
@@ -79,7 +103,6 @@ struct DocumentSaving: Sendable {
     func insertAlone(_ document: IncomingDocument, id: String) async throws -> RevisionID {
         let document = try await prepare(document, id: id)
         try await served.database.write { batch in try insert(document, id: id, in: batch) }
-        guard let revision = document.revision else { throw HTTPFailure.invalidRevision }
-        return revision
+        return try document.requireRevision()
     }
 }

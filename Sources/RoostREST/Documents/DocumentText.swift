@@ -103,6 +103,9 @@ struct DocumentText: Sendable {
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
+    /// The digest by which clients know an attachment: the MD5 of its content.
+    static func digest(_ attachment: Attachment) -> String { attachment.md5 ?? attachment.digest }
+
     /// Whether the content of an attachment is sent.
     func sends(_ attachment: Attachment) -> Bool {
         (attachments || attachmentsFollow) && attachment.revisionPosition > attachmentsSince
@@ -113,7 +116,8 @@ struct DocumentText: Sendable {
         for (name, attachment) in Self.ordered(document) {
             var fields: [(String, JSON)] = [
                 ("content_type", .string(attachment.contentType ?? "application/octet-stream")),
-                ("revpos", .number(attachment.revisionPosition)), ("digest", .string(attachment.digest)),
+                ("revpos", .number(attachment.revisionPosition)),
+                ("digest", .string(Self.digest(attachment))),
             ]
             if !sends(attachment) {
                 fields += [("length", .number(attachment.length)), ("stub", true)]

@@ -41,12 +41,8 @@ struct IncomingDocument: Sendable {
         writer.endDictionary()
         properties = FleeceDocument(trusting: try writer.finish())
         for (name, member) in stated { try take(name, member) }
-        if let first = history.first {
-            if let revision, revision != first {
-                throw HTTPFailure(400, "doc_validation", "_rev is not the first of _revisions")
-            }
-            revision = first
-        }
+        // Where they disagree, the history counts, as in CouchDB: PouchDB sends one that ends at an ancestor of the same digest.
+        if let first = history.first { revision = first }
     }
 
     /// A copy of what is stored.
@@ -70,18 +66,22 @@ struct IncomingDocument: Sendable {
                 throw HTTPFailure.invalidRevision
             }
             self.revision = revision
-        case "_deleted": isDeleted = value.bool == true
+        case "_deleted":
+            guard let flag = value.bool else { throw Self.badMember(name) }
+            isDeleted = flag
         case "_revisions": history = try Self.history(value)
         case "_attachments":
-            guard let members = value.dictionary else {
-                throw HTTPFailure(400, "bad_request", "Attachments property must be a JSON object")
-            }
+            guard let members = value.dictionary else { throw Self.badMember(name) }
             for (name, attachment) in members {
                 try Self.checkAttachmentName(name)
                 attachments.append((name, attachment))
             }
-        default: throw HTTPFailure(400, "doc_validation", "Bad special document member: \(name)")
+        default: throw Self.badMember(name)
         }
+    }
+
+    private static func badMember(_ name: String) -> HTTPFailure {
+        HTTPFailure(400, "doc_validation", "Bad special document member: \(name)")
     }
 
     private static func history(_ value: FleeceValue) throws -> [RevisionID] {
@@ -93,6 +93,26 @@ struct IncomingDocument: Sendable {
             }
             return revision
         }
+    }
+
+    /// - Throws: 400 for what no document can be called.
+    static func checkID(_ id: String) throws {
+        if id.isEmpty { throw HTTPFailure(400, "illegal_docid", "Document id must not be empty") }
+        guard !id.hasPrefix("_") || id.hasPrefix("_design/") || id.hasPrefix("_local/") else {
+            throw HTTPFailure(400, "illegal_docid", "Only reserved document ids may start with underscore.")
+        }
+    }
+
+    /// The revision of a document that was made elsewhere.
+    ///
+    /// - Throws: 400 where there is none.
+    @discardableResult
+    func requireRevision() throws -> RevisionID {
+        guard let revision else {
+            throw HTTPFailure.badRequest(
+                "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
+        }
+        return revision
     }
 
     /// - Throws: 400 in the words by which replicators know to pass the document over.
@@ -178,6 +198,25 @@ struct IncomingDocument: Sendable {
     /// As hooks see it.
     func examined(_ id: String) -> ExaminedDocument {
         ExaminedDocument(id: id, isDeleted: isDeleted, properties: properties.root.dictionary ?? .empty)
+    }
+
+    /// As functions of design documents see it: JSON.
+    func text(_ id: String) -> [UInt8] {
+        var members: [(String, JSON)] = [("_id", .string(id))]
+        if let revision { members.append(("_rev", .string(revision.description))) }
+        if isDeleted { members.append(("_deleted", true)) }
+        if !history.isEmpty { members.append(("_revisions", DocumentText.revisions(history))) }
+        if !attachments.isEmpty {
+            let list = attachments.map { name, value -> (String, JSON) in
+                let type = blobs[name]?.contentType ?? value["content_type"].string
+                return (name, ["content_type": type.map { .string($0) } ?? .null, "stub": true])
+            }
+            members.append(("_attachments", .object(list)))
+        }
+        let text = JSON.object(members).bytes
+        let properties = properties.root.jsonBytes()
+        guard properties.count > 2 else { return text }
+        return text.dropLast() + [UInt8(ascii: ",")] + properties.dropFirst()
     }
 
     /// Adds an attachment, in place of one of that name.

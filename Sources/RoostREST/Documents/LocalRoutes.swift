@@ -8,9 +8,7 @@ enum LocalRoutes {
         let context = target.context
         try context.allow("GET", "PUT", "POST", "DELETE", "COPY")
         switch context.method {
-        case "PUT", "POST":
-            let object = try await context.uncheckedJSON()
-            return answer(context, name, try await save(target.served, name, object.root))
+        case "PUT", "POST": return try await save(target, name, try await context.uncheckedJSON().root)
         case "DELETE":
             let base = try base(context.query["rev"] ?? EntityTag.revision(context.headers["If-Match"]))
             try await delete(target.served, name, base)
@@ -33,6 +31,14 @@ enum LocalRoutes {
             text += properties.utf8.dropFirst()
         }
         return text
+    }
+
+    /// Saves what a client sent under a name, and answers it.
+    static func save(
+        _ target: DatabaseContext, _ name: String, _ value: FleeceValue
+    ) async throws -> HTTPResponse {
+        let revision = try await save(target.served, name, value)
+        return answer(target.context, name, revision, status: revision == 0 ? 200 : 201)
     }
 
     /// Saves what a client sent under a name.

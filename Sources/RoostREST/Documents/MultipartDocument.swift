@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostCrypto
 import RoostWire
 
 /// A document whose attachments stand beside its JSON: multipart/related, in both directions.
@@ -47,9 +48,32 @@ enum MultipartDocument {
         let encoding = part.headers["Content-Encoding"] ?? value["encoding"].string
         let isCompressed = encoding?.lowercased() == "gzip"
         let type = value["content_type"].string ?? part.headers["Content-Type"] ?? "application/octet-stream"
-        return try await target.served.database.store(
-            isCompressed ? GunzipBody(part.body) : part.body, contentType: type,
-            compression: isCompressed ? .always : .never, limit: limit)
+        let stored = try await target.served.database.store(
+            part.body, contentType: type, isCompressed: isCompressed, limit: limit)
+        try check(stored, is: value, isCompressed: isCompressed)
+        return stored.blob
+    }
+
+    /// Compares what came with what the document says of it, so that nothing that was cut short or mixed up is stored.
+    ///
+    /// Lengths and digests may be those of the content, or of the gzip that it came as: clients differ.
+    private static func check(_ stored: StoredBody, is value: FleeceValue, isCompressed: Bool) throws {
+        let (blob, received) = (stored.blob, stored.received)
+        let lengths = isCompressed ? [received, blob.length] : [received]
+        for claimed in [value["length"], isCompressed ? value["encoded_length"] : .undefined] {
+            guard let claimed = claimed.uint64, !lengths.contains(claimed) else { continue }
+            throw HTTPFailure.badRequest(
+                "attachment \(received < claimed ? "shorter" : "longer") than expected: \(received) bytes, not \(claimed)"
+            )
+        }
+        guard let claimed = value["digest"].string else { return }
+        // Digests of other kinds are some client's own business.
+        guard claimed.hasPrefix("md5-") || claimed.hasPrefix("sha1-"),
+            ![blob.digest, Attachment(blob).md5, stored.receivedMD5].contains(claimed)
+        else { return }
+        throw HTTPFailure(
+            400, "content_md5_mismatch",
+            "An attachment has not the digest \(claimed). Was it changed on the way?")
     }
 
     // MARK: Writing

@@ -41,6 +41,15 @@ public struct Hooks: Sendable {
     /// Filters of `_changes`, by the name that clients give: `design/name`.
     public var filters: [String: Filter] = [:]
 
+    /// The languages in which design documents may have functions of their own. Default: none.
+    public var languages: [any DesignLanguage] = []
+
     /// None.
     public init() {}
+
+    /// The language of a design document, JavaScript unless it says another; `nil` for one that is not run here.
+    func language(of design: Document) -> (any DesignLanguage)? {
+        let name = design["language"].string ?? "javascript"
+        return languages.first { $0.name == name }
+    }
 }

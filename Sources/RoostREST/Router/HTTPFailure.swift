@@ -1,4 +1,5 @@
 import Roost
+import RoostQuery
 import RoostWire
 
 /// An answer that tells of a failure, in the words that CouchDB's clients compare.
@@ -50,6 +51,8 @@ struct HTTPFailure: Error, Sendable {
         case let refusal as ValidationFailure: self = refusal.failure
         case let error as DatabaseError: self.init(error)
         case let error as WireError: self.init(error)
+        case let error as ViewError: self.init(error)
+        case let error as LanguageError: self.init(error)
         case is CancellationError: self.init(503, "service unavailable", "The request was cancelled.")
         default: self.init(500, "unknown_error", "\(error)")
         }
@@ -66,8 +69,28 @@ struct HTTPFailure: Error, Sendable {
         self.init(error.status, word, error.description)
     }
 
+    private init(_ error: LanguageError) {
+        switch error.code {
+        case .unavailable: self.init(501, "not_implemented", error.description)
+        case .failed: self.init(500, "unknown_error", error.description)
+        case .tooLong: self.init(500, "timeout", error.description)
+        }
+    }
+
+    private init(_ error: ViewError) {
+        switch error.code {
+        case .invalidParameters: self = .invalidQuery(error.message)
+        case .notFound: self.init(404, "not_found", error.message)
+        case .invalidView: self.init(400, "compilation_error", error.message)
+        case .notReducible: self.init(400, "builtin_reduce_error", error.message)
+        case .unsupportedLanguage: self.init(501, "not_implemented", error.message)
+        default: self.init(500, "unknown_error", error.message)
+        }
+    }
+
     private init(_ error: DatabaseError) {
         switch error.code {
+        case .invalidQuery: self.init(400, "invalid_selector", error.message)
         case .conflict: self = .conflict
         case .invalidDocumentID: self.init(400, "illegal_docid", error.message)
         case .invalidRevisionID: self = .invalidRevision

@@ -45,6 +45,13 @@ struct Query: Sendable {
         return nil
     }
 
+    /// The same parameters but one.
+    func without(_ name: String) -> Query {
+        var copy = self
+        copy.parameters[name] = nil
+        return copy
+    }
+
     /// The same parameters with those of a JSON object in their place.
     func overridden(by object: FleeceDictionary) -> Query {
         var copy = self

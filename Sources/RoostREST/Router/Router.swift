@@ -1,4 +1,6 @@
 import Roost
+import RoostCrypto
+import RoostSync
 import RoostWire
 
 /// CouchDB's API as a function from a request to a response, without a socket anywhere.
@@ -20,7 +22,11 @@ public final class Router: Sendable {
     public let options: RouterOptions
     /// The app's own functions.
     public let hooks: Hooks
+    /// The replications that `_replicator` and `_replicate` ask for. Those of documents wait until it is started.
+    public let replicator: ReplicatorManager
     let accounts: Accounts
+    /// The threads on which indexes are built and asked.
+    let workers = WorkerPool(limit: 8)
 
     /// A router for these databases.
     public init(
@@ -29,7 +35,17 @@ public final class Router: Sendable {
         self.databases = databases
         self.options = options
         self.hooks = hooks
-        accounts = Accounts(options)
+        accounts = Accounts(options, sessionSecret: databases.sessionSecret)
+        replicator = ReplicatorManager(
+            ReplicatorManager.Databases { name in
+                try ServedDatabase.collection(of: try DatabaseName(name), in: databases, creating: false)
+            } create: { name in
+                guard
+                    let collection = try ServedDatabase.collection(
+                        of: try DatabaseName(name), in: databases, creating: true)
+                else { throw HTTPFailure.noDatabase }
+                return collection
+            })
     }
 
     /// Answers a request as whoever its `Authorization` or its cookie says, with CORS: what a listener calls.

@@ -1,4 +1,5 @@
 import Roost
+import RoostQuery
 import RoostWire
 
 /// Which handler a path leads to.
@@ -15,7 +16,7 @@ enum Routes {
     }
 
     private static func respondOfDatabase(_ context: RequestContext) async throws -> HTTPResponse {
-        let name = try DatabaseName(context.path[0])
+        guard let name = try databaseName(context) else { throw HTTPFailure.noDatabase }
         if context.path.count == 1, ["PUT", "DELETE"].contains(context.method) {
             return try DatabaseRoutes.createOrDelete(context, name)
         }
@@ -32,16 +33,25 @@ enum Routes {
             rest.replaceSubrange(0...1, with: ["\(function)/\(rest[1])"])
         }
         if rest[0].hasPrefix("_local/") {
-            return try await LocalRoutes.respond(target, String(rest.joined(separator: "/").dropFirst(7)))
+            guard rest.count == 1 else {
+                throw HTTPFailure.badRequest("_local documents do not accept attachments.")
+            }
+            return try await LocalRoutes.respond(target, String(rest[0].dropFirst(7)))
         }
         if rest[0].hasPrefix("_design/") {
             guard rest.count > 1, rest[1].hasPrefix("_") else {
                 return try await respondOfDocument(target, rest[0], Array(rest.dropFirst()))
             }
-            return try DesignRoutes.respond(target, rest[0], Array(rest.dropFirst()))
+            return try await DesignRoutes.respond(target, rest[0], Array(rest.dropFirst()))
         }
         if rest[0].hasPrefix("_") { return try await DatabaseRoutes.respond(target, function: rest) }
         return try await respondOfDocument(target, rest[0], Array(rest.dropFirst()))
+    }
+
+    /// The name that the path begins with; `nil` where one that can be none is read only, which clients do to look whether it
+    /// is there.
+    private static func databaseName(_ context: RequestContext) throws -> DatabaseName? {
+        context.method == "GET" ? try? DatabaseName(context.path[0]) : try DatabaseName(context.path[0])
     }
 
     private static func respondOfDocument(
@@ -58,20 +68,16 @@ enum Routes {
     ///
     /// - Throws: 404.
     static func open(_ name: DatabaseName, _ context: RequestContext) throws -> ServedDatabase {
-        // `_users` is there from the beginning, as in a CouchDB that has been set up.
-        let isSystem = name.base == "_users"
-        guard let database = try context.router.databases.open(name, creating: isSystem) else {
-            throw HTTPFailure.noDatabase
+        // These are there from the beginning, as in a CouchDB that has been set up.
+        let isSystem = ["_users", "_replicator"].contains(name.base)
+        guard
+            let collection = try ServedDatabase.collection(
+                of: name, in: context.router.databases, creating: isSystem)
+        else { throw HTTPFailure.noDatabase }
+        for language in context.router.hooks.languages {
+            collection.database.register(language.viewCompiler)
         }
-        guard let place = name.collection else {
-            return try ServedDatabase(name, database, database.defaultCollection)
-        }
-        do throws(DatabaseError) {
-            let collection = try database.collection(place.name, scope: place.scope, createIfMissing: false)
-            return try ServedDatabase(name, database, collection)
-        } catch {
-            throw error.code == .notFound || error.code == .invalidName ? HTTPFailure.noDatabase : error
-        }
+        return try ServedDatabase(name, collection.database, collection)
     }
 }
 

@@ -102,18 +102,32 @@ enum DatabaseRoutes {
             try target.security.requireAdmin(target.user)
             try context.checkIsJSON()
             if path == ["_compact"] { compact(target.served.database) }
+            if path.count > 1, path[0] == "_compact", try target.collection.get("_design/\(path[1])") == nil {
+                throw HTTPFailure.missing
+            }
+            if path == ["_view_cleanup"] {
+                let collection = target.collection
+                try await context.router.workers.run { _ = try collection.cleanUpViews() }
+            }
             return context.answer(202, ["ok": true])
         case "_ensure_full_commit":
             try context.allow("POST")
             try context.checkIsJSON()
             return context.answer(
                 201, ["ok": true, "instance_start_time": .string(target.served.instanceStartTime)])
-        case "_find", "_index", "_explain", "_shards", "_sync_shards", "_auto_purge":
+        case "_find":
+            try context.allow("POST")
+            return try await FindRoutes.find(target)
+        case "_explain":
+            try context.allow("POST")
+            return try await FindRoutes.explain(target)
+        case "_index": return try await IndexRoutes.respond(target, Array(path.dropFirst()))
+        case "_shards", "_sync_shards", "_auto_purge":
             throw HTTPFailure.notImplemented(path[0])
         case "_temp_view": throw HTTPFailure(410, "gone", "Temporary views are not supported in CouchDB")
         case "_partition": throw HTTPFailure.badRequest("database is not partitioned")
         default:
-            if context.method == "GET" || context.method == "PUT" {
+            if context.method == "PUT" {
                 throw HTTPFailure(
                     400, "illegal_docid", "Only reserved document ids may start with underscore.")
             }
@@ -127,7 +141,10 @@ enum DatabaseRoutes {
         if context.method == "GET" { return context.answer(.text(try target.served.securityText())) }
         try target.security.requireAdmin(target.user)
         let object = try await context.object()
-        for group in ["admins", "members"] {
+        for group in ["admins", "members"] where object.root[group].exists {
+            guard object.root[group].dictionary != nil else {
+                throw HTTPFailure.badRequest("\(group) must be a JSON object")
+            }
             for list in ["names", "roles"] where object.root[group][list].exists {
                 guard object.root[group][list].array?.allSatisfy({ $0.kind == .string }) == true else {
                     throw HTTPFailure.badRequest("\(group).\(list) must be a JSON list of strings")

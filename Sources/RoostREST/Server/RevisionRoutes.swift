@@ -19,9 +19,8 @@ enum RevisionRoutes {
     static func difference(_ target: DatabaseContext, isDiff: Bool) async throws -> HTTPResponse {
         let snapshot = try target.collection.snapshot()
         var rows: [(String, JSON)] = []
-        for (id, texts) in try await revisions(target) {
-            let offered = try RevisionID.named(texts)
-            let found = try snapshot.missingRevisions(of: id, from: offered)
+        let offered = try await revisions(target).map { ($0.id, try RevisionID.named($0.texts)) }
+        for ((id, _), found) in zip(offered, try snapshot.missingRevisions(from: offered)) {
             guard !found.missing.isEmpty else { continue }
             let missing = JSON.strings(found.missing.map(\.description))
             guard isDiff else {

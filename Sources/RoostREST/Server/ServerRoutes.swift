@@ -1,4 +1,5 @@
 import Roost
+import RoostCrypto
 import RoostWire
 
 /// What concerns no single database.
@@ -17,13 +18,13 @@ enum ServerRoutes {
         case "_up":
             try context.allow("GET")
             return context.answer(["status": "ok", "seeds": [:]])
+        case "_utils": return try AdministrationPage.respond(context)
         case "_all_dbs": return try allDatabases(context)
         case "_dbs_info": return try await information(context)
         case "_uuids": return try uuids(context)
-        case "_active_tasks":
-            try context.allow("GET")
-            try Security.requireServerAdmin(context.user)
-            return context.answer([])
+        case "_active_tasks": return try await ReplicationRoutes.activeTasks(context)
+        case "_replicate": return try await ReplicationRoutes.replicate(context)
+        case "_scheduler": return try await ReplicationRoutes.scheduler(context)
         case "_membership":
             try context.allow("GET")
             try Security.requireServerAdmin(context.user)
@@ -32,8 +33,7 @@ enum ServerRoutes {
             ])
         case "_cluster_setup": return try clusterSetup(context)
         case "_node": return try await NodeRoutes.respond(context)
-        case "_replicate", "_scheduler", "_db_updates", "_search_analyze", "_nouveau_analyze", "_reshard",
-            "_dedup", "_utils":
+        case "_db_updates", "_search_analyze", "_nouveau_analyze", "_reshard", "_dedup":
             throw HTTPFailure.notImplemented(context.path[0])
         default: throw HTTPFailure.noDatabase
         }

@@ -28,14 +28,15 @@ enum SessionRoutes {
             name = object["name"].string ?? object["username"].string
             password = object["password"].string
         }
+        guard let name else { throw HTTPFailure.badRequest("request body must contain a username") }
         let accounts = context.router.accounts
         do {
             let user = try await accounts.logIn(
-                name ?? "", password ?? "", from: context.request.peer, context.router.databases)
-            return context.answer(
+                name, password ?? "", from: context.request.peer, context.router.databases)
+            return try context.answer(
                 200,
                 ["ok": true, "name": user.name.map { .string($0) } ?? .null, "roles": .strings(user.roles)],
-                headers: ["Set-Cookie": accounts.cookie(user.name ?? "")])
+                headers: ["Set-Cookie": accounts.cookie(user.name ?? "", context.router.databases)])
         } catch var failure as HTTPFailure {
             failure.headers["Set-Cookie"] = SessionCookie.cleared
             throw failure

@@ -5,6 +5,9 @@ import RoostWire
 actor Connection {
     /// What is still read of a body that nobody wanted, so that the next request is found behind it.
     private static let mostDrained = 1 << 20
+    /// How many nanoseconds a client may go on sending after the answer, and how many of them without a byte.
+    private static let longestLinger: UInt64 = 30_000_000_000
+    private static let longestSilence: UInt64 = 2_000_000_000
 
     private let channel: SocketChannel
     private let handler: any RequestHandler
@@ -99,11 +102,9 @@ actor Connection {
         let mayGoOn = !expectsContinue && bodyFailure == nil && !activity.isStopping
         let (written, goesOn) = await write(response, head, keepsAlive: head.keepsAlive && mayGoOn)
         log(head, response.status, written, start)
-        guard goesOn else {
-            await lingerBeforeClose()
-            return false
-        }
-        return await drain()
+        if goesOn, await drain() { return true }
+        await lingerBeforeClose()
+        return false
     }
 
     fileprivate func nextBodyBytes() async throws -> [UInt8]? {
@@ -187,12 +188,14 @@ actor Connection {
         await lingerBeforeClose()
     }
 
-    /// Takes what the client still sends for a moment: closing at once would make its system throw the answer away.
+    /// Takes what the client still sends, and forgets it: many clients read the answer only when they have sent all, and
+    /// closing before would make the system throw the answer away.
     private func lingerBeforeClose() async {
-        setDeadline(2)
-        var left = Self.mostDrained
         channel.finishWriting()
-        while left > 0, let bytes = await channel.read() { left -= bytes.count }
+        let end = SocketChannel.now + Self.longestLinger
+        repeat {
+            channel.setDeadline(min(end, SocketChannel.now + Self.longestSilence))
+        } while await channel.read() != nil
     }
 
     static func failure(_ status: Int, _ reason: String) -> HTTPResponse {

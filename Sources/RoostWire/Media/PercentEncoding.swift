@@ -48,7 +48,8 @@ public enum PercentEncoding {
 
 /// The parameters of a query, `a=1&b=2`, or of a form.
 public struct QueryParameters: Sendable, Equatable {
-    private var values: [String: String] = [:]
+    /// All of them; of a name that stands twice, the last.
+    public private(set) var values: [String: String] = [:]
 
     /// No parameters.
     public init() {}

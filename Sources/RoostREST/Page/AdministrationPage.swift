@@ -1,0 +1,50 @@
+import Foundation
+import RoostCrypto
+import RoostWire
+
+/// The page at `/_utils`: databases, documents, queries and changes, for people. One text, without other files, that asks
+/// the server it came from and nobody else; it has no rights of its own.
+enum AdministrationPage {
+    static func respond(_ context: RequestContext) throws -> HTTPResponse {
+        try context.allow("GET")
+        return HTTPResponse(
+            200,
+            headers: [
+                "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy,
+                "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache",
+            ], body: .bytes(html))
+    }
+
+    /// Only this script runs, whatever is stored in documents.
+    private static let policy =
+        "default-src 'none'; script-src '\(digest(script))'; style-src '\(digest(style))'; connect-src 'self'; "
+        + "img-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+
+    private static let html = Array(
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>Roost</title>
+        <style>\(style)</style>
+        </head>
+        <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        <header><a class="brand" href="#/">Roost</a><nav id="path" aria-label="Where you are"></nav>
+        <span id="user"></span></header>
+        <main id="main" tabindex="-1"><p>Loading…</p></main>
+        <p id="notice" role="status" aria-live="polite"></p>
+        <noscript>This page needs JavaScript.</noscript>
+        <script>\(script)</script>
+        </body>
+        </html>
+
+        """.utf8)
+
+    private static func digest(_ text: String) -> String {
+        "sha256-" + Data(SHA256.hash(Array(text.utf8)).bytes).base64EncodedString()
+    }
+}

@@ -1,0 +1,175 @@
+import Fleece
+import Roost
+import RoostCrypto
+import RoostQuery
+import RoostWire
+
+/// `_index`: indexes for `_find`, kept as design documents, as CouchDB keeps them, so that they replicate.
+enum IndexRoutes {
+    static func respond(_ target: DatabaseContext, _ path: [String]) async throws -> HTTPResponse {
+        let context = target.context
+        if path == ["_bulk_delete"] {
+            try context.allow("POST")
+            return try await deleteAll(target)
+        }
+        if path.isEmpty {
+            try context.allow("GET", "POST")
+            return context.method == "GET" ? try list(target) : try await create(target)
+        }
+        try context.allow("DELETE")
+        // `_design/x/json/y`, or without the first part.
+        var path = path
+        if path.first == "_design" { path.removeFirst() }
+        guard path.count == 3, path[1] == "json" else { throw HTTPFailure.missing }
+        let design = path[0].hasPrefix("_design/") ? path[0] : "_design/\(path[0])"
+        try await delete(design, name: path[2], target)
+        return context.answer(["ok": true])
+    }
+
+    // MARK: Listing
+
+    private static func list(_ target: DatabaseContext) throws -> HTTPResponse {
+        let indexes = try target.collection.mangoIndexes()
+        return target.context.answer([
+            "total_rows": .number(indexes.count + 1),
+            "indexes": .array([allDocuments] + indexes.map(description)),
+        ])
+    }
+
+    /// The index that there always is.
+    static var allDocuments: JSON {
+        [
+            "ddoc": nil, "name": "_all_docs", "type": "special",
+            "def": ["fields": [["_id": "asc"]]],
+        ]
+    }
+
+    static func description(_ index: MangoIndex) -> JSON {
+        var definition: [(String, JSON)] = [
+            ("fields", .array(index.fields.map { .object([($0.name, .string($0.direction))]) }))
+        ]
+        if index.filter.exists {
+            definition.append(("partial_filter_selector", .text(index.filter.jsonBytes())))
+        }
+        return [
+            "ddoc": .string(index.design), "name": .string(index.name), "type": "json",
+            "partitioned": false, "def": .object(definition),
+        ]
+    }
+
+    // MARK: Making
+
+    private static func create(_ target: DatabaseContext) async throws -> HTTPResponse {
+        let context = target.context
+        let body = try await context.object().root
+        let type = body["type"].string ?? "json"
+        if type == "text" || type == "nouveau" { throw HTTPFailure.notImplemented("The index type \(type)") }
+        guard type == "json" else { throw HTTPFailure(400, "invalid_index", "Unknown index type: \(type)") }
+        guard body["index"].exists else {
+            throw HTTPFailure(400, "missing_required_key", "Missing required key: index")
+        }
+        let fields = try fields(body["index"]["fields"])
+        let filter = body["index"]["partial_filter_selector"]
+        if filter.exists { try check(filter, target) }
+        var map: [(String, JSON)] = [("fields", .object(fields.map { ($0.0, .string($0.1)) }))]
+        map.append(("partial_filter_selector", filter.exists ? .text(filter.jsonBytes()) : [:]))
+        let view: JSON = [
+            "map": .object(map), "reduce": "_count",
+            "options": ["def": ["fields": .array(fields.map { .object([($0.0, .string($0.1))]) })]],
+        ]
+        let digest = RandomText.text(Array(SHA256.hash(view.bytes).bytes.prefix(20)))
+        let name = body["name"].string ?? digest
+        var design = body["ddoc"].string ?? digest
+        if !design.hasPrefix("_design/") { design = "_design/\(design)" }
+        let old = try target.collection.get(design)
+        let answer: (String) -> HTTPResponse = { result in
+            context.answer([
+                "result": .string(result), "id": .string(design), "name": .string(name),
+            ])
+        }
+        if let old, old["language"].string != "query" {
+            throw HTTPFailure(
+                400, "invalid_design_doc_language", "\(design) is a design document of another language.")
+        }
+        if try old?["views"][name] == FleeceDocument(json: view.bytes).root { return answer("exists") }
+        var views: [(String, JSON)] = []
+        for (other, value) in old?["views"].dictionary ?? .empty where other != name {
+            views.append((other, .text(value.jsonBytes())))
+        }
+        try await save(design, views + [(name, view)], replacing: old, target)
+        return answer("created")
+    }
+
+    /// The fields of a definition, with their directions.
+    private static func fields(_ value: FleeceValue) throws -> [(String, String)] {
+        let fields = value.array?.map { item -> (String, String)? in
+            if let name = item.string { return (name, "asc") }
+            guard let member = item.dictionary?.first, item.dictionary?.count == 1,
+                let direction = member.value.string, ["asc", "desc"].contains(direction)
+            else { return nil }
+            return (member.key, direction)
+        }
+        guard let fields, !fields.isEmpty, !fields.contains(where: { $0 == nil }) else {
+            throw HTTPFailure(
+                400, "invalid_index_fields",
+                "`fields` must be an array of names, or of objects of a name and \"asc\" or \"desc\".")
+        }
+        let found = fields.compactMap { $0 }
+        guard Set(found.map(\.1)).count == 1 else {
+            throw HTTPFailure(
+                400, "unsupported_mixed_sort", "Sorts currently only support a single direction")
+        }
+        return found
+    }
+
+    private static func check(_ filter: FleeceValue, _ target: DatabaseContext) throws {
+        _ = try MangoFilter(DocumentValue(filter) ?? nil, of: target.collection)
+    }
+
+    private static func save(
+        _ design: String, _ views: [(String, JSON)], replacing old: Document?, _ target: DatabaseContext
+    ) async throws {
+        let text: JSON = ["language": "query", "views": .object(views)]
+        let document = try IncomingDocument(FleeceDocument(json: text.bytes).root)
+        _ = try await DocumentSaving(target).saveAlone(document, id: design, base: old?.revision)
+    }
+
+    // MARK: Deleting
+
+    /// Takes an index out of its design document, which goes with the last one.
+    private static func delete(_ design: String, name: String?, _ target: DatabaseContext) async throws {
+        guard let old = try target.collection.get(design), old["language"].string == "query",
+            name.map({ old["views"][$0].exists }) ?? true
+        else { throw HTTPFailure.missing }
+        var views: [(String, JSON)] = []
+        for (other, value) in old["views"].dictionary ?? .empty where name != nil && other != name {
+            views.append((other, .text(value.jsonBytes())))
+        }
+        if views.isEmpty {
+            let tombstone = try IncomingDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
+            _ = try await DocumentSaving(target).saveAlone(tombstone, id: design, base: old.revision)
+        } else {
+            try await save(design, views, replacing: old, target)
+        }
+    }
+
+    private static func deleteAll(_ target: DatabaseContext) async throws -> HTTPResponse {
+        guard let names = try await target.context.object().root["docids"].array else {
+            throw HTTPFailure.badRequest("`docids` member must be an array.")
+        }
+        var (done, failed): ([JSON], [JSON]) = ([], [])
+        for case let name? in names.map(\.string) {
+            let design = name.hasPrefix("_design/") ? name : "_design/\(name)"
+            do {
+                try await delete(design, name: nil, target)
+                done.append(["id": .string(design), "ok": true])
+            } catch {
+                let failure = HTTPFailure(error)
+                failed.append([
+                    "id": .string(design), "error": .string(failure.error), "reason": .string(failure.reason),
+                ])
+            }
+        }
+        return target.context.answer(["success": .array(done), "fail": .array(failed)])
+    }
+}

@@ -1,0 +1,96 @@
+import Fleece
+import Roost
+import RoostCrypto
+import RoostQuery
+import RoostWire
+
+/// The views of a design document.
+enum ViewRoutes {
+    /// `_view/NAME` and `_view/NAME/queries`.
+    static func respond(
+        _ target: DatabaseContext, _ design: String, _ path: [String]
+    ) async throws -> HTTPResponse {
+        let context = target.context
+        guard let name = path.first, path.count == 1 || path == [name, "queries"] else {
+            throw HTTPFailure.missing
+        }
+        try context.allow("GET", "POST")
+        var query = context.query
+        var keys: [FleeceValue]?
+        var queries: [FleeceValue]?
+        if context.method == "POST" {
+            let body = try await context.object().root
+            if path.count > 1 {
+                guard let list = body["queries"].array else {
+                    throw HTTPFailure.badRequest("POST body must include `queries` parameter.")
+                }
+                queries = Array(list)
+            } else {
+                query = query.overridden(by: body.dictionary ?? .empty)
+                keys = try list(body["keys"])
+            }
+        } else if path.count > 1 {
+            throw HTTPFailure.method(["POST"])
+        }
+        let view = try view(name, design, target)
+        guard let queries else {
+            return try await context.stream(try body(view, query, keys, target))
+        }
+        var results: [JSON] = []
+        for value in queries {
+            let query = context.query.overridden(by: value.dictionary ?? .empty)
+            results.append(.text(try await body(view, query, list(value["keys"]), target).collect()))
+        }
+        return context.answer(["results": .array(results)])
+    }
+
+    private static func list(_ keys: FleeceValue) throws -> [FleeceValue]? {
+        guard keys.exists else { return nil }
+        guard let list = keys.array else {
+            throw HTTPFailure.badRequest("`keys` member must be an array.")
+        }
+        return Array(list)
+    }
+
+    private static func body(
+        _ view: ViewBody.DesignView, _ query: Query, _ keys: [FleeceValue]?, _ target: DatabaseContext
+    ) throws -> ViewBody {
+        var query = query
+        // Those of a body have been read, and may be longer than a parameter's text should be.
+        if keys != nil { query = query.without("keys") }
+        let parameters = try ViewQuery(query, keys: keys, isReduced: view.isReduced)
+        return try ViewBody(view, parameters, target, query)
+    }
+
+    /// - Throws: 404 for what is not there, in CouchDB's words; 501 for a language that nothing here compiles.
+    static func view(
+        _ name: String, _ design: String, _ target: DatabaseContext
+    ) throws -> ViewBody.DesignView {
+        guard let document = try target.collection.get(design) else { throw HTTPFailure.missing }
+        guard document["views"][name].exists else {
+            throw HTTPFailure(404, "not_found", "missing_named_view")
+        }
+        return try target.collection.view(name, of: design)
+    }
+
+    /// `_info`.
+    static func information(_ target: DatabaseContext, _ design: String) async throws -> HTTPResponse {
+        let (context, collection) = (target.context, target.collection)
+        try context.allow("GET")
+        guard let document = try collection.get(design) else { throw HTTPFailure.missing }
+        let found = try await context.router.workers.run { try collection.designInformation(design) }
+        let signature = SHA256.hash(document["views"].jsonBytes()).bytes.prefix(16)
+        let pending = JSON.number(found.pending)
+        return context.answer([
+            "name": .string(String(design.dropFirst("_design/".count))),
+            "view_index": [
+                "update_seq": .number(found.sequence), "purge_seq": 0,
+                "updater_running": .bool(found.isUpdating), "compact_running": false,
+                "waiting_commit": false, "waiting_clients": 0, "row_count": .number(found.rows),
+                "updates_pending": ["minimum": pending, "preferred": pending, "total": pending],
+                "language": .string(document["language"].string ?? "javascript"),
+                "signature": .string(RandomText.text(Array(signature))),
+            ],
+        ])
+    }
+}

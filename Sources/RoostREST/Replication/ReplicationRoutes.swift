@@ -1,0 +1,118 @@
+import Fleece
+import Roost
+import RoostSync
+import RoostWire
+
+/// Replications that the server runs: `_replicate`, `_scheduler` and `_active_tasks`. For administrators: they reach out to wherever
+/// they are told to.
+enum ReplicationRoutes {
+    // MARK: _replicate
+
+    static func replicate(_ context: RequestContext) async throws -> HTTPResponse {
+        try context.allow("POST")
+        try Security.requireServerAdmin(context.user)
+        let body = try await context.object()
+        let request: ReplicationRequest
+        do {
+            request = try ReplicationRequest(DocumentValue(body.root) ?? .null)
+        } catch let error as ReplicationRequestError {
+            throw HTTPFailure.badRequest(error.description)
+        }
+        do {
+            switch try await context.router.replicator.replicate(request) {
+            case .finished(let status): return context.answer(200, try result(status))
+            case .running(let id): return context.answer(202, ["ok": true, "_local_id": .string(id)])
+            case .cancelled(let id): return context.answer(200, ["ok": true, "_local_id": .string(id)])
+            }
+        } catch is UnknownJobError {
+            throw HTTPFailure(404, "not_found", "There is no such replication.")
+        } catch let error as MissingDatabaseError {
+            throw HTTPFailure(404, "db_not_found", "could not open \(error.name)")
+        } catch let error as RemoteError {
+            throw HTTPFailure(
+                error.status == 404 ? 404 : 500, error.status == 404 ? "db_not_found" : "replication_error",
+                "\(error)")
+        } catch let error as TransportError {
+            throw HTTPFailure(500, "replication_error", error.description)
+        }
+    }
+
+    private static func result(_ status: ReplicationStatus) throws -> JSON {
+        guard let checkpoint = status.checkpoint, let position = checkpoint.position else {
+            return ["ok": true, "no_changes": true, "replication_id_version": 4]
+        }
+        let history = checkpoint.history.map { session -> JSON in
+            [
+                "session_id": .string(session.id), "recorded_seq": .text(Array(session.position.json.utf8)),
+                "end_last_seq": .text(Array(session.position.json.utf8)),
+                "missing_checked": .number(session.missingChecked),
+                "missing_found": .number(session.missingFound),
+                "docs_read": .number(session.docsRead), "docs_written": .number(session.docsWritten),
+                "doc_write_failures": .number(session.docWriteFailures),
+            ]
+        }
+        var members: [(String, JSON)] = [("ok", true)]
+        if status.pushed.checked == 0 { members.append(("no_changes", true)) }
+        members += [
+            ("session_id", .string(checkpoint.session)),
+            ("source_last_seq", .text(Array(position.json.utf8))),
+            ("replication_id_version", 4), ("history", .array(history)),
+        ]
+        return .object(members)
+    }
+
+    // MARK: _scheduler
+
+    static func scheduler(_ context: RequestContext) async throws -> HTTPResponse {
+        try context.allow("GET")
+        try Security.requireServerAdmin(context.user)
+        let path = Array(context.path.dropFirst())
+        let replicator = context.router.replicator
+        switch path.first {
+        case "jobs" where path.count <= 2:
+            return try answer("jobs", await replicator.jobRows(), path.count == 2 ? path[1] : nil, context)
+        case "docs" where path.count <= 3 && (path.count == 1 || path[1] == ReplicatorManager.databaseName):
+            return try answer(
+                "docs", try await replicator.documentRows(), path.count == 3 ? path[2] : nil, context)
+        default: throw HTTPFailure.missing
+        }
+    }
+
+    /// One of the rows, or a page of them.
+    private static func answer(
+        _ name: String, _ rows: [(id: String, row: DocumentValue)], _ id: String?, _ context: RequestContext
+    ) throws -> HTTPResponse {
+        if let id {
+            guard let found = rows.first(where: { $0.id == id }) else { throw HTTPFailure.missing }
+            return context.answer(try json(found.row))
+        }
+        let skip = try context.query.count("skip") ?? 0
+        let part = rows.dropFirst(skip).prefix(try context.query.count("limit") ?? 25)
+        return context.answer([
+            "total_rows": .number(rows.count), "offset": .number(skip),
+            name: .array(try part.map { try json($0.row) }),
+        ])
+    }
+
+    private static func json(_ row: DocumentValue) throws -> JSON { .text(Array(try row.json().utf8)) }
+
+    // MARK: _active_tasks
+
+    static func activeTasks(_ context: RequestContext) async throws -> HTTPResponse {
+        try context.allow("GET")
+        try Security.requireServerAdmin(context.user)
+        return context.answer(.array(try await context.router.replicator.taskRows().map(json)))
+    }
+
+    // MARK: _replicator
+
+    /// - Throws: 403 `forbidden` for a document that asks for what can't be.
+    static func check(_ document: IncomingDocument, id: String) throws {
+        guard !document.isDeleted, !id.hasPrefix("_") else { return }
+        do {
+            _ = try ReplicationRequest(DocumentValue(document.properties.root) ?? .null)
+        } catch let error as ReplicationRequestError {
+            throw HTTPFailure.forbidden(error.description)
+        }
+    }
+}

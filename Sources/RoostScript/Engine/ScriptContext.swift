@@ -1,0 +1,151 @@
+import Dispatch
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The functions of one design document, in a world of their own: nothing that one of them does to its globals is seen by
+/// those of another document. Belongs to one thread at a time.
+@safe final class ScriptContext {
+    private let library: JavaScriptCore
+    private let limits: ScriptLimits
+    private let group: OpaquePointer
+    private let context: OpaquePointer
+    /// The function of the prelude that takes requests.
+    private let entry: OpaquePointer
+    private let watch: Watch
+
+    /// Looks at time and memory while a script runs.
+    @safe private final class Watch {
+        let library: JavaScriptCore
+        let memory: Int
+        let group: OpaquePointer
+        var deadline: UInt64 = 0
+        var verdict: ScriptError?
+        let seconds: Double
+
+        init(_ library: JavaScriptCore, _ limits: ScriptLimits, _ group: OpaquePointer) {
+            self.library = library
+            memory = limits.memory
+            seconds = limits.seconds
+            unsafe self.group = unsafe group
+        }
+
+        /// How many seconds lie between looks.
+        static let interval = 0.1
+
+        func arm() {
+            unsafe library.setTimeLimit(
+                group, Self.interval,
+                { _, pointer in
+                    guard let pointer = unsafe pointer else { return true }
+                    return unsafe Unmanaged<Watch>.fromOpaque(pointer).takeUnretainedValue().look()
+                }, Unmanaged.passUnretained(self).toOpaque())
+        }
+
+        private func look() -> Bool {
+            if DispatchTime.now().uptimeNanoseconds > deadline {
+                verdict = .tooLong(seconds: seconds)
+            } else if ScriptContext.residentPeak > memory {
+                verdict = .tooMuchMemory(bytes: memory)
+            } else {
+                arm()
+                return false
+            }
+            return true
+        }
+    }
+
+    /// - Throws: ``ScriptError/noLibrary``.
+    init(_ limits: ScriptLimits) throws(ScriptError) {
+        guard let library = JavaScriptCore.system, let group = unsafe library.makeGroup() else {
+            throw .noLibrary
+        }
+        guard let context = unsafe library.makeContext(group, nil) else {
+            unsafe library.releaseGroup(group)
+            throw .noLibrary
+        }
+        self.library = library
+        self.limits = limits
+        unsafe self.group = group
+        unsafe self.context = context
+        watch = unsafe Watch(library, limits, group)
+        guard let script = unsafe library.makeString(ScriptPrelude.source),
+            let value = unsafe library.evaluate(context, script, nil, nil, 1, nil),
+            let entry = unsafe library.object(context, value, nil)
+        else {
+            unsafe library.releaseContext(context)
+            unsafe library.releaseGroup(group)
+            throw .broken("does not take its first script")
+        }
+        unsafe library.releaseString(script)
+        unsafe library.protect(context, entry)
+        unsafe self.entry = entry
+    }
+
+    deinit {
+        unsafe library.releaseContext(context)
+        unsafe library.releaseGroup(group)
+    }
+
+    /// Answers a request: see ``ScriptPrelude/source``.
+    ///
+    /// - Parameter request: JSON text without a zero byte.
+    /// - Throws: ``ScriptError`` when a limit was reached. The context may be called again.
+    func respond(to request: [UInt8]) throws(ScriptError) -> [UInt8] {
+        let text = request + [0]
+        guard
+            let string = unsafe text.withUnsafeBufferPointer({ bytes in
+                unsafe bytes.withMemoryRebound(to: CChar.self) { unsafe library.makeString($0.baseAddress!) }
+            })
+        else { throw .broken("has no memory for a request") }
+        defer { unsafe library.releaseString(string) }
+        watch.verdict = nil
+        watch.deadline = DispatchTime.now().uptimeNanoseconds + UInt64(limits.seconds * 1e9)
+        watch.arm()
+        var exception: OpaquePointer?
+        var arguments = unsafe [library.stringValue(context, string)]
+        let value = unsafe library.call(context, entry, nil, 1, &arguments, &exception)
+        if let verdict = watch.verdict { throw verdict }
+        guard let value = unsafe value, unsafe exception == nil else {
+            throw .thrown("The function was ended.")
+        }
+        return try unsafe answer(value)
+    }
+
+    private func answer(_ value: OpaquePointer) throws(ScriptError) -> [UInt8] {
+        guard let string = unsafe library.copyString(context, value, nil) else {
+            throw .thrown("The function answered nothing.")
+        }
+        defer { unsafe library.releaseString(string) }
+        let size = unsafe library.maximumSize(string)
+        // Up to three bytes are counted for each character.
+        guard size / 3 <= limits.answer else { throw .tooLargeAnswer(bytes: limits.answer) }
+        return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            let written = unsafe buffer.withMemoryRebound(to: CChar.self) {
+                unsafe library.getUTF8(string, $0.baseAddress!, size)
+            }
+            // Without the zero byte at the end.
+            count = max(written - 1, 0)
+        }
+    }
+
+    /// The most memory that this process ever had, in bytes.
+    static var residentPeak: Int {
+        var usage = rusage()
+        #if canImport(Glibc)
+            unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #else
+            unsafe getrusage(RUSAGE_SELF, &usage)
+        #endif
+        #if canImport(Darwin)
+            return usage.ru_maxrss
+        #else
+            return usage.ru_maxrss << 10
+        #endif
+    }
+}

@@ -1,0 +1,40 @@
+/// What scripts may take.
+public struct ScriptLimits: Sendable {
+    /// How many seconds one call may take: 256 documents of a view, one validation. Default: 5.
+    public var seconds = 5.0
+    /// How many bytes of memory a process with scripts may have. Default: 512 MiB.
+    public var memory = 512 << 20
+    /// How many bytes a call may answer. Default: 64 MiB.
+    public var answer = 64 << 20
+    /// How many design documents one process keeps ready. Default: 16.
+    public var designs = 16
+
+    /// The usual ones.
+    public init() {}
+}
+
+/// Why a call of a script has no result.
+enum ScriptError: Error, CustomStringConvertible {
+    /// The function threw, or its source is wrong.
+    case thrown(String)
+    case tooLong(seconds: Double)
+    case tooMuchMemory(bytes: Int)
+    case tooLargeAnswer(bytes: Int)
+    /// There is no JavaScriptCore.
+    case noLibrary
+    /// The process ended, or does not answer as it should.
+    case broken(String)
+
+    var description: String {
+        switch self {
+        case .thrown(let reason): reason
+        case .tooLong(let seconds): "The function took longer than \(seconds) seconds and was ended."
+        case .tooMuchMemory(let bytes):
+            "The function took more than \(bytes >> 20) MiB of memory and was ended."
+        case .tooLargeAnswer(let bytes): "The function answered more than \(bytes >> 20) MiB."
+        case .noLibrary:
+            "JavaScript needs the library JavaScriptCore, which is not installed: Debian's libjavascriptcoregtk-4.1-0."
+        case .broken(let reason): "The process that runs JavaScript \(reason)."
+        }
+    }
+}

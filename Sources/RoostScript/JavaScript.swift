@@ -1,0 +1,82 @@
+import Fleece
+import Roost
+import RoostQuery
+import RoostREST
+
+/// Functions of design documents that are written in JavaScript: views with `map` and `reduce`, `filters` and
+/// `validate_doc_update`, as CouchDB has them.
+///
+/// ```swift
+/// var hooks = Hooks()
+/// hooks.languages = [JavaScript(program: ["/usr/local/bin/roost", "run-scripts"])]
+/// ```
+///
+/// Functions see neither files nor network nor clock, and share nothing with those of other design documents. They are run
+/// by the system's JavaScriptCore, in child processes that are killed when a call takes more than ``ScriptLimits``. It may be used from any
+/// thread; calls block theirs.
+public struct JavaScript: DesignLanguage {
+    /// The value of `language`, which design documents may leave out.
+    public let name = "javascript"
+    private let pool: ScriptPool
+
+    /// - Parameters:
+    ///   - program: The path of a program and its arguments, which has to call ``ScriptWorker/run(_:)``. Empty where
+    ///     processes can't have children: scripts are run in this one then, one at a time, and what they overrun their time with in
+    ///     functions of the library itself, such as a regular expression, can't be ended.
+    ///   - limits: What scripts may take.
+    ///   - processes: How many of them there may be at a time.
+    public init(program: [String], limits: ScriptLimits = ScriptLimits(), processes: Int = 2) {
+        pool = ScriptPool(program, limits, processes: max(processes, 1))
+    }
+
+    /// Makes views.
+    public var viewCompiler: any ViewCompiler { JavaScriptViews(functions: self) }
+
+    /// Asks a `validate_doc_update`.
+    public func validate(_ question: ValidationQuestion, of design: Document) throws -> ValidationFailure? {
+        let answer = try call(
+            "validate", ["validate_doc_update"],
+            [question.new, question.old ?? Array("null".utf8), question.user, question.security],
+            ScriptDesign(design))
+        if let reason = answer["forbidden"].string { return .forbidden(reason) }
+        if let reason = answer["unauthorized"].string { return .unauthorized(reason) }
+        return nil
+    }
+
+    /// Asks a filter about documents.
+    public func filter(
+        _ name: String, of design: Document, _ documents: [[UInt8]], request: [UInt8]
+    ) throws -> [Bool] {
+        let answer = try call(
+            "filter", ["filters", name], [ScriptRequest.list(documents), request], ScriptDesign(design))
+        let verdicts = (answer.array ?? .empty).map { $0.bool ?? false }
+        guard verdicts.count == documents.count else { throw ScriptError.broken("answered too little") }
+        return verdicts
+    }
+
+    /// Runs a function.
+    ///
+    /// - Throws: ``LanguageError``.
+    func call(
+        _ kind: String, _ path: [String], _ arguments: [[UInt8]], _ design: ScriptDesign
+    ) throws -> FleeceValue {
+        let answer: FleeceValue
+        do throws(ScriptError) {
+            let text = try pool.call(design, ScriptRequest.text(kind, path, arguments))
+            guard let parsed = try? FleeceDocument(json: text) else {
+                throw .thrown(
+                    "What the function answered can't be kept: it is nested too deeply, or no text.")
+            }
+            answer = parsed.root
+            if let reason = answer["error"].string { throw .thrown(reason) }
+        } catch {
+            let place = path.joined(separator: ".")
+            switch error {
+            case .noLibrary: throw LanguageError(.unavailable, error.description)
+            case .tooLong: throw LanguageError(.tooLong, "\(place): \(error)")
+            default: throw LanguageError(.failed, "\(place): \(error)")
+            }
+        }
+        return answer["ok"]
+    }
+}

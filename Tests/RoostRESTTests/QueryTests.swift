@@ -1,0 +1,243 @@
+import RoostREST
+import RoostWire
+import Testing
+
+/// Views, `_find` and indexes over the wire.
+@Suite struct QueryTests {
+    /// A database with documents of one to eight stars, every other of the kind "a".
+    private func stars() async throws -> TestRouter {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        for number in 1...8 {
+            _ = try await test.put(
+                "/db/d\(number)",
+                #"{"stars":\#(number),"kind":"\#(number % 2 == 0 ? "a" : "b")","t":["x",\#(number)]}"#)
+        }
+        return test
+    }
+
+    private static let views =
+        #"""
+        {"language":"roost","views":{
+          "stars":{"map":{"emit":[{"key":[".stars"],"value":[".kind"]}]}},
+          "sum":{"map":{"emit":[{"key":["[]",[".kind"],[".stars"]],"value":[".stars"]}]},"reduce":"_sum"}}}
+        """#
+
+    // MARK: Views
+
+    @Test func rowsOfAView() async throws {
+        let test = try await stars()
+        _ = try await test.put("/db/_design/v", Self.views)
+        let all = try await test.ask("GET", "/db/_design/v/_view/stars")
+        #expect(
+            all.text.hasPrefix(
+                "{\"total_rows\":8,\"offset\":0,\"rows\":[\n{\"id\":\"d1\",\"key\":1,\"value\":\"b\"},\n"))
+        let cases: [(String, [String])] = [
+            ("startkey=3&endkey=5", ["d3", "d4", "d5"]),
+            ("start_key=3&end_key=5&inclusive_end=false", ["d3", "d4"]),
+            ("descending=true&startkey=3", ["d3", "d2", "d1"]), ("key=7", ["d7"]),
+            ("keys=[5,2,99,5]", ["d5", "d2", "d5"]), ("skip=6", ["d7", "d8"]), ("limit=0", []),
+            ("startkey=3&startkey_docid=d4", ["d4", "d5", "d6", "d7", "d8"]),
+            ("skip=2&limit=1&descending=true", ["d6"]),
+        ]
+        for (query, ids) in cases {
+            let answer = try await test.ask("GET", "/db/_design/v/_view/stars?\(query)")
+            #expect(answer.status == 200 && Self.ids(answer) == ids, "\(query): \(answer.text)")
+        }
+        let posted = try await test.ask(
+            "POST", "/db/_design/v/_view/stars", #"{"keys":[8],"include_docs":true}"#)
+        #expect(posted.text.contains(#""doc":{"_id":"d8","_rev":"1-"#))
+        let several = try await test.ask(
+            "POST", "/db/_design/v/_view/stars/queries", #"{"queries":[{"keys":[1]},{"limit":2,"skip":1}]}"#)
+        let results = try #require(several["results"] as? [[String: Any]])
+        #expect(results.map { ($0["rows"] as? [Any])?.count } == [1, 2])
+    }
+
+    /// More rows than are sent at a time come once each and in order, while others write.
+    @Test func manyRowsAreOfOneMoment() async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        let documents = (0..<1_300).map { #"{"_id":"\#(10_000 + $0)","stars":\#($0 % 3)}"# }
+        try await test.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(documents.joined(separator: ","))]}")
+        _ = try await test.put("/db/_design/v", Self.views)
+        let response = await test.router.respond(to: .get("/db/_design/v/_view/stars"), as: .admin)
+        guard case .stream(let stream, _) = response.body else {
+            Issue.record("\(response)")
+            return
+        }
+        var text = try #require(try await stream.next())
+        let more = (0..<600).map { #"{"_id":"\#($0)","stars":0}"# }
+        try await test.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(more.joined(separator: ","))]}")
+        text += try await stream.collect()
+        let expected = (0..<3).flatMap { key in (0..<1_300).filter { $0 % 3 == key }.map { "\(10_000 + $0)" }
+        }
+        #expect(
+            Self.ids(
+                TestRouter.Answer(status: 200, headers: [:], text: String(decoding: text, as: UTF8.self)))
+                == expected)
+    }
+
+    @Test func reducedRows() async throws {
+        let test = try await stars()
+        _ = try await test.put("/db/_design/v", Self.views)
+        let cases = [
+            ("", "{\"rows\":[\n{\"key\":null,\"value\":36}\n]}\n"),
+            (
+                "group_level=1",
+                "{\"rows\":[\n{\"key\":[\"a\"],\"value\":20},\n{\"key\":[\"b\"],\"value\":16}\n]}\n"
+            ),
+            ("group=true&limit=1", "{\"rows\":[\n{\"key\":[\"a\",2],\"value\":2}\n]}\n"),
+            ("startkey=[\"b\"]", "{\"rows\":[\n{\"key\":null,\"value\":16}\n]}\n"),
+            ("startkey=[\"z\"]", "{\"rows\":[\n\n]}\n"),
+        ]
+        for (query, text) in cases {
+            let answer = try await test.ask("GET", "/db/_design/v/_view/sum?\(query)")
+            #expect(answer.text == text, "\(query)")
+        }
+        let rows = try await test.ask("GET", "/db/_design/v/_view/sum?reduce=false&limit=1")
+        #expect(Self.ids(rows) == ["d2"])
+    }
+
+    @Test(arguments: [
+        ("_design/none/_view/x", 404, "missing"), ("_design/v/_view/none", 404, "missing_named_view"),
+        ("_design/v/_view/stars?reduce=true", 400, "`reduce` is invalid for map-only views."),
+        ("_design/v/_view/stars?group=true", 400, "Invalid use of grouping on a map view."),
+        ("_design/v/_view/sum?include_docs=true", 400, "`include_docs` is invalid for reduce"),
+        ("_design/v/_view/sum?keys=[1,2]", 400, "Multi-key fetches for reduce views must use `group=true`"),
+        ("_design/v/_view/stars?startkey=5&endkey=1", 400, "query_parse_error"),
+        ("_design/v/_view/stars?limit=-1", 400, "query_parse_error"),
+        ("_design/v/_view/stars?keys=1", 400, "query_parse_error"),
+        ("_design/v/_view/stars?stale=maybe", 400, "query_parse_error"),
+        ("_design/js/_view/x", 501, "javascript"), ("_design/v/_show/x", 501, "_show"),
+        ("_design/v/_nothing", 404, "missing"),
+    ])
+    func refusals(target: String, status: Int, words: String) async throws {
+        let test = try await stars()
+        _ = try await test.put("/db/_design/v", Self.views)
+        _ = try await test.put("/db/_design/js", #"{"views":{"x":{"map":"function (doc) { emit(1) }"}}}"#)
+        let answer = try await test.ask("GET", "/db/\(target)")
+        #expect(answer.status == status && answer.text.contains(words), "\(answer.text)")
+    }
+
+    @Test func informationAndCleanUp() async throws {
+        let test = try await stars()
+        let revision = try await test.put("/db/_design/v", Self.views)
+        func information() async throws -> [String: Any] {
+            let answer = try await test.ask("GET", "/db/_design/v/_info")
+            return try #require(answer["view_index"] as? [String: Any], "\(answer.text)")
+        }
+        #expect(try await information()["update_seq"] as? Int == 0)
+        for view in ["stars", "sum"] { try await test.ask("GET", "/db/_design/v/_view/\(view)") }
+        let kept = try await information()
+        #expect(kept["update_seq"] as? Int == 9 && kept["row_count"] as? Int == 16)
+        #expect((kept["updates_pending"] as? [String: Int])?["total"] == 0)
+        try await test.ask("DELETE", "/db/_design/v?rev=\(revision)")
+        #expect(try await test.ask("POST", "/db/_view_cleanup", "").status == 202)
+        _ = try await test.put("/db/_design/v", Self.views)
+        #expect(try await information()["update_seq"] as? Int == 0)
+    }
+
+    private static func ids(_ answer: TestRouter.Answer) -> [String] {
+        ((answer["rows"] as? [[String: Any]]) ?? []).compactMap { $0["id"] as? String }
+    }
+
+    // MARK: Mango
+
+    @Test func findsDocuments() async throws {
+        let test = try await stars()
+        func find(_ request: String) async throws -> TestRouter.Answer {
+            try await test.ask("POST", "/db/_find", request)
+        }
+        let found = try await find(
+            #"{"selector":{"stars":{"$gt":5}},"fields":["_id","stars"],"sort":[{"stars":"desc"}]}"#)
+        #expect(
+            found.text.contains(
+                #"{"docs":[{"_id":"d8","stars":8},{"_id":"d7","stars":7},{"_id":"d6","stars":6}]"#))
+        #expect(found["warning"] != nil)
+        let first = try await find(
+            #"{"selector":{"kind":"a"},"fields":["_id"],"limit":3,"execution_stats":true}"#)
+        #expect((first["docs"] as? [Any])?.count == 3)
+        #expect((first["execution_stats"] as? [String: Any])?["results_returned"] as? Int == 3)
+        let bookmark = try #require(first["bookmark"] as? String)
+        let second = try await find(
+            #"{"selector":{"kind":"a"},"fields":["_id"],"limit":3,"bookmark":"\#(bookmark)"}"#)
+        #expect(second.text.hasPrefix(#"{"docs":[{"_id":"d8"}]"#))
+        #expect(try await find(#"{"limit":1}"#)["error"] as? String == "missing_required_key")
+        #expect(try await find(#"{"selector":{"a":{"$near":1}}}"#).status == 400)
+        #expect(try await find(#"{"selector":{},"bookmark":"x"}"#)["error"] as? String == "invalid_bookmark")
+        #expect(try await test.ask("GET", "/db/_find").status == 405)
+    }
+
+    @Test func indexesServeRequests() async throws {
+        let test = try await stars()
+        let definition = #"{"index":{"fields":["stars"]},"ddoc":"by","name":"stars"}"#
+        let made = try await test.ask("POST", "/db/_index", definition)
+        #expect(made["result"] as? String == "created" && made["id"] as? String == "_design/by")
+        #expect(try await test.ask("POST", "/db/_index", definition)["result"] as? String == "exists")
+        let list = try await test.ask("GET", "/db/_index")
+        #expect(list["total_rows"] as? Int == 2)
+        #expect(
+            list.text.contains(
+                #"{"ddoc":"_design/by","name":"stars","type":"json","partitioned":false,"def":{"fields":[{"stars":"asc"}]}}"#
+            ))
+        let request = #"{"selector":{"stars":{"$gt":7}},"fields":["_id"]}"#
+        let explained = try await test.ask("POST", "/db/_explain", request)
+        #expect((explained["index"] as? [String: Any])?["name"] as? String == "stars", "\(explained.text)")
+        let found = try await test.ask("POST", "/db/_find", request)
+        #expect(found.text.hasPrefix(#"{"docs":[{"_id":"d8"}]"#) && found["warning"] == nil)
+        // What else the design document has stays.
+        try await test.ask("POST", "/db/_index", #"{"index":{"fields":["kind"]},"ddoc":"by","name":"kind"}"#)
+        #expect(try await test.ask("DELETE", "/db/_index/by/json/stars").status == 200)
+        #expect(try await test.ask("DELETE", "/db/_index/_design/by/json/stars").status == 404)
+        #expect(try await test.ask("GET", "/db/_index")["total_rows"] as? Int == 2)
+        let after = try await test.ask("POST", "/db/_explain", request)
+        #expect((after["index"] as? [String: Any])?["name"] as? String == "_all_docs")
+        let gone = try await test.ask("POST", "/db/_index/_bulk_delete", #"{"docids":["_design/by","none"]}"#)
+        #expect((gone["success"] as? [Any])?.count == 1 && (gone["fail"] as? [Any])?.count == 1)
+        #expect(try await test.ask("GET", "/db/_design/by").status == 404)
+    }
+
+    @Test(arguments: [
+        (#"{"index":{"fields":[]}}"#, 400), (#"{"index":{"fields":[{"a":"asc"},{"b":"desc"}]}}"#, 400),
+        (#"{"index":{"fields":["a"]},"type":"text"}"#, 501), (#"{"name":"x"}"#, 400),
+        (#"{"index":{"fields":["a"],"partial_filter_selector":{"a":{"$no":1}}}}"#, 400),
+    ])
+    func indexesThatCanNotBe(request: String, status: Int) async throws {
+        let test = try await stars()
+        let answer = try await test.ask("POST", "/db/_index", request)
+        #expect(answer.status == status, "\(answer.text)")
+        #expect(try await test.ask("GET", "/db/_index")["total_rows"] as? Int == 1)
+    }
+
+    /// Indexes are design documents: only administrators make them.
+    @Test func readersMakeNoIndexes() async throws {
+        let test = try await stars()
+        try await test.ask("PUT", "/db/_security", "{}")
+        let reader = UserContext(name: "ann", roles: [])
+        let request = #"{"index":{"fields":["stars"]}}"#
+        #expect(try await test.ask("POST", "/db/_index", request, as: reader).status == 403)
+        #expect(try await test.ask("POST", "/db/_find", #"{"selector":{}}"#, as: reader).status == 200)
+    }
+
+    // MARK: Filters
+
+    @Test func changesBySelectorAndView() async throws {
+        let test = try await stars()
+        _ = try await test.put(
+            "/db/_design/v",
+            #"{"language":"roost","views":{"six":{"map":{"emit":[{"key":[".stars"]}],"where":[">",[".stars"],6]}}}}"#
+        )
+        let selected = try await test.ask(
+            "POST", "/db/_changes?filter=_selector", #"{"selector":{"stars":{"$lt":3}}}"#)
+        #expect(Self.changed(selected) == ["d1", "d2"])
+        let viewed = try await test.ask("GET", "/db/_changes?filter=_view&view=v/six")
+        #expect(Self.changed(viewed) == ["d7", "d8"], "\(viewed.text)")
+        #expect(try await test.ask("GET", "/db/_changes?filter=_view").status == 400)
+        #expect(try await test.ask("GET", "/db/_changes?filter=_view&view=v/none").status == 404)
+        #expect(try await test.ask("POST", "/db/_changes?filter=_selector", "{}").status == 400)
+    }
+
+    private static func changed(_ answer: TestRouter.Answer) -> [String] {
+        ((answer["results"] as? [[String: Any]]) ?? []).compactMap { $0["id"] as? String }
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import RoostREST
+import RoostScript
+import RoostWire
+import Testing
+
+/// Functions in JavaScript, through the router, in child processes and in this one.
+@Suite struct JavaScriptTests {
+    /// Where functions are run.
+    enum Place: CaseIterable {
+        case child, here
+
+        func language(_ limits: ScriptLimits = ScriptLimits()) -> JavaScript {
+            JavaScript(program: self == .child ? [ScriptRouter.host] : [], limits: limits)
+        }
+    }
+
+    // MARK: Views
+
+    @Test(arguments: Place.allCases)
+    func viewsMapAndReduce(place: Place) async throws {
+        let test = try await ScriptRouter(place.language())
+        for number in 1...600 {
+            try await test.ask("PUT", "/db/\(1000 + number)", #"{"n":\#(number),"tags":["t\#(number % 3)"]}"#)
+        }
+        let design =
+            #"""
+            {"lib":{"double":"exports.double = function (x) { return require('./two').two * x; };","two":"exports.two = 2;"},
+             "views":{
+               "lib":{"twice":"module.exports = function (x) { return 2 * x; }"},
+               "tags":{"map":"function (doc) { doc.tags.forEach(t => emit([t, doc.n], 1)); };","reduce":"_sum"},
+               "most":{"map":"doc => emit(doc.tags[0], doc.n)",
+                       "reduce":"function (keys, values, rereduce) { return Math.max.apply(null, values); }"},
+               "library":{"map":"function (doc) { emit(doc._id, require('lib/double').double(doc.n)); }"},
+               "throwing":{"map":"function (doc) { emit(doc.n); if (doc.n > 2) throw 'no'; }"}}}
+            """#
+        #expect(try await test.ask("PUT", "/db/_design/d", design).status == 201)
+        let tags = try await test.ask("GET", "/db/_design/d/_view/tags?group_level=1")
+        #expect(
+            tags.text == "{\"rows\":[\n{\"key\":[\"t0\"],\"value\":200},\n{\"key\":[\"t1\"],\"value\":200},\n"
+                + "{\"key\":[\"t2\"],\"value\":200}\n]}\n")
+        let most = try await test.ask("GET", "/db/_design/d/_view/most?group=true")
+        #expect(
+            most.text == "{\"rows\":[\n{\"key\":\"t0\",\"value\":600},\n{\"key\":\"t1\",\"value\":598},\n"
+                + "{\"key\":\"t2\",\"value\":599}\n]}\n")
+        let library = try await test.ask("GET", "/db/_design/d/_view/library?key=%221007%22")
+        #expect(library.text.contains(#"{"id":"1007","key":"1007","value":14}"#))
+        // A document that the map throws at emits nothing.
+        let throwing = try await test.ask("GET", "/db/_design/d/_view/throwing")
+        #expect(
+            throwing.text.contains(#""total_rows":2,"#) && throwing.text.contains(#""key":2,"value":null"#))
+    }
+
+    @Test(arguments: [
+        ("function (doc) { emit(", 500, "SyntaxError"), ("7", 500, "is no function"),
+    ])
+    func sourcesThatAreNone(source: String, status: Int, words: String) async throws {
+        let test = try await ScriptRouter(Place.child.language())
+        try await test.ask("PUT", "/db/_design/d", #"{"views":{"v":{"map":"\#(source)"}}}"#)
+        let answer = try await test.ask("GET", "/db/_design/d/_view/v")
+        #expect(answer.status == status && answer.text.contains(words), "\(answer.text)")
+    }
+
+    @Test func aReductionThatThrowsFailsItsRequest() async throws {
+        let test = try await ScriptRouter(Place.child.language())
+        try await test.ask("PUT", "/db/a", "{}")
+        try await test.ask(
+            "PUT", "/db/_design/d",
+            #"{"views":{"v":{"map":"doc => emit(1)","reduce":"function () { throw new Error('enough'); }"}}}"#
+        )
+        let answer = try await test.ask("GET", "/db/_design/d/_view/v")
+        #expect(answer.status == 500 && answer.text.contains("enough"), "\(answer.text)")
+        #expect(try await test.ask("GET", "/db/_design/d/_view/v?reduce=false").status == 200)
+    }
+
+    // MARK: Validations and filters
+
+    @Test(arguments: Place.allCases)
+    func validationsDecideWhatIsSaved(place: Place) async throws {
+        let test = try await ScriptRouter(place.language())
+        let function =
+            "function (doc, old, user, security) { if (doc._deleted) return; "
+            + "if (!user.name) throw {unauthorized: 'log in'}; "
+            + "if (old && old.author !== user.name) throw {forbidden: 'it is the one of ' + old.author}; "
+            + "if (doc.author !== user.name || security.admins === undefined && user.db !== 'db') "
+            + "throw({forbidden: 'sign as yourself'}); if (doc.crash) doc.no.such(); }"
+        try await test.ask("PUT", "/db/_design/d", #"{"validate_doc_update":"\#(function)"}"#)
+        let (ann, bob) = (UserContext(name: "ann"), UserContext(name: "bob"))
+        func put(_ id: String, _ body: String, _ user: UserContext) async throws -> ScriptRouter.Answer {
+            try await test.ask("PUT", "/db/\(id)", body, as: user)
+        }
+        #expect(try await put("a", #"{"author":"ann"}"#, ann).status == 201)
+        let forged = try await put("b", #"{"author":"ann"}"#, bob)
+        #expect(forged.status == 403 && forged.text.contains(#""reason":"sign as yourself""#))
+        #expect(try await put("c", "{}", .anonymous).text.contains(#""reason":"log in""#))
+        let crashing = try await put("c", #"{"author":"ann","crash":1}"#, ann)
+        #expect(crashing.status == 500 && crashing.text.contains("TypeError"))
+        let revision = try await test.revision("/db/a")
+        let stolen = try await put("a", #"{"author":"bob","_rev":"\#(revision)"}"#, bob)
+        #expect(stolen.status == 403 && stolen.text.contains("it is the one of ann"))
+        // One of several fails alone, and replicated revisions are asked about, too.
+        let bulk = try await test.ask(
+            "POST", "/db/_bulk_docs", #"{"docs":[{"_id":"x","author":"bob"},{"_id":"y","author":"ann"}]}"#,
+            as: bob)
+        #expect(
+            bulk.text.contains(#""id":"y","error":"forbidden""#) && bulk.text.contains(#""ok":true,"id":"x""#)
+        )
+        let inserted = try await test.ask(
+            "POST", "/db/_bulk_docs",
+            #"{"new_edits":false,"docs":[{"_id":"z","_rev":"1-a","author":"ann"}]}"#,
+            as: bob)
+        #expect(inserted.text.contains(#""error":"forbidden""#))
+        #expect(try await test.ask("GET", "/db/z").status == 404)
+    }
+
+    @Test(arguments: Place.allCases)
+    func filtersChooseChanges(place: Place) async throws {
+        let test = try await ScriptRouter(place.language())
+        for number in 1...700 { try await test.ask("PUT", "/db/\(1000 + number)", #"{"n":\#(number)}"#) }
+        try await test.ask(
+            "PUT", "/db/_design/d",
+            #"""
+            {"filters":{"over":"function (doc, req) { return doc.n > Number(req.query.least) && req.userCtx.db === 'db'; }"},
+             "views":{"few":{"map":"doc => { if (doc.n < 3) emit(doc.n) }"}}}
+            """#)
+        let over = try await test.ask("GET", "/db/_changes?filter=d/over&least=697")
+        #expect(over.ids == ["1698", "1699", "1700"])
+        let descending = try await test.ask("GET", "/db/_changes?filter=d/over&least=10&descending=true")
+        #expect(descending.ids.count == 690 && descending.ids.first == "1700")
+        #expect(try await test.ask("GET", "/db/_changes?filter=_view&view=d/few").ids == ["1001", "1002"])
+        #expect(try await test.ask("GET", "/db/_changes?filter=d/none").status == 404)
+        #expect(try await test.ask("GET", "/db/_changes?filter=none/none").status == 404)
+    }
+
+    // MARK: Bounds
+
+    @Test(arguments: [
+        "while (true) {}", "for (;;) { try { while (true) {} } catch (e) {} }",
+        "(function f() { Promise.resolve().then(f); })(); ",
+        "/^(a+)+$/.test('a'.repeat(64) + '!')",
+        "let all = []; while (true) all.push(new Array(100000).fill(1));",
+        "let text = 'xxxxxxxxxxxxxxxx'; while (true) text = (text + text).split('').join('');",
+    ])
+    func whatTakesTooMuchIsEnded(source: String) async throws {
+        var limits = ScriptLimits()
+        limits.seconds = 1
+        limits.memory = 200 << 20
+        let test = try await ScriptRouter(Place.child.language(limits))
+        try await test.ask("PUT", "/db/a", "{}")
+        let text = try JSONSerialization.data(
+            withJSONObject: [
+                "views": [
+                    "bad": ["map": "function (doc) { \(source) }"], "good": ["map": "doc => emit(doc._id)"],
+                ]
+            ])
+        try await test.ask("PUT", "/db/_design/d", String(decoding: text, as: UTF8.self))
+        let answer = try await test.ask("GET", "/db/_design/d/_view/bad")
+        // The engine may take it for a document that the map can't bear.
+        #expect(answer.status == 500 || answer.text.contains(#""total_rows":0"#), "\(answer.text)")
+        #expect(try await test.ask("GET", "/db/_design/d/_view/good").ids == ["a"])
+    }
+
+    @Test(arguments: [
+        "new Date().getTime()", "Date.now()", "new (new Date(5).constructor)().getTime()",
+        "new (Object.getPrototypeOf(new Date(5)).constructor)().getTime()", "Date.parse(Date())",
+    ])
+    func thereIsNoClock(source: String) async throws {
+        let test = try await ScriptRouter(Place.child.language())
+        try await test.ask("PUT", "/db/a", "{}")
+        try await test.ask("PUT", "/db/_design/d", #"{"views":{"v":{"map":"doc => emit(\#(source))"}}}"#)
+        let answer = try await test.ask("GET", "/db/_design/d/_view/v")
+        #expect(answer.text.contains(#""key":0,"#), "\(answer.text)")
+    }
+
+    @Test func thereIsNothingBeyondTheLanguage() async throws {
+        let test = try await ScriptRouter(Place.child.language())
+        try await test.ask("PUT", "/db/a", "{}")
+        let names = [
+            "WebAssembly", "SharedArrayBuffer", "Atomics", "console", "Intl", "process", "load", "read",
+            "print",
+            "fetch", "XMLHttpRequest", "setTimeout", "performance", "importScripts", "readFile", "quit",
+        ]
+        let list = names.map { "'\($0)'" }.joined(separator: ",")
+        try await test.ask(
+            "PUT", "/db/_design/d",
+            #"{"views":{"v":{"map":"doc => emit([\#(list)].filter(n => n in globalThis))"}}}"#)
+        let answer = try await test.ask("GET", "/db/_design/d/_view/v")
+        #expect(answer.text.contains(#""key":[],"#), "\(answer.text)")
+    }
+
+    /// What one design document does to its world is not seen by another.
+    @Test func designDocumentsAreApart() async throws {
+        let test = try await ScriptRouter(Place.child.language())
+        try await test.ask("PUT", "/db/a", "{}")
+        try await test.ask(
+            "PUT", "/db/_design/one",
+            #"{"views":{"v":{"map":"doc => { JSON.stringify = () => '1'; Array.prototype.map = () => []; stolen = 1; emit(1) }"}}}"#
+        )
+        try await test.ask(
+            "PUT", "/db/_design/two",
+            #"{"views":{"v":{"map":"doc => emit([typeof stolen, [1].map(x => x)])"}}}"#)
+        for _ in 0..<2 { try await test.ask("GET", "/db/_design/one/_view/v") }
+        let answer = try await test.ask("GET", "/db/_design/two/_view/v")
+        #expect(answer.text.contains(#""key":["undefined",[1]]"#), "\(answer.text)")
+    }
+
+    @Test func anotherSourceIsAnotherView() async throws {
+        let test = try await ScriptRouter(Place.child.language())
+        try await test.ask("PUT", "/db/a", "{}")
+        for number in 1...20 {
+            let revision = try? await test.revision("/db/_design/d")
+            let base = revision.map { #""_rev":"\#($0)","# } ?? ""
+            try await test.ask(
+                "PUT", "/db/_design/d", #"{\#(base)"views":{"v":{"map":"doc => emit(\#(number))"}}}"#)
+            let answer = try await test.ask("GET", "/db/_design/d/_view/v")
+            #expect(answer.text.contains("\"key\":\(number),"), "\(answer.text)")
+        }
+    }
+
+    @Test func withoutAProgramTheAnswerIsAnError() async throws {
+        let test = try await ScriptRouter(JavaScript(program: ["/none/such"]))
+        try await test.ask("PUT", "/db/_design/d", #"{"views":{"v":{"map":"doc => emit(1)"}}}"#)
+        #expect(try await test.ask("GET", "/db/_design/d/_view/v").status == 500)
+        // A program that is no worker.
+        let other = try await ScriptRouter(JavaScript(program: ["/bin/cat"]))
+        try await other.ask("PUT", "/db/_design/d", #"{"views":{"v":{"map":"doc => emit(1)"}}}"#)
+        #expect(try await other.ask("GET", "/db/_design/d/_view/v").status == 500)
+    }
+}

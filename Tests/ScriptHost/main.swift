@@ -1,0 +1,4 @@
+import RoostScript
+
+// A child of the tests that runs scripts.
+ScriptWorker.run()
