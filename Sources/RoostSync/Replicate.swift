@@ -1,5 +1,11 @@
 import Roost
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 extension DocumentCollection {
     /// Makes this collection and one of another database in this process agree, without HTTP.
     ///
@@ -26,6 +32,42 @@ extension DocumentCollection {
 }
 
 extension Database {
+    /// Makes the default collection and a database elsewhere agree, over CouchDB's HTTP API, as the form for collections does.
+    ///
+    /// ```swift
+    /// let url = URL(string: "https://couch.example.org/notes")!
+    /// let sync = try database.replicate(with: RemoteDatabase(url))
+    /// for await status in sync.updates { show(status) }
+    /// ```
+    ///
+    /// - Throws: `closed`.
+    public func replicate(
+        with remote: RemoteDatabase, _ options: ReplicationOptions = ReplicationOptions()
+    ) throws(DatabaseError) -> Replication {
+        try defaultCollection.replicate(with: remote, options)
+    }
+
+    #if canImport(CCurl)
+        /// Makes the default collection and the database at a URL agree: ``RemoteDatabase`` has more ways to reach one.
+        ///
+        /// - Parameters:
+        ///   - url: The address, such as `https://couch.example.org/notes`.
+        ///   - direction: Which way revisions go.
+        ///   - continuous: Whether it goes on with what changes later.
+        ///   - credentials: Who asks.
+        /// - Returns: The running replication; hold it as long as it is to run.
+        /// - Throws: `closed`; ``TransportError`` for what is no address.
+        public func replicate(
+            with url: URL, direction: ReplicationOptions.Direction = .both, continuous: Bool = false,
+            credentials: RemoteDatabase.Credentials = .none
+        ) throws -> Replication {
+            var options = ReplicationOptions()
+            options.direction = direction
+            options.isContinuous = continuous
+            return try replicate(with: RemoteDatabase(url, credentials: credentials), options)
+        }
+    #endif
+
     /// Makes the default collections of two databases in this process agree, as the form for collections does.
     ///
     /// - Throws: `closed`.
@@ -34,4 +76,19 @@ extension Database {
     ) throws(DatabaseError) -> Replication {
         try defaultCollection.replicate(with: other.defaultCollection, options)
     }
+}
+
+extension RemoteDatabase {
+    /// Makes two databases elsewhere agree through this program, as the form for a collection does. Documents pass through it and
+    /// are not kept; conflicts are not settled.
+    public func replicate(
+        with other: RemoteDatabase, _ options: ReplicationOptions = ReplicationOptions()
+    ) -> Replication {
+        Replication(peer, other.peer, resolvingIn: nil, options)
+    }
+
+    /// Makes the database where there is none.
+    ///
+    /// - Throws: ``RemoteError``, ``TransportError``.
+    public func create() async throws { try await peer.create() }
 }

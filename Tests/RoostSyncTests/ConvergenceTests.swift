@@ -1,5 +1,4 @@
 import Roost
-import Synchronization
 import Testing
 
 @testable import RoostSync
@@ -9,7 +8,7 @@ import Testing
 @Suite struct ConvergenceTests {
     @Test(arguments: 0..<8)
     func peersAgreeInTheEnd(seed: UInt64) async throws {
-        var random = SplitMix(state: seed)
+        var random = SplitMix(seed)
         let peers = try Peers()
         var collections: [DocumentCollection] = []
         // Between two there is no other way by which something lost might come.
@@ -118,27 +117,4 @@ private struct FailingPeer: ReplicationPeer {
     func save(_ checkpoint: Checkpoint, as id: String) async throws {
         try await failing { try await peer.save(checkpoint, as: id) }
     }
-}
-
-private final class SharedRandom: Sendable {
-    private let state: Mutex<SplitMix>
-
-    init(_ seed: UInt64) { state = Mutex(SplitMix(state: seed)) }
-
-    func next(below bound: Int) -> Int { state.withLock { $0.next(below: bound) } }
-}
-
-/// Steele, Lea and Flood's generator (2014).
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-
-    mutating func next(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

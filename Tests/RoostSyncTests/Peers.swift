@@ -73,7 +73,10 @@ extension DocumentCollection {
 }
 
 extension Database {
-    /// In its synchronous form.
+    // In their synchronous forms.
+
+    func isClean() throws -> Bool { try check().isClean }
+
     func blob(_ bytes: [UInt8], type: String? = nil) throws -> Blob { try saveBlob(bytes, contentType: type) }
 }
 

@@ -1,5 +1,8 @@
+import Foundation
 import Roost
 import RoostREST
+import RoostWire
+import Synchronization
 import Testing
 
 @testable import RoostSync
@@ -46,6 +49,93 @@ import Testing
         #expect(status.pushed.written == 6)
         #expect(try await served() == notes.replicated())
         #expect(try await replicate(ReplicationOptions(.push)).pushed.checked == 0)
+    }
+
+    /// A server that keeps what comes as gzip as CouchDB does: with the digest of the gzip, and no length but that.
+    private func serverWithGzip() async throws -> RemoteDatabase {
+        let gzip = try #require(Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJVyjPL8pJAQCFEUoNCwAAAA=="))
+        let put = await router.respond(
+            to: HTTPRequest(
+                "PUT", "/notes/a/f.txt", headers: ["Content-Type": "text/plain", "Content-Encoding": "gzip"],
+                body: BytesBody(Array(gzip))), as: .admin)
+        try #require(put.status == 201)
+        return RemoteDatabase(
+            "notes",
+            over: LocalTransport { [router] request in
+                var response = await router.respond(to: request, as: .admin)
+                guard request.target.contains("_bulk_get"), let bytes = try? await response.bytes() else {
+                    return response
+                }
+                let answer = String(decoding: bytes, as: UTF8.self)
+                    .replacing("\"length\":11", with: "\"length\":\(gzip.count)")
+                    .replacing("md5-XrY7u+Ae7tCTyyK7j1rNww==", with: "md5-muzN/F0BgOhkQ1bofT2rRw==")
+                response.body = .bytes(Array(answer.utf8))
+                return response
+            })
+    }
+
+    @Test func whatAPeerKeepsAsGzipComesAsItIs() async throws {
+        let couch = try await serverWithGzip()
+        let status = try await notes.replicate(with: couch, ReplicationOptions(.pull)).finished
+        #expect(status.problems.isEmpty && status.pulled.written == 1)
+        let attachment = try #require(try notes.find("a")?.attachments["f.txt"])
+        #expect(try notes.database.blobReader(attachment)?.readAll() == Array("hello world".utf8))
+    }
+
+    /// The target is told the length and no digest, also of stubs, since it does not have the gzip.
+    @Test func whatAPeerKeepsAsGzipGoesToAnotherAsItIs() async throws {
+        let couch = try await serverWithGzip()
+        #expect(await router.respond(to: .json("PUT", "/copy", "{}"), as: .admin).status == 201)
+        let copy = RemoteDatabase(
+            "copy", over: LocalTransport { [router] in await router.respond(to: $0, as: .admin) })
+        func content() async throws -> String {
+            let answer = await router.respond(to: .get("/copy/a/f.txt"), as: .admin)
+            return String(decoding: try await answer.bytes(), as: UTF8.self)
+        }
+        let first = try await couch.replicate(with: copy, ReplicationOptions(.push)).finished
+        #expect(first.problems.isEmpty)
+        #expect(try await content() == "hello world")
+        let document = try await router.respond(to: .get("/notes/a"), as: .admin).bytes()
+        let edited = String(decoding: document, as: UTF8.self).replacing("{\"_id\"", with: "{\"n\":1,\"_id\"")
+        #expect(await router.respond(to: .json("PUT", "/notes/a", edited), as: .admin).status == 201)
+        let second = try await couch.replicate(with: copy, ReplicationOptions(.push)).finished
+        #expect(second.problems.isEmpty && second.pushed.written == 1)
+        #expect(try await content() == "hello world")
+    }
+
+    /// CouchDB refuses all of `_bulk_docs` for one stub whose content it does not have.
+    @Test func requestsThatAreRefusedForOneStubAreDivided() async throws {
+        for name in ["a", "b", "c"] {
+            var draft = MutableDocument(id: name)
+            draft.attachments["f"] = Attachment(try notes.database.blob(Array("content of \(name)".utf8)))
+            try notes.put(draft)
+        }
+        _ = try await replicate(ReplicationOptions(.push))
+        for name in ["a", "b", "c"] {
+            var draft = try #require(try notes.find(name)).mutableCopy()
+            draft["n"] = 2
+            try notes.put(draft)
+        }
+        let refusals = Mutex(0)
+        let forgetful = RemoteDatabase(
+            "notes",
+            over: LocalTransport { [router] request in
+                var request = request
+                if request.target.contains("_bulk_docs"), let bytes = try? await request.body?.collect() {
+                    if String(decoding: bytes, as: UTF8.self).contains(#""_id":"b""#) {
+                        refusals.withLock { $0 += 1 }
+                        let answer =
+                            #"{"error":"missing_stub","reason":"Invalid attachment stub in b for f"}"#
+                        return HTTPResponse(412, body: .bytes(Array(answer.utf8)))
+                    }
+                    request.body = BytesBody(bytes)
+                }
+                return await router.respond(to: request, as: .admin)
+            })
+        let status = try await notes.replicate(with: forgetful, ReplicationOptions(.push)).finished
+        #expect(status.problems.isEmpty && status.pushed.written == 3)
+        #expect(refusals.withLock { $0 } > 0)
+        #expect(try await served() == notes.replicated())
     }
 
     @Test func attachmentsGoAsStreamsAndComeBack() async throws {

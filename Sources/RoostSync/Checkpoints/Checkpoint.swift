@@ -30,8 +30,9 @@ package struct Checkpoint: Codable, Sendable, Equatable {
 
     /// The newest session first.
     package private(set) var history: [Session] = []
-    private var session: String = ""
-    private var position: SourcePosition?
+    package private(set) var session: String = ""
+    /// Up to where everything is in the target; `nil` for the beginning.
+    package private(set) var position: SourcePosition?
     private var version = 1
 
     /// How many sessions are remembered, as in CouchDB.
@@ -59,11 +60,15 @@ package struct Checkpoint: Codable, Sendable, Equatable {
         position = session.position
     }
 
-    /// The position up to which both sides have seen the same; `nil` for the beginning.
-    package static func common(_ source: Checkpoint?, _ target: Checkpoint?) -> SourcePosition? {
-        guard let source, let target else { return nil }
+    /// What both sides remember, up to the newest session that both know of; empty where they have none in common.
+    package static func common(_ source: Checkpoint?, _ target: Checkpoint?) -> Checkpoint {
+        guard let source, let target else { return Checkpoint() }
         let known = Dictionary(
-            target.history.map { ($0.id, $0.position) }, uniquingKeysWith: { first, _ in first })
-        return source.history.first { known[$0.id] == $0.position }?.position
+            source.history.map { ($0.id, $0.position) }, uniquingKeysWith: { first, _ in first })
+        var common = Checkpoint()
+        common.history = Array(target.history.drop { known[$0.id] != $0.position })
+        common.session = common.history.first?.id ?? ""
+        common.position = common.history.first?.position
+        return common
     }
 }

@@ -8,11 +8,12 @@ import RoostCrypto
 /// never meet these, and need not.
 package enum ReplicationID {
     package static func make(
-        source: String, target: String, _ selection: ReplicationSelection
+        source: String, target: String, _ options: ReplicationOptions
     ) -> String {
-        let parts: NamedValues<DocumentValue> = [
-            "source": .string(source), "target": .string(target), "selection": selection.description,
+        var parts: NamedValues<DocumentValue> = [
+            "source": .string(source), "target": .string(target), "selection": options.selection.description,
         ]
+        if let since = options.since { parts["since"] = .string(since) }
         let text = DocumentValue.dictionary(parts).description
         return SHA256.hash(Array(text.utf8)).description
     }

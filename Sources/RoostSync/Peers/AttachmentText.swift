@@ -4,16 +4,21 @@ import Roost
 /// What the JSON text of a revision says of its attachments.
 struct AttachmentText {
     let name: String
+    /// That of the content; `nil` where it is not known.
     let digest: String?
     let contentType: String?
     let length: UInt64?
+    /// Whether the source keeps it as gzip. The length is then sometimes that of the gzip: CouchDB knows no other of what was
+    /// put there as gzip.
+    let isEncoded: Bool
 
     /// The text with the attachments that came after `generation` as ones that follow it, and these, in the order in which
     /// the text names them.
     ///
+    /// - Parameter lengths: The lengths of contents where what the text says is not to be relied on.
     /// - Throws: `invalidDocument`, `corruptRevisionData`.
     static func following(
-        _ json: [UInt8], newerThan generation: UInt64
+        _ json: [UInt8], newerThan generation: UInt64, lengths: [String: UInt64] = [:]
     ) throws -> (text: [UInt8], attachments: [AttachmentText]) {
         guard case .dictionary(var document) = try DocumentValue(json: String(decoding: json, as: UTF8.self)),
             case .dictionary(var members)? = document["_attachments"]
@@ -21,17 +26,25 @@ struct AttachmentText {
         var attachments: [AttachmentText] = []
         for (name, value) in members {
             guard case .dictionary(var fields) = value else { continue }
-            guard fields["data"] == nil, fields["revpos"]?.position ?? .max > generation else { continue }
-            fields["stub"] = nil
-            fields["follows"] = true
-            // The content is sent as it is, whatever the source keeps it as.
+            guard fields["data"] == nil else { continue }
+            // The content is sent as it is, whatever the source keeps it as. CouchDB's digest is that of the gzip it keeps,
+            // which the target does not have.
+            let isEncoded = fields["encoding"] != nil
+            if isEncoded { fields["digest"] = nil }
             fields["encoding"] = nil
             fields["encoded_length"] = nil
+            if let length = lengths[name] { fields["length"] = .integer(Int64(clamping: length)) }
+            guard fields["revpos"]?.position ?? .max > generation else {
+                members[name] = .dictionary(fields)
+                continue
+            }
+            fields["stub"] = nil
+            fields["follows"] = true
             members[name] = .dictionary(fields)
             attachments.append(
                 AttachmentText(
                     name: name, digest: fields["digest"]?.string, contentType: fields["content_type"]?.string,
-                    length: fields["length"]?.position))
+                    length: fields["length"]?.position, isEncoded: isEncoded))
         }
         document["_attachments"] = .dictionary(members)
         return (Array(try DocumentValue.dictionary(document).json().utf8), attachments)

@@ -6,6 +6,9 @@ package struct DatabasePeer: ReplicationPeer {
     private let collection: DocumentCollection
     private var database: Database { collection.database }
 
+    /// The most bytes that are taken of an attachment of which the peer does not say how long it is.
+    static let longestAttachment: UInt64 = 1 << 30
+
     package init(_ collection: DocumentCollection) { self.collection = collection }
 
     package func identity() -> String { "\(database.privateUUID)/\(collection)" }
@@ -15,7 +18,12 @@ package struct DatabasePeer: ReplicationPeer {
     package func changes(
         after position: SourcePosition?, limit: Int, _ selection: ReplicationSelection
     ) async throws -> ChangeBatch {
-        try await database.perform {
+        guard selection.serverFilter == nil else {
+            throw DatabaseError(
+                .invalidQuery,
+                "The database at \(database.path) has no filters of a server's. Give a function instead.")
+        }
+        return try await database.perform {
             let snapshot = try collection.snapshot()
             let changes = try snapshot.changes(since: snapshot.sequence(of: position), limit: limit)
             var documents: [ChangedDocument] = []
@@ -46,12 +54,11 @@ package struct DatabasePeer: ReplicationPeer {
     package func missing(_ offered: [ChangedDocument]) async throws -> [WantedRevisions] {
         try await database.perform {
             let snapshot = try collection.snapshot()
-            return try offered.compactMap { document in
-                let difference = try snapshot.missingRevisions(of: document.id, from: document.leaves)
-                guard !difference.missing.isEmpty else { return nil }
+            let answers = try snapshot.missingRevisions(from: offered.map { ($0.id, $0.leaves) })
+            return zip(offered, answers).compactMap { document, answer in
+                guard !answer.missing.isEmpty else { return nil }
                 return WantedRevisions(
-                    id: document.id, revisions: difference.missing,
-                    possibleAncestors: difference.possibleAncestors)
+                    id: document.id, revisions: answer.missing, possibleAncestors: answer.possibleAncestors)
             }
         }
     }
@@ -175,7 +182,8 @@ package struct DatabasePeer: ReplicationPeer {
         case .stored(let document, let history, _):
             for (name, attachment) in document.attachments
             where try database.blobReader(attachment) == nil {
-                let blob = try await store(name, of: revision, attachment.contentType)
+                let blob = try await store(
+                    name, of: revision, attachment.contentType, length: attachment.length)
                 guard blob.length == attachment.length, try database.blobReader(attachment) != nil else {
                     throw damaged(name)
                 }
@@ -189,7 +197,9 @@ package struct DatabasePeer: ReplicationPeer {
         let (text, attachments) = try AttachmentText.following(try revision.json(), newerThan: 0)
         var document = try IncomingDocument(json: text)
         for attachment in attachments {
-            let blob = try await store(attachment.name, of: revision, attachment.contentType)
+            let blob = try await store(
+                attachment.name, of: revision, attachment.contentType,
+                length: attachment.isEncoded ? nil : attachment.length)
             let stored = Attachment(blob)
             guard attachment.digest == nil || [stored.digest, stored.md5].contains(attachment.digest) else {
                 throw damaged(attachment.name)
@@ -200,13 +210,20 @@ package struct DatabasePeer: ReplicationPeer {
     }
 
     private func store(
-        _ name: String, of revision: CarriedRevision, _ contentType: String?
+        _ name: String, of revision: CarriedRevision, _ contentType: String?, length: UInt64?
     ) async throws -> Blob {
         let stream = try await revision.attachment(name)
         let writer = try database.makeBlobWriter(
             contentType: contentType, options: BlobOptions(computesMD5: true))
         do {
-            while let bytes = try await stream.next() { try writer.write(bytes) }
+            var left = length ?? Self.longestAttachment
+            while let bytes = try await stream.next() {
+                // A peer that sends without end must not fill the disk.
+                guard bytes.count <= left else { throw damaged(name) }
+                left -= UInt64(bytes.count)
+                try writer.write(bytes)
+            }
+            guard length == nil || left == 0 else { throw damaged(name) }
         } catch {
             writer.cancel()
             throw error

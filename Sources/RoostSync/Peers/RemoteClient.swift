@@ -6,13 +6,25 @@ import RoostWire
 struct RemoteClient: Sendable {
     /// The database's name, not encoded.
     let database: String
-    let transport: any Transport
-    let headers: HTTPHeaders
+    /// The database as errors name it.
+    let label: String
+    private let transport: any Transport
+    private let authentication: Authentication
 
     /// The most bytes of JSON that are taken from a server at once.
-    private static let longestAnswer = 256 << 20
+    private static let longestAnswer = 64 << 20
     /// The most bytes that are taken of an answer that says what is wrong.
     private static let longestError = 64 << 10
+
+    init(
+        _ database: String, _ label: String, over transport: any Transport,
+        _ credentials: RemoteDatabase.Credentials
+    ) {
+        self.database = database
+        self.label = label
+        self.transport = transport
+        authentication = Authentication(credentials, transport)
+    }
 
     // MARK: Requests
 
@@ -26,23 +38,26 @@ struct RemoteClient: Sendable {
 
     private func target(_ path: String) -> String { "/" + PercentEncoding.encode(database) + path }
 
-    func get(_ path: String) -> HTTPRequest { .get(target(path)) }
+    /// What every server answers at its root.
+    var root: RemoteRequest { RemoteRequest("GET", "/") }
 
-    func post(_ path: String, _ body: [UInt8]) -> HTTPRequest { json("POST", path, body) }
+    func get(_ path: String) -> RemoteRequest { RemoteRequest("GET", target(path)) }
 
-    func post(_ path: String, _ text: String) -> HTTPRequest { post(path, Array(text.utf8)) }
+    func post(_ path: String, _ body: [UInt8]) -> RemoteRequest { json("POST", path, body) }
 
-    func put(_ path: String, _ text: String) -> HTTPRequest { json("PUT", path, Array(text.utf8)) }
+    func post(_ path: String, _ text: String) -> RemoteRequest { post(path, Array(text.utf8)) }
 
-    func put(_ path: String, _ body: any BodyStream) -> HTTPRequest {
-        HTTPRequest("PUT", target(path), body: body)
+    func put(_ path: String, _ text: String) -> RemoteRequest { json("PUT", path, Array(text.utf8)) }
+
+    func put(
+        _ path: String, headers: HTTPHeaders, _ body: @escaping @Sendable () -> any BodyStream
+    ) -> RemoteRequest {
+        RemoteRequest("PUT", target(path), headers, body)
     }
 
-    private func json(_ method: String, _ path: String, _ body: [UInt8]) -> HTTPRequest {
-        HTTPRequest(
-            method, target(path),
-            headers: ["Content-Type": "application/json", "Content-Length": "\(body.count)"],
-            body: BytesBody(body))
+    private func json(_ method: String, _ path: String, _ body: [UInt8]) -> RemoteRequest {
+        let headers: HTTPHeaders = ["Content-Type": "application/json", "Content-Length": "\(body.count)"]
+        return RemoteRequest(method, target(path), headers) { BytesBody(body) }
     }
 
     // MARK: Answers
@@ -50,18 +65,20 @@ struct RemoteClient: Sendable {
     /// The JSON of a successful answer.
     ///
     /// - Throws: ``RemoteError`` for an answer of failure, or one that is no JSON; what the transport throws.
-    func json(_ request: HTTPRequest) async throws -> FleeceValue {
+    func json(_ request: RemoteRequest) async throws -> FleeceValue {
         let response = try await send(request)
-        let bytes = try await response.bytes(limit: Self.longestAnswer)
         do {
-            return try FleeceDocument(json: bytes).root
-        } catch {
-            throw RemoteError.malformed(self, "its answer is no JSON")
+            return try FleeceDocument(json: try await response.bytes(limit: Self.longestAnswer)).root
+        } catch let error as WireError {
+            throw RemoteError(
+                status: error.status == 413 ? 413 : 502, "malformed_answer", "\(error)", label)
+        } catch is FleeceError {
+            throw malformed("its answer is no JSON")
         }
     }
 
     /// As ``json(_:)``; `nil` when there is nothing of that name.
-    func jsonIfFound(_ request: HTTPRequest) async throws -> FleeceValue? {
+    func jsonIfFound(_ request: RemoteRequest) async throws -> FleeceValue? {
         do {
             return try await json(request)
         } catch let error as RemoteError where error.status == 404 {
@@ -70,28 +87,67 @@ struct RemoteClient: Sendable {
     }
 
     /// The body of a successful answer.
-    func stream(_ request: HTTPRequest) async throws -> any BodyStream {
-        let response = try await send(request)
-        switch response.body {
-        case .none: return BytesBody([])
-        case .bytes(let bytes): return BytesBody(bytes)
-        case .stream(let stream, _):
-            return response.headers["Content-Encoding"] == "gzip" ? GunzipBody(stream) : stream
+    func stream(_ request: RemoteRequest) async throws -> any BodyStream {
+        switch try await send(request).body {
+        case .none: BytesBody([])
+        case .bytes(let bytes): BytesBody(bytes)
+        case .stream(let stream, _): stream
         }
     }
 
-    private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        var request = request
-        for field in headers.fields where request.headers[field.name] == nil {
-            request.headers.add(field.name, field.value)
+    /// Something else than CouchDB's API would have it.
+    func malformed(_ reason: String) -> RemoteError {
+        RemoteError(
+            status: 502, "malformed_answer", "The server does not speak CouchDB's API here: \(reason).",
+            database)
+    }
+
+    private func send(_ request: RemoteRequest) async throws -> HTTPResponse {
+        let (response, version) = try await answer(to: request.made())
+        guard response.status == 401, await authentication.refuse(version) else {
+            return try await checked(response)
         }
+        return try await checked(answer(to: request.made()).response)
+    }
+
+    private func answer(to request: HTTPRequest) async throws -> (response: HTTPResponse, version: Int) {
+        var request = request
+        let (fields, version) = try await authentication.current()
+        for field in fields.fields { request.headers.add(field.name, field.value) }
         if request.headers["Accept"] == nil { request.headers["Accept"] = "application/json, */*" }
-        let response = try await transport.send(request)
+        request.headers["Accept-Encoding"] = "gzip"
+        var response = try await transport.send(request)
+        await authentication.see(response)
+        if case .stream(let stream, _) = response.body, response.headers["Content-Encoding"] == "gzip" {
+            response.body = .stream(GunzipBody(stream), length: nil)
+        }
+        return (response, version)
+    }
+
+    /// - Throws: What the answer says is wrong.
+    private func checked(_ response: HTTPResponse) async throws -> HTTPResponse {
         guard !(200..<300).contains(response.status) else { return response }
         let bytes = (try? await response.bytes(limit: Self.longestError)) ?? []
-        let answer = (try? FleeceDocument(json: bytes))?.root
-        throw RemoteError(answer, status: response.status, self)
+        throw RemoteError(
+            (try? FleeceDocument(json: bytes))?.root, status: response.status, database: label)
     }
+}
+
+/// A request that can be sent more than once.
+struct RemoteRequest: Sendable {
+    private let method: String
+    private let target: String
+    private let headers: HTTPHeaders
+    private let body: (@Sendable () -> any BodyStream)?
+
+    init(
+        _ method: String, _ target: String, _ headers: HTTPHeaders = HTTPHeaders(),
+        _ body: (@Sendable () -> any BodyStream)? = nil
+    ) {
+        (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
+    }
+
+    func made() -> HTTPRequest { HTTPRequest(method, target, headers: headers, body: body?()) }
 }
 
 /// What a server refused, in its own words.
@@ -102,27 +158,33 @@ public struct RemoteError: Error, Sendable, CustomStringConvertible {
     public let kind: String
     /// Its reason.
     public let reason: String
-    /// The database that was asked for.
+    /// The address of the database that was asked for, without credentials.
     public let database: String
 
-    init(_ answer: FleeceValue?, status: Int, _ client: RemoteClient) {
-        self.status = status
-        kind = answer?["error"].string ?? HTTPResponse.phrase(status)
-        reason = answer?["reason"].string ?? ""
-        database = client.database
+    init(_ answer: FleeceValue?, status: Int, database: String) {
+        self.init(
+            status: status, Self.shortened(answer?["error"].string) ?? HTTPResponse.phrase(status),
+            Self.shortened(answer?["reason"].string) ?? "", database)
     }
 
-    private init(_ reason: String, _ client: RemoteClient) {
-        (status, kind, database) = (502, "malformed_answer", client.database)
-        self.reason = reason
+    init(status: Int, _ kind: String, _ reason: String, _ database: String) {
+        (self.status, self.kind, self.reason, self.database) = (status, kind, reason, database)
     }
 
-    static func malformed(_ client: RemoteClient, _ reason: String) -> RemoteError {
-        RemoteError("The server of \(client.database) does not speak CouchDB's API here: \(reason).", client)
-    }
+    /// So much of a server's text as a list of errors can hold.
+    private static func shortened(_ text: String?) -> String? { text.map { String($0.prefix(500)) } }
 
     /// Whether the same might succeed later: the server is busy or broken, or could not be understood this time.
     var isTemporary: Bool { status == 408 || status == 429 || status >= 500 }
+
+    /// Whether it says something of one document only: not that the server does not know who asks, or has no such database.
+    var isOfOneDocument: Bool {
+        let isOfDatabase = status == 401 || (status == 404 && Self.absences.contains(reason))
+        return (200..<500).contains(status) && !isTemporary && !isOfDatabase
+    }
+
+    /// What CouchDB says of a database that it has not.
+    private static let absences: Set<String> = ["Database does not exist.", "no_db_file"]
 
     /// Database, status, word and reason.
     public var description: String { "\(database): \(status) \(kind)\(reason.isEmpty ? "" : ", \(reason)")" }

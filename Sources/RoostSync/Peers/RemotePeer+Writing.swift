@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostCrypto
 import RoostWire
 
 extension RemotePeer {
@@ -12,8 +13,7 @@ extension RemotePeer {
         var size = 0
         for revision in revisions {
             do {
-                let (text, attachments) = try AttachmentText.following(
-                    try revision.json(), newerThan: revision.knownGeneration)
+                let (text, attachments) = try await following(revision, newerThan: revision.knownGeneration)
                 guard attachments.isEmpty else {
                     try await put(revision, text, attachments)
                     continue
@@ -32,7 +32,8 @@ extension RemotePeer {
         return try await problems + post(bulk)
     }
 
-    /// Sends documents without attachments that follow; halves them where they are too many for the server.
+    /// Sends documents without attachments that follow; halves them where they are too many for the server, or where one of them
+    /// has it refuse all.
     private func post(_ bulk: [(CarriedRevision, [UInt8])]) async throws -> [ReplicationProblem] {
         guard !bulk.isEmpty else { return [] }
         var body = Array(#"{"new_edits":false,"docs":["#.utf8)
@@ -41,28 +42,41 @@ extension RemotePeer {
         let answer: FleeceValue
         do {
             answer = try await client.json(client.post("/_bulk_docs", body))
-        } catch let error as RemoteError where error.status == 413 {
-            guard bulk.count > 1 else { return [ReplicationProblem(bulk[0].0.id, bulk[0].0.revision, error)] }
+        } catch let error as RemoteError where error.status == 413 || error.kind == "missing_stub" {
+            guard bulk.count > 1 else { return try await retry(bulk[0].0, refusedWith: error) }
             let middle = bulk.count / 2
             return try await post(Array(bulk[..<middle])) + post(Array(bulk[middle...]))
         }
         var problems: [ReplicationProblem] = []
         for row in answer.array ?? FleeceArray.empty where row["error"].exists {
-            let revision = bulk.first { $0.0.id == row["id"].string }?.0
-            let error = RemoteError(row, status: 200, client)
-            if error.kind == "missing_stub", let revision {
-                do {
-                    try await putWhole(revision)
-                    continue
-                } catch {
-                    guard error.isOfOneDocument else { throw error }
-                    problems.append(ReplicationProblem(revision.id, revision.revision, error))
-                }
+            let revision = bulk.first { revision, _ in
+                row["id"].string == revision.id
+                    && row["rev"].string ?? "\(revision.revision)" == "\(revision.revision)"
+            }?.0
+            let error = RemoteError(row, status: 200, database: client.label)
+            if let revision {
+                problems += try await retry(revision, refusedWith: error)
             } else {
-                problems.append(ReplicationProblem(row["id"].string ?? "?", revision?.revision, error))
+                problems.append(ReplicationProblem(row["id"].string ?? "?", nil, error))
             }
         }
         return problems
+    }
+
+    /// Sends a document alone, with all of its contents, where it was refused for want of one.
+    private func retry(
+        _ revision: CarriedRevision, refusedWith refusal: RemoteError
+    ) async throws -> [ReplicationProblem] {
+        guard refusal.kind == "missing_stub" else {
+            return [ReplicationProblem(revision.id, revision.revision, refusal)]
+        }
+        do {
+            try await putWhole(revision)
+            return []
+        } catch {
+            guard error.isOfOneDocument else { throw error }
+            return [ReplicationProblem(revision.id, revision.revision, error)]
+        }
     }
 
     /// Sends a document with content that follows.
@@ -78,33 +92,67 @@ extension RemotePeer {
 
     /// Sends a document with the content of all its attachments.
     private func putWhole(_ revision: CarriedRevision) async throws {
-        let (text, attachments) = try AttachmentText.following(try revision.json(), newerThan: 0)
+        let (text, attachments) = try await following(revision, newerThan: 0)
         try await send(revision, text, attachments)
+    }
+
+    /// A revision's text and the attachments that follow it, with the lengths that their contents really have: a multipart
+    /// body's has to be known before, and CouchDB's are those of the gzip where a content was put there as gzip.
+    private func following(
+        _ revision: CarriedRevision, newerThan generation: UInt64
+    ) async throws -> (text: [UInt8], attachments: [AttachmentText]) {
+        let json = try revision.json()
+        let said = try AttachmentText.following(json, newerThan: generation)
+        guard case .json = revision.content else { return said }
+        var lengths: [String: UInt64] = [:]
+        for attachment in said.attachments where attachment.isEncoded {
+            lengths[attachment.name] = try await length(of: attachment.name, of: revision)
+        }
+        return lengths.isEmpty
+            ? said : try AttachmentText.following(json, newerThan: generation, lengths: lengths)
+    }
+
+    /// How long a content is, read once for that.
+    private func length(of name: String, of revision: CarriedRevision) async throws -> UInt64 {
+        let stream = try await revision.attachment(name)
+        var length: UInt64 = 0
+        while let bytes = try await stream.next() {
+            length += UInt64(bytes.count)
+            guard length <= DatabasePeer.longestAttachment else {
+                throw DatabaseError(
+                    .limitExceeded, "The attachment \(name) is longer than any that is carried.")
+            }
+        }
+        return length
     }
 
     private func send(
         _ revision: CarriedRevision, _ text: [UInt8], _ attachments: [AttachmentText]
     ) async throws {
-        var parts = [
-            MultipartBody.Part(headers: ["Content-Type": "application/json"], body: .bytes(text))
-        ]
-        for attachment in attachments {
-            var headers = HTTPHeaders()
-            headers["Content-Disposition"] = ContentDisposition.attachment(attachment.name)
-            headers["Content-Type"] = attachment.contentType ?? "application/octet-stream"
-            if let length = attachment.length { headers["Content-Length"] = "\(length)" }
-            let body = DeferredBody { try await revision.attachment(attachment.name) }
-            parts.append(MultipartBody.Part(headers: headers, body: .stream(body, length: attachment.length)))
+        let parts = { @Sendable in
+            [MultipartBody.Part(headers: ["Content-Type": "application/json"], body: .bytes(text))]
+                + attachments.map { Self.part($0, of: revision) }
         }
-        let boundary = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
-        var request = client.put(
-            RemoteClient.path(revision.id) + "?new_edits=false", MultipartBody(boundary: boundary, parts))
-        request.headers["Content-Type"] = "multipart/related; boundary=\"\(boundary)\""
+        let boundary = RandomText.hexadecimal(bytes: 16)
+        var headers: HTTPHeaders = ["Content-Type": "multipart/related; boundary=\"\(boundary)\""]
         // CouchDB does not take such bodies in chunks.
-        if let length = MultipartBody.length(boundary: boundary, parts) {
-            request.headers["Content-Length"] = "\(length)"
+        if let length = MultipartBody.length(boundary: boundary, parts()) {
+            headers["Content-Length"] = "\(length)"
         }
-        _ = try await client.json(request)
+        _ = try await client.json(
+            client.put(RemoteClient.path(revision.id) + "?new_edits=false", headers: headers) {
+                MultipartBody(boundary: boundary, parts())
+            })
+    }
+
+    private static func part(_ attachment: AttachmentText, of revision: CarriedRevision) -> MultipartBody.Part
+    {
+        var headers = HTTPHeaders()
+        headers["Content-Disposition"] = ContentDisposition.attachment(attachment.name)
+        headers["Content-Type"] = attachment.contentType ?? "application/octet-stream"
+        if let length = attachment.length { headers["Content-Length"] = "\(length)" }
+        let body = DeferredBody { try await revision.attachment(attachment.name) }
+        return MultipartBody.Part(headers: headers, body: .stream(body, length: attachment.length))
     }
 }
 

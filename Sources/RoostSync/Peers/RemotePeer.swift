@@ -10,16 +10,18 @@ package final class RemotePeer: ReplicationPeer {
     /// The revisions of the checkpoints that were read or saved, which the next save must name.
     private let revisions = Mutex<[String: String]>([:])
 
-    /// - Parameters:
-    ///   - name: The database's name, not encoded.
-    ///   - transport: How to get to its server.
-    ///   - headers: What every request says, such as `Authorization`.
-    package init(_ name: String, _ transport: any Transport, headers: HTTPHeaders = HTTPHeaders()) {
-        client = RemoteClient(database: name, transport: transport, headers: headers)
+    init(_ client: RemoteClient) { self.client = client }
+
+    func create() async throws {
+        do {
+            _ = try await client.json(client.put("", "{}"))
+        } catch let error as RemoteError where error.status == 412 {
+            // It is there already.
+        }
     }
 
     package func identity() async throws -> String {
-        let server = try await client.json(.get("/"))
+        let server = try await client.json(client.root)
         let database = try await client.json(client.get(""))
         // A server says who it is, so that it may be reached by another address; others are known by their databases.
         let uuid = server["uuid"].string ?? database["instance_start_time"].string ?? ""
@@ -34,25 +36,18 @@ package final class RemotePeer: ReplicationPeer {
         let style = selection.winnersOnly ? "main_only" : "all_docs"
         var query = "?style=\(style)&limit=\(limit)"
         if let position { query += "&since=\(position.query)" }
-        let answer: FleeceValue
-        if let ids = selection.documentIDs {
-            let body = NamedValues<DocumentValue>(["doc_ids": .array(ids.sorted().map { .string($0) })])
-            answer = try await client.json(
-                client.post("/_changes" + query + "&filter=_doc_ids", DocumentValue.dictionary(body).json()))
-        } else {
-            answer = try await client.json(client.get("/_changes" + query))
-        }
+        let answer = try await client.json(try changesRequest(query, selection))
         guard let rows = answer["results"].array, answer["last_seq"].exists else {
-            throw RemoteError.malformed(client, "its changes have no results")
+            throw client.malformed("its changes have no results")
         }
         var documents: [ChangedDocument] = []
         for row in rows {
             guard let id = row["id"].string, let changes = row["changes"].array else {
-                throw RemoteError.malformed(client, "a row of its changes has no id")
+                throw client.malformed("a row of its changes has no id")
             }
             let leaves = try changes.map { change in
                 guard let text = change["rev"].string else {
-                    throw RemoteError.malformed(client, "a change has no rev")
+                    throw client.malformed("a change has no rev")
                 }
                 return try RevisionID(validating: text)
             }
@@ -61,7 +56,29 @@ package final class RemotePeer: ReplicationPeer {
         let pending = answer["pending"].int
         return ChangeBatch(
             documents: documents, position: SourcePosition(json: answer["last_seq"].json()), pending: pending,
-            isLast: pending.map { $0 == 0 } ?? (rows.count < limit))
+            isLast: rows.count < limit || pending == 0)
+    }
+
+    private func changesRequest(
+        _ query: String, _ selection: ReplicationSelection
+    ) throws -> RemoteRequest {
+        // Lists go in the body: a URL has no room for them.
+        if let ids = selection.documentIDs {
+            let body = DocumentValue.dictionary(["doc_ids": .array(ids.sorted().map { .string($0) })])
+            return client.post("/_changes" + query + "&filter=_doc_ids", try body.json())
+        }
+        switch selection.serverFilter {
+        case .selector(let json)?:
+            let body = DocumentValue.dictionary(["selector": try DocumentValue(json: json)])
+            return client.post("/_changes" + query + "&filter=_selector", try body.json())
+        case .named(let name, let parameters)?:
+            let values = parameters.sorted { $0.key < $1.key }.map {
+                "&\(PercentEncoding.encode($0))=\(PercentEncoding.encode($1))"
+            }
+            return client.get(
+                "/_changes" + query + "&filter=\(PercentEncoding.encode(name))" + values.joined())
+        case nil: return client.get("/_changes" + query)
+        }
     }
 
     package func untilChanged(after position: SourcePosition?) async throws {
@@ -96,16 +113,32 @@ package final class RemotePeer: ReplicationPeer {
     package func read(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
     ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
-        let asked = wanted.flatMap { document in document.revisions.map { (document, $0) } }
+        try await read(
+            wanted.flatMap { document in document.revisions.map { (document, $0) } }[...], selection)
+    }
+
+    private func read(
+        _ asked: ArraySlice<(WantedRevisions, RevisionID)>, _ selection: ReplicationSelection
+    ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
         let documents = asked.map { document, revision -> DocumentValue in
             .dictionary(["id": .string(document.id), "rev": .string("\(revision)")])
         }
-        let answer = try await client.json(
-            client.post(
-                "/_bulk_get?revs=true&attachments=false",
-                DocumentValue.dictionary(["docs": .array(documents)]).json()))
+        let answer: FleeceValue
+        do {
+            answer = try await client.json(
+                client.post(
+                    "/_bulk_get?revs=true&attachments=false&att_encoding_info=true",
+                    DocumentValue.dictionary(["docs": .array(documents)]).json()))
+        } catch let error as RemoteError where error.status == 413 {
+            // Too many for the server, or its answer too long for us.
+            guard asked.count > 1 else {
+                return asked.map { .failure(ReplicationProblem($0.id, $1, error)) }
+            }
+            let middle = asked.startIndex + asked.count / 2
+            return try await read(asked[..<middle], selection) + read(asked[middle...], selection)
+        }
         guard let results = answer["results"].array, results.count == asked.count else {
-            throw RemoteError.malformed(client, "it answered another number of documents than were asked for")
+            throw client.malformed("it answered another number of documents than were asked for")
         }
         var carried: [Result<CarriedRevision, ReplicationProblem>] = []
         for ((document, revision), result) in zip(asked, results) {

@@ -19,7 +19,7 @@ extension Error {
                 .notFound, .missingStub, .damaged, .unsupportedFormat, .conflict,
             ]
             return codes.contains(error.code)
-        case let error as RemoteError: return (200..<500).contains(error.status) && !error.isTemporary
+        case let error as RemoteError: return error.isOfOneDocument
         default: return self is FunctionError
         }
     }
@@ -29,6 +29,8 @@ extension Error {
         switch self {
         case let error as DatabaseError: [.noSpace, .inputOutput, .locked].contains(error.code)
         case let error as RemoteError: error.isTemporary
+        case let error as TransportError: error.isTemporary
+        case is StandstillError: false
         default: true
         }
     }

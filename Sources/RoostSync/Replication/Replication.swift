@@ -14,13 +14,21 @@ public final class Replication: Sendable {
     private let gate: Gate
     private let task: Task<Void, Never>
 
-    init(local: DocumentCollection, remote: any ReplicationPeer, _ options: ReplicationOptions) {
+    /// - Parameter local: The collection that `here` is, the conflicts of which can be settled; `nil` for one elsewhere.
+    init(
+        _ here: any ReplicationPeer, _ there: any ReplicationPeer, resolvingIn local: DocumentCollection?,
+        _ options: ReplicationOptions
+    ) {
         let (board, gate) = (StatusBoard(), Gate())
         self.board = board
         self.gate = gate
         let runner = ReplicationRunner(
-            local: local, remote: remote, options: options, board: board, gate: gate)
+            here: here, there: there, local: local, options: options, board: board, gate: gate)
         task = Task { await runner.run() }
+    }
+
+    convenience init(local: DocumentCollection, remote: any ReplicationPeer, _ options: ReplicationOptions) {
+        self.init(DatabasePeer(local), remote, resolvingIn: local, options)
     }
 
     deinit { task.cancel() }

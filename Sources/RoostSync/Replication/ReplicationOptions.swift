@@ -18,6 +18,10 @@ public struct ReplicationOptions: Sendable {
     public var isContinuous = false
     /// What is carried. Default: everything.
     public var selection = ReplicationSelection.all
+    /// Where to begin when the two have never agreed before: a sequence of the source's, as JSON. Default: `nil`, the beginning.
+    public var since: String?
+    /// Whether both sides keep how far it came. Without that everything is compared each time. Default: true.
+    public var usesCheckpoints = true
     /// How many changed documents are compared and written at once, 1 to 10,000. Default: 1000.
     public var batchSize = 1000
     /// Settles conflicts that came from there, here; `nil` leaves them to the program.

@@ -2,8 +2,10 @@ import Roost
 
 /// Runs the transfers of a replication, and again after failures.
 struct ReplicationRunner: Sendable {
-    let local: DocumentCollection
-    let remote: any ReplicationPeer
+    let here: any ReplicationPeer
+    let there: any ReplicationPeer
+    /// The collection whose conflicts are settled.
+    let local: DocumentCollection?
     let options: ReplicationOptions
     let board: StatusBoard
     let gate: Gate
@@ -49,14 +51,16 @@ struct ReplicationRunner: Sendable {
     }
 
     private func transfer(_ side: ReplicationOptions.Direction) async throws {
-        let peer = DatabasePeer(local)
         let transfer = Transfer(
-            source: side == .push ? peer : remote, target: side == .push ? remote : peer, options: options
-        ) { counts, problems in
+            source: side == .push ? here : there, target: side == .push ? there : here, options: options
+        ) { counts, problems, checkpoint in
             board.update { status in
+                // Only what came of this try shows that it was worth it.
+                let before = side == .push ? status.pushed.recorded : status.pulled.recorded
+                if counts.written > 0 || counts.recorded != before { status.lastError = nil }
                 if side == .push { status.pushed = counts } else { status.pulled = counts }
+                if side == .push { status.checkpoint = checkpoint }
                 status.add(problems)
-                status.lastError = nil
                 status.idle.remove(side)
                 status.phase = .active
             }
@@ -66,6 +70,7 @@ struct ReplicationRunner: Sendable {
         }
         try await transfer.run {
             board.update { status in
+                status.lastError = nil
                 status.idle.insert(side)
                 if status.idle.count == (options.direction == .both ? 2 : 1) { status.phase = .idle }
             }
@@ -74,7 +79,7 @@ struct ReplicationRunner: Sendable {
 
     /// Settles conflicts of documents that came.
     private func resolve(_ ids: [String]) async throws {
-        guard let resolver = options.resolver else { return }
+        guard let resolver = options.resolver, let local else { return }
         for id in Set(ids) {
             let leaves = try await local.database.perform {
                 let snapshot = try local.snapshot()
@@ -86,8 +91,9 @@ struct ReplicationRunner: Sendable {
             do {
                 switch try resolver.outcome(leaves) {
                 case .keepAll: break
-                case .keep(let revision): try await settle(id, keeping: revision, json: nil)
-                case .merge(let revision, let json): try await settle(id, keeping: revision, json: json)
+                case .keep(let revision): try await settle(id, in: local, keeping: revision, json: nil)
+                case .merge(let revision, let json):
+                    try await settle(id, in: local, keeping: revision, json: json)
                 }
             } catch {
                 guard error.isOfOneDocument else { throw error }
@@ -97,7 +103,9 @@ struct ReplicationRunner: Sendable {
         }
     }
 
-    private func settle(_ id: String, keeping revision: RevisionID, json: String?) async throws {
+    private func settle(
+        _ id: String, in local: DocumentCollection, keeping revision: RevisionID, json: String?
+    ) async throws {
         try await local.database.write { batch in
             _ = try batch.resolve(id, keeping: revision, json: json, in: local)
         }

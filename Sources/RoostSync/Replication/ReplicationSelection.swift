@@ -6,8 +6,19 @@ public struct ReplicationSelection: Sendable {
     public var documentIDs: Set<String>?
     /// Only documents that a function of the source's side lets through; `nil` for all.
     public var filter: ReplicationFilter?
+    /// Only documents that the source's server lets through; `nil` for all. For pulling from a ``RemoteDatabase``: a database
+    /// here has none, so that pushing from it fails.
+    public var serverFilter: ServerFilter?
     /// Only the winning revision of each document, so that conflicts stay where they are.
     public var winnersOnly: Bool
+
+    /// What a server filters its changes by.
+    public enum ServerFilter: Sendable {
+        /// A function of a design document, `DESIGN/NAME`, with the parameters of its request.
+        case named(String, parameters: [String: String])
+        /// A Mango selector, as JSON.
+        case selector(String)
+    }
 
     /// What is to be carried; by default everything.
     public init(
@@ -31,6 +42,15 @@ public struct ReplicationSelection: Sendable {
     var description: DocumentValue {
         var parts: NamedValues<DocumentValue> = ["winnersOnly": .bool(winnersOnly)]
         if let documentIDs { parts["ids"] = .array(documentIDs.sorted().map { .string($0) }) }
+        switch serverFilter {
+        case .named(let name, let parameters)?:
+            let values = parameters.sorted { $0.key < $1.key }.map {
+                DocumentValue.array([.string($0), .string($1)])
+            }
+            parts["serverFilter"] = .array([.string(name), .array(values)])
+        case .selector(let json)?: parts["selector"] = .string(json)
+        case nil: break
+        }
         if let filter { parts["filter"] = .array([.string(filter.name), .string(filter.version)]) }
         return .dictionary(parts)
     }

@@ -43,6 +43,9 @@ public struct ReplicationStatus: Sendable {
         }
     }
 
+    /// What both sides remember of the last push.
+    package internal(set) var checkpoint: Checkpoint?
+
     /// The directions in which all is carried.
     var idle: Set<ReplicationOptions.Direction> = []
 
@@ -64,6 +67,10 @@ public struct ReplicationCounts: Sendable, Equatable {
     public internal(set) var failed = 0
     /// Changes that are still to be looked at, where that is known.
     public internal(set) var pending: Int?
+    /// Where it is in the source's changes.
+    package internal(set) var position: SourcePosition?
+    /// Up to where both sides remember that all was carried.
+    package internal(set) var recorded: SourcePosition?
 }
 
 /// A revision that was not carried. The replication goes on without it.
