@@ -1,5 +1,9 @@
 import Foundation
 
+#if JavaScript
+    import RoostScript
+#endif
+
 /// The command-line tool: `roost COMMAND DATABASE …`. Each command is one file in `Commands`.
 @main
 enum RoostTool {
@@ -8,15 +12,20 @@ enum RoostTool {
     static let commands: [any (Command & SendableMetatype).Type] = [
         ImportCommand.self, ExportCommand.self, PutCommand.self, GetCommand.self, CatCommand.self,
         RemoveCommand.self, PurgeCommand.self, ResolveCommand.self, RevisionsCommand.self, ExpireCommand.self,
-        QueryCommand.self, IndexCommand.self, ViewCommand.self, ListCommand.self, CountCommand.self,
+        QueryCommand.self, ShellCommand.self, IndexCommand.self, SearchCommand.self, ViewCommand.self,
+        ListCommand.self,
+        CountCommand.self,
         ChangesCommand.self,
         ListCollectionsCommand.self,
         MakeCollectionCommand.self, RemoveCollectionCommand.self, InfoCommand.self, CompactCommand.self,
         CheckCommand.self, InspectCommand.self, DumpCommand.self, SalvageCommand.self, BackupCommand.self,
-        ReplicateCommand.self,
+        ReplicateCommand.self, ReplicationsCommand.self,
         HistoryCommand.self, BlobCommand.self, AttachCommand.self, DetachCommand.self, EncryptCommand.self,
         DecryptCommand.self, RekeyCommand.self, ServeCommand.self,
     ]
+
+    /// What `roost serve` calls this program with to have scripts run in a process of their own.
+    static let scriptWorker = "run-scripts"
 
     static func main() {
         // A reader that goes away, as `head` does, ends the output with an error instead of a signal; and so does a
@@ -71,6 +80,12 @@ enum RoostTool {
             Console.print("roost \(version)")
             return 0
         }
+        #if JavaScript
+            if name == scriptWorker {
+                ScriptWorker.run()
+                return 0
+            }
+        #endif
         guard ["--help", "-h", "help"].contains(name) else {
             return try run(known(name), Array(arguments.dropFirst()))
         }

@@ -34,6 +34,17 @@ import Testing
         #expect(tool.output("count") == "1\n")
     }
 
+    @Test func passphrasesThatAreNoTextAreTakenAsTheyAre() throws {
+        _ = tool.output("put", "a", "{}")
+        let others = passphrase + ".other"
+        defer { for file in [passphrase, others] { try? FileManager.default.removeItem(atPath: file) } }
+        try Data([0x63, 0xe9, 10]).write(to: URL(fileURLWithPath: passphrase))
+        try Data([0x63, 0xe8, 10]).write(to: URL(fileURLWithPath: others))
+        #expect(tool.run("encrypt", "--new-passphrase-file", passphrase).status == 0)
+        #expect(tool.run("count", "--passphrase-file", others).status == 1)
+        #expect(tool.run("count", "--passphrase-file", passphrase).status == 0)
+    }
+
     @Test(arguments: ["ls", "check", "inspect", "encrypt"])
     func whereAKeyIsNeededTheOptionIsNamed(command: String) throws {
         _ = tool.output("put", "a", "{}")

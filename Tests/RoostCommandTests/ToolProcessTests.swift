@@ -9,23 +9,12 @@ import Testing
 @Suite struct ToolProcessTests {
     private let tool = Tool()
 
-    /// The tool that was built with the tests.
-    private static var program: String {
-        #if canImport(Darwin)
-            let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
-            let directory = (bundle ?? .main).bundleURL.deletingLastPathComponent()
-        #else
-            let directory = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        #endif
-        return directory.appending(path: "roost").path
-    }
-
     /// Runs a line of the shell with `$0` for the tool and `$1` for the database.
     private func shell(_ line: String) throws -> (status: Int32, errors: String) {
         let process = Process()
         let errors = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", line, Self.program, tool.path]
+        process.arguments = ["-c", line, Tool.program, tool.path]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors
         try process.run()
@@ -82,7 +71,7 @@ import Testing
             if round > 2 { try album.delete("r\(round - 3)-0") }
             if round % 5 == 4 { try database.compact() }
             let process = Process()
-            process.executableURL = URL(fileURLWithPath: Self.program)
+            process.executableURL = URL(fileURLWithPath: Tool.program)
             process.arguments = ["backup", tool.path, copy]
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice

@@ -1,4 +1,5 @@
 import Roost
+import RoostIndex
 import RoostStorage
 
 enum CheckCommand: Command {
@@ -10,7 +11,8 @@ enum CheckCommand: Command {
     ]
     static let notes = """
         Reads everything and writes nothing; others may go on using it. The exit status is 1 where damage was found: a
-        copy made earlier helps then, or `roost salvage`.
+        copy made earlier helps then, or `roost salvage`. Indexes and views are looked at too; damage to them is told, and
+        is none of the database: they are made anew when they are read.
         """
 
     static func run(_ invocation: Invocation) throws {
@@ -18,14 +20,18 @@ enum CheckCommand: Command {
         checking.includesHistory = !invocation.has("--quick")
         let bar = ProgressBar("Checking")
         defer { bar.finish() }
-        let report = try invocation.withKey { key in
-            try Database.check(invocation[0], key: key, checking) { progress in
-                bar.show(progress.completed, of: progress.total)
-                return true
-            }
+        let progress: ProgressHandler = { progress in
+            bar.show(progress.completed, of: progress.total)
+            return true
+        }
+        let (report, derived) = try invocation.withKey { key in
+            let report = try Database.check(invocation[0], key: key, checking, progress: progress)
+            let stores = try StoreTarget.derivedStores(
+                invocation[0], key: key, checking: checking, progress: progress)
+            return (report, stores)
         }
         bar.finish()
-        invocation.has("--json") ? printJSON(report) : printText(report)
+        invocation.has("--json") ? printJSON(report, derived) : printText(report, derived)
         guard report.isClean else {
             throw CommandFailure(
                 "\(invocation[0]) is damaged: \(Count.text(report.count, "finding")). Restore a backup, or let "
@@ -33,7 +39,7 @@ enum CheckCommand: Command {
         }
     }
 
-    private static func printText(_ report: DatabaseCheckReport) {
+    private static func printText(_ report: DatabaseCheckReport, _ derived: [DerivedStore]) {
         for finding in report.findings { Console.print("\(finding)") }
         if report.furtherFindings > 0 { Console.print("and \(report.furtherFindings) more of documents") }
         for finding in report.file.findings { Console.print("data.roost: \(finding)") }
@@ -47,9 +53,10 @@ enum CheckCommand: Command {
             ].joined(separator: ", ")
                 + " and \(Count.text(file.values, "value")) checked; \(report.isClean ? "all is well" : "damage was found")."
         )
+        DerivedText.lines(derived).forEach(Console.print)
     }
 
-    private static func printJSON(_ report: DatabaseCheckReport) {
+    private static func printJSON(_ report: DatabaseCheckReport, _ derived: [DerivedStore]) {
         var object = JSONObject()
         object.add("clean", report.isClean)
         object.add("sound", report.isSound)
@@ -76,6 +83,7 @@ enum CheckCommand: Command {
             return part.text
         }
         object.add("damagedBlobs", raw: JSONObject.array(blobs))
+        object.add("derived", raw: DerivedJSON.text(derived))
         Console.print(object.text)
     }
 }

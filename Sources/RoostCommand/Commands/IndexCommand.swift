@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostQuery
+import RoostText
 
 /// `roost index create|list|drop DB`, or with the database first, as with every command.
 enum IndexCommand: Command {
@@ -14,8 +15,17 @@ enum IndexCommand: Command {
     static let options = [
         .collection,
         Option("--on", "EXPRESSIONS", "create: what it is ordered by, such as 'stars DESC, title'"),
+        Option(
+            "--including", "EXPRESSIONS",
+            "create: what its rows have besides, to be answered without documents"),
+        Option("--summing", "EXPRESSIONS", "create: numbers to add up and compare within the index"),
         Option("--where", "CONDITION", "create: only documents that meet it"),
         Option("--unnest", "PATH", "create: a row for each element of that array"),
+        Option(
+            "--text", "EXPRESSIONS",
+            "create: a full-text index of these, such as title,body: see roost search"),
+        Option("--language", "CODE", "create --text: whose forms of a word are one, such as en"),
+        Option("--keep-accents", nil, "create --text: accents tell words apart"),
         .json,
     ]
     static let notes = """
@@ -32,7 +42,9 @@ enum IndexCommand: Command {
         case "list": try list(invocation)
         case "drop":
             let database = try invocation.openForWriting()
-            try invocation.collection(of: database).dropIndex(try indexName(invocation))
+            let collection = try invocation.collection(of: database)
+            try collection.dropIndex(try indexName(invocation))
+            try collection.dropTextIndex(try indexName(invocation))
             try database.close()
         default: throw UsageError("\"\(invocation[1])\" is none of create, list and drop.")
         }
@@ -45,30 +57,62 @@ enum IndexCommand: Command {
 
     private static func create(_ invocation: Invocation) throws {
         let name = try indexName(invocation)
+        if let columns = invocation.string("--text") { return try createTextIndex(name, columns, invocation) }
         guard invocation.string("--on") != nil || invocation.string("--unnest") != nil else {
-            throw UsageError("--on or --unnest says what the index is of.")
+            throw UsageError("--on, --unnest or --text says what the index is of.")
         }
         let database = try invocation.openForWriting()
         try invocation.collection(of: database).createIndex(
-            name, on: invocation.string("--on") ?? "", where: invocation.string("--where"),
+            name, on: invocation.string("--on") ?? "", including: invocation.string("--including"),
+            summing: invocation.string("--summing"), where: invocation.string("--where"),
             unnesting: invocation.string("--unnest"))
         try database.close()
     }
 
+    private static func createTextIndex(_ name: String, _ columns: String, _ invocation: Invocation) throws {
+        var language: Language?
+        if let code = invocation.string("--language") {
+            language = Language(code)
+            guard language != nil else {
+                let known = Language.allCases.map(\.rawValue).joined(separator: ", ")
+                throw UsageError("--language takes one of \(known), not \"\(code)\".")
+            }
+        }
+        let database = try invocation.openForWriting()
+        try invocation.collection(of: database).createTextIndex(
+            name, on: columns, language: language, ignoresAccents: !invocation.has("--keep-accents"))
+        try database.close()
+    }
+
     private static func list(_ invocation: Invocation) throws {
-        let database = try invocation.openForReading()
-        for index in try invocation.collection(of: database).valueIndexes() {
+        let collection = try invocation.collection(of: try invocation.openForReading())
+        for index in try collection.valueIndexes() {
             if invocation.has("--json") {
-                let encoder = JSONEncoder()
-                encoder.outputFormatting = .sortedKeys
-                Console.print(String(decoding: try encoder.encode(index), as: UTF8.self))
+                try printJSON(index)
                 continue
             }
             var line = index.name
             if !index.columns.isEmpty { line += " on \(index.columns)" }
             if let array = index.unnesting { line += " unnesting \(array)" }
+            if let including = index.including { line += " including \(including)" }
+            if let summing = index.summing { line += " summing \(summing)" }
             if let condition = index.condition { line += " where \(condition)" }
             Console.print(line)
         }
+        for index in try collection.textIndexes() {
+            if invocation.has("--json") {
+                try printJSON(index)
+            } else {
+                Console.print(
+                    "\(index.name) of the words in \(index.columns)"
+                        + (index.language.map { ", \($0)" } ?? ""))
+            }
+        }
+    }
+
+    private static func printJSON(_ index: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        Console.print(String(decoding: try encoder.encode(index), as: UTF8.self))
     }
 }

@@ -1,5 +1,7 @@
 import Foundation
 import Roost
+import RoostIndex
+import RoostStorage
 
 enum InfoCommand: Command {
     static let name = "info"
@@ -15,6 +17,7 @@ enum InfoCommand: Command {
         Console.print("database     \(database.path)")
         Console.print("file         \(Size.text(size.fileBytes)), \(Size.text(size.liveBytes)) of it alive")
         Console.print("commits      \(size.commit), \(Count.text(size.generation, "compaction"))")
+        Console.print("end          \(database.ending.text)")
         Console.print("public UUID  \(database.publicUUID)")
         for collection in collections {
             let snapshot = try collection.snapshot()
@@ -22,6 +25,7 @@ enum InfoCommand: Command {
                 "collection   \(collection): \(Count.text(snapshot.count, "document")), \(try snapshot.deletedCount) deleted, "
                     + "last sequence \(snapshot.lastSequence)")
         }
+        DerivedText.lines(try database.derivedStores()).forEach(Console.print)
     }
 
     private static func printJSON(_ database: Database, _ collections: [DocumentCollection]) throws {
@@ -34,6 +38,8 @@ enum InfoCommand: Command {
         object.add("logBytes", size.logBytes)
         object.add("commit", size.commit)
         object.add("generation", size.generation)
+        object.add("hasCleanEnd", database.ending.isClean)
+        object.add("bytesBehindEnd", database.ending.bytesBehind)
         let parts = try collections.map { collection in
             let snapshot = try collection.snapshot()
             var part = JSONObject()
@@ -45,6 +51,18 @@ enum InfoCommand: Command {
             return part.text
         }
         object.add("collections", raw: JSONObject.array(parts))
+        object.add("derived", raw: DerivedJSON.text(try database.derivedStores()))
         Console.print(object.text)
+    }
+}
+
+extension FileEnding {
+    /// What it means, in a few words.
+    fileprivate var text: String {
+        guard !isClean else { return "clean" }
+        let reasons = "it is open elsewhere, was not closed, is a backup, or has lost its end"
+        return bytesBehind == 0
+            ? "not clean: \(reasons)"
+            : "not clean, with \(Size.text(bytesBehind)) behind the last whole commit: \(reasons)"
     }
 }

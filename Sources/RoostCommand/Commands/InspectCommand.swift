@@ -1,4 +1,5 @@
 import Roost
+import RoostIndex
 import RoostStorage
 
 enum InspectCommand: Command {
@@ -18,22 +19,24 @@ enum InspectCommand: Command {
     static func run(_ invocation: Invocation) throws {
         let bar = ProgressBar("Inspecting")
         defer { bar.finish() }
-        let inspection = try invocation.withKey { key in
-            try StoreTarget.inspect(invocation[0], key: key) { progress in
+        let (inspection, derived) = try invocation.withKey { key in
+            let inspection = try StoreTarget.inspect(invocation[0], key: key) { progress in
                 bar.show(progress.completed, of: progress.total)
                 return true
             }
+            return (inspection, try StoreTarget.derivedStores(invocation[0], key: key))
         }
         bar.finish()
         if let path = invocation.string("--html") {
-            let page = InspectionPage(title: invocation[0], inspection)
+            let page = InspectionPage(title: invocation[0], inspection, derived)
             try OutputFile.write(page.html, to: path)
             Console.note("\(path) is written: open it in a browser.")
         }
         if invocation.has("--json") {
-            Console.print(InspectionJSON.text(of: inspection, path: invocation[0]))
+            Console.print(InspectionJSON.text(of: inspection, path: invocation[0], derived))
         } else if invocation.string("--html") == nil {
             InspectionText(inspection).lines.forEach(Console.print)
+            DerivedText.lines(derived).forEach(Console.print)
         }
     }
 }

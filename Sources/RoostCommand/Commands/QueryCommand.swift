@@ -16,7 +16,7 @@ enum QueryCommand: Command {
         Option("--param", "NAME=JSON", "the value of $NAME; several are parted by line ends"),
         Option("--explain", nil, "say how it would be executed, and do nothing"),
         Option("--analyze", nil, "execute it, and say how and what it took"),
-        Option("--json", nil, "a JSON object a row, on a line"),
+        Option("--json", nil, "a JSON object a row, on a line; a plan as JSON"),
         Option("--csv", nil, "comma-separated values, the names of the columns first"),
         Option("--table", nil, "a table, as on a terminal"),
     ]
@@ -26,20 +26,25 @@ enum QueryCommand: Command {
         """
 
     static func run(_ invocation: Invocation) throws {
-        let forms = ["--json", "--csv", "--table", "--explain", "--analyze"].filter(invocation.has)
-        guard forms.count <= 1 else { throw UsageError("\(forms[0]) excludes \(forms[1]).") }
+        let isPlan = invocation.has("--explain") || invocation.has("--analyze")
+        let forms = ["--explain", "--analyze", "--csv", "--table", "--json"].filter(invocation.has)
+        guard forms.count <= 1 || isPlan && forms.count == 2 && forms[1] == "--json" else {
+            throw UsageError("\(forms[0]) excludes \(forms[1]).")
+        }
         let database = try invocation.openForReading()
         let collection = try invocation.collection(of: database)
         let query = try collection.query(invocation[1], try parameters(invocation))
-        if forms == ["--explain"] { return Console.print("\(try query.explain())") }
-        if forms == ["--analyze"] { return Console.print("\(try query.explainAnalyze())") }
+        if isPlan {
+            let plan = try invocation.has("--analyze") ? query.explainAnalyze() : query.explain()
+            return Console.print(invocation.has("--json") ? plan.json : "\(plan)")
+        }
         let isTable = forms == ["--table"] || forms.isEmpty && Console.isTerminal(STDOUT_FILENO)
         let start = ContinuousClock.now
         let cursor = try query.cursor()
         if isTable {
             var table = TextTable(query.columnNames)
             while let row = try cursor.next() { table.add(row) }
-            table.print()
+            table.print(fitting: Console.isTerminal(STDOUT_FILENO) ? RawTerminal.columns : .max)
             let milliseconds = ((ContinuousClock.now - start) / .microseconds(100)).rounded() / 10
             let rows = table.count == 1 ? "1 row" : "\(table.count) rows"
             Console.note("\(rows) from \(cursor.documentsRead) documents in \(milliseconds) ms")

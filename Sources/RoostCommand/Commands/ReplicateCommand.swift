@@ -1,5 +1,3 @@
-import Dispatch
-import Foundation
 import Roost
 import RoostSync
 
@@ -7,66 +5,96 @@ enum ReplicateCommand: Command {
     static let name = "replicate"
     static let summary = "makes one database hold what another one holds"
     static let parameters = [
-        Parameter(label: "SOURCE", help: "the database to read"),
-        Parameter(label: "TARGET", help: "the database to write; made if there is none"),
+        Parameter(
+            label: "SOURCE",
+            help: "the database to read: a path, or an address such as http://localhost:5984/notes"),
+        Parameter(
+            label: "TARGET", help: "the database to write: a path, made if there is none, or an address"),
     ]
-    static let options = [
-        Option("--both", nil, "both ways: afterwards each holds what the other does"),
-        Option("--continuous", nil, "go on with what changes, until interrupted (Ctrl-C)"),
-        Option("--ids", "LIST", "only these documents, with commas between them"),
-        Option("--winners", nil, "only the winning revision of each document, without conflicts"),
-        Option.collection, .json,
-    ]
+    static let options =
+        [
+            Option("--both", nil, "both ways: afterwards each holds what the other does"),
+            Option("--continuous", nil, "go on with what changes, until interrupted (Ctrl-C)"),
+            Option("--create-target", nil, "make the target at its server where there is none"),
+            Option("--doc-ids", "LIST", "only these documents, with commas between them"),
+            Option("--filter", "NAME", "only what a filter DESIGN/NAME of the source's server lets through"),
+            Option(
+                "--selector", "JSON", "only documents that match a Mango selector, at the source's server"),
+            Option("--winners", nil, "only the winning revision of each document, without conflicts"),
+        ] + RemoteAccess.options + [.collection, .json]
     static let notes = """
         What was carried is not carried again. Documents that were refused are listed, and the status is 1 then.
-        A key or passphrase is that of the source; the target is not encrypted.
+        A key or passphrase is that of the source, or of the target where the source is elsewhere; a target that is a path
+        beside a source that is one is not encrypted. Name and password are those of both where both are elsewhere.
         """
 
     static func run(_ invocation: Invocation) throws {
-        let target = invocation[1]
-        var options = ReplicationOptions()
-        options.isContinuous = invocation.has("--continuous")
-        options.selection.winnersOnly = invocation.has("--winners")
-        options.selection.documentIDs = invocation.string("--ids").map {
-            Set($0.split(separator: ",").map(String.init))
-        }
-        options.direction = invocation.has("--both") ? .both : .push
-        let here = try invocation.collection(of: try invocation.openForWriting())
-        let there = try invocation.collection(of: try Database.open(target), createIfMissing: true)
-        let replication = here.replicate(with: there, options)
-        let status = try wait(for: replication)
+        let replication = try start(invocation, try options(invocation))
+        let status = try ReplicationProgress(replication).wait()
         report(status, asJSON: invocation.has("--json"))
         guard status.problemCount == 0 else {
             throw CommandFailure("\(Count.text(status.problemCount, "document")) could not be carried.")
         }
     }
 
-    /// Shows how it goes until it ends, or stops it when it is interrupted.
-    private static func wait(for replication: Replication) throws -> ReplicationStatus {
-        let ended = DispatchSemaphore(value: 0)
-        let bar = ProgressBar("Replicating")
-        let sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { Task { await replication.stop() } }
-            source.activate()
-            return source
+    private static func options(_ invocation: Invocation) throws -> ReplicationOptions {
+        var options = ReplicationOptions()
+        options.isContinuous = invocation.has("--continuous")
+        options.selection.winnersOnly = invocation.has("--winners")
+        options.selection.documentIDs = invocation.string("--doc-ids").map {
+            Set($0.split(separator: ",").map(String.init))
         }
-        Task {
-            _ = try? await replication.finished
-            ended.signal()
+        options.selection.serverFilter = try serverFilter(invocation)
+        if options.selection.serverFilter != nil {
+            guard RemoteAccess.isAddress(invocation[0]), !invocation.has("--both") else {
+                throw UsageError(
+                    "--filter and --selector are for a source at a server, in that direction alone.")
+            }
+            guard options.selection.documentIDs == nil else {
+                throw UsageError("Give one of --doc-ids, --filter and --selector.")
+            }
         }
-        while ended.wait(timeout: .now() + 0.2) == .timedOut {
-            let status = replication.status
-            let done = UInt64(status.pushed.checked + status.pulled.checked)
-            let left = UInt64((status.pushed.pending ?? 0) + (status.pulled.pending ?? 0))
-            bar.show(done, of: done + left, "\(status.pushed.written + status.pulled.written) written")
+        options.direction = invocation.has("--both") ? .both : .push
+        return options
+    }
+
+    private static func serverFilter(_ invocation: Invocation) throws -> ReplicationSelection.ServerFilter? {
+        switch (invocation.string("--filter"), invocation.string("--selector")) {
+        case (nil, nil): nil
+        case (let name?, nil): .named(name, parameters: [:])
+        case (nil, let json?): .selector(json)
+        default: throw UsageError("Give one of --doc-ids, --filter and --selector.")
         }
-        bar.finish()
-        for source in sources { source.cancel() }
-        let status = replication.status
-        if case .failed(let error) = status.phase { throw error }
-        return status
+    }
+
+    private static func start(_ invocation: Invocation, _ options: ReplicationOptions) throws -> Replication {
+        let (source, target) = (invocation[0], invocation[1])
+        switch (RemoteAccess.isAddress(source), RemoteAccess.isAddress(target)) {
+        case (false, false):
+            let here = try invocation.collection(of: try invocation.openForWriting())
+            let there = try invocation.collection(of: try Database.open(target), createIfMissing: true)
+            return here.replicate(with: there, options)
+        case (false, true):
+            let there = try remoteTarget(invocation)
+            return try invocation.collection(of: try invocation.openForWriting()).replicate(
+                with: there, options)
+        case (true, false):
+            let there = try RemoteAccess.database(source, invocation)
+            let database = try invocation.swappingFirstTwo().openForWriting(createIfMissing: true)
+            let here = try invocation.collection(of: database, createIfMissing: true)
+            var options = options
+            if options.direction == .push { options.direction = .pull }
+            return here.replicate(with: there, options)
+        case (true, true):
+            return try RemoteAccess.database(source, invocation).replicate(
+                with: try remoteTarget(invocation), options)
+        }
+    }
+
+    private static func remoteTarget(_ invocation: Invocation) throws -> RemoteDatabase {
+        let remote = try RemoteAccess.database(invocation[1], invocation)
+        if invocation.has("--create-target") { try Waiting.result { try await remote.create() } }
+        return remote
     }
 
     private static func report(_ status: ReplicationStatus, asJSON: Bool) {

@@ -3,6 +3,10 @@ import Foundation
 import RoostREST
 import RoostServer
 
+#if JavaScript
+    import RoostScript
+#endif
+
 enum ServeCommand: Command {
     static let name = "serve"
     static let summary = "serves databases over HTTP, as CouchDB does"
@@ -43,35 +47,40 @@ enum ServeCommand: Command {
         routing.origins = list(invocation.string("--origins"))
         let administrator = try administrator(invocation)
         routing.admins = [administrator.name: administrator.password]
-        let router = Router(try DatabaseManager(invocation[0]), options: routing)
+        let router = Router(try DatabaseManager(invocation[0]), options: routing, hooks: hooks)
         let server = try Server(router, options: options)
+        try Waiting.result { await router.replicator.start() }
         Console.print("roost serves \(server.url)")
         if administrator.isNew {
             Console.print(
                 "The administrator is \(administrator.name), with the password \(administrator.password)")
         }
         try Console.flush()
-        serve(server)
+        serve(server, router)
+    }
+
+    /// Functions of design documents run in children of this process, which are the same program.
+    private static var hooks: Hooks {
+        var hooks = Hooks()
+        #if JavaScript
+            if let program = Bundle.main.executablePath {
+                hooks.languages = [JavaScript(program: [program, RoostTool.scriptWorker])]
+            }
+        #endif
+        return hooks
     }
 
     /// Serves until a signal comes.
-    private static func serve(_ server: Server) {
+    private static func serve(_ server: Server, _ router: Router) {
         let ended = DispatchSemaphore(value: 0)
-        let stop: @Sendable () -> Void = {
+        let interruption = Waiting.Interruption {
             Task {
+                await router.replicator.stop()
                 await server.stop()
                 ended.signal()
             }
         }
-        let sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler(handler: stop)
-            source.activate()
-            return source
-        }
-        ended.wait()
-        for source in sources { source.cancel() }
+        withExtendedLifetime(interruption) { ended.wait() }
     }
 
     private static func number(_ invocation: Invocation, _ name: String) throws -> Int? {

@@ -19,6 +19,7 @@ enum ViewCommand: Command {
         Option("--skip", "N", "pass over so many rows or groups"),
         Option("--limit", "N", "at most so many rows or groups"),
         Option("--docs", nil, "with the documents"),
+        Option("--conflicts", nil, "with --docs: and the revisions in conflict with them"),
         Option("--no-reduce", nil, "rows also where the view has a reduction"),
         Option("--group", nil, "reduce rows of equal keys"),
         Option("--group-level", "N", "reduce rows whose array keys begin with the same N elements"),
@@ -77,6 +78,7 @@ enum ViewCommand: Command {
         query.skip = try invocation.number("--skip") ?? 0
         query.limit = try invocation.number("--limit") ?? .max
         query.includesDocuments = invocation.has("--docs")
+        query.includesConflicts = invocation.has("--conflicts")
         if let level = try invocation.number("--group-level") { query.grouping = .level(level) }
         if invocation.has("--group") { query.grouping = .exact }
         if invocation.has("--kept") { query.update = .never }
@@ -98,6 +100,9 @@ enum ViewCommand: Command {
         object.add("key", raw: row.key.json())
         object.add("value", raw: row.value.json())
         if withDocument { object.add("doc", raw: row.document?.json(with: .all) ?? "null") }
+        if !row.conflicts.isEmpty {
+            object.add("conflicts", raw: JSONObject.array(row.conflicts.map { JSONObject.quoted("\($0)") }))
+        }
         Console.print(object.text)
     }
 }

@@ -9,7 +9,14 @@ extension Invocation {
 
     /// The database that the first argument names, to be written.
     func openForWriting(createIfMissing: Bool = false) throws -> Database {
-        try open(DatabaseOptions(createIfMissing: createIfMissing))
+        let database = try open(DatabaseOptions(createIfMissing: createIfMissing))
+        let bytes = database.ending.bytesBehind
+        if bytes > 0 {
+            Console.complain(
+                "\(self[0]) ended with \(Size.text(bytes)) of a commit that is not whole, which were cut off: a crash "
+                    + "leaves that, or damage to the last commits.")
+        }
+        return database
     }
 
     /// Opens with the key that the options lead to; asks for a passphrase where one is needed and was not given.
@@ -24,7 +31,7 @@ extension Invocation {
     /// Calls `body` with the key that the options lead to, and again with a passphrase that was asked for, if the
     /// database turns out to be encrypted.
     func withKey<R>(_ body: (EncryptionKey?) throws -> R) throws -> R {
-        let key = try KeyAccess.key(self)
+        let key = try KeyAccess.key(self) ?? KeyAccess.remembered
         do {
             return try body(key)
         } catch let error as DatabaseError where error.code == .wrongKey && key == nil {

@@ -9,6 +9,9 @@ enum KeyAccess {
         Option("--passphrase-file", "FILE", "the database's passphrase: the first line of FILE"),
     ]
 
+    /// The key that commands take where they are given none: that of the shell they are called from.
+    @TaskLocal static var remembered: EncryptionKey?
+
     /// The key that the options of these names lead to; `nil` where none was given.
     static func key(
         _ invocation: Invocation, keyFile: String = "--key-file", passphraseFile: String = "--passphrase-file"
@@ -37,7 +40,7 @@ enum KeyAccess {
     private static func passphrase(inFile path: String) throws -> EncryptionKey {
         let line = try read(path).prefix { $0 != 10 && $0 != 13 }
         guard !line.isEmpty else { throw CommandFailure("\(path) holds no passphrase in its first line.") }
-        return .passphrase(String(decoding: line, as: UTF8.self))
+        return .passphrase(bytes: Array(line))
     }
 
     private static func read(_ path: String) throws -> [UInt8] {
@@ -47,8 +50,9 @@ enum KeyAccess {
     /// Asks for a passphrase on the terminal, without showing it; `nil` where there is none to ask on.
     static func prompt(_ question: String) -> EncryptionKey? {
         guard Console.isTerminal(STDIN_FILENO), let text = unsafe getpass(question) else { return nil }
-        defer { unsafe memset(text, 0, strlen(text)) }
-        let passphrase = unsafe String(cString: text)
-        return passphrase.isEmpty ? nil : .passphrase(passphrase)
+        let count = unsafe strlen(text)
+        defer { unsafe memset(text, 0, count) }
+        return count == 0
+            ? nil : .passphrase(bytes: unsafe [UInt8](UnsafeRawBufferPointer(start: text, count: count)))
     }
 }

@@ -1,8 +1,9 @@
+import RoostIndex
 import RoostStorage
 
 /// An inspection as JSON: what `--json` prints and what the page's script draws.
 enum InspectionJSON {
-    static func text(of inspection: StoreInspection, path: String) -> String {
+    static func text(of inspection: StoreInspection, path: String, _ derived: [DerivedStore] = []) -> String {
         var object = JSONObject()
         object.add("path", path)
         object.add("fileBytes", inspection.fileBytes)
@@ -19,6 +20,7 @@ enum InspectionJSON {
         object.add("timeline", raw: array(inspection.timeline.map(span)))
         object.add("map", raw: map(inspection.map))
         object.add("findings", raw: array(inspection.findings.map(finding)))
+        object.add("derived", raw: DerivedJSON.text(derived))
         return object.text
     }
 

@@ -87,6 +87,21 @@ extension InspectionPage {
           $("problems").append(list);
         }
 
+        function drawDerived() {
+          document.body.dataset.indexes = data.derived.reduce((sum, store) => sum + store.indexes.length, 0);
+          $("derived").hidden = !data.derived.length;
+          for (const store of data.derived) {
+            const list = element("ul");
+            if (store.damage) list.append(element("li", {}, "damaged, and made anew when it is read: " + store.damage));
+            for (const index of store.indexes) {
+              list.append(element("li", { "data-tip": index.version }, index.name + " · " + index.state + " · "
+                + plural(index.rows, "row", "rows") + " · " + size(index.bytes) + " · sequence " + number(index.sequence)));
+            }
+            $("derived").append(element("h3", {}, (store.collection || "a collection that was dropped") + " · "
+              + store.file + " · " + size(store.fileBytes)), list);
+          }
+        }
+
         const present = kinds.map((kind, index) => ({ ...kind, index })).filter((k) => k.liveBytes + k.deadBytes);
 
         function drawBar() {
@@ -135,6 +150,7 @@ extension InspectionPage {
           matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawMap);
           addEventListener("resize", () => { drawMap(); drawTimeline(); });
           drawTiles(); drawProblems(); drawBar(); setUpMap(); drawMap(); setUpTimeline(); drawTimeline(); drawTrees();
+          drawDerived();
           document.body.dataset.width = document.documentElement.scrollWidth;
           document.body.dataset.drawn = "yes";
         }

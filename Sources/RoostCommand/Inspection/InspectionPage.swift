@@ -1,4 +1,5 @@
 import Foundation
+import RoostIndex
 import RoostStorage
 
 /// One page that shows an inspection in pictures: no network, no other files, of bounded size.
@@ -8,11 +9,11 @@ import RoostStorage
 struct InspectionPage {
     let html: String
 
-    init(title: String, _ inspection: StoreInspection) {
+    init(title: String, _ inspection: StoreInspection, _ derived: [DerivedStore] = []) {
         let place = URL(fileURLWithPath: title)
         let name = InspectionPage.escaped(place.lastPathComponent)
         // A tree may be named </script>; within JSON strings the escape means the same.
-        let data = InspectionJSON.text(of: inspection, path: title).replacingOccurrences(
+        let data = InspectionJSON.text(of: inspection, path: title, derived).replacingOccurrences(
             of: "<", with: "\\u003c")
         html = """
             <!doctype html>
@@ -81,6 +82,10 @@ struct InspectionPage {
           <p class="note">Each bar is a level of the tree, the root on top and the leaves at the bottom; its width grows with
           the logarithm of the number of nodes, its filled part is how full they are.</p>
           <div id="trees" class="trees"></div>
+        </section>
+        <section id="derived" hidden>
+          <h2>Indexes and views</h2>
+          <p class="note">They stand in files of their own, and can always be made anew from the documents.</p>
         </section>
         <footer>Made by roost \(RoostTool.version). This page is complete in itself: it loads nothing.</footer>
         </main>

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostIndex
 import RoostStorage
 
 /// What is to be looked into: a database, or the file of a store that an application of its own made.
@@ -20,6 +21,22 @@ enum StoreTarget {
             return try Database.inspect(path, key: key, progress: progress)
         }
         return try Store.inspect(path, progress: progress)
+    }
+
+    /// What is derived from the documents of a database; nothing where that can't be opened, or is a store.
+    static func derivedStores(
+        _ path: String, key: EncryptionKey?, checking: CheckOptions? = nil, progress: ProgressHandler? = nil
+    ) throws -> [DerivedStore] {
+        guard isDirectory(path) else { return [] }
+        do {
+            var options = DatabaseOptions(readOnly: true, createIfMissing: false)
+            options.key = key
+            let database = try Database.open(path, options: options)
+            defer { try? database.close() }
+            return try database.derivedStores(checking: checking, progress: progress)
+        } catch let error as DatabaseError where [.damaged, .notADatabase].contains(error.code) {
+            return []
+        }
     }
 
     static func dump(_ path: String, key: EncryptionKey?) throws -> FileDump {

@@ -1,0 +1,38 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The tool's main thread, which waits for tasks: no task runs on it.
+enum Waiting {
+    /// What a task comes to.
+    static func result<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) throws -> R {
+        let ended = DispatchSemaphore(value: 0)
+        let result = Mutex<Result<R, any Error>?>(nil)
+        Task {
+            let made: Result<R, any Error>
+            do { made = .success(try await body()) } catch { made = .failure(error) }
+            result.withLock { $0 = made }
+            ended.signal()
+        }
+        ended.wait()
+        guard let result = result.withLock({ $0 }) else { throw CancellationError() }
+        return try result.get()
+    }
+
+    /// Calls a function when the program is interrupted or asked to end, instead of ending, until the value goes.
+    final class Interruption {
+        private let sources: [any DispatchSourceSignal]
+
+        init(_ call: @escaping @Sendable () -> Void) {
+            sources = [SIGINT, SIGTERM].map { number in
+                signal(number, SIG_IGN)
+                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                source.setEventHandler(handler: call)
+                source.activate()
+                return source
+            }
+        }
+
+        deinit { for source in sources { source.cancel() } }
+    }
+}
