@@ -83,7 +83,7 @@ extension FuzzTarget {
     }
 
     private static let keyWrap = FuzzTarget("key-wrap", largestInput: 256) {
-        [KeyRing(try EncryptionKey(bytes: secret)).create(fileID: secret).parameters]
+        [KeyRing(try EncryptionKey(bytes: secret)).create(fileID: secret, after: nil).parameters]
     } run: { input in
         // A passphrase makes the reader work for as many rounds as the file says, which is bounded and slow.
         guard let wrap = KeyWrap(input) else { return }

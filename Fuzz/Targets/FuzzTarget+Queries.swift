@@ -5,7 +5,7 @@ import RoostQuery
 
 /// The languages of queries: parsing, planning, and running what comes of it.
 extension FuzzTarget {
-    static let queries = [sql, jsonQuery, mango]
+    static let queries = [sql, jsonQuery, mango, queryDocuments]
 
     private static let sqlTexts = [
         "SELECT a, b.c[0] AS x, count(*) FROM _ WHERE a > 1 AND b LIKE 'x%' GROUP BY a HAVING count(*) > 1 ORDER BY a DESC LIMIT 3",
@@ -66,6 +66,57 @@ extension FuzzTarget {
         let text = String(decoding: input, as: UTF8.self)
         guard let query = try? queried.get().query(json: text) else { return }
         try run(query)
+    }
+
+    private static let mixes = [
+        """
+        SELECT a, count(*), sum(b), max(b) FROM _ WHERE a > 1 OR b = 'x' GROUP BY a HAVING count(*) > 0
+        {"a":2,"b":1.5,"list":["x",1]}
+        {"a":2.0,"b":"x"}
+        {"b":[1],"list":"x"}
+        """,
+        """
+        SELECT DISTINCT t, d.b FROM _ d UNNEST d.list AS t WHERE t = 'x' AND d.a BETWEEN 1 AND 3 ORDER BY d.b
+        {"a":1,"b":null,"list":["x","x"]}
+        {"a":18446744073709551615,"list":[{"x":1}]}
+        """,
+        """
+        SELECT min(b), avg(a) FROM _ WHERE b = 3 AND ANY t IN list SATISFIES t > 1 END
+        {"a":-0.0,"b":3,"list":[0,2]}
+        """,
+    ]
+
+    /// A query in the first line, documents in the others: the answer has as many rows with indexes and little memory as
+    /// without.
+    private static let queryDocuments = FuzzTarget("query-documents", largestInput: 1024) {
+        mixes.map { Array($0.utf8) }
+    } run: { input in
+        let lines = String(decoding: input, as: UTF8.self).split(separator: "\n", maxSplits: 12)
+        guard let text = lines.first, let database = try? Database.inMemory(),
+            let collection = try? database.defaultCollection
+        else { return }
+        defer { try? database.close() }
+        for (number, json) in lines.dropFirst().enumerated() {
+            _ = try? collection.save(json: String(json), id: "d\(number)")
+        }
+        guard var query = try? database.query(String(text), ["p": "b", "n": 2]) else { return }
+        query.options.memoryLimit = 1 << 20
+        let plain = try? query.count()
+        for index in [
+            ValueIndex("ab", on: "a, b DESC", including: "list", summing: "b"),
+            ValueIndex("b", on: "b COLLATE NOCASE", summing: "a"), ValueIndex("list", unnesting: "list"),
+            ValueIndex("part", on: "b", where: "a > 1"),
+        ] {
+            try collection.createIndex(
+                index.name, on: index.columns, including: index.including, summing: index.summing,
+                where: index.condition, unnesting: index.unnesting)
+            _ = try? query.explainAnalyze().json
+        }
+        let indexed = try? query.count()
+        try demand(plain == indexed, "\(plain ?? -1) rows without indexes, \(indexed ?? -1) with them")
+        query.options.memoryLimit = 1
+        let narrow = try? query.count()
+        try demand(narrow == nil || narrow == plain, "another answer with little memory")
     }
 
     private static let mango = FuzzTarget("mango", largestInput: 512) {

@@ -32,7 +32,9 @@ struct Options: Codable, Sendable {
             switch argument {
             case "--quick":
                 (docs, seconds, limit) = (100_000, 0.3, 160)
-                if !choosesRows { rows.removeAll(where: Row.ofCrypto.union(Row.ofBlobs).contains) }
+                if !choosesRows {
+                    rows.removeAll(where: Row.ofCrypto.union(Row.ofBlobs).union(Row.ofQueries).contains)
+                }
             case "--help", "-h":
                 wantsHelp = true
             default:

@@ -33,6 +33,10 @@ struct ContenderEntry: Sendable {
     var primitives: (@Sendable () -> any PrimitiveContender)?
     /// Opens it as a store of blobs, where it takes part in their rows.
     var blobs: (@Sendable (_ directory: String) throws -> any BlobContender)?
+    /// Opens it as a store of documents with an index, where it takes part in their rows.
+    var views: (@Sendable (_ directory: String) throws -> any ViewContender)?
+    /// Opens it as a database of JSON, where it takes part in the rows of queries.
+    var queries: (@Sendable (_ directory: String) throws -> any QueryContender)?
     /// The contender it is a variant of, which its rates are compared with as well.
     var original: String?
 }

@@ -47,6 +47,20 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     case changeCount = "D1.count"
     case jsonImport = "D2"
     case jsonImportMemory = "D2.memory"
+    case viewBuild = "V1"
+    case viewBuildProcessor = "V1.processor"
+    case viewSize = "V1.size"
+    case viewCount = "V1.count"
+    case viewRange = "V1.range"
+    case viewGroups = "V1.groups"
+    case viewCatchUp = "V1.one"
+    case viewCatchUp100 = "V1.hundred"
+    case viewCatchUpMany = "V1.many"
+    case viewSaveAndCatchUp = "V1.updates"
+    case commitsWithoutViews = "V2.without"
+    case commitsBesideViews = "V2"
+    case openWithoutViews = "V2.open.without"
+    case openWithViews = "V2.open"
     case snapshot = "O1.snapshot"
     case hardwareGCM = "K1.gcm"
     case hardwareCTR = "K1.ctr"
@@ -76,6 +90,18 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     case blobFrameBytes = "B3.bytes"
     case blobPageReads = "B3.any"
     case blobPageBytes = "B3.any.bytes"
+    case queryScan = "Q1.scan"
+    case queryGroup = "Q1.group"
+    case queryAny = "Q1.any"
+    case queryTop = "Q1.top"
+    case queryIndexes = "Q1.indexes"
+    case queryOne = "Q1.one"
+    case queryRange = "Q1.range"
+    case queryCovering = "Q1.covering"
+    case queryOffset = "Q1.offset"
+    case queryCount = "Q1.count"
+    case querySum = "Q1.sum"
+    case queryGroups = "Q1.groups"
 
     var row: Row {
         Row(rawValue: String(rawValue.prefix { $0 != "." }))!
@@ -131,6 +157,20 @@ enum Metric: String, CaseIterable, Codable, Sendable {
         case .changeCount: "D1 count what changed since half of them, us"
         case .jsonImport: "D2 roost import of JSON lines, the whole process, docs/s"
         case .jsonImportMemory: "D2 peak memory of the process, MB"
+        case .viewBuild: "V1 first build of an index on two properties, docs/s"
+        case .viewBuildProcessor: "V1 the same per second of processor time, docs/s"
+        case .viewSize: "V1 bytes of index per document"
+        case .viewCount: "V1 count 8,000 of a million entries, us"
+        case .viewRange: "V1 a range of 100 entries, us"
+        case .viewGroups: "V1 sums of 100 groups, us"
+        case .viewCatchUp: "V1 catching up after 1 change, ms"
+        case .viewCatchUp100: "V1 the same after 100, ms"
+        case .viewCatchUpMany: "V1 the same after 100,000, ms"
+        case .viewSaveAndCatchUp: "V1 100,000 updates, 1,000 per commit, and catching up, docs/s"
+        case .commitsWithoutViews: "V2 single-document commits without views, commits/s"
+        case .commitsBesideViews: "V2 the same with three views that are kept up, commits/s"
+        case .openWithoutViews: "V2 open without views, us"
+        case .openWithViews: "V2 open with 20 views, us"
         case .snapshot: "O1 take and release a snapshot, ns"
         case .blobWrite: "B1 blob stored durably from a file, MB/s"
         case .blobWriteMemory: "B1 peak memory, MB"
@@ -140,6 +180,18 @@ enum Metric: String, CaseIterable, Codable, Sendable {
         case .blobFrameBytes: "B3 bytes read from the file for each"
         case .blobPageReads: "B3 random reads of 4,096 bytes, reads/s"
         case .blobPageBytes: "B3 bytes read from the file for each"
+        case .queryScan: "Q1 count by a comparison, no index, queries/s"
+        case .queryGroup: "Q1 average by group, no index, queries/s"
+        case .queryAny: "Q1 ANY over an array, no index, queries/s"
+        case .queryTop: "Q1 the first 10 in order, no index, queries/s"
+        case .queryIndexes: "Q1 building three indexes, docs/s"
+        case .queryOne: "Q1 one row by an index, queries/s"
+        case .queryRange: "Q1 100 rows of a range with bodies, queries/s"
+        case .queryCovering: "Q1 a fifth of all rows, covered, queries/s"
+        case .queryOffset: "Q1 OFFSET half of all rows, queries/s"
+        case .queryCount: "Q1 count of a range, queries/s"
+        case .querySum: "Q1 sum over a range, queries/s"
+        case .queryGroups: "Q1 count by group, by an index, queries/s"
         default: primitiveTitle
         }
     }
@@ -161,6 +213,9 @@ enum Metric: String, CaseIterable, Codable, Sendable {
 }
 
 extension Metric {
+    /// The figure of a question.
+    init(_ question: Question) { self.init(rawValue: "Q1.\(question.rawValue)")! }
+
     /// The figure of a primitive in one of their rows.
     init(_ primitive: Primitive, _ row: Row) {
         self.init(rawValue: "\(row.rawValue).\(primitive.rawValue)")!

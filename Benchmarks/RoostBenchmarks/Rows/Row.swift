@@ -16,19 +16,25 @@ enum Row: String, CaseIterable, Codable, Sendable {
     case property = "F1"
     case changeFeed = "D1"
     case jsonImport = "D2"
+    case views = "V1"
+    case viewUpkeep = "V2"
     case primitives = "K1"
     case portablePrimitives = "K2"
     case blobWrite = "B1"
     case blobRead = "B2"
     case blobRandomReads = "B3"
+    case queries = "Q1"
 
     /// Those of encryption, and of blobs.
     static let ofCrypto: Set<Row> = [.primitives, .portablePrimitives]
     static let ofBlobs: Set<Row> = [.blobWrite, .blobRead, .blobRandomReads]
     /// Those of the document layer, which no other contender has.
-    static let ofDocuments: Set<Row> = [.property, .changeFeed, .jsonImport]
+    static let ofDocuments: Set<Row> = [.property, .changeFeed, .jsonImport, .views, .viewUpkeep]
+    /// Those of queries.
+    static let ofQueries: Set<Row> = [.queries]
     /// Those that any store can take part in.
-    static let ofStores = Set(allCases).subtracting(ofDocuments).subtracting(ofCrypto).subtracting(ofBlobs)
+    static let ofStores = Set(allCases).subtracting(
+        ofDocuments.union(ofCrypto).union(ofBlobs).union(ofQueries))
 
     /// The store a row starts from.
     enum State: String, Codable, Sendable {
@@ -57,7 +63,8 @@ enum Row: String, CaseIterable, Codable, Sendable {
     /// What the row works on. It always gets a copy, so that every row and every repetition starts alike.
     var start: State {
         switch self {
-        case .orderedLoad, .randomLoad, .property, .jsonImport, .primitives, .portablePrimitives, .blobWrite:
+        case .orderedLoad, .randomLoad, .property, .jsonImport, .views, .viewUpkeep, .primitives,
+            .portablePrimitives, .blobWrite, .queries:
             .empty
         case .updates, .singleCommits, .parallelCommits, .randomReads, .scans, .ranges, .readsBesideWriter,
             .opening, .changeFeed:
@@ -98,11 +105,14 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .property: try PropertyRow.run(on: stage)
         case .changeFeed: try ChangeFeedRow.run(on: stage)
         case .jsonImport: try ImportRow.run(on: stage)
+        case .views: try ViewRow.run(on: stage)
+        case .viewUpkeep: try ViewUpkeepRow.run(on: stage)
         case .primitives: try PrimitiveRow.run(on: stage, .hardware)
         case .portablePrimitives: try PrimitiveRow.run(on: stage, .portable)
         case .blobWrite: try BlobWriteRow.run(on: stage)
         case .blobRead: try BlobReadRow.run(on: stage)
         case .blobRandomReads: try BlobRandomReadRow.run(on: stage)
+        case .queries: try QueryRow.run(on: stage)
         }
     }
 }

@@ -45,6 +45,16 @@ final class Stage {
         return try open(directory)
     }
 
+    func openViews() throws -> any ViewContender {
+        guard let open = entry.views else { throw BenchmarkError("\(entry.title) keeps no views") }
+        return try open(directory)
+    }
+
+    func openQueries() throws -> any QueryContender {
+        guard let open = entry.queries else { throw BenchmarkError("\(entry.title) is asked nothing") }
+        return try open(directory)
+    }
+
     func record(_ metric: Metric, _ value: Double) {
         figures[metric] = value
     }

@@ -31,9 +31,10 @@ final class DocumentLayerStore: Contender {
         configuration: "Database with its defaults: revisions, digests, both orders, Fleece bodies",
         rows: [
             .orderedLoad, .randomLoad, .updates, .singleCommits, .parallelCommits, .randomReads, .scans,
-            .ranges, .opening, .changeFeed, .jsonImport,
+            .ranges, .opening, .changeFeed, .jsonImport, .views, .viewUpkeep, .queries,
         ],
-        open: { try DocumentLayerStore($0) })
+        open: { try DocumentLayerStore($0) }, views: { try RoostViews($0) },
+        queries: { try RoostQueries($0) })
 }
 
 final class DocumentLayerWriter: ContenderWriter {

@@ -79,8 +79,9 @@
                     rowid = sequence and a unique index by ID, automatic checkpoints as by default; compaction \
                     by VACUUM
                     """,
-                rows: Row.ofStores,
-                open: { try SQLiteStore($0, synchronous: synchronous) })
+                rows: Row.ofStores.union(kind == .peer ? [.views, .queries] : []),
+                open: { try SQLiteStore($0, synchronous: synchronous) }, views: { try SQLiteViews($0) },
+                queries: { try SQLiteQueries($0) })
         }
     }
 #endif
