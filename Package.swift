@@ -35,7 +35,7 @@ func benchmarkTargets() -> [Target] {
         let program = Target.executableTarget(
             name: "RoostBenchmarks",
             dependencies: [
-                "WriteCounters", "Roost", "RoostStorage", "RoostCrypto", "RoostBytes", "Fleece",
+                "WriteCounters", "Roost", "RoostQuery", "RoostStorage", "RoostCrypto", "RoostBytes", "Fleece",
             ]
                 + peers.map { .byName(name: "C\($0)") },
             path: "Benchmarks/RoostBenchmarks",
@@ -74,7 +74,7 @@ func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
         "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
-        "RoostOrder", "RoostQuery", "RoostWire", "RoostSimulation", "RoostCampaign",
+        "RoostOrder", "RoostIndex", "RoostQuery", "RoostWire", "RoostSimulation", "RoostCampaign",
     ]
     guard isFuzzing else {
         return [
@@ -102,23 +102,28 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Roost", targets: ["Roost"]),
-        .library(name: "RoostQuery", targets: ["RoostQuery"]),
+        .library(name: "RoostQuery", targets: ["RoostQuery", "RoostText"]),
         .library(name: "RoostStorage", targets: ["RoostStorage"]),
         .library(name: "Fleece", targets: ["Fleece"]),
         .library(name: "RoostREST", targets: ["RoostREST", "RoostWire"]),
-        .library(name: "RoostServer", targets: ["RoostServer", "RoostREST", "RoostWire"]),
+        .library(name: "RoostServer", targets: ["RoostServer", "RoostScript", "RoostREST", "RoostWire"]),
         .library(name: "RoostSync", targets: ["RoostSync"]),
         .executable(name: "roost", targets: ["RoostCommand"]),
     ] + benchmarkProducts() + simulationProducts() + fuzzingProducts(),
     traits: [
-        .default(enabledTraits: ["HardwareCrypto"]),
+        .default(enabledTraits: ["HardwareCrypto", "JavaScript"]),
         .trait(
             name: "HardwareCrypto",
             description: "Uses the processor's instructions for AES, GHASH and SHA where it has them."),
+        .trait(
+            name: "JavaScript",
+            description:
+                "`roost serve` runs JavaScript of design documents, where the system has JavaScriptCore."),
     ],
     targets: [
         .systemLibrary(name: "CHardware"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         layer("RoostBytes"),
         layer(
             "RoostCrypto",
@@ -128,6 +133,7 @@ let package = Package(
         layer("RoostBlobs", ["RoostBytes", "RoostCrypto", "RoostFile", "CZlib"]),
         layer("Fleece", ["RoostBytes"]),
         layer("RoostOrder", ["RoostBytes", "Fleece", "CZlib"]),
+        layer("RoostText", ["RoostBytes"]),
         layer("Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
         layer("RoostWire", ["RoostBytes", "CZlib"]),
         layer(
@@ -135,20 +141,33 @@ let package = Package(
             ["RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "RoostOrder", "Roost"]),
         layer(
             "RoostQuery",
-            ["RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "Roost", "RoostOrder", "RoostIndex"]),
-        layer("RoostREST", ["RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostWire"]),
+            [
+                "RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "Roost", "RoostOrder", "RoostIndex",
+                "RoostText",
+            ]),
+        layer(
+            "RoostSync",
+            [
+                "RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostWire",
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+            ]),
+        layer(
+            "RoostREST",
+            ["RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostQuery", "RoostWire", "RoostSync"]),
         layer("RoostServer", ["RoostWire", "RoostREST"]),
-        layer("RoostSync", ["RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostWire"]),
+        layer("RoostScript", ["RoostCrypto", "Fleece", "Roost", "RoostQuery", "RoostREST"]),
         layer("RoostSimulation", ["RoostFile"]),
         layer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
-                "Roost", "RoostQuery", "RoostSync", "RoostStorage", "Fleece", "RoostREST", "RoostServer",
+                "Roost", "RoostIndex", "RoostQuery", "RoostText", "RoostSync", "RoostStorage", "Fleece",
+                "RoostREST", "RoostServer",
+                .target(name: "RoostScript", condition: .when(traits: ["JavaScript"])),
             ],
             swiftSettings: strict),
         tests("RoostBytesTests", ["RoostBytes"]),
-        tests("RoostSyncTests", ["RoostSync", "RoostREST", "Roost"]),
+        tests("RoostSyncTests", ["RoostSync", "RoostServer", "RoostREST", "RoostWire", "Roost"]),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
         tests(
@@ -163,6 +182,7 @@ let package = Package(
             exclude: ["Vectors"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostOrderTests", ["RoostOrder", "RoostBytes", "Fleece"], exclude: ["Vectors"]),
+        tests("RoostTextTests", ["RoostText", "RoostBytes", "RoostSimulation"], exclude: ["Vectors"]),
         tests("RoostWireTests", ["RoostWire", "CZlib"]),
         tests(
             "RoostIndexTests",
@@ -173,13 +193,20 @@ let package = Package(
         tests(
             "RoostQueryTests",
             [
-                "RoostQuery", "RoostIndex", "RoostOrder", "Roost", "RoostStorage", "RoostBytes", "RoostFile",
-                "Fleece",
+                "RoostQuery", "RoostText", "RoostIndex", "RoostOrder", "Roost", "RoostStorage", "RoostBytes",
+                "RoostFile", "Fleece",
                 "RoostSimulation",
             ]),
         tests("RoostRESTTests", ["RoostREST", "RoostWire", "Roost", "Fleece"]),
+        .executableTarget(
+            name: "ScriptHost", dependencies: ["RoostScript"], path: "Tests/ScriptHost", swiftSettings: strict
+        ),
+        tests(
+            "RoostScriptTests", ["RoostScript", "RoostREST", "RoostWire", "Roost", "Fleece", "ScriptHost"]),
         tests("RoostServerTests", ["RoostServer", "RoostREST", "RoostWire", "Roost"]),
-        tests("RoostCommandTests", ["RoostCommand", "Roost", "RoostStorage"]),
+        tests(
+            "RoostCommandTests",
+            ["RoostCommand", "Roost", "RoostQuery", "RoostStorage", "RoostREST", "RoostServer"]),
         tests(
             "RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign"],
             exclude: ["Golden"]),

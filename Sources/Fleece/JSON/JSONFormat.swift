@@ -6,6 +6,6 @@ public enum JSONFormat: Sendable {
     case pretty
     /// Without any space and with keys sorted by their UTF-8 bytes: the same text for the same content, whatever
     /// the shared keys. Data stands between `<` and `>` in place of quotation marks, so that it differs from a text that
-    /// looks like it; where there is data it is therefore not JSON. For digests and comparisons.
+    /// looks like it; where there is data it is therefore not JSON. For comparisons.
     case canonical
 }

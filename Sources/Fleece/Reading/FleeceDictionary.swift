@@ -44,6 +44,16 @@ public struct FleeceDictionary: Sendable, RandomAccessCollection {
     /// The value of `key`; ``FleeceValue/undefined`` if there is none. O(log n).
     public subscript(key: String) -> FleeceValue { FleeceValue(document, offset)[key] }
 
+    /// Whether there is a key whose UTF-8 begins with `byte`. O(n), without making strings.
+    package func hasKey(beginningWith byte: UInt8) -> Bool {
+        document.read { view in
+            (0..<layout.count).contains { pair in
+                guard case .text(let key) = view.key(ofPair: pair, in: layout) else { return false }
+                return !key.isEmpty && view.byte(at: key.lowerBound) == byte
+            }
+        }
+    }
+
     /// All keys, in the order of the elements.
     public var keys: [String] {
         document.read { view in
