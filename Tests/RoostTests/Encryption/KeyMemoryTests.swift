@@ -22,9 +22,9 @@ import Testing
 
         /// The names of those that are found, with how often.
         func found() throws -> [String] {
-            try masked.compactMap { key in
-                let count = try ProcessMemory.count(masked: key.bytes)
-                return count > 0 ? "\(key.name), \(count) times" : nil
+            let counts = try ProcessMemory.counts(masked: masked.map { $0.bytes })
+            return zip(masked, counts).compactMap { key, count in
+                count > 0 ? "\(key.name), \(count) times" : nil
             }
         }
     }
@@ -141,54 +141,59 @@ private enum ProcessMemory {
     private static let pieceLength = 1 << 20
     private static let pageLength: UInt = 4096
 
-    /// How often the key stands in memory, apart from where this looks for it.
-    static func count(masked: [UInt8]) throws -> Int {
-        let overlap = masked.count - 1
+    /// How often each key, all of one length, stands in memory, apart from where this looks for it.
+    static func counts(masked: [[UInt8]]) throws -> [Int] {
+        let length = masked.first?.count ?? 0
         let piece = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: pieceLength + overlap, alignment: 64)
-        let needle = UnsafeMutableRawBufferPointer.allocate(byteCount: masked.count, alignment: 64)
+            byteCount: pieceLength + length - 1, alignment: 64)
+        let needles = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: masked.count * length, alignment: 64)
         defer {
-            unsafe wipe(needle)
-            unsafe needle.deallocate()
+            unsafe wipe(needles)
+            unsafe needles.deallocate()
             unsafe piece.deallocate()
         }
-        for (index, byte) in masked.enumerated() { unsafe needle[index] = byte ^ mask }
-        let own = unsafe [piece, needle].map { bytes in
+        for (index, byte) in masked.joined().enumerated() { unsafe needles[index] = byte ^ mask }
+        let own = unsafe [piece, needles].map { bytes in
             let start = UInt(bitPattern: bytes.baseAddress)
             return start..<start + UInt(bytes.count)
         }
         let memory = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/mem"))
         let pages = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/pagemap"))
-        var count = 0
+        var counts = [Int](repeating: 0, count: masked.count)
         for start in try pieces() where try isPresent(start, pages.fileDescriptor) {
-            let length = unsafe pread(memory.fileDescriptor, piece.baseAddress, piece.count, off_t(start))
-            let read = unsafe UnsafeRawBufferPointer(rebasing: piece[..<max(length, 0)])
-            for place in unsafe places(of: UnsafeRawBufferPointer(needle), in: read)
-            where !own.contains(where: { $0.contains(start + UInt(place)) }) {
-                count += 1
+            let count = unsafe pread(memory.fileDescriptor, piece.baseAddress, piece.count, off_t(start))
+            let read = unsafe UnsafeRawBufferPointer(rebasing: piece[..<max(count, 0)])
+            for key in masked.indices {
+                let needle = unsafe UnsafeRawBufferPointer(
+                    rebasing: needles[key * length..<(key + 1) * length])
+                for place in unsafe places(of: needle, in: read)
+                where !own.contains(where: { $0.contains(start + UInt(place)) }) {
+                    counts[key] += 1
+                }
             }
             unsafe wipe(piece)
         }
-        return count
+        return counts
     }
+
+    private typealias Search =
+        @convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeMutableRawPointer?
+
+    /// The C library's search for bytes in bytes, which Swift's import of it leaves out.
+    private static let memmem = unsafe unsafeBitCast(dlsym(nil, "memmem"), to: Search.self)
 
     private static func places(of needle: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer)
         -> [Int]
     {
-        // Memory is full of zeros.
-        let anchor = unsafe needle.firstIndex { $0 != 0 } ?? 0
         var places: [Int] = []
         var start = 0
-        while start + needle.count <= bytes.count,
-            let hit = unsafe memchr(
-                bytes.baseAddress! + start + anchor, Int32(needle[anchor]),
-                bytes.count - start - needle.count + 1)
+        while start < bytes.count,
+            let hit = unsafe memmem(
+                bytes.baseAddress! + start, bytes.count - start, needle.baseAddress!, needle.count)
         {
-            start = unsafe UnsafeRawPointer(hit) - bytes.baseAddress! - anchor
-            if unsafe memcmp(bytes.baseAddress! + start, needle.baseAddress!, needle.count) == 0 {
-                places.append(start)
-            }
-            start += 1
+            places.append(unsafe UnsafeRawPointer(hit) - bytes.baseAddress!)
+            start = places[places.count - 1] + 1
         }
         return places
     }
