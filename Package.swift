@@ -27,7 +27,9 @@ func engineLayer(_ name: String, _ imports: [Target.Dependency] = []) -> Target 
     let layer = layer(name, imports)
     if isDevelopment && !isSanitizing {
         layer.swiftSettings? += [
-            .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))
+            .unsafeFlags(
+                ["-O", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug"],
+                .when(configuration: .debug))
         ]
     }
     return layer
