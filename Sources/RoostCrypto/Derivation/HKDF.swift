@@ -14,9 +14,11 @@ package enum HKDF {
 
     /// The first step: a secret of any length and distribution made into one of 32 bytes to expand.
     package static func extract(from secret: SymmetricKey, salt: [UInt8]) -> SymmetricKey {
-        var code = HMAC<SHA256>(key: SymmetricKey(salt))
-        unsafe secret.withUnsafeBytes { unsafe code.update($0) }
-        return makeKey(code.finalize())
+        unsafe SymmetricKey(byteCount: SHA256.digestByteCount) { output in
+            var code = HMAC<SHA256>(key: SymmetricKey(salt))
+            unsafe secret.withUnsafeBytes { unsafe code.update($0) }
+            unsafe code.finalize(into: output)
+        }
     }
 
     /// The second step: as many keys for different purposes as there are values of `info`.
@@ -24,28 +26,17 @@ package enum HKDF {
     package static func expand(_ secret: SymmetricKey, info: [UInt8], byteCount: Int) -> SymmetricKey {
         precondition(byteCount <= maximumByteCount, "HKDF derives at most 8160 bytes.")
         return unsafe SymmetricKey(byteCount: byteCount) { output in
-            var previous: Digest?
             var counter: UInt8 = 1
-            for offset in stride(from: 0, to: byteCount, by: 32) {
+            for offset in stride(from: 0, to: byteCount, by: SHA256.digestByteCount) {
                 var code = HMAC<SHA256>(key: secret)
-                if let previous { unsafe previous.withUnsafeBytes { unsafe code.update($0) } }
+                // The block before, which is in the output already.
+                let start = max(offset - SHA256.digestByteCount, 0)
+                unsafe code.update(UnsafeRawBufferPointer(rebasing: output[start..<offset]))
                 code.update(info)
                 code.update([counter])
-                let block = code.finalize()
-                unsafe block.withUnsafeBytes {
-                    let part = unsafe UnsafeRawBufferPointer(rebasing: $0[..<min(32, byteCount - offset)])
-                    unsafe UnsafeMutableRawBufferPointer(rebasing: output[offset...]).copyMemory(from: part)
-                }
-                previous = block
+                unsafe code.finalize(into: UnsafeMutableRawBufferPointer(rebasing: output[offset...]))
                 counter &+= 1
             }
-            wipe(&previous)
         }
-    }
-
-    private static func makeKey(_ digest: consuming Digest) -> SymmetricKey {
-        let key = unsafe digest.withUnsafeBytes { unsafe SymmetricKey($0) }
-        wipe(&digest)
-        return key
     }
 }

@@ -2,18 +2,24 @@
 ///
 /// What is derived from the key is wiped when the value goes.
 package struct HMAC<Hash: HashFunction>: ~Copyable, Sendable {
-    /// The inner hash as it goes on, then the outer one with the key.
+    /// The inner hash as it goes on, the outer one with the key, and room for a digest. All that is secret stays in here: a
+    /// copy of a value would be left on the stack.
     private let memory: SecretMemory
 
     /// Nothing authenticated yet. Keys of any length are taken; `path` is for tests and measurements.
     package init(key: SymmetricKey, path: ExecutionPath = .hardware) {
-        memory = SecretMemory(byteCount: 2 * MemoryLayout<Hash>.stride)
+        memory = SecretMemory(byteCount: 2 * MemoryLayout<Hash>.stride + Hash.digestByteCount)
         unsafe start.initialize(repeating: Hash(path: path), count: 2)
         unsafe key.withUnsafeBytes { unsafe begin(withKey: $0, path: path) }
     }
 
     private var start: UnsafeMutablePointer<Hash> {
         unsafe memory.start.assumingMemoryBound(to: Hash.self)
+    }
+
+    private var code: UnsafeMutableRawBufferPointer {
+        unsafe UnsafeMutableRawBufferPointer(
+            start: memory.start + 2 * MemoryLayout<Hash>.stride, count: Hash.digestByteCount)
     }
 
     /// Feeds the key, made a block long, to the inner and the outer hash.
@@ -23,9 +29,8 @@ package struct HMAC<Hash: HashFunction>: ~Copyable, Sendable {
         if key.count > bytes.count {
             var long = Hash(path: path)
             unsafe long.update(key)
-            var digest = long.finalize()
-            unsafe digest.withUnsafeBytes { unsafe bytes.copyMemory(from: $0) }
-            wipe(&digest)
+            unsafe long.finalize(into: bytes.baseAddress!)
+            wipe(&long)
         } else {
             unsafe bytes.copyMemory(from: key)
         }
@@ -43,10 +48,25 @@ package struct HMAC<Hash: HashFunction>: ~Copyable, Sendable {
 
     /// The code of everything authenticated. Compare codes with `==`, which takes the same time wherever they differ.
     package consuming func finalize() -> Digest {
-        let inner = unsafe start[0].finalize()
-        var outer = unsafe start[1]
-        unsafe inner.withUnsafeBytes { unsafe outer.update($0) }
-        return outer.finalize()
+        finish()
+        return unsafe Digest(byteCount: Hash.digestByteCount) {
+            unsafe $0.copyMemory(from: code.baseAddress!, byteCount: code.count)
+        }
+    }
+
+    /// Writes the code of everything authenticated to the beginning of `output` and nowhere else, for codes that are keys.
+    /// As much of it as there is room for.
+    package consuming func finalize(into output: UnsafeMutableRawBufferPointer) {
+        finish()
+        let count = min(output.count, Hash.digestByteCount)
+        unsafe output.copyMemory(from: UnsafeRawBufferPointer(rebasing: code[..<count]))
+    }
+
+    /// Brings the code to where ``code`` is.
+    private func finish() {
+        unsafe start[0].finalize(into: code.baseAddress!)
+        unsafe start[1].update(UnsafeRawBufferPointer(code))
+        unsafe start[1].finalize(into: code.baseAddress!)
     }
 
     /// The code of `bytes` under `key`.
@@ -56,8 +76,8 @@ package struct HMAC<Hash: HashFunction>: ~Copyable, Sendable {
         return code.finalize()
     }
 
-    /// The two hashes that a computation starts from: the inner one first.
-    consuming func initialStates() -> (inner: Hash, outer: Hash) {
-        unsafe (start[0], start[1])
+    /// Lends the two hashes that a computation starts from, the inner one first. Nothing may have been authenticated yet.
+    borrowing func withInitialStates(_ body: (UnsafePointer<Hash>) -> Void) {
+        unsafe body(UnsafePointer(start))
     }
 }

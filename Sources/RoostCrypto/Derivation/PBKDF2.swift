@@ -33,49 +33,51 @@ package enum PBKDF2 {
                 var code = HMAC<Hash>(key: password, path: path)
                 code.update(salt)
                 unsafe withUnsafeBytes(of: number.bigEndian) { unsafe code.update($0) }
-                let first = code.finalize()
-                var states = HMAC<Hash>(key: password, path: path).initialStates()
                 let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: output[offset...])
-                unsafe fill(rest, first, states, rounds)
-                wipe(&states)
+                let first = SecretMemory(byteCount: Hash.digestByteCount)
+                unsafe code.finalize(
+                    into: UnsafeMutableRawBufferPointer(start: first.start, count: first.byteCount))
+                unsafe HMAC<Hash>(key: password, path: path).withInitialStates { states in
+                    unsafe fill(rest, first.start, states, rounds)
+                }
                 number += 1
             }
         }
     }
 
     /// Writes one block of output, cut off where `output` ends: the sum of all rounds' codes, of which `code` is the
-    /// first.
+    /// first. `states` is what the inner and the outer hash begin with.
     ///
     /// Each code is the HMAC of the one before. Both its hashes take just one block, whose padding is always the
     /// same, so the compression function is all there is to compute.
     private static func fill<Hash: BlockHash>(
-        _ output: UnsafeMutableRawBufferPointer, _ code: Digest, _ states: (inner: Hash, outer: Hash),
+        _ output: UnsafeMutableRawBufferPointer, _ code: UnsafeRawPointer, _ states: UnsafePointer<Hash>,
         _ rounds: Int
     ) {
         let memory = SecretMemory(byteCount: PendingBlock.blockByteCount + 32)
         let block = unsafe memory.start
         let sum = unsafe memory.start + PendingBlock.blockByteCount
         let digestByteCount = Hash.digestByteCount
-        unsafe code.withUnsafeBytes { unsafe block.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        unsafe block.copyMemory(from: code, byteCount: digestByteCount)
         unsafe sum.copyMemory(from: block, byteCount: digestByteCount)
         unsafe block.storeBytes(of: 0x80, toByteOffset: digestByteCount, as: UInt8.self)
         let bitCount = UInt64(PendingBlock.blockByteCount + digestByteCount) * 8
         unsafe block.storeBytes(of: bitCount.bigEndian, toByteOffset: 56, as: UInt64.self)
-        var hash = states.inner
+        let work = SecretMemory(byteCount: MemoryLayout<Hash>.stride)
+        let hash = unsafe work.start.bindMemory(to: Hash.self, capacity: 1)
         for _ in 1..<rounds {
-            hash = states.inner
-            unsafe hash.compress(block, blockCount: 1)
-            unsafe hash.storeState(to: block)
-            hash = states.outer
-            unsafe hash.compress(block, blockCount: 1)
-            unsafe hash.storeState(to: block)
+            unsafe hash.initialize(to: states[0])
+            unsafe hash.pointee.compress(block, blockCount: 1)
+            unsafe hash.pointee.storeState(to: block)
+            unsafe hash.initialize(to: states[1])
+            unsafe hash.pointee.compress(block, blockCount: 1)
+            unsafe hash.pointee.storeState(to: block)
             for offset in stride(from: 0, to: digestByteCount, by: 4) {
                 let word = unsafe block.load(fromByteOffset: offset, as: UInt32.self)
                 let old = unsafe sum.load(fromByteOffset: offset, as: UInt32.self)
                 unsafe sum.storeBytes(of: old ^ word, toByteOffset: offset, as: UInt32.self)
             }
         }
-        wipe(&hash)
         unsafe output.copyMemory(
             from: UnsafeRawBufferPointer(start: sum, count: min(output.count, digestByteCount)))
     }

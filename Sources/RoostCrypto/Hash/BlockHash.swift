@@ -10,8 +10,8 @@ protocol BlockHash: HashFunction {
     /// Takes `blockCount` blocks of 64 bytes into the state.
     mutating func compress(_ blocks: UnsafeRawPointer, blockCount: Int)
 
-    /// Writes the state as the digest has it.
-    func storeState(to target: UnsafeMutableRawPointer)
+    /// Writes the state as the digest has it, from where it stands: it may be a key, of which no copy is to be left.
+    mutating func storeState(to target: UnsafeMutableRawPointer)
 }
 
 /// Up to 63 bytes waiting for the rest of their block, and how many bytes came in all.
@@ -50,9 +50,16 @@ extension BlockHash {
         unsafe keep(source, rest, at: 0)
     }
 
-    /// The common part of ``HashFunction/finalize()``: a one bit, zeros, the length in bits, the digest.
+    /// The common part of ``HashFunction/finalize()``.
     @inline(__always)
     consuming func finish() -> Digest {
+        var hash = self
+        return unsafe Digest(byteCount: Self.digestByteCount) { unsafe hash.finish(into: $0) }
+    }
+
+    /// The common part of ``HashFunction/finalize(into:)``: a one bit, zeros, the length in bits, the digest.
+    @inline(__always)
+    mutating func finish(into output: UnsafeMutableRawPointer) {
         let bitCount = pending.totalByteCount &* 8
         var used = pending.count
         var padding: UInt64 = 0x80
@@ -68,7 +75,7 @@ extension BlockHash {
         var length = Self.isBigEndian ? bitCount.bigEndian : bitCount.littleEndian
         unsafe keep(&length, 8, at: 56)
         compressPending()
-        return unsafe Digest(byteCount: Self.digestByteCount) { unsafe storeState(to: $0) }
+        unsafe storeState(to: output)
     }
 
     @inline(__always)
@@ -88,8 +95,9 @@ extension BlockHash {
 
     @inline(__always)
     private mutating func compressPending() {
-        let block = pending.bytes
-        unsafe withUnsafeBytes(of: block) { unsafe compress($0.baseAddress!, blockCount: 1) }
+        var block = pending.bytes
+        unsafe withUnsafeMutableBytes(of: &block) { unsafe compress($0.baseAddress!, blockCount: 1) }
+        wipe(&block)
     }
 }
 

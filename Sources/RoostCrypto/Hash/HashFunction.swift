@@ -13,6 +13,10 @@ package protocol HashFunction: BitwiseCopyable, Sendable {
 
     /// The digest of everything hashed.
     consuming func finalize() -> Digest
+
+    /// Writes the digest of everything hashed to `output` and nowhere else, for digests that are keys. What is left in the
+    /// function is of no use but as secret as the digest.
+    mutating func finalize(into output: UnsafeMutableRawPointer)
 }
 
 extension HashFunction {

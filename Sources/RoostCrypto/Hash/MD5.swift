@@ -14,7 +14,9 @@ package struct MD5: BlockHash {
 
     package consuming func finalize() -> Digest { finish() }
 
-    func storeState(to target: UnsafeMutableRawPointer) {
+    package mutating func finalize(into output: UnsafeMutableRawPointer) { unsafe finish(into: output) }
+
+    mutating func storeState(to target: UnsafeMutableRawPointer) {
         for index in 0..<4 {
             unsafe target.storeBytes(of: state[index].littleEndian, toByteOffset: 4 * index, as: UInt32.self)
         }

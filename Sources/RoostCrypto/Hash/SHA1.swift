@@ -18,6 +18,8 @@ package struct SHA1: BlockHash {
 
     package consuming func finalize() -> Digest { finish() }
 
+    package mutating func finalize(into output: UnsafeMutableRawPointer) { unsafe finish(into: output) }
+
     mutating func compress(_ blocks: UnsafeRawPointer, blockCount: Int) {
         if usesHardware {
             unsafe HardwareSHA1.compress(&state, blocks, blockCount: blockCount)
@@ -26,9 +28,12 @@ package struct SHA1: BlockHash {
         }
     }
 
-    func storeState(to target: UnsafeMutableRawPointer) {
-        for index in 0..<Self.digestByteCount / 4 {
-            unsafe target.storeBytes(of: state[index].bigEndian, toByteOffset: 4 * index, as: UInt32.self)
+    mutating func storeState(to target: UnsafeMutableRawPointer) {
+        unsafe withUnsafeMutableBytes(of: &state) { words in
+            for offset in stride(from: 0, to: Self.digestByteCount, by: 4) {
+                let word = unsafe words.load(fromByteOffset: offset, as: UInt32.self)
+                unsafe target.storeBytes(of: word.bigEndian, toByteOffset: offset, as: UInt32.self)
+            }
         }
     }
 }

@@ -5,38 +5,176 @@ import Testing
 
 @testable import Roost
 
-/// No key is left in the process's memory once nobody needs it: the tests read all of it.
+/// No key is left in the process's memory once nobody needs it: the tests read all of it. Each runs in a process of its own,
+/// which holds no other test's gigabytes and no other thread that works with keys.
 @Suite(.serialized, .enabled(if: ProcessMemory.isReadable)) struct KeyMemoryTests {
-    private let place: TemporaryDatabase
-
-    init() throws { place = try TemporaryDatabase() }
-
-    /// Keys by name, masked, so that the tests themselves don't hold them.
-    private struct Keys {
-        private(set) var masked: [(name: String, bytes: [UInt8])] = []
-
-        mutating func add(_ name: String, _ key: SymmetricKey) {
-            masked.append(
-                (name, unsafe key.withUnsafeBytes { unsafe $0.map { $0 ^ ProcessMemory.mask } }))
+    @Test func theSearchFindsAKeyThatIsThere() async {
+        await #expect(processExitsWith: .success) {
+            let key = SymmetricKey.random()
+            var keys = SoughtKeys()
+            keys.add("a key", key)
+            let found = try keys.found()
+            #expect(found == ["a key, 1 times"])
+            withExtendedLifetime(key) {}
         }
+    }
 
-        /// The names of those that are found, with how often.
-        func found() throws -> [String] {
-            let counts = try ProcessMemory.counts(masked: masked.map { $0.bytes })
-            return zip(masked, counts).compactMap { key, count in
-                count > 0 ? "\(key.name), \(count) times" : nil
+    @Test func whatIsDerivedIsNowhereElse() async {
+        await #expect(processExitsWith: .success) { try SoughtKeys.derive() }
+    }
+
+    @Test func noKeyIsLeftAfterClosingThoughTheHandleLives() async {
+        await #expect(processExitsWith: .success) {
+            try DatabaseWithKeys.run { place in
+                let (database, keys) = try place.work(.random())
+                #expect(try keys.found().count >= 5)
+                try database.close()
+                let found = try keys.found()
+                #expect(found == [])
+                withExtendedLifetime(database) {}
             }
         }
     }
 
+    @Test func noKeyIsLeftAfterTheLastReferenceHasGone() async {
+        await #expect(processExitsWith: .success) {
+            try DatabaseWithKeys.run { place in
+                let keys = try place.work(.random()).1
+                let found = try keys.found()
+                #expect(found == [])
+            }
+        }
+    }
+
+    @Test func theOldKeysGoWithAChangeOfTheKey() async {
+        await #expect(processExitsWith: .success) {
+            try DatabaseWithKeys.run { place in
+                let (database, keys) = try place.work(.random())
+                let new = EncryptionKey.random()
+                try database.changeKey(to: new)
+                let left = try keys.found()
+                let stays = ["the vault", "the blobs", "the names"]
+                #expect(left.filter { name in !stays.contains { name.hasPrefix($0) } } == [])
+                try database.close()
+                let found = try keys.found()
+                #expect(found == [])
+                withExtendedLifetime(database) {}
+            }
+        }
+    }
+
+    @Test func aSnapshotKeepsTheKeyAndNobodyElse() async {
+        await #expect(processExitsWith: .success) {
+            try DatabaseWithKeys.run { place in
+                let (database, keys) = try place.work(.random())
+                var snapshot: CollectionSnapshot? = try database.defaultCollection.snapshot()
+                try database.close()
+                #expect(try snapshot?.get("d3")?["n"].int == 3)
+                #expect(try !keys.found().isEmpty)
+                snapshot = nil
+                let found = try keys.found()
+                #expect(found == [])
+                withExtendedLifetime(database) {}
+            }
+        }
+    }
+
+    @Test func aReaderForgetsToo() async {
+        await #expect(processExitsWith: .success) {
+            try DatabaseWithKeys.run { place in
+                let key = EncryptionKey.random()
+                let keys = try place.work(key).1
+                var options = DatabaseOptions(key: key)
+                options.readOnly = true
+                let reader = try Database.open(place.path, options: options)
+                _ = try reader.defaultCollection.get("d3")
+                try reader.close()
+                let left = try keys.found()
+                #expect(left == ["the user's key, 1 times"])
+                withExtendedLifetime((key, reader)) {}
+            }
+        }
+    }
+
+    @Test func aPassphraseAndWhatItMakesAreForgotten() async {
+        await #expect(processExitsWith: .success) {
+            try DatabaseWithKeys.run { place in
+                let passphrase = SymmetricKey.random()
+                let (database, keys) = try place.work(
+                    .passphrase(bytes: unsafe passphrase.withUnsafeBytes { unsafe Array($0) }))
+                try database.close()
+                let found = try keys.found().filter { !$0.hasPrefix("the user's key") }
+                #expect(found == [])
+                withExtendedLifetime((passphrase, database)) {}
+            }
+        }
+    }
+}
+
+/// Keys by name, masked, so that the tests themselves don't hold them.
+private struct SoughtKeys {
+    private var masked: [(name: String, bytes: [UInt8])] = []
+
+    mutating func add(_ name: String, _ key: SymmetricKey) {
+        masked.append((name, unsafe key.withUnsafeBytes { unsafe $0.map { $0 ^ ProcessMemory.mask } }))
+    }
+
+    /// The names of those that are found, with how often.
+    func found() throws -> [String] {
+        let counts = try ProcessMemory.counts(masked: masked.map { $0.bytes })
+        return zip(masked, counts).compactMap { key, count in
+            count > 0 ? "\(key.name), \(count) times" : nil
+        }
+    }
+
+    /// Derives keys in every way, and looks for them: each is in memory once, where it belongs.
+    static func derive() throws {
+        let secret = SymmetricKey.random()
+        let salt = SystemRandom.bytes(count: 16)
+        let extracted = HKDF.extract(from: secret, salt: salt)
+        let info = Array("a test's".utf8)
+        var derived = [
+            ("the secret", secret), ("extracted", extracted),
+            ("expanded", HKDF.expand(extracted, info: info, byteCount: 32)),
+            ("derived", HKDF.deriveKey(from: secret, salt: [], info: info)),
+        ]
+        for (number, path) in [ExecutionPath.hardware, .portable].enumerated() {
+            let key = PBKDF2.deriveKeyWithSHA256(
+                password: secret, salt: salt + [UInt8(number)], rounds: 3, path: path)
+            derived.append(("PBKDF2 with SHA-256, \(path)", key))
+        }
+        var keys = SoughtKeys()
+        for (name, key) in derived { keys.add(name, key) }
+        let found = try keys.found()
+        #expect(found == derived.map { "\($0.0), 1 times" })
+        withExtendedLifetime(derived) {}
+    }
+}
+
+/// An encrypted database and what its keys are.
+private struct DatabaseWithKeys {
+    private let place: TemporaryDatabase
+    var path: String { place.path }
+
+    /// Calls `body` outside of a task's functions, where calls are those that wait.
+    static func run(_ body: (DatabaseWithKeys) throws -> Void) throws {
+        try body(DatabaseWithKeys(place: TemporaryDatabase()))
+    }
+
     /// The keys that a database with this key uses.
-    private func keys(_ database: Database, _ key: EncryptionKey) throws -> Keys {
-        var keys = Keys()
+    private func keys(_ database: Database, _ key: EncryptionKey) throws -> SoughtKeys {
+        var keys = SoughtKeys()
         keys.add("the user's key", key.secret)
-        let header = try Data(contentsOf: URL(fileURLWithPath: place.path + "/data.roost")).prefix(4096)
+        let header = try Data(contentsOf: URL(fileURLWithPath: path + "/data.roost")).prefix(4096)
         let wrap = try #require(KeyWrap(Array(header[104..<104 + KeyWrap.length])))
+        var secret = key.secret
+        if key.kind == .passphrase {
+            secret = PBKDF2.deriveKeyWithSHA256(
+                password: key.secret, salt: wrap.salt, rounds: Int(wrap.rounds))
+            keys.add("what the passphrase makes", secret)
+        }
         let wrapping = HKDF.deriveKey(
-            from: key.secret, salt: wrap.salt, info: Array("Roost key wrap".utf8))
+            from: secret, salt: wrap.salt, info: Array("Roost key wrap".utf8))
         keys.add("the wrapping key", wrapping)
         let file = try #require(wrap.unwrap(with: wrapping, fileID: Array(header[56..<72])))
         keys.add("the file's key", file.file)
@@ -56,8 +194,8 @@ import Testing
     }
 
     /// Opens the database, works with it, and says what its keys are.
-    private func work(_ key: EncryptionKey) throws -> (Database, Keys) {
-        let database = try Database.open(place.path, options: DatabaseOptions(key: key))
+    func work(_ key: EncryptionKey) throws -> (Database, SoughtKeys) {
+        let database = try Database.open(path, options: DatabaseOptions(key: key))
         for number in 0..<20 {
             _ = try database.saveBlob(
                 Data(repeating: UInt8(number), count: 10_000), contentType: "text/plain")
@@ -67,67 +205,6 @@ import Testing
         try database.compact()
         _ = try database.defaultCollection.save(json: #"{"n":-1}"#, id: "d1")
         return (database, try keys(database, key))
-    }
-
-    @Test func theSearchFindsAKeyThatIsThere() throws {
-        let key = SymmetricKey.random()
-        var keys = Keys()
-        keys.add("a key", key)
-        #expect(try keys.found() == ["a key, 1 times"])
-        withExtendedLifetime(key) {}
-    }
-
-    @Test func noKeyIsLeftAfterClosingThoughTheHandleLives() throws {
-        let (database, keys) = try work(.random())
-        #expect(try keys.found().count >= 5)
-        try database.close()
-        let found = try keys.found()
-        #expect(found == [])
-        withExtendedLifetime(database) {}
-    }
-
-    @Test func noKeyIsLeftAfterTheLastReferenceHasGone() throws {
-        let keys = try work(.random()).1
-        let found = try keys.found()
-        #expect(found == [])
-    }
-
-    @Test func theOldKeysGoWithAChangeOfTheKey() throws {
-        let (database, keys) = try work(.random())
-        let new = EncryptionKey.random()
-        try database.changeKey(to: new)
-        let left = try keys.found()
-        let stays = ["the vault", "the blobs", "the names"]
-        #expect(left.filter { name in !stays.contains { name.hasPrefix($0) } } == [])
-        try database.close()
-        let found = try keys.found()
-        #expect(found == [])
-        withExtendedLifetime(database) {}
-    }
-
-    @Test func aSnapshotKeepsTheKeyAndNobodyElse() throws {
-        let (database, keys) = try work(.random())
-        var snapshot: CollectionSnapshot? = try database.defaultCollection.snapshot()
-        try database.close()
-        #expect(try snapshot?.get("d3")?["n"].int == 3)
-        #expect(try !keys.found().isEmpty)
-        snapshot = nil
-        let found = try keys.found()
-        #expect(found == [])
-        withExtendedLifetime(database) {}
-    }
-
-    @Test func aReaderForgetsToo() throws {
-        let key = EncryptionKey.random()
-        let keys = try work(key).1
-        var options = DatabaseOptions(key: key)
-        options.readOnly = true
-        let reader = try Database.open(place.path, options: options)
-        _ = try reader.defaultCollection.get("d3")
-        try reader.close()
-        let left = try keys.found()
-        #expect(left == ["the user's key, 1 times"])
-        withExtendedLifetime((key, reader)) {}
     }
 }
 
