@@ -80,4 +80,17 @@ import Testing
         try await test.waitForConnections(0)
         await test.server.stop()
     }
+
+    /// The same when the head itself is refused, long before what follows it has come.
+    @Test func aRefusalOfAHeadArrivesWhole() async throws {
+        let test = try await TestServer()
+        let client = try test.connect()
+        await client.send("GET / HTTP/1.1\nHost: a\n\n")
+        await client.send([UInt8](repeating: 65, count: 8 << 20))
+        client.finishSending()
+        let answer = await client.receiveAll()
+        #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.hasSuffix("\"}\n"))
+        try await test.waitForConnections(0)
+        await test.server.stop()
+    }
 }

@@ -192,10 +192,9 @@ actor Connection {
     /// closing before would make the system throw the answer away.
     private func lingerBeforeClose() async {
         channel.finishWriting()
-        let end = SocketChannel.now + Self.longestLinger
-        repeat {
-            channel.setDeadline(min(end, SocketChannel.now + Self.longestSilence))
-        } while await channel.read() != nil
+        channel.setLongestSilence(Self.longestSilence)
+        channel.setDeadline(SocketChannel.now + Self.longestLinger)
+        while await channel.read() != nil {}
     }
 
     static func failure(_ status: Int, _ reason: String) -> HTTPResponse {

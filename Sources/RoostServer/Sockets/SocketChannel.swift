@@ -32,6 +32,10 @@ final class SocketChannel: Sendable {
         var peerHasEnded = false
         /// When the connection is cut, in nanoseconds of ``now``; `UInt64.max` for never.
         var deadline = UInt64.max
+        /// How many nanoseconds a reader waits for bytes; `UInt64.max` for any.
+        var longestSilence = UInt64.max
+        /// Since when the reader waits.
+        var silentSince: UInt64 = 0
     }
 
     /// What is kept of requests that come before the answer to the last one is out.
@@ -69,9 +73,20 @@ final class SocketChannel: Sendable {
     /// Cuts the connection at that time.
     func setDeadline(_ time: UInt64) { state.withLock { $0.deadline = time } }
 
+    /// Cuts the connection when a reader has waited so many nanoseconds for bytes. What has come and was not read yet is no
+    /// silence of the peer's, however long this process has been busy.
+    func setLongestSilence(_ nanoseconds: UInt64) {
+        state.withLock { $0.longestSilence = nanoseconds }
+    }
+
     /// Cuts the connection when its time has come.
     func checkDeadline(_ now: UInt64) {
-        if state.withLock({ !$0.isClosed && $0.deadline <= now }) { close() }
+        if state.withLock({ !$0.isClosed && ($0.deadline <= now || isSilent($0, now)) }) { close() }
+    }
+
+    private func isSilent(_ state: State, _ now: UInt64) -> Bool {
+        guard case .reader = state.waiting, now > state.silentSince else { return false }
+        return now - state.silentSince > state.longestSilence && !SystemSockets.hasInput(socket)
     }
 
     // MARK: Reading
@@ -93,6 +108,7 @@ final class SocketChannel: Sendable {
                 let isClosed = state.withLock { state in
                     if state.isClosed { return true }
                     state.waiting = .reader(continuation)
+                    state.silentSince = Self.now
                     arm(&state, reading: true)
                     return false
                 }

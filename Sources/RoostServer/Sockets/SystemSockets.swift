@@ -107,6 +107,12 @@ enum SystemSockets {
         outcome { unsafe recv(socket, buffer.baseAddress, buffer.count, 0) }
     }
 
+    /// Whether something has come that was not read yet.
+    static func hasInput(_ socket: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return unsafe recv(socket, &byte, 1, Int32(MSG_PEEK)) > 0
+    }
+
     static func send(_ socket: Int32, _ buffer: UnsafeRawBufferPointer) -> Outcome {
         outcome { unsafe systemSend(socket, buffer.baseAddress, buffer.count, sendFlags) }
     }

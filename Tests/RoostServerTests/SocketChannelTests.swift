@@ -1,0 +1,51 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import RoostServer
+
+/// One connected socket, without a network.
+@Suite struct SocketChannelTests {
+    /// Both ends of a connection.
+    private func pair() throws -> (channel: SocketChannel, peer: Int32) {
+        #if canImport(Glibc)
+            let type = Int32(SOCK_STREAM.rawValue)
+        #else
+            let type = SOCK_STREAM
+        #endif
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
+        _ = fcntl(ends[0], F_SETFL, fcntl(ends[0], F_GETFL) | O_NONBLOCK)
+        return (SocketChannel(ends[0], peer: "peer", queue: DispatchQueue(label: "test")), ends[1])
+    }
+
+    private static let second: UInt64 = 1_000_000_000
+
+    /// A busy server must not take its own delay for the silence of its client: closing would lose the answer.
+    @Test func whatIsNotReadYetIsNoSilence() async throws {
+        let (channel, peer) = try pair()
+        defer { close(peer) }
+        channel.setLongestSilence(Self.second)
+        _ = unsafe send(peer, "ab", 2, 0)
+        channel.checkDeadline(SocketChannel.now + 100 * Self.second)
+        #expect(await channel.read() == Array("ab".utf8))
+        channel.checkDeadline(SocketChannel.now + 100 * Self.second)
+        _ = unsafe send(peer, "c", 1, 0)
+        #expect(await channel.read() == Array("c".utf8))
+    }
+
+    @Test func silenceEndsTheConnection() async throws {
+        let (channel, peer) = try pair()
+        defer { close(peer) }
+        channel.setLongestSilence(Self.second)
+        let checks = Task {
+            while !Task.isCancelled {
+                channel.checkDeadline(SocketChannel.now + 100 * Self.second)
+                await Task.yield()
+            }
+        }
+        #expect(await channel.read() == nil)
+        checks.cancel()
+        await checks.value
+    }
+}
