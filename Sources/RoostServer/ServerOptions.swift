@@ -23,8 +23,10 @@ public struct ServerOptions: Sendable {
     public var slowestRate = 1024
     /// Seconds that ``Server/stop()`` waits for requests under way. Default: 5.
     public var stopSeconds = 5
-    /// Gets a line for each request, in the common log format; called from many threads.
+    /// Gets a line for each request; called from many threads. Default: none.
     public var log: (@Sendable (String) -> Void)?
+    /// How the lines of the log are written. Default: in the common log format.
+    public var logFormat = LogFormat.common
 
     /// The usual ones.
     public init() {}

@@ -219,16 +219,59 @@ import Testing
         #expect(throws: (any Error).self) { try test.connect() }
     }
 
-    @Test func linesOfTheLogHaveNoCredentials() async throws {
+    @Test(arguments: LogFormat.allCases)
+    func linesOfTheLogHaveNoCredentials(format: LogFormat) async throws {
+        let lines = Lines()
+        let test = try await TestServer {
+            $0.log = { lines.add($0) }
+            $0.logFormat = format
+        }
+        for text in [
+            "GET /db HTTP/1.1\r\n\(host)Authorization: Basic c2VzYW1l\r\nCookie: AuthSession=c2VzYW1l\r\n",
+            "POST /_session HTTP/1.1\r\n\(host)Content-Type: application/json\r\nContent-Length: 34\r\n",
+            "GET http://u:c2VzYW1l@localhost/db HTTP/1.1\r\n\(host)", "c2VzYW1l\r\n",
+        ] {
+            _ = try await test.exchange(
+                text + "Connection: close\r\n\r\n{\"name\":\"u\",\"password\":\"c2VzYW1l\"}")
+        }
+        await test.server.stop()
+        #expect(lines.all.count == 4 && !lines.all.joined().contains("c2VzYW1l"), "\(lines.all)")
+    }
+
+    @Test func linesAreInTheCommonLogFormat() async throws {
         let lines = Lines()
         let test = try await TestServer { $0.log = { lines.add($0) } }
-        _ = try await test.exchange(
-            "GET /db HTTP/1.1\r\n\(host)Authorization: Basic c2VzYW1l\r\nConnection: close\r\n\r\n")
-        _ = try await test.exchange("GET /db HTTP/1.1\r\n\(host)Connection: close\r\n\r\n")
+        _ = try await test.exchange("GET /db?\"\\ HTTP/1.1\r\n\(host)Connection: close\r\n\r\n")
+        _ = try await test.exchange("nonsense\r\n\r\n")
         await test.server.stop()
-        #expect(lines.all.count == 2 && !lines.all.joined().contains("c2VzYW1l"))
-        let line = try #require(lines.all.last)
-        #expect(line.hasPrefix("127.0.0.1 - - [") && line.contains("\"GET /db HTTP/1.1\" 200 "))
+        try #require(lines.all.count == 2)
+        #expect(
+            lines.all[0].wholeMatch(
+                of:
+                    #/127\.0\.0\.1 - - \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET /db\?\\x22\\x5C HTTP/1\.1" 200 \d+/#
+            )
+                != nil, "\(lines.all[0])")
+        #expect(lines.all[1].hasSuffix(" \"-\" 400 0"))
+    }
+
+    @Test func linesAreJSON() async throws {
+        let lines = Lines()
+        let test = try await TestServer {
+            $0.log = { lines.add($0) }
+            $0.logFormat = .json
+        }
+        _ = try await test.exchange("GET /db?\"\\ HTTP/1.1\r\n\(host)Connection: close\r\n\r\n")
+        _ = try await test.exchange("nonsense\r\n\r\n")
+        await test.server.stop()
+        let objects = try lines.all.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        try #require(objects.count == 2)
+        #expect(objects[0]["method"] as? String == "GET" && objects[0]["target"] as? String == "/db?\"\\")
+        #expect(objects[0]["peer"] as? String == "127.0.0.1" && objects[0]["status"] as? Int == 200)
+        #expect(objects[0]["bytes"] as? Int ?? 0 > 0 && objects[0]["microseconds"] as? Int ?? 0 > 0)
+        #expect((objects[0]["time"] as? String)?.hasSuffix("Z") == true)
+        #expect(objects[1]["status"] as? Int == 400 && objects[1]["target"] == nil)
     }
 }
 

@@ -23,6 +23,7 @@ enum ServeCommand: Command {
             "--hosts", "LIST", "names besides this machine's that clients may use, with commas between them"),
         Option("--connections", "N", "how many connections there may be at a time (default 1024)"),
         Option("--log", "FILE", "appends a line for each request to FILE; - for standard error"),
+        Option("--log-format", "F", "common (the default), or json: a JSON object a line"),
         Option("--plain", nil, "listen beyond this machine although nothing is encrypted on the way"),
     ]
     static let notes = """
@@ -37,6 +38,7 @@ enum ServeCommand: Command {
         options.connections = try number(invocation, "--connections") ?? options.connections
         options.hosts = list(invocation.string("--hosts"))
         options.log = try log(invocation.string("--log"))
+        options.logFormat = try logFormat(invocation.string("--log-format")) ?? options.logFormat
         let isLoopback = options.address.hasPrefix("127.") || options.address == "::1"
         guard isLoopback || invocation.has("--plain") else {
             throw UsageError(
@@ -121,6 +123,14 @@ enum ServeCommand: Command {
             return (name, line, false)
         default: throw UsageError("Give --admin and --password-file, or neither.")
         }
+    }
+
+    private static func logFormat(_ name: String?) throws -> LogFormat? {
+        guard let name else { return nil }
+        guard let format = LogFormat(rawValue: name) else {
+            throw UsageError("--log-format is common or json.")
+        }
+        return format
     }
 
     private static func log(_ path: String?) throws -> (@Sendable (String) -> Void)? {

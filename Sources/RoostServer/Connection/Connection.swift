@@ -180,11 +180,12 @@ actor Connection {
     }
 
     private func refuse(_ error: WireError) async {
+        let start = SocketChannel.now
         let response = Self.failure(error.status, error.description)
         let (bytes, _, _) = MessageEncoder.head(
             of: response, answering: "GET", minorVersion: 1, keepsAlive: false)
         if case .bytes(let body) = response.body { _ = await send(bytes + body) }
-        options.log?("\(channel.peer) - - \(LogTime.text()) \"-\" \(error.status) 0")
+        log(nil, error.status, 0, start)
         await lingerBeforeClose()
     }
 
@@ -217,11 +218,12 @@ actor Connection {
         return start + seconds * 1_000_000_000
     }
 
-    private func log(_ head: RequestHead, _ status: Int, _ count: Int, _ start: UInt64) {
+    private func log(_ head: RequestHead?, _ status: Int, _ count: Int, _ start: UInt64) {
         guard let log = options.log else { return }
-        log(
-            "\(channel.peer) - - \(LogTime.text()) \"\(head.method) \(head.target) HTTP/1.\(head.minorVersion)\" "
-                + "\(status) \(count)")
+        let entry = LogEntry(
+            peer: channel.peer, head: head, status: status, count: count,
+            microseconds: (SocketChannel.now - start) / 1000)
+        log(entry.line(options.logFormat))
     }
 }
 

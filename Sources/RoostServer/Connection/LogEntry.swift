@@ -1,0 +1,51 @@
+import Foundation
+import RoostWire
+
+/// What the log tells of a request. Neither fields nor bodies are in it, which is where credentials are.
+struct LogEntry {
+    let peer: String
+    /// `nil` for what was no request.
+    let head: RequestHead?
+    let status: Int
+    /// Bytes of the answer's body.
+    let count: Int
+    let microseconds: UInt64
+    var date = Date()
+
+    func line(_ format: LogFormat) -> String {
+        switch format {
+        case .common: common
+        case .json: json
+        }
+    }
+
+    private var common: String {
+        // Sun, 06 Nov 1994 08:49:37 GMT
+        let parts = HTTPDate.text(secondsSince1970: Int(date.timeIntervalSince1970)).split(separator: " ")
+        let time = "\(parts[1])/\(parts[2])/\(parts[3]):\(parts[4]) +0000"
+        let request = head.map { "\($0.method) \(Self.escaped($0.target)) HTTP/1.\($0.minorVersion)" } ?? "-"
+        return "\(peer) - - [\(time)] \"\(request)\" \(status) \(count)"
+    }
+
+    /// Without what would end the quotes, in the form that other servers write.
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\x5C").replacing("\"", with: "\\x22")
+    }
+
+    private var json: String {
+        var members = ["\"time\":\"\(date.formatted(.iso8601))\"", "\"peer\":\(Self.quoted(peer))"]
+        if let head {
+            members += [
+                "\"method\":\(Self.quoted(head.method))", "\"target\":\(Self.quoted(head.target))",
+                "\"version\":\"HTTP/1.\(head.minorVersion)\"",
+            ]
+        }
+        members += ["\"status\":\(status)", "\"bytes\":\(count)", "\"microseconds\":\(microseconds)"]
+        return "{\(members.joined(separator: ","))}"
+    }
+
+    /// A text as JSON. Control characters are in no head.
+    private static func quoted(_ text: String) -> String {
+        "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+}
