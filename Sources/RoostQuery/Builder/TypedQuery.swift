@@ -44,6 +44,20 @@ public struct TypedQuery<Value: Codable>: Sendable {
         return copy
     }
 
+    /// Only values in which a full-text index finds what is searched for, besides the conditions given before.
+    ///
+    /// ```swift
+    /// let found = try notes.query().matching("swift* -rain", in: "texts").where { $0.stars > 3 }.fetch()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - text: words, prefixes, phrases: see `DocumentCollection.search`.
+    ///   - index: the name of the index.
+    public func matching(_ text: String, in index: String) -> Self {
+        let found = Condition(.match(index: index, .literal(.string(text))))
+        return self.where { _ in found }
+    }
+
     /// In the order of a property; of values that are equal in it, in the order of properties given after it.
     public func order<Member: QueryComparable>(
         by member: KeyPath<Value, Member>, _ direction: Direction = .ascending
@@ -98,14 +112,30 @@ public struct TypedQuery<Value: Codable>: Sendable {
     /// - Throws: as ``Query/fetch()``; `decodingFailed` when the properties of a document are not those of a value.
     public func fetch() throws(DatabaseError) -> [Stored<Value>] {
         let snapshot = try collection.database.snapshot()
-        let documents = try snapshot[collection]
         let cursor = try untyped().cursor(in: snapshot)
+        let documents = try snapshot[collection]
         var values: [Stored<Value>] = []
         while let row = try cursor.next() {
-            guard let document = try documents.get(row[0].string ?? "") else { continue }
-            values.append(try Stored(document))
+            if let value = try Self.value(of: row, documents) { values.append(value) }
         }
         return values
+    }
+
+    /// The values of rows that ``untyped()`` had at a moment.
+    func values(of rows: [Row], at snapshot: DatabaseSnapshot) throws(DatabaseError) -> [Stored<Value>] {
+        let documents = try snapshot[collection]
+        var values: [Stored<Value>] = []
+        for row in rows {
+            if let value = try Self.value(of: row, documents) { values.append(value) }
+        }
+        return values
+    }
+
+    private static func value(
+        of row: Row, _ documents: CollectionSnapshot
+    ) throws(DatabaseError) -> Stored<Value>? {
+        guard let document = try documents.get(row[0].string ?? "") else { return nil }
+        return try Stored(document)
     }
 
     /// The first value; `nil` when there is none.

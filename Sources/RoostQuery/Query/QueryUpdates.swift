@@ -33,7 +33,10 @@ public struct QueryUpdates: AsyncSequence, Sendable {
         /// The next answer that differs; `nil` when the task was cancelled or the database closed.
         ///
         /// - Throws: `DatabaseError`, as `Query.fetch()`.
-        public mutating func next() async throws -> [Row]? {
+        public mutating func next() async throws -> [Row]? { try await answer()?.rows }
+
+        /// As ``next()``, with the moment of the rows.
+        mutating func answer() async throws(DatabaseError) -> (rows: [Row], moment: DatabaseSnapshot)? {
             while !Task.isCancelled {
                 if let alarm {
                     await alarm.wait()
@@ -43,15 +46,16 @@ public struct QueryUpdates: AsyncSequence, Sendable {
                     // Set before reading, so that no commit slips in between.
                     alarm = try Alarm(query.prepared.collections)
                     let query = query
-                    let rows = try await QueryWorkers.run { (flag) throws(DatabaseError) in
-                        let cursor = try query.cursor { flag.isSet }
+                    let (rows, moment) = try await QueryWorkers.run { (flag) throws(DatabaseError) in
+                        let moment = try query.database.snapshot()
+                        let cursor = try query.cursor(in: moment) { flag.isSet }
                         var rows: [Row] = []
                         while let row = try cursor.next() { rows.append(row) }
-                        return rows
+                        return (rows, moment)
                     }
                     guard rows != last else { continue }
                     last = rows
-                    return rows
+                    return (rows, moment)
                 } catch {
                     guard error.code == .closed || error.code == .cancelled else { throw error }
                     return nil

@@ -91,4 +91,45 @@ import Testing
         let message = QueryFixture.message { _ = try notes.query().where { $0.shout == "X" }.fetch() }
         #expect(message.contains("is no stored property") || message == "no error")
     }
+
+    @Test func valuesAreToldWhenTheyChange() async throws {
+        let query = notes.query().where { $0.stars > 2 }.order(by: \.title)
+        var updates = query.updates.makeAsyncIterator()
+        #expect(try await updates.next()?.map(\.id) == ["a", "b", "c"])
+        // Of no interest, and then of some.
+        try await notes.save(Note(id: "d", title: "Dryo", stars: 1), expecting: .any)
+        try await notes.save(Note(id: "e", title: "Bubulcus", stars: 4))
+        let values = try #require(try await updates.next())
+        #expect(values.map(\.title) == ["Apus", "Bubo", "Bubulcus", "ciconia"])
+        #expect(values[2].stars == 4)
+        var refused = notes.query().matching("sky", in: "none").updates.makeAsyncIterator()
+        await #expect(throws: DatabaseError.self) { try await refused.next() }
+    }
+
+    @Test func listsOfValuesAreToldWhatToDo() async throws {
+        var differences = notes.query().where { $0.stars > 2 }.order(by: \.title).differences
+            .makeAsyncIterator()
+        #expect(try await differences.next()?.insertions == [0, 1, 2])
+        let documents = notes.documents
+        try await fixture.database.write { batch in
+            try batch.delete("a", in: documents)
+            try batch.save(
+                json: #"{"title":"zonata","stars":3,"isOpen":true,"tags":[],"visits":[]}"#, id: "b",
+                in: documents)
+        }
+        let difference = try #require(try await differences.next())
+        #expect(difference.values.map(\.title) == ["ciconia", "zonata"])
+        #expect(difference.removals == [0] && difference.insertions.isEmpty)
+        #expect(difference.moves.count == 1 && difference.updates == [1])
+    }
+
+    @Test func textsAreSearched() throws {
+        try notes.documents.createTextIndex("titles", on: "title, tags")
+        #expect(try notes.query().matching("apus OR sky", in: "titles").fetch().map(\.id) == ["a", "c"])
+        #expect(
+            try notes.query().where { $0.title == "Apus" }.matching("sky", in: "titles").first()?.id == "a")
+        #expect(
+            QueryFixture.message { _ = try notes.query().matching("sky", in: "other").fetch() }
+                .contains("other"))
+    }
 }
