@@ -30,11 +30,13 @@ final class Execution: DocumentSource {
         frame.reader = self
     }
 
-    /// Where rows are put aside; `nil` where that is not possible.
-    var spill: Spill? {
+    /// Where rows are put aside.
+    var spill: Spill {
         get throws(DatabaseError) {
-            if madeSpill == nil { madeSpill = try Spill(database) }
-            return madeSpill
+            if let madeSpill { return madeSpill }
+            let made = try Spill(database)
+            madeSpill = made
+            return made
         }
     }
 

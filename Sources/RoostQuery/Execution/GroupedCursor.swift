@@ -4,7 +4,8 @@ import RoostOrder
 
 /// A row for each group, in the order of what the groups have in common.
 ///
-/// When groups exceed the memory, rows of groups that are not known by then are put aside, sorted by group.
+/// When groups exceed the memory, rows of groups that are not known by then are put aside, sorted by group; and so are the
+/// different values of aggregates with DISTINCT.
 final class GroupedCursor: RowCursor {
     private let rows: RowSource
     private let grouping: Grouping
@@ -15,6 +16,8 @@ final class GroupedCursor: RowCursor {
     private var rest: ExternalSort?
     /// The first of these that was not taken.
     private var coming: ExternalSort.Entry?
+    /// Values of groups in memory that were put aside.
+    private var distinct: DistinctValues?
     /// The end of the arena before the present group was put there.
     private var mark: Arena.Mark?
 
@@ -91,9 +94,13 @@ final class GroupedCursor: RowCursor {
                     numbers[key] = index
                 }
             }
+            let group = groups[index].key
             for (number, accumulator) in grouping.accumulators.enumerated() {
                 let value = accumulator.value?(frame) ?? .missing
-                let size = groups[index].accumulated[number].take(value, accumulator, frame)
+                let size = try groups[index].accumulated[number].take(value, accumulator, frame) {
+                    (valueKey) throws(DatabaseError) in
+                    try putAside(value, valueKey, of: number, in: group, &distinct)
+                }
                 if size != 0 { try budget.take(size) }
             }
             try frame.check()
@@ -126,14 +133,45 @@ final class GroupedCursor: RowCursor {
         try sort.add(key, row)
     }
 
+    /// Puts a value aside that is wanted only once, when it exceeds the memory; answers whether it did.
+    private func putAside(
+        _ value: Value, _ valueKey: [UInt8], of accumulator: Int, in group: [UInt8],
+        _ aside: inout DistinctValues?
+    ) throws(DatabaseError) -> Bool {
+        if aside == nil, execution.budget.fitsEasily(valueKey.count + 32) { return false }
+        let values = aside ?? DistinctValues(execution)
+        aside = values
+        try values.add(value, valueKey, of: accumulator, in: group)
+        return true
+    }
+
+    /// Takes what was put aside of a group's values.
+    private func complete(_ group: inout Group, _ aside: DistinctValues) throws(DatabaseError) {
+        var taken = 0
+        let mark = frame.arena.mark
+        while let (number, value) = try aside.next(of: group.key, frame) {
+            let size = group.accumulated[number].takePutAside(value, grouping.accumulators[number], frame)
+            frame.arena.release(to: mark)
+            taken += size
+            if size != 0 { try execution.budget.take(size) }
+        }
+        execution.budget.giveBack(taken)
+    }
+
     /// The next group, of those in memory and those that were put aside.
     private func nextGroup() throws(DatabaseError) -> Group? {
-        guard let first = coming else { return groups?.popLast() }
-        if let known = groups?.last, known.key.lexicographicallyPrecedes(first.key) {
-            return groups?.popLast()
+        let isKnown = groups?.last.map { known in
+            coming.map { known.key.lexicographicallyPrecedes($0.key) } ?? true
         }
+        if isKnown ?? false {
+            guard var group = groups?.popLast() else { return nil }
+            if let distinct { try complete(&group, distinct) }
+            return group
+        }
+        guard let first = coming else { return nil }
         var group: Group?
         var taken = 0
+        var aside: DistinctValues?
         while let entry = coming, entry.key == first.key {
             let mark = frame.arena.mark
             defer { frame.arena.release(to: mark) }
@@ -145,13 +183,21 @@ final class GroupedCursor: RowCursor {
                     accumulated: empty)
             group = nil
             for (number, accumulator) in grouping.accumulators.enumerated() {
-                let size = present.accumulated[number].take(
-                    Value(row[grouping.keys.count + number]), accumulator, frame)
+                let value = Value(row[grouping.keys.count + number])
+                let size = try present.accumulated[number].take(value, accumulator, frame) {
+                    (valueKey) throws(DatabaseError) in
+                    try putAside(value, valueKey, of: number, in: first.key, &aside)
+                }
                 taken += size
                 if size != 0 { try execution.budget.take(size) }
             }
             group = present
             coming = try rest?.next()
+        }
+        if let aside, var whole = group {
+            group = nil
+            try complete(&whole, aside)
+            group = whole
         }
         execution.budget.giveBack(taken)
         return group

@@ -1,3 +1,4 @@
+import Roost
 import RoostOrder
 
 /// What is computed of the rows of each group: the values that rows of a group share, aggregates, and what else is asked of a
@@ -88,7 +89,12 @@ struct Accumulated {
 
     /// Takes the value of a row, missing where only the number of rows is wanted; answers about how many bytes of memory that
     /// took.
-    mutating func take(_ value: Value, _ accumulator: Grouping.Accumulator, _ frame: Frame) -> Int {
+    ///
+    /// - Parameter putAside: takes the key of a value that is wanted only once, if it isn't to be kept in memory.
+    mutating func take(
+        _ value: Value, _ accumulator: Grouping.Accumulator, _ frame: Frame,
+        putAside: (_ key: [UInt8]) throws(DatabaseError) -> Bool
+    ) throws(DatabaseError) -> Int {
         guard accumulator.value != nil else {
             count += 1
             return 0
@@ -102,14 +108,25 @@ struct Accumulated {
         case .aggregate(let aggregate, let isDistinct):
             guard !value.isMissing, aggregate == .arrayAggregate || !value.isNull else { return 0 }
             var size = 0
-            if isDistinct {
+            // The least of the different values is the least of all.
+            if isDistinct, aggregate != .min, aggregate != .max {
                 let encoder = KeyEncoder(accumulator.collation)
                 encoder.append(value)
-                guard seen.insert(encoder.key).inserted else { return 0 }
-                size = encoder.count + 32
+                let key = encoder.key
+                guard !seen.contains(key), try !putAside(key) else { return 0 }
+                seen.insert(key)
+                size = key.count + 32
             }
             return size + take(aggregate, value, accumulator.collation, frame)
         }
+    }
+
+    /// Takes a value that was put aside and no other row had.
+    mutating func takePutAside(
+        _ value: Value, _ accumulator: Grouping.Accumulator, _ frame: Frame
+    ) -> Int {
+        guard case .aggregate(let aggregate, _) = accumulator.kind else { return 0 }
+        return take(aggregate, value, accumulator.collation, frame)
     }
 
     private mutating func take(

@@ -83,7 +83,7 @@ final class HashTable {
     }
 
     private func tree(of sort: ExternalSort) throws(DatabaseError) -> TreeView {
-        guard let spill = try execution.spill else { throw execution.budget.exceeded }
+        let spill = try execution.spill
         return try spill.tree { put in
             var number: UInt64 = 0
             while let entry = try sort.next() {

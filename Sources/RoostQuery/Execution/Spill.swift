@@ -1,30 +1,55 @@
+import Foundation
 import Roost
 import RoostBytes
 import RoostIndex
 import RoostStorage
 
-/// Where an execution puts rows aside that exceed its memory: a store of its own in the database's directory, encrypted when the
-/// database is, which goes with the value. What a crash leaves of it goes when the indexes of the database are next used.
+/// Where an execution puts rows aside that exceed its memory: a store of its own, which goes with the value.
+///
+/// It is in the database's directory, encrypted when the database is; what a crash leaves of it goes when the indexes of the
+/// database are next used. Beside a database that was opened for reading only nothing may be written: there it is a file in the
+/// system's directory for temporary files, encrypted with a key that nobody keeps, and without a name once it is open.
 ///
 /// Belongs to one thread.
 final class Spill {
-    private let stores: AuxiliaryStores
-    private let name: String
     private let store: Store
+    private let remove: () -> Void
     private var trees = 0
 
-    /// `nil` where nothing can be put aside: in a database that was opened for reading only.
-    init?(_ database: Database) throws(DatabaseError) {
-        guard !database.isReadOnly else { return nil }
+    init(_ database: Database) throws(DatabaseError) {
+        let name = "spill-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+        guard !database.isReadOnly else {
+            store = try Self.nameless(name)
+            remove = {}
+            return
+        }
         // What crashes left is removed before there is something that must not be.
         _ = try database.defaultCollection.indexes
-        stores = database.auxiliaryStores
-        name = "spill-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
-        guard let store = try stores.store(name) else { return nil }
+        let stores = database.auxiliaryStores
+        guard let store = try stores.store(name) else {
+            throw DatabaseError(.locked, "The file \(name), for rows put aside, is another process's.")
+        }
         self.store = store
+        remove = { try? stores.drop(name) }
     }
 
-    deinit { try? stores.drop(name) }
+    private static func nameless(_ name: String) throws(DatabaseError) -> Store {
+        let path = NSTemporaryDirectory() + "/roost-\(name).roost"
+        let key = try EncryptionKey(bytes: (0..<EncryptionKey.byteCount).map { _ in .random(in: 0 ... .max) })
+        var options = StoreOptions()
+        options.durability = .unsynced
+        options.transform = KeyRing(key)
+        do throws(StoreError) {
+            let store = try Store.open(path, options: options)
+            try? FileManager.default.removeItem(atPath: path)
+            return store
+        } catch {
+            try? FileManager.default.removeItem(atPath: path)
+            throw DatabaseError(derived: error)
+        }
+    }
+
+    deinit { remove() }
 
     /// Calls `body` with a way to put entries into a new tree, and answers the tree.
     func tree(_ body: (_ put: (Key, [UInt8]) throws -> Void) throws -> Void) throws(DatabaseError) -> TreeView
@@ -57,7 +82,7 @@ final class ExternalSort {
     }
 
     private let budget: MemoryBudget
-    private let spill: () throws(DatabaseError) -> Spill?
+    private let spill: () throws(DatabaseError) -> Spill
     private var pending: [Entry] = []
     private var pendingSize = 0
     private var runs: [TreeView] = []
@@ -80,7 +105,7 @@ final class ExternalSort {
     }
 
     private func putAside() throws(DatabaseError) {
-        guard let spill = try spill() else { throw budget.exceeded }
+        let spill = try spill()
         sort()
         let entries = pending
         let run = try spill.tree { put in

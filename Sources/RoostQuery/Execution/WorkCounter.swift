@@ -54,18 +54,17 @@ final class MemoryBudget {
     /// - Throws: `limitExceeded` when that is more than there is.
     func take(_ count: Int) throws(DatabaseError) {
         used += count
-        guard used <= limit else { throw exceeded }
+        guard used <= limit else {
+            throw DatabaseError(
+                .limitExceeded,
+                "The query keeps more in memory than the \(limit >> 20) MB that QueryOptions.memoryLimit allows, of what can't be "
+                    + "put aside, such as the array of an array_agg or the rows of a subquery. Ask for fewer rows or columns, or "
+                    + "raise the limit.")
+        }
     }
 
     func giveBack(_ count: Int) { used -= count }
 
     /// Notes that `count` bytes more wait to be sorted, or fewer.
     func wait(_ count: Int) { waiting += count }
-
-    var exceeded: DatabaseError {
-        DatabaseError(
-            .limitExceeded,
-            "The query keeps more in memory than the \(limit >> 20) MB that QueryOptions.memoryLimit allows, and can't put it "
-                + "aside. Ask for fewer rows or columns, or raise the limit.")
-    }
 }

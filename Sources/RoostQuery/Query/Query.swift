@@ -56,7 +56,7 @@ public struct Query: Sendable {
         try cursor(in: snapshot) { false }
     }
 
-    private func cursor(
+    func cursor(
         in snapshot: DatabaseSnapshot, isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> RowsCursor {
         let prepared = try prepared.current(database)
@@ -104,8 +104,9 @@ public struct QueryOptions: Sendable, Hashable {
     /// How many bytes of memory may hold rows that have to be kept to sort, group, join or compare them. Default: 256 MiB.
     ///
     /// What exceeds it is put aside on disk, in the database's directory, encrypted when the database is, and removed when the
-    /// cursor goes. A database that was opened for reading only can't; the query throws `limitExceeded` then, as it does for the
-    /// values of a single group (`array_agg`, `DISTINCT` within an aggregate) and the rows of a subquery in an expression.
+    /// cursor goes; for a database that was opened for reading only, in an encrypted file without a name among the system's
+    /// temporary ones. Some things can't be put aside, such as the array of an `array_agg` and the rows of a subquery in an
+    /// expression: where they exceed it, the query throws `limitExceeded`.
     public var memoryLimit = 256 << 20
 
     /// The defaults.

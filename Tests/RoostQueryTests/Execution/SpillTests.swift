@@ -34,6 +34,15 @@ import Testing
             "SELECT g, count(*), sum(n), max(n), min(n), avg(n), count(n), array_agg(n) FROM _ GROUP BY g",
             "SELECT g, n, count(*) FROM _ GROUP BY g, n HAVING n > 100 ORDER BY n DESC",
             "SELECT DISTINCT g FROM _ ORDER BY g", "SELECT DISTINCT g, n FROM _ ORDER BY n",
+            "SELECT count(DISTINCT n), sum(DISTINCT n), avg(DISTINCT n), count(DISTINCT g), max(DISTINCT g) FROM _",
+            "SELECT g, count(DISTINCT n), sum(DISTINCT n % 3), min(DISTINCT n) FROM _ GROUP BY g",
+            "SELECT n % 3, count(DISTINCT g), sum(DISTINCT n) FROM _ GROUP BY n % 3",
+            "SELECT n % 700, count(DISTINCT n), count(DISTINCT g) FROM _ GROUP BY n % 700",
+            "SELECT count(DISTINCT n % 1000), count(DISTINCT g || 'x'), count(DISTINCT n % 7) FROM _",
+            """
+            SELECT CASE WHEN META().id < 'd5' THEN n ELSE -1 END AS k, count(DISTINCT n), sum(DISTINCT n % 50) FROM _
+            GROUP BY CASE WHEN META().id < 'd5' THEN n ELSE -1 END
+            """,
             "SELECT a.n, b.n AS m FROM _ a JOIN _ b ON a.g = b.g WHERE a.n < 900 ORDER BY a.n, m",
             "SELECT a.n, b.c FROM _ a JOIN (SELECT g, count(*) AS c FROM _ GROUP BY g) AS b ON a.g = b.g ORDER BY a.n",
         ] {
@@ -95,7 +104,22 @@ import Testing
         }
     }
 
-    @Test func aDatabaseForReadingOnlyIsBounded() throws {
+    @Test func whatCannotBePutAsideIsRefused() throws {
+        let fixture = try QueryFixture(Self.documents)
+        for text in [
+            "SELECT array_agg(g) FROM _", "SELECT array_agg(DISTINCT g) FROM _",
+            "SELECT n FROM _ WHERE g IN (SELECT g FROM _)",
+        ] {
+            #expect(
+                QueryFixture.message { _ = try rows(text, fixture, limit: Self.limit) }
+                    .contains(
+                        "can't be put aside, such as the array of an array_agg or the rows of a subquery"),
+                "\(text)")
+            #expect(try !rows(text, fixture, limit: nil).isEmpty)
+        }
+    }
+
+    @Test func aDatabaseForReadingOnlyPutsAsideElsewhere() throws {
         let fixture = try QueryFixture(Self.documents)
         try fixture.database.close()
         let reader = try Database.open(
@@ -103,7 +127,15 @@ import Testing
         defer { try? reader.close() }
         var query = try reader.query("SELECT n, g FROM _ ORDER BY n")
         query.options.memoryLimit = Self.limit
-        #expect(QueryFixture.message { _ = try query.fetch() }.contains("QueryOptions.memoryLimit"))
+        let files = try FileManager.default.subpathsOfDirectory(atPath: fixture.directory)
+        do {
+            let cursor = try query.cursor()
+            #expect(try (0..<3000).allSatisfy { try cursor.next()?[0].int == $0 })
+            // It is in a file that has no name, and not with the database.
+            #expect(try FileManager.default.subpathsOfDirectory(atPath: fixture.directory) == files)
+            let temporary = try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory())
+            #expect(!temporary.contains { $0.hasPrefix("roost-spill-") && $0.hasSuffix(".roost") })
+        }
         query = try reader.query("SELECT n FROM _ ORDER BY n LIMIT 1")
         query.options.memoryLimit = 300
         #expect(try query.fetch().count == 1)
