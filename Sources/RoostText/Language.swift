@@ -2,9 +2,16 @@
 public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
     case danish = "da"
     case english = "en"
+    case finnish = "fi"
+    case french = "fr"
     case german = "de"
+    case hungarian = "hu"
+    case italian = "it"
     case norwegian = "no"
+    case portuguese = "pt"
+    case romanian = "ro"
     case russian = "ru"
+    case spanish = "es"
     case swedish = "sv"
     /// Folds I and İ as Turkish does; words are not stemmed.
     case turkish = "tr"
@@ -24,9 +31,16 @@ public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
         switch self {
         case .danish: DanishStemmer()
         case .english: EnglishStemmer()
+        case .finnish: FinnishStemmer()
+        case .french: FrenchStemmer()
         case .german: GermanStemmer()
+        case .hungarian: HungarianStemmer()
+        case .italian: ItalianStemmer()
         case .norwegian: NorwegianStemmer()
+        case .portuguese: PortugueseStemmer()
+        case .romanian: RomanianStemmer()
         case .russian: RussianStemmer()
+        case .spanish: SpanishStemmer()
         case .swedish: SwedishStemmer()
         case .turkish: nil
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RoostText
 
-/// Stems, beside those that Snowball 3.1 makes of the same words.
+/// Stems, beside those that Snowball 3.1 (PyPI's snowballstemmer) makes of the same words.
 @Suite struct StemmerTests {
     /// Words and their stems, from Vectors/<code>.txt.
     private static func vectors(_ language: Language) throws -> [(word: String, stem: String)] {

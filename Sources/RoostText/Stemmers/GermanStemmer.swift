@@ -11,7 +11,7 @@ struct GermanStemmer: Stemmer {
     private static let possessives = Endings("' 'sch 's")
 
     func stem(_ word: inout StemWord) {
-        markConsonants(&word)
+        word.markConsonants(["u": "U", "y": "Y"], between: Self.vowels)
         writeUmlauts(&word)
         var (r1, r2) = (word.count, word.count)
         if word.count >= 3 {
@@ -29,16 +29,6 @@ struct GermanStemmer: Stemmer {
             as [(StemWord.Letter, StemWord.Letter)]
         {
             word.replaceAll(old, new)
-        }
-    }
-
-    /// U and y between vowels are consonants.
-    private func markConsonants(_ word: inout StemWord) {
-        guard word.count > 2 else { return }
-        for index in 1..<word.count - 1
-        where Self.vowels.contains(word.letters[index - 1]) && Self.vowels.contains(word.letters[index + 1]) {
-            if word.letters[index] == "u" { word.letters[index] = "U" }
-            if word.letters[index] == "y" { word.letters[index] = "Y" }
         }
     }
 

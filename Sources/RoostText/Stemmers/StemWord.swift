@@ -38,6 +38,12 @@ struct StemWord {
         return nil
     }
 
+    /// The longest ending of the table, provided that it lies behind `limit`; one that is shorter is none then.
+    func longestEnding(_ table: Endings, notBefore limit: Int) -> (length: Int, group: Int)? {
+        guard let ending = ending(table), letters.count - ending.length >= limit else { return nil }
+        return ending
+    }
+
     func begins(_ prefix: Letters) -> Bool { letters.starts(with: prefix.letters) }
 
     mutating func removeLast(_ count: Int) { letters.removeLast(count) }
@@ -47,8 +53,50 @@ struct StemWord {
         letters.replaceSubrange((letters.count - count)..., with: replacement.letters)
     }
 
+    /// Takes an ending off that lies behind `limit`.
+    @discardableResult
+    mutating func remove(_ suffix: Letters, from limit: Int) -> Bool {
+        guard ends(suffix, from: limit) else { return false }
+        removeLast(suffix.letters.count)
+        return true
+    }
+
+    /// Takes the longest ending of a table off, provided that it lies behind `limit`.
+    mutating func remove(_ table: Endings, notBefore limit: Int) {
+        if let ending = longestEnding(table, notBefore: limit) { removeLast(ending.length) }
+    }
+
+    /// Takes off what stands before the ending of an adverb of a Romance language: endings of the first group, and "iv", behind which
+    /// "at" goes, too.
+    mutating func removeBeforeAdverb(_ table: Endings, _ r2: Int) {
+        guard let ending = longestEnding(table, notBefore: r2) else { return }
+        removeLast(ending.length)
+        if ending.group == 1 { remove("at", from: r2) }
+    }
+
+    /// Writes letters in capitals that stand between vowels, from the left: they are consonants there.
+    mutating func markConsonants(_ marks: [Letter: Letter], between vowels: LetterSet) {
+        guard letters.count > 2 else { return }
+        for index in 1..<letters.count - 1
+        where vowels.contains(letters[index - 1]) && vowels.contains(letters[index + 1]) {
+            if let mark = marks[letters[index]] { letters[index] = mark }
+        }
+    }
+
     mutating func replaceAll(_ old: Letter, _ new: Letter) {
         for index in letters.indices where letters[index] == old { letters[index] = new }
+    }
+
+    /// Puts `replacement` in the place of a run of letters, wherever it is.
+    mutating func rewrite(_ old: Letters, _ replacement: Letters) {
+        var result: [Letter] = []
+        for letter in letters {
+            result.append(letter)
+            if result.suffix(old.letters.count).elementsEqual(old.letters) {
+                result.replaceSubrange((result.count - old.letters.count)..., with: replacement.letters)
+            }
+        }
+        letters = result
     }
 
     // MARK: Regions
