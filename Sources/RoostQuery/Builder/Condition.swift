@@ -26,6 +26,33 @@ public struct Condition: Sendable {
     }
 }
 
+extension Field {
+    /// Whether a full-text index finds the document: `query().where { $0.matching("owl NOT barn") }`.
+    ///
+    /// - Parameters:
+    ///   - text: words and what joins them, as for `search`.
+    ///   - index: the name of the index; it may be left out where the collection has only one.
+    public func matching(_ text: String, in index: String? = nil) -> Condition {
+        Condition(.match(index: index, .literal(.string(text))), problem ?? notDocument("matching(_:in:)"))
+    }
+
+    /// How well the document fits what ``matching(_:in:)`` asked for, the more the better:
+    /// `query().where { $0.matching("owl") }.order(.descending) { $0.rank() }`.
+    ///
+    /// - Parameter index: the name of the index; it may be left out where the collection has only one.
+    public func rank(in index: String? = nil) -> Field<Double> {
+        Field<Double>(.rank(index: index), problem ?? notDocument("rank(in:)"))
+    }
+
+    /// What is wrong with calling something on a property that only whole documents have.
+    private func notDocument(_ name: String) -> QueryError? {
+        if case .path([], _) = expression { return nil }
+        return QueryError(
+            "\(name) is said of whole documents, as full-text indexes find them: $0.\(name), not $0.title.\(name)"
+        )
+    }
+}
+
 extension Field where Value: QueryComparable {
     private func compared(_ comparison: Comparison, _ value: Value) -> Condition {
         Condition(.comparison(comparison, expression, .literal(value.queryValue)), problem)

@@ -44,20 +44,6 @@ public struct TypedQuery<Value: Codable>: Sendable {
         return copy
     }
 
-    /// Only values in which a full-text index finds what is searched for, besides the conditions given before.
-    ///
-    /// ```swift
-    /// let found = try notes.query().matching("swift* -rain", in: "texts").where { $0.stars > 3 }.fetch()
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - text: words, prefixes, phrases: see `DocumentCollection.search`.
-    ///   - index: the name of the index.
-    public func matching(_ text: String, in index: String) -> Self {
-        let found = Condition(.match(index: index, .literal(.string(text))))
-        return self.where { _ in found }
-    }
-
     /// In the order of a property; of values that are equal in it, in the order of properties given after it.
     public func order<Member: QueryComparable>(
         by member: KeyPath<Value, Member>, _ direction: Direction = .ascending

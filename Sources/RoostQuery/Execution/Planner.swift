@@ -77,8 +77,8 @@ final class Planner {
         return indexes
     }
 
-    /// The full-text index of a collection.
-    func textIndex(_ name: String, of collection: DocumentCollection) throws(QueryError) -> CompiledTextIndex
+    /// The full-text index of a collection; the only one that there is for `nil`.
+    func textIndex(_ name: String?, of collection: DocumentCollection) throws(QueryError) -> CompiledTextIndex
     {
         let list: [String: TextIndex]
         do throws(DatabaseError) {
@@ -88,8 +88,14 @@ final class Planner {
         } catch {
             throw QueryError("\(error)")
         }
-        guard let index = list[name] else {
-            throw QueryError(TextIndexList.missing(name, among: list.keys.sorted()))
+        let known = list.keys.sorted()
+        guard name != nil || known.count < 2 else {
+            throw QueryError(
+                "There are several full-text indexes here, and none is named: \(known.joined(separator: ", "))"
+            )
+        }
+        guard let index = (name ?? known.first).flatMap({ list[$0] }) else {
+            throw QueryError(TextIndexList.missing(name, among: known))
         }
         return try CompiledTextIndex(index)
     }

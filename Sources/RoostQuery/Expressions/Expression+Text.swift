@@ -41,8 +41,8 @@ extension Expression {
         case .call(let function, let values): "\(function.rawValue)(\(Self.list(values)))"
         case .aggregate(let aggregate, let value, let isDistinct):
             "\(aggregate.rawValue)(\(isDistinct ? "DISTINCT " : "")\(value?.sqlText ?? "*"))"
-        case .match(let index, let text): "MATCH(\(index), \(text.sqlText))"
-        case .rank(let index): "RANK(\(index))"
+        case .match(let index, let text): "MATCH(\(index.map { "\($0), " } ?? "")\(text.sqlText))"
+        case .rank(let index): "RANK(\(index ?? ""))"
         }
     }
 

@@ -42,10 +42,10 @@ indirect enum Expression: Hashable, Sendable {
     case collate(CollationOptions, Expression)
     case call(Function, [Expression])
     case aggregate(Aggregate, Expression?, isDistinct: Bool)
-    /// MATCH() of a full-text index.
-    case match(index: String, Expression)
-    /// RANK() of a full-text index.
-    case rank(index: String)
+    /// MATCH() of a full-text index; `nil` is the only one that there is.
+    case match(index: String?, Expression)
+    /// RANK() of a full-text index; `nil` is the only one that there is.
+    case rank(index: String?)
 
     /// A member of a dictionary that is made.
     struct Pair: Hashable, Sendable {

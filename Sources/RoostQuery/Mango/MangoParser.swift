@@ -184,7 +184,13 @@ struct MangoParser {
             return test(.beginsWith, value, field, isNegated)
         case "$elemMatch", "$allMatch", "$keyMapMatch": return try elements(name, value, field, isNegated)
         case "$text":
-            throw QueryError("$text needs a full-text index, and there is none")
+            guard case .document = field else {
+                throw QueryError(
+                    "$text searches whole documents: it stands at the top of a selector, not in a field. For "
+                        + "words of a column, write {\"$text\": \"title: owl\"}")
+            }
+            let search = try Self.search(value)
+            return isNegated ? .not(search) : search
         default:
             throw QueryError(
                 "There is no operator \(name)\(Suggestion.text(for: name, among: Self.operators))")
@@ -198,6 +204,17 @@ struct MangoParser {
         let holds = Expression.call(function, [field.expression, .literal(value)])
         guard isNegated else { return holds }
         return .all([.test(field.expression, .missing, isNegated: true), .not(holds)])
+    }
+
+    /// `"owl NOT barn"`, or `{"$search": "owl NOT barn", "$index": "text"}` where there are several full-text indexes.
+    private static func search(_ value: DocumentValue) throws(QueryError) -> Expression {
+        if case .string = value { return .match(index: nil, .literal(value)) }
+        guard case .dictionary(let members) = value, let text = members["$search"], text.string != nil,
+            members.allSatisfy({ $0.key == "$search" || $0.key == "$index" && $0.value.string != nil })
+        else {
+            throw QueryError("$text takes a string, or {\"$search\": a string, \"$index\": a name}")
+        }
+        return .match(index: members["$index"]?.string, .literal(text))
     }
 
     /// A selector of an array's elements or an object's keys.

@@ -52,12 +52,23 @@ struct MangoRequest {
                 }
             }
         }
+        if select.order.isEmpty, let rank = Self.rank(of: select.condition) {
+            select.order = [Select.Ordering(value: rank, isDescending: true)]
+        }
         select.limit = .literal(.integer(Int64(limit)))
         select.columns = [
             Select.Column(value: .meta(.id, alias: nil, .unknown), alias: "_id"),
             Select.Column(value: .meta(.revisionID, alias: nil, .unknown), alias: "_rev"),
             Select.Column(value: .path([], .unknown), alias: "doc"),
         ]
+    }
+
+    /// How well documents fit the first `$text` that all of them must meet.
+    private static func rank(of condition: Expression?) -> Expression? {
+        for case .match(let index, _) in condition?.conjuncts.lazy.map(\.uncollated) ?? [] {
+            return .rank(index: index)
+        }
+        return nil
     }
 
     private static func number(_ value: DocumentValue, _ name: String) throws(QueryError) -> Int {

@@ -102,7 +102,7 @@ import Testing
         let values = try #require(try await updates.next())
         #expect(values.map(\.title) == ["Apus", "Bubo", "Bubulcus", "ciconia"])
         #expect(values[2].stars == 4)
-        var refused = notes.query().matching("sky", in: "none").updates.makeAsyncIterator()
+        var refused = notes.query().where { $0.matching("sky", in: "none") }.updates.makeAsyncIterator()
         await #expect(throws: DatabaseError.self) { try await refused.next() }
     }
 
@@ -125,11 +125,11 @@ import Testing
 
     @Test func textsAreSearched() throws {
         try notes.documents.createTextIndex("titles", on: "title, tags")
-        #expect(try notes.query().matching("apus OR sky", in: "titles").fetch().map(\.id) == ["a", "c"])
+        #expect(try notes.query().where { $0.matching("apus OR sky", in: "titles") }.fetch().map(\.id) == ["a", "c"])
         #expect(
-            try notes.query().where { $0.title == "Apus" }.matching("sky", in: "titles").first()?.id == "a")
+            try notes.query().where { $0.title == "Apus" && $0.matching("sky", in: "titles") }.first()?.id == "a")
         #expect(
-            QueryFixture.message { _ = try notes.query().matching("sky", in: "other").fetch() }
+            QueryFixture.message { _ = try notes.query().where { $0.matching("sky", in: "other") }.fetch() }
                 .contains("other"))
     }
 }

@@ -206,6 +206,75 @@ import Testing
         #expect(rows == ["\"cafe\""])
     }
 
+    @Test(arguments: [
+        (#"{"$text":"owl NOT barn"}"#, ["cafe"]), (#"{"$text":"owl","stars":{"$gt":2}}"#, ["barn", "owl"]),
+        (#"{"$and":[{"$text":"owl"},{"$text":"gable"}]}"#, ["owl"]),
+        (#"{"$or":[{"$text":"gable"},{"stars":2}]}"#, ["gable", "owl", "tokyo"]),
+        (#"{"$not":{"$text":"owl"}}"#, ["gable", "tokyo"]),
+        (#"{"$nor":[{"$text":"owl OR gable"}]}"#, ["tokyo"]),
+        (#"{"$text":{"$search":"runs","$index":"text"}}"#, ["barn"]), (#"{"$text":"title: barn"}"#, ["barn"]),
+    ])
+    func inSelectors(_ selector: String, _ expected: [String]) throws {
+        let found = try notes.find(json: #"{"selector":\#(selector)}"#)
+        #expect(found.documents.map { $0["_id"].string ?? "" }.sorted() == expected)
+    }
+
+    @Test func selectorsAnswerTheBestFirst() throws {
+        let ranked = try notes.search("text", "owl OR gable").map(\.id)
+        #expect(ranked.sorted() != ranked)
+        func find(_ more: DocumentValue) throws -> MangoResult {
+            try notes.find(["selector": more, "limit": 2])
+        }
+        let best = try find(["$text": "owl OR gable"])
+        #expect(best.documents.map { $0["_id"].string ?? "" } == Array(ranked.prefix(2)))
+        #expect(best.documentsExamined == 2)
+        let sorted = try notes.find(["selector": ["$text": "owl OR gable"], "sort": ["_id"]])
+        #expect(sorted.documents.map { $0["_id"].string ?? "" } == ranked.sorted())
+    }
+
+    @Test(arguments: [
+        (#"{"title":{"$text":"owl"}}"#, "$text searches whole documents"),
+        (#"{"tags":{"$elemMatch":{"$text":"owl"}}}"#, "$text searches whole documents"),
+        (#"{"$text":5}"#, "$text takes a string"), (#"{"$text":{"search":"owl"}}"#, "$text takes a string"),
+        (#"{"$text":{"$search":"owl","$index":"other"}}"#, "There is no full-text index \"other\" here"),
+        (#"{"$text":"owl AND"}"#, "at byte 7"),
+    ])
+    func selectorsThatCannotBeSearchedAreTold(_ selector: String, _ message: String) throws {
+        let told = QueryFixture.message { _ = try notes.find(json: #"{"selector":\#(selector)}"#) }
+        #expect(told.contains(message))
+    }
+
+    @Test func anUnnamedIndexIsTheOnlyOne() throws {
+        try notes.createTextIndex("other", on: "body")
+        #expect(
+            QueryFixture.message { _ = try notes.find(["selector": ["$text": "owl"]]) }
+                == "There are several full-text indexes here, and none is named: other, text")
+        try notes.dropTextIndex("other")
+        try notes.dropTextIndex("text")
+        #expect(
+            QueryFixture.message { _ = try notes.find(["selector": ["$text": "owl"]]) }
+                .hasPrefix("There is no full-text index here: create one"))
+    }
+
+    @Test func inTypedQueries() throws {
+        struct Note: Codable, Sendable {
+            var title: String
+            var stars: Int
+        }
+        let typed = notes.query(Note.self)
+        func ids(_ query: TypedQuery<Note>) throws -> [String] { try query.fetch().map(\.id) }
+        let both = typed.where { $0.matching("owl OR gable") && $0.stars > 3 }
+        #expect(try ids(both).sorted() == ["gable", "owl"])
+        #expect(try ids(typed.where { !$0.matching("owl", in: "text") }).sorted() == ["gable", "tokyo"])
+        let ranked = typed.where { $0.matching("owl OR gable") }.order(.descending) { $0.rank() }
+        let expected = try notes.search("text", "owl OR gable").map(\.id)
+        #expect(try ids(ranked) == expected && ids(ranked.limit(1)) == Array(expected.prefix(1)))
+        #expect(try ranked.count() == 4)
+        #expect(
+            QueryFixture.message { _ = try ids(typed.where { $0.title.matching("owl") }) }.contains(
+                "is said of whole documents"))
+    }
+
     @Test func aPreparedQueryFollowsTheIndex() throws {
         let query = try fixture.database.query(
             "SELECT META().id FROM notes WHERE MATCH(text, 'owls') ORDER BY META().id")

@@ -161,12 +161,12 @@ extension DocumentCollection {
 
 extension TextIndexList {
     /// What is said of an index that there is not.
-    static func missing(_ name: String, among known: [String]) -> String {
+    static func missing(_ name: String?, among known: [String]) -> String {
         let hint =
             known.isEmpty
             ? "create one with createTextIndex or roost index create --text"
             : "there is \(known.map(\.debugDescription).joined(separator: ", "))"
-        return "There is no full-text index \(name.debugDescription) here: \(hint)."
+        return "There is no full-text index \(name.map { "\($0.debugDescription) " } ?? "")here: \(hint)."
     }
 }
 

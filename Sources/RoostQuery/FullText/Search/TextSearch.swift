@@ -39,7 +39,7 @@ final class TextSearch: @unchecked Sendable {
 
 extension Compiler {
     /// MATCH(index, text): whether the search finds the document.
-    func match(_ name: String, _ text: Expression) throws(QueryError) -> Evaluation {
+    func match(_ name: String?, _ text: Expression) throws(QueryError) -> Evaluation {
         let (source, index) = try textIndex(name)
         guard let collection = sourceCollections[source] else { throw Self.noCollection }
         let search = TextSearch(
@@ -50,7 +50,7 @@ extension Compiler {
     }
 
     /// RANK(index): the score of the first MATCH() of that index; 0 for a document that it does not find.
-    func rank(_ name: String) throws(QueryError) -> Evaluation {
+    func rank(_ name: String?) throws(QueryError) -> Evaluation {
         let (source, index) = try textIndex(name)
         guard
             let search = textSearches.first(where: {
@@ -58,7 +58,8 @@ extension Compiler {
             })
         else {
             throw QueryError(
-                "RANK(\(name)) is the rank of what MATCH(\(name), …) has found, and the query has none in WHERE"
+                "RANK(\(name ?? "")) is the rank of what MATCH(\(name.map { "\($0), " } ?? "")…) has found, and the query "
+                    + "has none in WHERE"
             )
         }
         search.isRanked = true
@@ -66,8 +67,8 @@ extension Compiler {
     }
 
     /// The index of a name, with the alias of its source before it where there are several sources.
-    private func textIndex(_ name: String) throws(QueryError) -> (source: Int, index: CompiledTextIndex) {
-        if let dot = name.firstIndex(of: "."),
+    private func textIndex(_ name: String?) throws(QueryError) -> (source: Int, index: CompiledTextIndex) {
+        if let name, let dot = name.firstIndex(of: "."),
             case .source(let source)? = scope.meaning(of: String(name[..<dot])),
             let collection = sourceCollections[source]
         {
@@ -84,7 +85,7 @@ extension Compiler {
 extension SelectPlanning {
     /// Finds the documents of a source by a search that WHERE asks for in any case.
     func planSearch(_ condition: Expression, _ level: Int, _ touched: Set<Int>) {
-        guard case .match(_, let text) = condition, plan.sources[level].search == nil,
+        guard case .match(_, let text) = condition.uncollated, plan.sources[level].search == nil,
             let search = compiler.textSearches.last(where: {
                 $0.source == plan.sources[level].number && $0.textExpression == text
             }),
@@ -99,7 +100,9 @@ extension SelectPlanning {
         guard plan.sources.count == 1, plan.grouping == nil, !select.isDistinct, orderExpressions.count == 1,
             plan.order[0].isDescending, case .rank(let name) = orderExpressions[0],
             let search = plan.sources[0].search, conditions.count == 1,
-            search.index.description.name == name.split(separator: ".").last.map(String.init) ?? name,
+            search.index.description.name
+                == name.map({ $0.split(separator: ".").last.map(String.init) ?? $0 })
+                ?? search.index.description.name,
             compiler.textSearches.first(where: { $0.source == search.source }) === search
         else { return }
         plan.isRanked = true
