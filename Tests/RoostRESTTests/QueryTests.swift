@@ -77,6 +77,13 @@ import Testing
                 == expected)
     }
 
+    @Test func rowsWithoutTheirPlace() async throws {
+        let test = try await stars()
+        _ = try await test.put("/db/_design/v", Self.views)
+        let rows = try await test.ask("GET", "/db/_design/v/_view/stars?sorted=false&limit=2")
+        #expect(rows.text.hasPrefix("{\"rows\":[\n{\"id\":\"d1\"") && Self.ids(rows) == ["d1", "d2"])
+    }
+
     @Test func reducedRows() async throws {
         let test = try await stars()
         _ = try await test.put("/db/_design/v", Self.views)

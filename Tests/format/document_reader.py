@@ -414,6 +414,11 @@ class Database:
                 while not fields.at_end:
                     purge["revs"].append(str(prefixed(fields)))
                 found["purges"].append(purge)
+            elif kind == b"o":
+                length = be(key[1:3])
+                require(len(key) > 3 + length, "an earlier revision of no document")
+                key[3:3 + length].decode("utf-8")
+                body(bytes(self.extras.leads_to(key)))
             else:
                 continue
             self.used.add(key)

@@ -9,7 +9,7 @@ public struct RevisionInfo: Sendable, Hashable {
     public let parent: RevisionID?
     /// Whether it is a tombstone. Not known of revisions that came as the ancestors of others only.
     public let isDeleted: Bool
-    /// Whether nothing is an edit of it; only leaves have a body still.
+    /// Whether nothing is an edit of it. All leaves have a body, of others those of ``CollectionSnapshot/earlierRevisions(of:)``.
     public let isLeaf: Bool
     /// Whether it has attachments. Not known of revisions that came as the ancestors of others only.
     public let hasAttachments: Bool
@@ -39,13 +39,27 @@ public struct MissingRevisions: Sendable, Hashable {
 
 extension CollectionSnapshot {
     /// A certain revision of a document; `nil` when it is not known, or known but edited since: bodies of revisions that
-    /// are not leaves are not kept.
+    /// are not leaves are only kept where ``DatabaseOptions/keptRevisions`` says so.
     public func document(_ id: String, revision: RevisionID) throws(DatabaseError) -> Document? {
         try id.withUTF8View { (key) throws(DatabaseError) in
-            guard let loaded = try reader.load(key), let leaf = loaded.tree[revision], leaf.isLeaf else {
-                return nil
+            guard let loaded = try reader.load(key), let known = loaded.tree[revision] else { return nil }
+            guard !known.isLeaf else { return try reader.document(id, key, loaded, known) }
+            return try reader.earlierDocument(id, key, known)
+        }
+    }
+
+    /// The revisions of a document that are no leaves, and whose bodies are kept (``DatabaseOptions/keptRevisions``).
+    public func earlierRevisions(of id: String) throws(DatabaseError) -> Set<RevisionID> {
+        try id.withUTF8View { (key) throws(DatabaseError) in
+            let prefix = ExtrasKey.earlierBodies(of: key)
+            let cursor = try reader.extras.cursor(KeyRange(prefix: Key(prefix)))
+            var found: Set<RevisionID> = []
+            while try engine({ () throws(StoreError) in try cursor.next() }) {
+                found.insert(try RevisionID(cursor.keyView.dropFirst(prefix.count)))
             }
-            return try reader.document(id, key, loaded, leaf)
+            guard !found.isEmpty else { return [] }
+            let tree = try revisionTree(of: id)
+            return found.filter { tree[$0]?.isLeaf == false }
         }
     }
 
@@ -126,6 +140,21 @@ extension CollectionReader {
         return Document(
             id: id, revision: leaf.id, sequence: loaded.sequence, flags: flags,
             body: try body(at: try place(of: leaf.id, key, loaded)))
+    }
+
+    /// The document at a revision that is no leaf; `nil` when its body is not kept.
+    func earlierDocument(
+        _ id: String, _ key: ByteView, _ revision: Revision
+    ) throws(DatabaseError) -> Document? {
+        let place = try engine { () throws(StoreError) in
+            try ExtrasKey.earlierBody(of: revision.id, key).withView { (key) throws(StoreError) in
+                try source.withEntry(key, in: trees.extras) { $1 }
+            }
+        }
+        guard let place = place ?? nil else { return nil }
+        return Document(
+            id: id, revision: revision.id, sequence: revision.sequence,
+            flags: revision.isDeleted ? .deleted : [], body: try body(at: place))
     }
 
     /// Where the body of a leaf is.

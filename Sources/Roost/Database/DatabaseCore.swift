@@ -11,6 +11,8 @@ final class DatabaseCore: Sendable {
     let record: DatabaseRecord
     let vault: BlobVault
     let environment: Environment
+    /// How many bodies of earlier revisions are kept of each branch of a document.
+    let keptRevisions: Int
     let workers = WorkerPool(limit: 16)
     let notifier = ChangeNotifier()
     let openSnapshots = OpenSnapshots()
@@ -32,7 +34,7 @@ final class DatabaseCore: Sendable {
 
     init(
         path: String, store: Store, catalog: Tree, record: DatabaseRecord, vault: BlobVault,
-        auxiliaryStores: AuxiliaryStores, environment: Environment, key: EncryptionKey?
+        auxiliaryStores: AuxiliaryStores, environment: Environment, keptRevisions: Int, key: EncryptionKey?
     ) {
         self.path = path
         self.store = store
@@ -41,6 +43,7 @@ final class DatabaseCore: Sendable {
         self.vault = vault
         self.auxiliaryStores = auxiliaryStores
         self.environment = environment
+        self.keptRevisions = max(keptRevisions, 0)
         access = Mutex(Access(key: key, isEncrypted: key != nil))
         expirations = ExpirationTimer(environment: environment)
     }

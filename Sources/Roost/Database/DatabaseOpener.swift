@@ -103,7 +103,7 @@ struct DatabaseOpener {
                 isWritable: !options.readOnly),
             auxiliaryStores: AuxiliaryStores(
                 path, isReadOnly: options.readOnly, transform: transform, environment: environment),
-            environment: environment, key: options.key)
+            environment: environment, keptRevisions: options.keptRevisions, key: options.key)
     }
 
     /// Where the database is a copy that nobody has opened for writing yet: gives its collections new epochs.

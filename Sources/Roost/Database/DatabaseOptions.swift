@@ -16,6 +16,10 @@ public struct DatabaseOptions: Sendable {
     public var valueAccess = StoreOptions.ValueAccess.standard
     /// Compresses bodies and tree nodes with zlib at this level, 1 (fast) to 9; 0, the default, for none.
     public var compression: Int32 = 0
+    /// How many bodies of earlier revisions are kept of each branch of a document, newest first, until the database is
+    /// compacted; for ``CollectionSnapshot/document(_:revision:)``. Only edits that are made while it is set count. Default: 0,
+    /// which costs nothing. Automatic compaction keeps them: they take space until somebody compacts.
+    public var keptRevisions = 0
 
     /// Opens an encrypted database, and encrypts one that is made. `nil`, the default, for one that is not encrypted.
     public var key: EncryptionKey?

@@ -197,6 +197,12 @@ struct CollectionRepair {
         if let (time, id) = ExtrasKey.readExpiration(key) {
             return try writer.reader.withEntry(id) { (entry, _) in entry.expiration } != .some(.some(time))
         }
+        if let (id, revision) = ExtrasKey.readEarlier(key) {
+            guard let document = try writer.reader.load(id), let revision = try? RevisionID(revision) else {
+                return true
+            }
+            return document.tree[revision]?.isLeaf != false
+        }
         guard let (id, revision) = ExtrasKey.readRevision(key) else { return false }
         guard let document = try writer.reader.load(id) else { return true }
         if revision.isEmpty { return !document.flags.contains(.elsewhere) }

@@ -5,7 +5,7 @@ extension Database {
     /// Writes what lives into a new file and puts it in the old one's place, while others read and write.
     ///
     /// It starts by itself when little of the file is alive, so there is seldom a reason to ask for it. Older commits
-    /// are gone afterwards, and the space that they took; snapshots that are open stay valid. A crash at any moment
+    /// are gone afterwards, as are the bodies of earlier revisions, and the space that they took; snapshots that are open stay valid. A crash at any moment
     /// leaves the old file or the new one, each complete.
     ///
     /// Then it removes the blobs that nothing names any more: no revision that is stored, no snapshot that is open. Those
@@ -30,7 +30,27 @@ extension Database {
         _ options: CompactionOptions, progress: ProgressHandler?
     ) throws(DatabaseError) -> CompactionResult {
         try checkWritable()
+        try removeEarlierRevisions()
         return try engine { () throws(StoreError) in try core.store.compact(options, progress: progress) }
+    }
+
+    /// Removes the bodies of all earlier revisions (``DatabaseOptions/keptRevisions``), durably.
+    ///
+    /// - Throws: `noSpace`, `inputOutput`, `readOnly`.
+    package func removeEarlierRevisions() throws(DatabaseError) {
+        let range = ExtrasKey.allEarlierBodies
+        let snapshot = core.store.snapshot()
+        var count: UInt64 = 0
+        for (_, trees) in try core.collections(in: snapshot) {
+            count += try engine { () throws(StoreError) in try snapshot[trees.extras].count(in: range) }
+        }
+        guard count > 0 else { return }
+        try core.write { (batch) throws(DatabaseError) in
+            // Nobody else makes or drops collections meanwhile.
+            for (name, trees) in try core.collections(in: core.store.snapshot()) {
+                try batch.writer(name, trees).removeEarlierBodies()
+            }
+        }
     }
 
     /// The commits back to the last compaction, newest first.

@@ -5,6 +5,7 @@ import RoostStorage
 ///
 ///     72 length id            a revision tree that is too long for the document's entry
 ///     72 length id revision   the body of a leaf that is not the winner (the revision in its compact form)
+///     6f length id revision   the body of an earlier revision: one that is no leaf any more
 ///     6c name                 a local document, named without `_local/`
 ///     65 time id              an expiration (8 bytes big-endian, microseconds since 1970), without a value
 ///     70 sequence             a ``StoredPurge`` by its purge sequence (8 bytes big-endian)
@@ -13,16 +14,19 @@ import RoostStorage
 /// The length of an ID is two bytes, big-endian; any byte may stand in the ID.
 enum ExtrasKey {
     private static let revisions = UInt8(ascii: "r")
+    private static let earlier = UInt8(ascii: "o")
     private static let local = UInt8(ascii: "l")
     private static let expirations = UInt8(ascii: "e")
     private static let purges = UInt8(ascii: "p")
     private static let metadata = UInt8(ascii: "m")
 
     /// The key of a long revision tree, and the prefix of those of the leaves' bodies.
-    static func revisions(of id: ByteView) -> [UInt8] {
+    static func revisions(of id: ByteView) -> [UInt8] { prefix(revisions, id) }
+
+    private static func prefix(_ kind: UInt8, _ id: ByteView) -> [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(id.count + 3 + 42)
-        key.append(revisions)
+        key.append(kind)
         key.append(UInt8(truncatingIfNeeded: id.count >> 8))
         key.append(UInt8(truncatingIfNeeded: id.count))
         unsafe key.append(contentsOf: id.buffer)
@@ -38,6 +42,19 @@ enum ExtrasKey {
         revision.append(to: &key)
         return key
     }
+
+    /// The prefix of the keys of the bodies of a document's earlier revisions.
+    static func earlierBodies(of id: ByteView) -> [UInt8] { prefix(earlier, id) }
+
+    /// The key of the body of an earlier revision.
+    static func earlierBody(of revision: RevisionID, _ id: ByteView) -> [UInt8] {
+        var key = earlierBodies(of: id)
+        revision.append(to: &key)
+        return key
+    }
+
+    /// The keys of the bodies of all earlier revisions.
+    static let allEarlierBodies = KeyRange(prefix: [earlier])
 
     /// The key of the local document `name`.
     static func local(_ name: some StringProtocol) -> [UInt8] { [local] + name.utf8 }
@@ -74,7 +91,14 @@ enum ExtrasKey {
 
     /// The document ID and, of a leaf's body, the revision of a key that ``revisions(of:)`` or ``body(of:_:)`` made.
     static func readRevision(_ key: ByteView) -> (id: ByteView, revision: ByteView)? {
-        guard key.count >= 3, key[0] == revisions else { return nil }
+        read(revisions, key)
+    }
+
+    /// The document ID and the revision of a key that ``earlierBody(of:_:)`` made.
+    static func readEarlier(_ key: ByteView) -> (id: ByteView, revision: ByteView)? { read(earlier, key) }
+
+    private static func read(_ kind: UInt8, _ key: ByteView) -> (id: ByteView, revision: ByteView)? {
+        guard key.count >= 3, key[0] == kind else { return nil }
         let length = Int(key[1]) << 8 | Int(key[2])
         guard length <= key.count - 3 else { return nil }
         return (key.slice(3, length), key.dropFirst(3 + length))

@@ -56,6 +56,7 @@ extension CollectionWriter {
         var tree = loaded.tree
         let purged = tree.purge(revisions ?? tree.leaves.map(\.id))
         guard !purged.isEmpty else { return [] }
+        try removeEarlierBodies(of: id)
         if tree.isEmpty {
             try remove(id, loaded)
         } else {
@@ -63,6 +64,22 @@ extension CollectionWriter {
         }
         try logPurge(of: id, purged)
         return purged
+    }
+
+    /// Removes the bodies of a document's earlier revisions.
+    private func removeEarlierBodies(of id: ByteView) throws(DatabaseError) {
+        let range = KeyRange(prefix: Key(ExtrasKey.earlierBodies(of: id)))
+        try engine { () throws(StoreError) in
+            guard try transaction[trees.extras].count(in: range) > 0 else { return }
+            try transaction.delete(range, in: trees.extras)
+        }
+    }
+
+    /// Removes the bodies of the earlier revisions of all documents.
+    func removeEarlierBodies() throws(DatabaseError) {
+        try engine { () throws(StoreError) in
+            try transaction.delete(ExtrasKey.allEarlierBodies, in: trees.extras)
+        }
     }
 
     /// Remembers a purge, and forgets the one that is too old by now.

@@ -5,7 +5,8 @@ extension CollectionWriter {
     /// Stores a document with the revisions `tree`, which has at least one.
     ///
     /// The body of the winner belongs to the document's entry, those of the other leaves to entries of their own; a
-    /// body changes hands when its revision wins or stops winning, and goes when its revision is a leaf no more.
+    /// body changes hands when its revision wins or stops winning, and goes when its revision is a leaf no more, unless
+    /// earlier bodies are kept.
     ///
     /// - Parameter touched: All revisions that can have ceased to be leaves.
     func store(
@@ -46,18 +47,43 @@ extension CollectionWriter {
         return body
     }
 
-    /// Puts the body of the former winner aside if it is a leaf still, and drops those of leaves that were edited.
+    /// Puts the body of the former winner aside if it is a leaf still, and keeps or drops those of leaves that were edited.
     private func releaseBodies(
         _ loaded: LoadedDocument, _ touched: some Sequence<RevisionID>, in tree: RevisionTree,
         winner: RevisionID, of id: ByteView
     ) throws(DatabaseError) {
-        if loaded.winner != winner, tree[loaded.winner]?.isLeaf == true {
-            try put(body: loaded.body, under: ExtrasKey.body(of: loaded.winner, id))
+        if loaded.winner != winner, let former = tree[loaded.winner] {
+            if former.isLeaf {
+                try put(body: loaded.body, under: ExtrasKey.body(of: loaded.winner, id))
+            } else {
+                try keep(loaded.body, of: loaded.winner, id, loaded.tree)
+            }
         }
         guard loaded.flags.contains(.severalLeaves) else { return }
         for leaf in touched where leaf != loaded.winner && leaf != winner {
             guard loaded.tree[leaf]?.isLeaf == true, tree[leaf]?.isLeaf != true else { continue }
+            let body = keptRevisions > 0 && tree[leaf] != nil ? try reader.place(of: leaf, id, loaded) : nil
             try removeExtra(ExtrasKey.body(of: leaf, id))
+            if let body { try keep(body, of: leaf, id, loaded.tree) }
+        }
+    }
+
+    /// Keeps the body of a revision that has been edited, if the options say so, and forgets the ancestors' bodies that are
+    /// too many by now.
+    ///
+    /// - Parameter tree: The revisions before the edit.
+    private func keep(
+        _ body: ValueReference, of revision: RevisionID, _ id: ByteView, _ tree: RevisionTree
+    ) throws(DatabaseError) {
+        let most = min(keptRevisions, record.revisionLimit - 1)
+        guard most > 0 else { return }
+        try put(body: body, under: ExtrasKey.earlierBody(of: revision, id))
+        // Ancestors that are known by name only never had a body here.
+        for ancestor in tree.history(of: revision).dropFirst(most) where tree[ancestor]?.sequence != 0 {
+            let key = ExtrasKey.earlierBody(of: ancestor, id)
+            guard try engine({ () throws(StoreError) in try transaction[trees.extras].contains(Key(key)) })
+            else { return }
+            try removeExtra(key)
         }
     }
 

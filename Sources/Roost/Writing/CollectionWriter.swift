@@ -7,6 +7,8 @@ final class CollectionWriter {
     let transaction: WriteTransaction
     let trees: CollectionTrees
     let name: CollectionName
+    /// How many bodies of earlier revisions are kept of each branch of a document.
+    let keptRevisions: Int
     var record: CollectionRecord
     /// Whether documents were changed.
     private(set) var hasChanged = false
@@ -22,9 +24,11 @@ final class CollectionWriter {
     var form = CanonicalForm()
 
     /// - Throws: `notFound` when there is no such collection any more.
-    init(_ name: CollectionName, _ trees: CollectionTrees, catalog: Tree, in transaction: WriteTransaction)
-        throws(DatabaseError)
-    {
+    init(
+        _ name: CollectionName, _ trees: CollectionTrees, catalog: Tree, keptRevisions: Int,
+        in transaction: WriteTransaction
+    ) throws(DatabaseError) {
+        self.keptRevisions = keptRevisions
         self.transaction = transaction
         self.trees = trees
         self.name = name

@@ -43,7 +43,8 @@ public final class WriteBatch {
     func writer(_ name: CollectionName, _ trees: CollectionTrees) throws(DatabaseError) -> CollectionWriter {
         try checkOpen()
         if let writer = writers[name], writer.trees == trees { return writer }
-        let writer = try CollectionWriter(name, trees, catalog: core.catalog, in: transaction)
+        let writer = try CollectionWriter(
+            name, trees, catalog: core.catalog, keptRevisions: core.keptRevisions, in: transaction)
         writers[name] = writer
         return writer
     }

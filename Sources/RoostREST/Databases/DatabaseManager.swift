@@ -16,8 +16,12 @@ public final class DatabaseManager: Sendable {
         /// How many databases are kept open that nobody is using. Default: 64.
         public var openDatabases = 64
 
-        /// The usual ones; a cache of 32 MiB for each database.
-        public init() { database.cacheSize = 32 << 20 }
+        /// The usual ones; a cache of 32 MiB for each database, and the bodies of ten earlier revisions of each document, which
+        /// clients of CouchDB expect to find until the database is compacted.
+        public init() {
+            database.cacheSize = 32 << 20
+            database.keptRevisions = 10
+        }
     }
 
     private struct Entry {

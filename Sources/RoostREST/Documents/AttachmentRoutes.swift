@@ -64,7 +64,7 @@ enum AttachmentRoutes {
         let revision = try await edit(target, id, base) { $0.attach(name, blob) }
         let suffix = "/" + PercentEncoding.encode(name)
         return context.answer(
-            context.query["batch"] == "ok" ? 202 : 201,
+            201,
             ["ok": true, "id": .string(id), "rev": .string(revision.description)],
             headers: ["Location": DocumentRoutes.location(target, id, suffix), "ETag": "\"\(revision)\""])
     }

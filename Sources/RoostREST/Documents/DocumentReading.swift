@@ -40,8 +40,9 @@ enum DocumentReading {
             if document.isDeleted { throw HTTPFailure.deleted }
             return document
         }
-        guard let revision = RevisionID(text) else { throw HTTPFailure.invalidRevision }
-        guard let document = try snapshot.document(id, revision: revision) else { throw HTTPFailure.missing }
+        guard let revision = try RevisionID.possible(text),
+            let document = try snapshot.document(id, revision: revision)
+        else { throw HTTPFailure.missing }
         return document
     }
 
@@ -51,14 +52,17 @@ enum DocumentReading {
         case missing(String)
     }
 
-    /// The leaves that `revisions` name; with `latest`, those that came of them.
+    /// The documents at the revisions that `revisions` name; with `latest`, the leaves that came of them.
     static func find(
         _ id: String, _ revisions: [String], latest: Bool, _ snapshot: CollectionSnapshot
     ) throws -> [Found] {
         var found: [Found] = []
         var seen: Set<RevisionID> = []
         for text in revisions {
-            guard let revision = RevisionID(text) else { throw HTTPFailure.invalidRevision }
+            guard let revision = try RevisionID.possible(text) else {
+                found.append(.missing(text))
+                continue
+            }
             var leaves = [revision]
             if latest {
                 leaves = try snapshot.leaves(of: id, descendingFrom: revision).map(\.id)

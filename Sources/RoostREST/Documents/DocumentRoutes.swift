@@ -31,8 +31,8 @@ enum DocumentRoutes {
             return saved(target, id, revision, status: document.isDeleted ? 200 : 201)
         }
         let revision = try await saving.saveAlone(document, id: id, base: try document.base(context))
-        let status = context.query["batch"] == "ok" ? 202 : document.isDeleted ? 200 : 201
-        return saved(target, id, revision, status: status)
+        if isBatch(target) { return accepted(target, id) }
+        return saved(target, id, revision, status: document.isDeleted ? 200 : 201)
     }
 
     /// A new document, whose ID is made where it has none.
@@ -46,7 +46,7 @@ enum DocumentRoutes {
         let id = document.id ?? RandomText.hexadecimal(bytes: 16)
         if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target, id) }
         let revision = try await DocumentSaving(target).saveAlone(document, id: id, base: document.revision)
-        return saved(target, id, revision, status: context.query["batch"] == "ok" ? 202 : 201)
+        return isBatch(target) ? accepted(target, id) : saved(target, id, revision, status: 201)
     }
 
     private static func delete(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
@@ -60,7 +60,7 @@ enum DocumentRoutes {
         guard let base else { throw HTTPFailure.conflict }
         let tombstone = try IncomingDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
         let revision = try await DocumentSaving(target).saveAlone(tombstone, id: id, base: base)
-        return saved(target, id, revision, status: context.query["batch"] == "ok" ? 202 : 200)
+        return saved(target, id, revision, status: 200)
     }
 
     private static func copy(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
@@ -75,11 +75,19 @@ enum DocumentRoutes {
                 "Destination URL must be a document ID, with ?rev= where it is there already.")
         }
         let query = try QueryParameters(parts.count > 1 ? parts[1] : "")
-        let base = try RevisionID.named(query["rev"])
+        let base = try RevisionID.base(query["rev"])
         let source = try DocumentReading.document(id, context.query, try target.collection.snapshot())
         let revision = try await DocumentSaving(target).saveAlone(
             IncomingDocument(copying: source), id: other, base: base)
         return saved(target, other, revision, status: 201)
+    }
+
+    /// Whether the client would not wait for its document to be durable, and so expects no revision.
+    private static func isBatch(_ target: DatabaseContext) -> Bool { target.query["batch"] == "ok" }
+
+    private static func accepted(_ target: DatabaseContext, _ id: String) -> HTTPResponse {
+        target.context.answer(
+            202, ["ok": true, "id": .string(id)], headers: ["Location": location(target, id)])
     }
 
     static func saved(

@@ -44,6 +44,7 @@ struct DocumentSaving: Sendable {
     func save(
         _ document: IncomingDocument, id: String, base: RevisionID?, in batch: WriteBatch
     ) throws -> RevisionID {
+        guard !document.namesUnknownRevision else { throw HTTPFailure.conflict }
         try check(document, id, batch)
         let saved = try batch.save(
             document.properties, reserved: try document.reserved(), id: id, in: served.collection,

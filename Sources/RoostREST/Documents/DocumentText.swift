@@ -80,10 +80,11 @@ struct DocumentText: Sendable {
         let all = try snapshot.revisions(of: document.id)
         if revisionInfo {
             let known = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
+            let earlier = try snapshot.earlierRevisions(of: document.id)
             let rows: [JSON] = try snapshot.history(of: document.id, revision: document.revision).map { id in
                 let info = known[id]
-                let status =
-                    info?.isLeaf != true ? "missing" : info?.isDeleted == true ? "deleted" : "available"
+                let isThere = info?.isLeaf == true || earlier.contains(id)
+                let status = !isThere ? "missing" : info?.isDeleted == true ? "deleted" : "available"
                 return ["rev": .string(id.description), "status": .string(status)]
             }
             members.append(("_revs_info", .array(rows)))

@@ -6,6 +6,8 @@ import RoostWire
 struct IncomingDocument: Sendable {
     private(set) var id: String?
     private(set) var revision: RevisionID?
+    /// Whether its `_rev` is one that there can't be here, so that an edit of it is a conflict.
+    private(set) var namesUnknownRevision = false
     /// The revision and its ancestors, newest first, of a document that was made elsewhere.
     private(set) var history: [RevisionID] = []
     private(set) var isDeleted = false
@@ -62,10 +64,9 @@ struct IncomingDocument: Sendable {
             }
             id = text
         case "_rev":
-            guard let revision = value.string.flatMap({ RevisionID($0) }) else {
-                throw HTTPFailure.invalidRevision
-            }
-            self.revision = revision
+            guard let text = value.string else { throw HTTPFailure.invalidRevision }
+            revision = try RevisionID.possible(text)
+            namesUnknownRevision = revision == nil
         case "_deleted":
             guard let flag = value.bool else { throw Self.badMember(name) }
             isDeleted = flag
@@ -109,6 +110,7 @@ struct IncomingDocument: Sendable {
     @discardableResult
     func requireRevision() throws -> RevisionID {
         guard let revision else {
+            if namesUnknownRevision { throw HTTPFailure.invalidRevision }
             throw HTTPFailure.badRequest(
                 "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
         }
@@ -129,8 +131,7 @@ struct IncomingDocument: Sendable {
     func base(_ context: RequestContext) throws -> RevisionID? {
         var base = revision
         for text in [context.query["rev"], EntityTag.revision(context.headers["If-Match"])] {
-            guard let text else { continue }
-            guard let named = RevisionID(text) else { throw HTTPFailure.invalidRevision }
+            guard let named = try RevisionID.base(text) else { continue }
             guard base == nil || base == named else {
                 throw HTTPFailure.badRequest(
                     "Document rev from request body and query string have different values")

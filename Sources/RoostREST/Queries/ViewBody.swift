@@ -57,7 +57,8 @@ actor ViewBody: BodyStream {
         let rows = try view.rows(page, at: snapshot)
         var bytes: [UInt8] = []
         if isFirst {
-            bytes += "{\"total_rows\":\(rows.totalRows),\"offset\":\(rows.offset),".utf8
+            bytes.append(UInt8(ascii: "{"))
+            if page.isSorted { bytes += "\"total_rows\":\(rows.totalRows),\"offset\":\(rows.offset),".utf8 }
             if tellsSequence { bytes += "\"update_seq\":\"\(served.token(rows.updateSequence))\",".utf8 }
             bytes += "\"rows\":[\n".utf8
         }

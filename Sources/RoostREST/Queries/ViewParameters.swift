@@ -19,6 +19,7 @@ extension ViewQuery {
         skip = try query.count("skip") ?? 0
         limit = try query.count("limit") ?? .max
         includesDocuments = try query.flag("include_docs")
+        isSorted = try query.flag("sorted", default: true)
         if query["reduce"] != nil { reduces = try query.flag("reduce") }
         grouping = try Self.grouping(query)
         update = try Self.update(query)

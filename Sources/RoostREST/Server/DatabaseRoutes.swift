@@ -101,7 +101,7 @@ enum DatabaseRoutes {
             try context.allow("POST")
             try target.security.requireAdmin(target.user)
             try context.checkIsJSON()
-            if path == ["_compact"] { compact(target.served.database) }
+            if path == ["_compact"] { try await compact(target) }
             if path.count > 1, path[0] == "_compact", try target.collection.get("_design/\(path[1])") == nil {
                 throw HTTPFailure.missing
             }
@@ -155,8 +155,10 @@ enum DatabaseRoutes {
         return context.answer(["ok": true])
     }
 
-    /// Begins a compaction, beside everything else.
-    private static func compact(_ database: Database) {
+    /// Begins a compaction, beside everything else. Earlier revisions are gone at once.
+    private static func compact(_ target: DatabaseContext) async throws {
+        let database = target.served.database
+        try await target.context.router.workers.run { try database.removeEarlierRevisions() }
         Task.detached { _ = try? await database.compact() }
     }
 }

@@ -19,10 +19,13 @@ enum RevisionRoutes {
     static func difference(_ target: DatabaseContext, isDiff: Bool) async throws -> HTTPResponse {
         let snapshot = try target.collection.snapshot()
         var rows: [(String, JSON)] = []
-        let offered = try await revisions(target).map { ($0.id, try RevisionID.named($0.texts)) }
-        for ((id, _), found) in zip(offered, try snapshot.missingRevisions(from: offered)) {
-            guard !found.missing.isEmpty else { continue }
-            let missing = JSON.strings(found.missing.map(\.description))
+        let asked = try await revisions(target)
+        let offered = try asked.map { ($0.id, try RevisionID.named($0.texts)) }
+        for ((id, texts), found) in zip(asked, try snapshot.missingRevisions(from: offered)) {
+            let unknown = try texts.filter { try RevisionID.possible($0) == nil }
+            let all = found.missing.map(\.description) + unknown
+            guard !all.isEmpty else { continue }
+            let missing = JSON.strings(all)
             guard isDiff else {
                 rows.append((id, missing))
                 continue

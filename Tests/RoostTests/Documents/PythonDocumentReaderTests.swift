@@ -62,7 +62,9 @@ import Testing
 
     init() throws {
         files = try TemporaryDatabase()
-        database = try files.open()
+        var options = DatabaseOptions()
+        options.keptRevisions = 2
+        database = try Database.open(files.path, options: options)
         notes = try database.collection("notes", scope: "birds")
     }
 
@@ -184,11 +186,13 @@ import Testing
 
     @Test func damageIsAnError() throws {
         try fill()
+        try database.compact()
         try database.close()
         let file = files.path + "/data.roost"
         var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
-        bytes[bytes.count / 2] ^= 0xFF
-        bytes[8192 + 20] ^= 0xFF
+        // A text in a document.
+        let place = try #require(bytes.range(of: Data("0123456789abcdef".utf8)))
+        bytes[place.lowerBound] ^= 0xFF
         try bytes.write(to: URL(fileURLWithPath: file))
         #expect(try run(files.path).status == 1)
     }

@@ -1,0 +1,137 @@
+import RoostREST
+import RoostWire
+import Testing
+
+/// Revisions that are no leaves any more, and what is no revision at all.
+@Suite struct RevisionTests {
+    private func router() async throws -> TestRouter {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        return test
+    }
+
+    /// A document with so many revisions, first to last.
+    private func edited(_ id: String, _ count: Int, in test: TestRouter) async throws -> [String] {
+        var revisions = [try await test.put("/db/\(id)", #"{"n":1}"#)]
+        while revisions.count < count {
+            revisions.append(
+                try await test.put(
+                    "/db/\(id)?rev=\(revisions[revisions.count - 1])", #"{"n":\#(revisions.count + 1)}"#))
+        }
+        return revisions
+    }
+
+    @Test func earlierRevisionsAreThereUntilTheCompaction() async throws {
+        let test = try await router()
+        let revisions = try await edited("a", 3, in: test)
+        let first = revisions[0]
+        let open = try await test.ask(
+            "GET", "/db/a?open_revs=%5B%22\(first)%22,%229-ff%22%5D", headers: ["Accept": "application/json"])
+        #expect(
+            open.text == #"[{"ok":{"_id":"a","_rev":"\#(first)","n":1}},{"missing":"9-ff"}]"# + "\n")
+        let bulk = #"{"docs":[{"id":"a","rev":"\#(revisions[1])"}]}"#
+        #expect(try await test.ask("POST", "/db/_bulk_get", bulk).text.contains(#""n":2}}]}]}"#))
+        // With `latest`, it is what came of it.
+        #expect(try await test.ask("POST", "/db/_bulk_get?latest=true", bulk).text.contains(#""n":3}}]}]}"#))
+        #expect(try await test.ask("GET", "/db/a?rev=\(first)&revs=true").text.contains(#""start":1,"ids""#))
+        #expect(try await test.ask("PUT", "/db/a?rev=\(first)", "{}").status == 409)
+
+        #expect(try await test.ask("POST", "/db/_compact", "").status == 202)
+        #expect(try await test.ask("GET", "/db/a?rev=\(first)").text.contains(#""reason":"missing""#))
+        let information = try await test.ask("GET", "/db/a?revs_info=true")
+        #expect(information.text.contains(#"{"rev":"\#(revisions[2])","status":"available"}"#))
+        #expect(information.text.contains(#"{"rev":"\#(first)","status":"missing"}"#))
+    }
+
+    @Test func tombstonesOnTheWayAreTold() async throws {
+        let test = try await router()
+        let first = try await test.put("/db/a", #"{"n":1}"#)
+        let gone = try await test.ask("DELETE", "/db/a?rev=\(first)")
+        let tombstone = try #require(gone["rev"] as? String)
+        _ = try await test.put("/db/a", #"{"n":3}"#)
+        let information = try await test.ask("GET", "/db/a?revs_info=true")
+        #expect(information.text.contains(#"{"rev":"\#(tombstone)","status":"deleted"}"#))
+        #expect(information.text.contains(#"{"rev":"\#(first)","status":"available"}"#))
+        #expect(try await test.ask("GET", "/db/a?rev=\(tombstone)").text.contains(#""_deleted":true"#))
+    }
+
+    @Test func attachmentsOfEarlierRevisionsAreThere() async throws {
+        let test = try await router()
+        let first = try await test.put(
+            "/db/a", #"{"_attachments":{"t":{"content_type":"text/plain","data":"b2xk"}}}"#)
+        _ = try await test.put("/db/a?rev=\(first)", "{}")
+        #expect(try await test.ask("GET", "/db/a/t").status == 404)
+        #expect(try await test.ask("GET", "/db/a/t?rev=\(first)").text == "old")
+    }
+
+    /// A purged document leaves nothing that could be read.
+    @Test func purgedRevisionsAreGone() async throws {
+        let test = try await router()
+        let revisions = try await edited("a", 2, in: test)
+        try await test.ask("POST", "/db/_purge", #"{"a":["\#(revisions[1])"]}"#)
+        #expect(try await test.ask("GET", "/db/a?rev=\(revisions[0])").status == 404)
+        // The same document has the same revisions, and what was purged is not there again.
+        #expect(try await edited("a", 1, in: test) == [revisions[0]])
+        #expect(
+            try await test.ask(
+                "PUT", "/db/a?new_edits=false",
+                #"{"_rev":"2-bb","_revisions":{"start":2,"ids":["bb","\#(revisions[0].dropFirst(2))"]}}"#
+            ).status == 201)
+        #expect(try await test.ask("GET", "/db/a?rev=\(revisions[0])").text.contains(#""n":1"#))
+        #expect(try await test.ask("GET", "/db/a?rev=\(revisions[1])").status == 404)
+    }
+
+    /// CouchDB takes what begins with a number and a hyphen for a revision; it is not here, and no edit is based on it.
+    @Test(arguments: ["1-", "0-aa", "01-aa", "99999999999999999999-aa"])
+    func revisionsThatCanBeNoneHere(text: String) async throws {
+        let test = try await router()
+        let revision = try await test.put("/db/a", "{}")
+        #expect(try await test.ask("GET", "/db/a?rev=\(text)").text.contains(#""reason":"missing""#))
+        let open = try await test.ask(
+            "GET", "/db/a?open_revs=%5B%22\(text)%22%5D", headers: ["Accept": "application/json"])
+        #expect(open.text == #"[{"missing":"\#(text)"}]"# + "\n")
+        for (method, target, body) in [
+            ("PUT", "/db/a", #"{"_rev":"\#(text)"}"#), ("PUT", "/db/a?rev=\(text)", "{}"),
+            ("DELETE", "/db/a?rev=\(text)", nil), ("POST", "/db", #"{"_id":"a","_rev":"\#(text)"}"#),
+        ] {
+            let answer = try await test.ask(method, target, body)
+            #expect(answer.status == 409 && answer["error"] as? String == "conflict", "\(method) \(target)")
+        }
+        // One of many is a conflict of its own.
+        let bulk = try await test.ask(
+            "POST", "/db/_bulk_docs", #"{"docs":[{"_id":"a","_rev":"\#(text)"},{"_id":"b"}]}"#)
+        #expect(
+            bulk.text.hasPrefix(#"[{"id":"a","error":"conflict","#) && bulk.text.contains(#""id":"b","rev""#))
+        let foreign = try await test.ask("PUT", "/db/c?new_edits=false", #"{"_rev":"\#(text)"}"#)
+        #expect(foreign.status == 400 && foreign["reason"] as? String == "Invalid rev format")
+        let known = try await test.ask("POST", "/db/_revs_diff", #"{"a":["\#(text)","\#(revision)"]}"#)
+        #expect(known.text == #"{"a":{"missing":["\#(text)"]}}"# + "\n")
+    }
+
+    @Test(arguments: ["", "x", "-1-a", "a-1", "1"])
+    func whatIsNoRevision(text: String) async throws {
+        let test = try await router()
+        for (method, target, body) in [
+            ("GET", "/db/a?rev=\(text)", nil), ("PUT", "/db/a", #"{"_rev":"\#(text)"}"#),
+            ("PUT", "/db/a?rev=\(text)", "{}"), ("POST", "/db/_revs_diff", #"{"a":["\#(text)"]}"#),
+        ] {
+            let answer = try await test.ask(method, target, body)
+            #expect(
+                answer.status == 400 && answer["reason"] as? String == "Invalid rev format",
+                "\(method) \(target): \(answer.text)")
+        }
+    }
+
+    @Test func batchesAreAcceptedWithoutARevision() async throws {
+        let test = try await router()
+        let put = try await test.ask("PUT", "/db/a?batch=ok", "{}")
+        #expect(put.status == 202 && put.text == #"{"ok":true,"id":"a"}"# + "\n")
+        let posted = try await test.ask("POST", "/db?batch=ok", #"{"_id":"b"}"#)
+        #expect(posted.status == 202 && posted.text == #"{"ok":true,"id":"b"}"# + "\n")
+        #expect(try await test.ask("GET", "/db/b").status == 200)
+        // Only documents are saved in batches.
+        let attached = try await test.ask(
+            "PUT", "/db/c/t?batch=ok", "text", headers: ["Content-Type": "text/plain"])
+        #expect(attached.status == 201 && attached["rev"] != nil)
+    }
+}
