@@ -88,7 +88,8 @@ func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
         "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
-        "RoostOrder", "RoostIndex", "RoostText", "RoostQuery", "RoostWire", "RoostSimulation", "RoostCampaign",
+        "RoostOrder", "RoostIndex", "RoostText", "RoostQuery", "RoostWire", "RoostSimulation",
+        "RoostCampaign",
     ]
     guard isFuzzing else {
         return [

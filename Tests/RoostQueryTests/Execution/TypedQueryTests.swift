@@ -125,9 +125,13 @@ import Testing
 
     @Test func textsAreSearched() throws {
         try notes.documents.createTextIndex("titles", on: "title, tags")
-        #expect(try notes.query().where { $0.matching("apus OR sky", in: "titles") }.fetch().map(\.id) == ["a", "c"])
         #expect(
-            try notes.query().where { $0.title == "Apus" && $0.matching("sky", in: "titles") }.first()?.id == "a")
+            try notes.query().where { $0.matching("apus OR sky", in: "titles") }.fetch().map(\.id) == [
+                "a", "c",
+            ])
+        #expect(
+            try notes.query().where { $0.title == "Apus" && $0.matching("sky", in: "titles") }.first()?.id
+                == "a")
         #expect(
             QueryFixture.message { _ = try notes.query().where { $0.matching("sky", in: "other") }.fetch() }
                 .contains("other"))
