@@ -17,7 +17,12 @@ extension TreeEditor {
     /// Sets the entry under `key` where an operation in the log says so already.
     func putUnlogged(_ key: ByteView, _ entry: Entry) throws(StoreError) {
         let leaf = try descend(key)
-        _ = try put(key, entry, in: leaf)
+        let last = try put(key, entry, in: leaf)
+        // Nothing is appended below it from now on.
+        if last, let tail, tail.leaf === leaf {
+            tail.lastKey.reset()
+            tail.lastKey.append(key)
+        }
         try rewriteIfFull(leaf, with: key)
     }
 

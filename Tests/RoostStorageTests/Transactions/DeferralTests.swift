@@ -57,6 +57,25 @@ import Testing
         }
     }
 
+    /// Making changes that wait can open the last leaf for appending and then put greater keys there.
+    @Test(arguments: (430..<450).map { UInt64($0) * 2 })
+    func aKeyBelowThoseThatWaitedStaysInOrder(end: UInt64) throws {
+        let (store, tree) = try store(100, options)
+        try store.write { transaction in
+            try transaction.put(Key(0), value(0), in: tree)
+            for number in stride(from: 100, through: end, by: 2) as StrideThrough<UInt64> {
+                try transaction.put(Key(number), value(number), in: tree)
+            }
+            #expect(try pending(transaction, tree) > 300)
+            try transaction.editor(tree).settle()
+            try transaction.put(Key(end - 1), value(end - 1), in: tree)
+        }
+        let view = try store.snapshot()[tree]
+        #expect(try view.value(Key(end - 1)) == value(end - 1))
+        #expect(try view.value(Key(end)) == value(end))
+        #expect(try store.check().findings == [])
+    }
+
     private var reading: StoreOptions {
         var options = options
         options.readOnly = true
