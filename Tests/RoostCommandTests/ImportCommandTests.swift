@@ -94,6 +94,16 @@ import Testing
             ])
     }
 
+    @Test func columnsThatDifferInTheirNormalFormAreApart() throws {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        let text = "_id,\(composed),\(decomposed)\na,1,2\n"
+        #expect(try importing(text, "--format", "csv", "--types", "\(decomposed)=text").status == 0)
+        let stored = tool.output("get", "a").utf8
+        #expect(stored.contains("\"\(composed)\":1".utf8) && stored.contains("\"\(decomposed)\":\"2\"".utf8))
+        let unknown = try importing("\(composed)\n1\n", "--format", "csv", "--types", "\(decomposed)=text")
+        #expect(unknown.status == 1 && unknown.output.contains("There is no column"))
+    }
+
     @Test func typesAndSeparatorsMayBeGiven() throws {
         let text = "key;zip;on;tags\na;99;1;[1,2]\n"
         let options = ["--format", "csv", "--id-field", "key", "--types", "zip=text,on=bool,tags=json"]

@@ -46,6 +46,8 @@ import Testing
                 == #"{"columns":"n DESC","condition":"name IS VALUED","name":"by-n"}"# + "\n")
         #expect(query("SELECT name FROM _ WHERE n = 5 AND name IS VALUED") == #"{"name":"Bo"}"#)
         #expect(tool.run("index", "drop", "by-n").status == 0)
+        let again = tool.run("index", "drop", "by-n")
+        #expect(again.status == 1 && again.output.contains("no index \"by-n\""))
         #expect(tool.output("index", "list") == "")
         #expect(tool.run("index", "create", "by-n").status == 2)
     }

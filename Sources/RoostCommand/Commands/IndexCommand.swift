@@ -43,8 +43,13 @@ enum IndexCommand: Command {
         case "drop":
             let database = try invocation.openForWriting()
             let collection = try invocation.collection(of: database)
-            try collection.dropIndex(try indexName(invocation))
-            try collection.dropTextIndex(try indexName(invocation))
+            let name = try indexName(invocation)
+            guard
+                try collection.valueIndexes().contains(where: { $0.name == name })
+                    || collection.textIndexes().contains(where: { $0.name == name })
+            else { throw CommandFailure("There is no index \"\(name)\"; nothing was dropped.") }
+            try collection.dropIndex(name)
+            try collection.dropTextIndex(name)
             try database.close()
         default: throw UsageError("\"\(invocation[1])\" is none of create, list and drop.")
         }

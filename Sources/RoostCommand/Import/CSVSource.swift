@@ -1,3 +1,5 @@
+import Roost
+
 /// The records of a CSV file (RFC 4180) after its first, which names the properties.
 ///
 /// Fields may stand in quotation marks, with doubled ones and ends of lines within. An empty field gives no property.
@@ -23,7 +25,7 @@ struct CSVSource: DocumentSource {
     ///   - separator: What stands between fields; `nil` for the one of comma, semicolon and tab that the header has most of.
     ///   - types: By the names of columns; what is not named is guessed.
     ///   - idField: the column with the documents' IDs, which are text unless `types` says otherwise.
-    init(_ reader: TextReader, separator: UInt8?, types: [String: FieldType], idField: String) throws {
+    init(_ reader: TextReader, separator: UInt8?, types: NamedValues<FieldType>, idField: String) throws {
         self.reader = reader
         let (line, column) = (reader.line, reader.column)
         guard let header = try Self.headerSeparator(reader, separator) else {
@@ -34,13 +36,13 @@ struct CSVSource: DocumentSource {
             guard !name.isEmpty else {
                 throw CommandFailure("Line \(line), column \(column): a column has no name.")
             }
-            return (name, types[name] ?? (name == idField ? .text : .guess))
+            return (name, types[name] ?? (ByteKey(name) == ByteKey(idField) ? .text : .guess))
         }
-        let names = Set(header.names)
+        let names = Set(header.names.map { ByteKey($0) })
         guard names.count == header.names.count else {
             throw CommandFailure("Line \(line): two columns have the same name.")
         }
-        if let unknown = types.keys.sorted().first(where: { !names.contains($0) }) {
+        if let unknown = types.keys.first(where: { !names.contains(ByteKey($0)) }) {
             throw CommandFailure(
                 "There is no column \"\(unknown)\"; the file has \(header.names.joined(separator: ", ")).")
         }

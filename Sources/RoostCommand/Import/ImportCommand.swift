@@ -94,8 +94,8 @@ enum ImportCommand: Command {
         return try reader.peek() == UInt8(ascii: "[") ? "array" : "lines"
     }
 
-    private static func types(_ invocation: Invocation) throws -> [String: CSVSource.FieldType] {
-        var types: [String: CSVSource.FieldType] = [:]
+    private static func types(_ invocation: Invocation) throws -> NamedValues<CSVSource.FieldType> {
+        var types: NamedValues<CSVSource.FieldType> = [:]
         for part in invocation.string("--types")?.split(separator: ",") ?? [] {
             guard let equals = part.lastIndex(of: "="),
                 let type = CSVSource.FieldType(rawValue: String(part[part.index(after: equals)...]))
