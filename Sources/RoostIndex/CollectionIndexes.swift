@@ -159,7 +159,7 @@ package final class CollectionIndexes: Sendable {
     private func changes(
         between record: IndexRecord, and moment: CollectionSnapshot, _ collection: DocumentCollection,
         limit: Int
-    ) throws -> Set<String>? {
+    ) throws -> Set<ByteKey>? {
         var later = moment
         if record.isAhead(of: later) { later = try collection.snapshot() }
         if record.isAhead(of: later), collection.database.isReadOnly, try collection.database.refresh() {
@@ -170,7 +170,8 @@ package final class CollectionIndexes: Sendable {
             try later.changeCount(since: since) <= UInt64(limit),
             let purges = try later.purges(since: min(record.purge, moment.purgeSequence))
         else { return nil }
-        return Set(try later.changes(since: since).map(\.id)).union(purges.map(\.id))
+        return Set(try later.changes(since: since).map { ByteKey($0.id) }).union(
+            purges.map { ByteKey($0.id) })
     }
 
     /// The record of the index, if it belongs to this definition and this history.

@@ -31,9 +31,9 @@ struct IndexOverlay: Sendable {
     }
 
     /// The documents of `ids` as they are at the moment of what is kept, in the place of what the index has of them.
-    init(_ ids: Set<String>, _ definition: IndexDefinition, over kept: KeptIndex) throws {
+    init(_ ids: Set<ByteKey>, _ definition: IndexDefinition, over kept: KeptIndex) throws {
         var changed: [IndexedDocument] = []
-        let ids = Array(ids)
+        let ids = ids.map(\.text)
         for keys in try kept.documents?.values(ids.map { Key($0) }) ?? [] {
             for key in try keys.map({ (keys) throws(StoreError) in try DocumentRows.keys(keys) }) ?? [] {
                 guard try kept.rows?.contains(Key(key)) == true else {

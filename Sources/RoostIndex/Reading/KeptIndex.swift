@@ -13,9 +13,9 @@ package struct KeptIndex: Sendable {
     package let rows: TreeView?
     package let documents: TreeView?
     /// The IDs of documents that may be other ones in the index than at that moment; `nil` where that goes for all.
-    package let changed: Set<String>?
+    package let changed: Set<ByteKey>?
 
-    init(_ collection: CollectionSnapshot, changed: Set<String>?) {
+    init(_ collection: CollectionSnapshot, changed: Set<ByteKey>?) {
         self.collection = collection
         self.changed = changed
         // What is made of all documents is up to date.
@@ -26,7 +26,7 @@ package struct KeptIndex: Sendable {
     }
 
     init(
-        _ collection: CollectionSnapshot, _ store: Snapshot, _ record: IndexRecord, _ changed: Set<String>
+        _ collection: CollectionSnapshot, _ store: Snapshot, _ record: IndexRecord, _ changed: Set<ByteKey>
     ) throws(StoreError) {
         guard let rows = store.tree(IndexTrees.rows(record.number)),
             let documents = store.tree(IndexTrees.documents(record.number))

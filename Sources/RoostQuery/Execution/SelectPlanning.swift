@@ -207,18 +207,18 @@ final class SelectPlanning {
             }
             columns.append((column.value, column.alias ?? column.value.lastName, column.alias != nil))
         }
-        var taken: [String: Int] = [:]
-        var explicit: Set<String> = []
+        var taken: [ByteKey: Int] = [:]
+        var explicit: Set<ByteKey> = []
         var result: [NamedColumn] = []
         var unnamed = 0
         for column in columns {
-            if column.isExplicit, let name = column.name, !explicit.insert(name).inserted {
+            if column.isExplicit, let name = column.name, !explicit.insert(ByteKey(name)).inserted {
                 throw QueryError("Two columns are called \(name.debugDescription)")
             }
             if column.name == nil { unnamed += 1 }
             let name = column.name ?? "$\(unnamed)"
-            let count = taken[name, default: 0] + 1
-            taken[name] = count
+            let count = taken[ByteKey(name), default: 0] + 1
+            taken[ByteKey(name)] = count
             result.append(NamedColumn(value: column.value, name: count == 1 ? name : "\(name) #\(count)"))
         }
         return result

@@ -29,7 +29,9 @@ public struct Row: Sendable {
     public var count: Int { columns.names.count }
 
     /// The value of a column; undefined where there is none of that name.
-    public subscript(name: String) -> FleeceValue { columns.numbers[name].map { document[$0] } ?? .undefined }
+    public subscript(name: String) -> FleeceValue {
+        columns.numbers[ByteKey(name)].map { document[$0] } ?? .undefined
+    }
 
     /// The value of a column by its place, counted from 0.
     public subscript(index: Int) -> FleeceValue { document[index] }
@@ -86,10 +88,10 @@ extension Row: CustomStringConvertible {
 /// The names of a query's columns, shared by all its rows.
 final class ColumnNames: Sendable {
     let names: [String]
-    let numbers: [String: Int]
+    let numbers: [ByteKey: Int]
 
     init(_ names: [String]) {
         self.names = names
-        numbers = Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
+        numbers = Dictionary(names.enumerated().map { (ByteKey($1), $0) }) { first, _ in first }
     }
 }

@@ -1,4 +1,5 @@
 import Fleece
+import Roost
 
 /// How a list of rows differs from the one before: what a list on a screen has to do to show it.
 ///
@@ -53,15 +54,15 @@ public struct RowDifference: Sendable, Equatable {
 
     /// The ID of a row, and how many rows of that ID stand before it.
     private struct Identity: Hashable {
-        let id: String
+        let id: ByteKey
         let ordinal: Int
     }
 
     private static func identities(_ rows: [Row], _ column: String) -> [Identity] {
-        var counts: [String: Int] = [:]
+        var counts: [ByteKey: Int] = [:]
         return rows.map { row in
             let value = row[column]
-            let id = value.exists ? value.json(.canonical) : "missing"
+            let id = ByteKey(value.exists ? value.json(.canonical) : "missing")
             defer { counts[id, default: 0] += 1 }
             return Identity(id: id, ordinal: counts[id, default: 0])
         }

@@ -18,7 +18,7 @@ final class TextReader {
     private let firstChanged: Int
     private let changedIDs: [String]
     private let changedLengths: [Int]
-    private let changedNumbers: [String: Int]
+    private let changedNumbers: [ByteKey: Int]
     /// What the index has of documents that have changed.
     private let replaced: Set<Int>
     /// How many documents there are, and how many words they have.
@@ -46,7 +46,7 @@ final class TextReader {
             ids.append(document.id)
         }
         if let changed = kept.changed {
-            for id in changed.sorted() {
+            for id in changed.sorted().map(\.text) {
                 if let bytes = try kept.documents?.value(Key(id)) {
                     let old = try TextDocument(bytes)
                     replaced.insert(old.number)
@@ -65,7 +65,7 @@ final class TextReader {
         changedIDs = ids
         changedLengths = builder.lengths
         changedNumbers = Dictionary(
-            zip(ids, state.next...).map { ($0, $1) }, uniquingKeysWith: { _, last in last })
+            zip(ids, state.next...).map { (ByteKey($0), $1) }, uniquingKeysWith: { _, last in last })
         self.replaced = replaced
         var segments: [any TextSegment] = []
         if let rows = kept.rows { segments = state.segments.map { StoredSegment(rows: rows, segment: $0) } }
@@ -91,7 +91,7 @@ final class TextReader {
 
     /// The number of a document; `nil` for one that is not in the index.
     func number(_ id: String) throws -> Int? {
-        if let number = changedNumbers[id] { return number }
+        if let number = changedNumbers[ByteKey(id)] { return number }
         guard let bytes = try documentTree?.value(Key(id)) else { return nil }
         let number = try TextDocument(bytes).number
         return replaced.contains(number) ? nil : number

@@ -1,10 +1,11 @@
 import Fleece
+import Roost
 
 /// A value that `_sum` adds.
 enum Summand {
     case number(ExactNumber)
     case array([Summand])
-    case object([String: Summand])
+    case object([ByteKey: Summand])
 
     static func sum(_ values: [FleeceValue]) throws -> [UInt8] {
         var total: Summand?
@@ -25,8 +26,10 @@ enum Summand {
         switch value.kind {
         case .array: self = .array(try (value.array ?? .empty).map { try Summand($0) })
         case .dictionary:
-            var members: [String: Summand] = [:]
-            for member in value.dictionary ?? .empty { members[member.key] = try Summand(member.value) }
+            var members: [ByteKey: Summand] = [:]
+            for member in value.dictionary ?? .empty {
+                members[ByteKey(member.key)] = try Summand(member.value)
+            }
             self = .object(members)
         default:
             throw ViewError(
@@ -64,7 +67,7 @@ enum Summand {
         case .object(let members):
             writer.beginDictionary()
             for (name, member) in members {
-                writer.key(name)
+                writer.key(name.text)
                 member.write(to: &writer)
             }
             writer.endDictionary()
