@@ -64,6 +64,11 @@ import RoostBytes
         grownBytes = 0
     }
 
+    /// The chosen editors by their trees' numbers, so that what they write follows from the changes alone.
+    func ordered(where isChosen: (TreeEditor) -> Bool) -> [TreeEditor] {
+        editors.values.filter(isChosen).sorted { $0.id < $1.id }
+    }
+
     /// Reads the tree with all changes made so far.
     func reader(_ id: UInt64) throws(StoreError) -> TreeReader? {
         guard let editor = knownEditor(id) else { return trees[id]?.reader }
@@ -76,12 +81,12 @@ import RoostBytes
 
     /// Makes all changes that wait.
     func settle() throws(StoreError) {
-        for editor in editors.values { try editor.settle() }
+        for editor in ordered(where: { $0.deferral != nil }) { try editor.settle() }
     }
 
     /// Makes all changes that wait after the transaction's bytes are complete.
     func settleSealed() throws(StoreError) {
-        for editor in editors.values { try editor.settleSealed() }
+        for editor in ordered(where: { _ in true }) { try editor.settleSealed() }
     }
 
     /// Calls `body` with the entry under `key` as it is with all changes made so far, if there is one; `false` for a tree

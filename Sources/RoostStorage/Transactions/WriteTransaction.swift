@@ -137,7 +137,7 @@ public final class WriteTransaction {
         }
         guard trees.grown(by: editor) > store.options.pendingLimitInRange else { return }
         try trees.settle()
-        for (_, editor) in trees.editors.sorted(by: { $0.key < $1.key }) {
+        for editor in trees.ordered(where: { _ in true }) {
             var budget = Int.max
             _ = try editor.writeLeaves(from: [], budget: &budget)
         }
@@ -157,8 +157,8 @@ public final class WriteTransaction {
             OperationChunk.append(section: OperationChunk.treeSection, treeOperations.view, to: payload)
             treeOperations.reset()
         }
-        for (id, editor) in trees.editors.sorted(by: { $0.key < $1.key }) where !editor.log.isEmpty {
-            OperationChunk.append(section: id, editor.log.buffer.view, to: payload)
+        for editor in trees.ordered(where: { !$0.log.isEmpty }) {
+            OperationChunk.append(section: editor.id, editor.log.buffer.view, to: payload)
             // What is still to be made is read there.
             if editor.deferral == nil { editor.log.reset() }
         }
@@ -234,10 +234,8 @@ public final class WriteTransaction {
         try checkOpen()
         do throws(StoreError) {
             if !(leavesDeferred && defers) { try trees.settle() }
-            for editor in trees.editors.values {
-                try editor.rewriteFullLeaves()
-                try editor.logTail()
-            }
+            for editor in trees.ordered(where: { !$0.fullLeaves.isEmpty }) { try editor.rewriteFullLeaves() }
+            for editor in trees.editors.values { try editor.logTail() }
             let hasChanges =
                 lastOperations != nil || treeOperations.count > 0 || output.count > replayedCount
                 || trees.editors.values.contains { !$0.log.isEmpty }
