@@ -1,17 +1,10 @@
-import Fleece
-import Foundation
 import Roost
-import RoostFile
-import RoostIndex
 import RoostQuery
-import RoostSimulation
 import RoostText
 
-@testable import RoostStorage
-
-/// Full-text search: words of texts, what people search for, and the stored words.
+/// Full-text search: words of texts, and what people search for.
 extension FuzzTarget {
-    static let text = [textWords, textQuery, textIndex]
+    static let text = [textWords, textQuery]
 
     // MARK: Words
 
@@ -70,59 +63,5 @@ extension FuzzTarget {
             try notes.searchCount("text", query) == found.count, "as many as counted are not found")
         let best = try notes.search("text", query, limit: 1)
         try demand(best.first?.score == found.first?.score, "another best document")
-    }
-
-    // MARK: Stored words
-
-    private static let textIndex = FuzzTarget(
-        "text-index", corpus: "derived", largestInput: 64 << 10, isStore: true, seeds: textSeeds
-    ) { input in
-        let disk = SimulatedMedium()
-        try textDatabase(disk).close()
-        try disk.createDirectory("db/derived")
-        try disk.install(input, at: "db/derived/1.roost")
-        let database = try Database.open("db", environment: StoreSeeds.environment(disk))
-        let notes = try database.defaultCollection
-        search(notes)
-        _ = try? notes.save(json: #"{"body":"owl new"}"#, id: "d3")
-        search(notes)
-        try notes.dropTextIndex("text")
-        try notes.createTextIndex("text", on: "body", language: .english)
-        try demand(
-            try notes.searchCount("text", "owl") == 30, "an index that was made anew is not of the documents")
-        try database.close()
-    }
-
-    /// Rows whose checksums are right are taken at their word, so nothing is asked of them but an end.
-    private static func search(_ notes: DocumentCollection) {
-        for query in ["owl", "\"owl number\" OR gable", "o* NOT barn", "numbr~ NEAR gable", "^owl"] {
-            for hit in (try? notes.search("text", query, limit: 5)).map(Array.init) ?? [] { _ = hit.snippet }
-        }
-        _ = try? notes.completions("text", of: "n")
-    }
-
-    /// The same database each time, with the same history.
-    private static func textDatabase(_ disk: SimulatedMedium) throws -> Database {
-        let database = try Database.open("db", environment: StoreSeeds.environment(disk))
-        let notes = try database.defaultCollection
-        try database.write { batch in
-            for number in 0..<30 {
-                try batch.save(
-                    json: #"{"body":"owl number\#(number) \#(number % 3 == 0 ? "gable" : "barn")"}"#,
-                    id: "d\(number)",
-                    in: notes)
-            }
-        }
-        return database
-    }
-
-    private static func textSeeds() throws -> [[UInt8]] {
-        let disk = SimulatedMedium()
-        let database = try textDatabase(disk)
-        let notes = try database.defaultCollection
-        try notes.createTextIndex("text", on: "body", language: .english)
-        let logged = disk.contents(of: "db/derived/1.roost") ?? []
-        try database.auxiliaryStores.store("1")?.compact()
-        return [logged, disk.contents(of: "db/derived/1.roost") ?? []]
     }
 }
