@@ -35,10 +35,9 @@ final class Spill {
 
     private static func nameless(_ name: String) throws(DatabaseError) -> Store {
         let path = NSTemporaryDirectory() + "/roost-\(name).roost"
-        let key = try EncryptionKey(bytes: (0..<EncryptionKey.byteCount).map { _ in .random(in: 0 ... .max) })
         var options = StoreOptions()
         options.durability = .unsynced
-        options.transform = KeyRing(key)
+        options.transform = KeyRing(EncryptionKey.random())
         do throws(StoreError) {
             let store = try Store.open(path, options: options)
             try? FileManager.default.removeItem(atPath: path)
