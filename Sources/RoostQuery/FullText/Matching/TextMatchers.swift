@@ -1,5 +1,5 @@
 /// Documents of one segment that a part of a query matches, in the order of their numbers.
-class TextMatcher {
+class TextMatcher: DocumentCursor {
     /// The document that it is at; `Int.max` after the last, -1 before the first.
     fileprivate(set) var document = -1
 
@@ -30,7 +30,7 @@ final class PhraseMatcher: TextMatcher {
         guard document < target else { return }
         var target = target
         while true {
-            guard try align(&target) else { return document = .max }
+            guard try lists.align(&target) else { return document = .max }
             starts = nil
             document = target
             if try leaf.isPlain || !places().isEmpty { return }
@@ -46,22 +46,6 @@ final class PhraseMatcher: TextMatcher {
         try list.seek(target) { most, shortest in scoring.most(most, shortest) > threshold }
         starts = nil
         document = list.document
-    }
-
-    /// Brings all lists to the first document, from `target` on, that is in all of them.
-    private func align(_ target: inout Int) throws -> Bool {
-        var index = 0
-        while index < lists.count {
-            try lists[index].seek(target)
-            guard lists[index].document != PostingList.end else { return false }
-            if lists[index].document > target {
-                target = lists[index].document
-                index = index == 0 ? 1 : 0
-            } else {
-                index += 1
-            }
-        }
-        return true
     }
 
     /// Where the phrase begins in the present document.
@@ -125,7 +109,7 @@ final class NearMatcher: TextMatcher {
         guard document < target else { return }
         var target = target
         while true {
-            guard try TextMatcher.align(phrases, &target) else { return document = .max }
+            guard try phrases.align(&target) else { return document = .max }
             places = try near(phrases.map { try $0.places() })
             document = target
             if !places[0].isEmpty { return }
@@ -182,7 +166,7 @@ final class AllMatcher: TextMatcher {
         guard document < target else { return }
         var target = target
         search: while true {
-            guard try TextMatcher.align(parts, &target) else { return document = .max }
+            guard try parts.align(&target) else { return document = .max }
             for part in excluded {
                 try part.seek(target)
                 if part.document == target {
@@ -227,23 +211,5 @@ final class EveryMatcher: TextMatcher {
     override func seek(_ target: Int) {
         let next = max(target, documents.lowerBound)
         document = next < documents.upperBound ? next : .max
-    }
-}
-
-extension TextMatcher {
-    /// Brings all parts to the first document, from `target` on, that all of them match.
-    fileprivate static func align(_ parts: [TextMatcher], _ target: inout Int) throws -> Bool {
-        var index = 0
-        while index < parts.count {
-            try parts[index].seek(target)
-            guard parts[index].document != .max else { return false }
-            if parts[index].document > target {
-                target = parts[index].document
-                index = index == 0 ? 1 : 0
-            } else {
-                index += 1
-            }
-        }
-        return true
     }
 }
