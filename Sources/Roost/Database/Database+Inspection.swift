@@ -1,3 +1,4 @@
+import RoostFile
 import RoostStorage
 
 extension Database {
@@ -21,6 +22,7 @@ extension Database {
         var opening = DatabaseOptions()
         opening.key = key
         let store = opening.store
+        try DatabaseOpener.requireDocuments(at: path, Environment.system.medium)
         return try engine { () throws(StoreError) in
             try Store.inspect(
                 DatabaseOpener.dataPath(path), options: store, inspecting: inspecting, progress: progress)
@@ -45,6 +47,7 @@ extension Database {
         var opening = DatabaseOptions()
         opening.key = key
         let store = opening.store
+        try DatabaseOpener.requireDocuments(at: path, Environment.system.medium)
         return try engine { () throws(StoreError) in
             try FileDump(DatabaseOpener.dataPath(path), options: store)
         }

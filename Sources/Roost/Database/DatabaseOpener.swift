@@ -14,6 +14,14 @@ struct DatabaseOpener {
         directory.last == "/" ? directory + dataName : "\(directory)/\(dataName)"
     }
 
+    /// Requires that something stands where the documents of the database in `directory` are.
+    static func requireDocuments(at directory: String, _ medium: any Medium) throws(DatabaseError) {
+        let isThere = try mediumCall { () throws(FileError) in
+            try medium.status(of: dataPath(directory)) != nil
+        }
+        guard isThere else { throw DatabaseError(.notFound, "There is no database at \(directory).") }
+    }
+
     let path: String
     let options: DatabaseOptions
     let environment: Environment

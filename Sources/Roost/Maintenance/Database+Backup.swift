@@ -13,7 +13,8 @@ extension Database {
     /// - Parameters:
     ///   - path: the backup's directory; made if it is missing.
     ///   - progress: called on this thread; returns `false` to stop.
-    /// - Throws: `noSpace`, `inputOutput`, `notADatabase` when something else is at `path`, `locked` when somebody writes to
+    /// - Throws: `noSpace`, `inputOutput`, `notADatabase` when something else is at `path`, `invalidName` when `path` lies
+    ///   inside of this database, whose directory holds nothing but its own files, `locked` when somebody writes to
     ///   the backup, `cancelled`; from a database that was opened for reading only `wrongKey` when another process gave
     ///   it another key meanwhile: open the database anew then and back it up again.
     @discardableResult
@@ -21,10 +22,32 @@ extension Database {
         -> BackupReport
     {
         try checkOpen()
+        try refuseInside(path)
         try DatabaseOpener(path: path, options: DatabaseOptions(), environment: core.environment)
             .makeDirectory()
         return try core.vault.exclusively { () throws(DatabaseError) in
             try DatabaseBackup(core: core, path: path, progress: progress).run()
+        }
+    }
+
+    /// Refuses a path below the database's own directory, whatever links lead there.
+    private func refuseInside(_ path: String) throws(DatabaseError) {
+        let medium = core.environment.medium
+        let isInside = try mediumCall { () throws(FileError) -> Bool in
+            guard let own = try medium.statusFollowingLinks(of: core.path)?.identity else { return false }
+            // The file system resolves "..", so that links are followed before it goes up.
+            var ancestor = try medium.statusFollowingLinks(of: path) == nil ? directoryPart(of: path) : path
+            var last: FileIdentity?
+            while let identity = try medium.statusFollowingLinks(of: ancestor)?.identity, identity != last {
+                if identity == own { return true }
+                last = identity
+                ancestor += "/.."
+            }
+            return false
+        }
+        guard !isInside else {
+            throw DatabaseError(
+                .invalidName, "\(path) lies inside of the database \(core.path). Give a path outside of it.")
         }
     }
 }

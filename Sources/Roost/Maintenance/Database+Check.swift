@@ -1,4 +1,5 @@
 import RoostBlobs
+import RoostFile
 import RoostStorage
 
 extension Database {
@@ -33,6 +34,7 @@ extension Database {
         var opening = DatabaseOptions(readOnly: true, createIfMissing: false)
         opening.key = key
         let store = opening.store
+        try DatabaseOpener.requireDocuments(at: path, Environment.system.medium)
         let file = try engine { () throws(StoreError) in
             try Store.check(
                 DatabaseOpener.dataPath(path), options: store, checking: options, progress: progress)

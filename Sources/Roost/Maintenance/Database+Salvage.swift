@@ -51,7 +51,7 @@ private struct DatabaseSalvage {
     }
 
     func run() throws(DatabaseError) -> DatabaseSalvageReport {
-        try requireSource()
+        try DatabaseOpener.requireDocuments(at: source, environment.medium)
         try requireFreeDestination()
         try preparePart()
         do throws(DatabaseError) {
@@ -91,13 +91,6 @@ private struct DatabaseSalvage {
         report.findings = findings.findings
         report.furtherFindings = findings.further
         return report
-    }
-
-    private func requireSource() throws(DatabaseError) {
-        let isThere = try mediumCall { () throws(FileError) in
-            try environment.medium.status(of: DatabaseOpener.dataPath(source)) != nil
-        }
-        guard isThere else { throw DatabaseError(.notFound, "There is no database at \(source).") }
     }
 
     private func requireFreeDestination() throws(DatabaseError) {

@@ -7,6 +7,8 @@ final class InputFile {
     /// Bytes in all; 0 when nobody knows.
     let size: UInt64
     private let descriptor: Int32
+    /// What errors call it.
+    private var name: String { path == "-" ? "Standard input" : path }
 
     /// Opens the file; `-` is standard input.
     ///
@@ -35,7 +37,7 @@ final class InputFile {
                 unsafe Foundation.read(descriptor, $0.baseAddress, $0.count)
             }
             guard done < 0 else { return buffer.removeLast(count - done) }
-            guard errno == EINTR else { throw CommandFailure.system("\(path) can't be read") }
+            guard errno == EINTR else { throw CommandFailure.system("\(name) can't be read") }
         }
     }
 
@@ -48,7 +50,7 @@ final class InputFile {
             try read(1 << 18, into: &piece)
             all += piece
             guard all.count <= limit else {
-                throw CommandFailure("\(path) has more than \(Size.text(UInt64(limit))).")
+                throw CommandFailure("\(name) has more than \(Size.text(UInt64(limit))).")
             }
         } while !piece.isEmpty
         return all
