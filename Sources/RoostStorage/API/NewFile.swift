@@ -91,6 +91,17 @@ struct LeftoverFile {
         }
     }
 
+    /// Removes the name where the file has that of `path`, too, as a crash amid the renaming may leave it: whoever holds the
+    /// lock of the file under `path` would take it for somebody else's who is still making the leftover.
+    func removeSecondName(of path: String) throws(StoreError) {
+        try fileCall { () throws(FileError) in
+            guard let identity = try medium.status(of: name)?.identity,
+                try medium.status(of: path)?.identity == identity
+            else { return }
+            try medium.remove(name)
+        }
+    }
+
     /// Removes it after a failure of its maker, who may hold its lock, as far as that goes: the next opening does the
     /// rest.
     func discard() {

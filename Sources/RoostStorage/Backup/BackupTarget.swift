@@ -62,6 +62,7 @@ final class BackupTarget: Sendable {
     /// The file that a whole new backup is written to, and its name.
     func newFile() throws(StoreError) -> (NewFile, name: String) {
         if let new { return (new, Self.temporaryName(path)) }
+        try LeftoverFile(Self.temporaryName(path), medium).removeSecondName(of: path)
         return (try Self.makeFile(for: path, source, medium), Self.temporaryName(path))
     }
 

@@ -17,6 +17,7 @@ struct CompactionFiles {
     /// - Parameter isShared: whether another process may be compacting the store.
     /// - Throws: ``StoreError/Code/locked`` when one is.
     func removeLeftovers(isShared: Bool) throws(StoreError) {
+        if isShared { try LeftoverFile(target, medium).removeSecondName(of: path) }
         for name in [target, scratch] { try LeftoverFile(name, medium).remove(isOwned: !isShared) }
     }
 

@@ -61,6 +61,30 @@ import Testing
         #expect(try contents("backup", simulation.afterCrash().environment) == new)
     }
 
+    /// A crash amid the renaming may leave a new backup under its temporary name, too, which is in nobody's way.
+    @Test func aBackupUnderTwoNamesIsReplaced() throws {
+        var twice = 0
+        for seed in 1...20 {
+            let (simulation, _) = try prepared(UInt64(seed), hasEarlier: false)
+            let store = try Store.open("store", options: options, environment: simulation.environment)
+            simulation.disk.faults.fail(.syncDirectory, at: simulation.disk.counts[.syncDirectory] + 1)
+            #expect(throws: StoreError.self) { try store.backup(to: "backup") }
+            let after = simulation.afterCrash()
+            guard after.disk.contents(of: "backup.new") != nil, after.disk.contents(of: "backup") != nil
+            else {
+                continue
+            }
+            twice += 1
+            let again = try Store.open("store", options: options, environment: after.environment)
+            // Another file under the store's name, so that the next backup cannot go on with the earlier one.
+            try again.compact()
+            try again.backup(to: "backup")
+            #expect(try contents("backup", after.environment) == again.snapshot().contents())
+            #expect(after.disk.contents(of: "backup.new") == nil)
+        }
+        #expect(twice > 0)
+    }
+
     @Test(arguments: [false, true], 1...4)
     func everyCrashLeavesOldOrNew(hasEarlier: Bool, seed: Int) throws {
         var crashes = 0
