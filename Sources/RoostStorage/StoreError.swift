@@ -89,6 +89,15 @@ extension StoreError {
         self.init(code, error.sentence, cause: error)
     }
 
+    /// After a failed sync, which is never repeated: what the medium then holds is unknown.
+    init(syncFailed error: FileError) {
+        self.init(
+            .writerFailed,
+            "\(StoreError(error).message) What the file holds of the last commits is unknown until the store is opened "
+                + "again; nothing more is written until then.",
+            cause: error)
+    }
+
     /// Damage found at `offset` of the file `path`.
     static func damaged(_ what: String, at offset: UInt64, in path: String) -> StoreError {
         StoreError(

@@ -50,7 +50,8 @@ package final class Campaign {
         generator = origin.choices(stream: 0)
         later = origin.choices(stream: 18)
         var settings = CampaignSettings(
-            &generator, encryption: origin.choices(stream: 2), shapes: origin.choices(stream: 17))
+            &generator, encryption: origin.choices(stream: 2), shapes: origin.choices(stream: 17),
+            turns: origin.choices(stream: 19))
         if let cipher { settings.cipher = cipher }
         self.settings = settings
         simulation = Simulation(seed: seed, tearing: settings.tearing)

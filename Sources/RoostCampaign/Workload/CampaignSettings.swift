@@ -37,11 +37,17 @@ package struct CampaignSettings: Sendable {
     /// What nodes aim at and what leaves hold is drawn from all that is allowed, at each opening anew, instead of from
     /// what is common.
     package var hasAnySizes: Bool
+    /// Whether the file's lock is taken for each transaction, as where other processes write too.
+    package var takesTurns: Bool
 
     /// - Parameters:
     ///   - encryption: decides for itself whether there is any, so that a seed's work does not depend on it.
     ///   - shapes: decides in the same way about grouped keys and about sizes.
-    init(_ generator: inout SeededGenerator, encryption: SeededGenerator, shapes: SeededGenerator) {
+    ///   - turns: decides in the same way about taking turns.
+    init(
+        _ generator: inout SeededGenerator, encryption: SeededGenerator, shapes: SeededGenerator,
+        turns: SeededGenerator
+    ) {
         steps = 60 + generator.next(below: 80)
         let style = [KeyStyle.sequence, .text, .dense, .long][generator.next(below: 4)]
         tearing = generator.chance(0.5) ? .bytes : .sectors
@@ -53,6 +59,8 @@ package struct CampaignSettings: Sendable {
         var shapes = shapes
         keyStyle = shapes.chance(0.4) ? .grouped : style
         hasAnySizes = keyStyle == .grouped
+        var turns = turns
+        takesTurns = turns.chance(0.3)
     }
 
     /// Options for one opening; a store may be opened with others each time.
@@ -67,6 +75,7 @@ package struct CampaignSettings: Sendable {
         // The clock of a simulation never makes the interval pass: syncs happen when the plan says so.
         options.durability = generator.chance(0.35) ? .relaxed(interval: 1e9) : .full
         options.compactsAutomatically = false
+        if takesTurns { options.writers = .takingTurns }
         options.reductions = [.keyBytes]
         if isEncrypted { options.transform = cipher(0) }
         if hasAnySizes {

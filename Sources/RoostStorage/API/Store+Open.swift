@@ -54,12 +54,10 @@ struct StoreOpener {
         let takesTurns = options.writers == .takingTurns
         let store = Store(
             path: path, options: options, environment: environment, state: state, ending: ending
-        ) { publish in
+        ) { store in
             Store.Writer(
                 lock: takesTurns ? nil : lock,
-                queue: CommitQueue(
-                    state: state, syncedEnd: syncedEnd, durability: options.durability, nameSync: nameSync,
-                    sharesFile: takesTurns, publish: publish))
+                queue: store.makeQueue(state, syncedEnd: syncedEnd, nameSync: nameSync))
         }
         if takesTurns { lock.release() }
         return store
@@ -273,7 +271,7 @@ struct StoreOpener {
             let isCleanEnd = record.kind == .close && record.syncedEnd == record.start
             if isCleanEnd, !hasTail { return record.syncedEnd }
             if hasTail, !Canary.uncutTail.isPlanted { try file.file.truncate(to: record.end) }
-            try file.file.sync()
+            try file.makeDurable(upTo: record)
             return record.end
         }
     }

@@ -39,7 +39,7 @@ public final class Store: Sendable {
 
     init(
         path: String, options: StoreOptions, environment: Environment, state: StoreState, ending: FileEnding,
-        makeWriter: (@escaping @Sendable (StoreState) -> Void) -> Writer?
+        makeWriter: (Store) -> Writer?
     ) {
         self.path = path
         self.ending = ending
@@ -51,10 +51,9 @@ public final class Store: Sendable {
             pendingLimit: options.pendingLimitInRange, logLimit: options.logLimitInRange)
         compactor = Compactor(options)
         fileTurn = options.writers == .takingTurns && !options.readOnly ? FileTurn() : nil
-        let published = PublishedSnapshot(state)
-        self.published = published
+        published = PublishedSnapshot(state)
         writer = Mutex(nil)
-        let made = makeWriter(published.publish)
+        let made = makeWriter(self)
         writer.withLock { $0 = made }
     }
 
@@ -145,15 +144,22 @@ public final class Store: Sendable {
         _ state: StoreState, _ lock: any FileLock, syncedEnd: UInt64, failure: StoreError? = nil,
         nameSync: CommitQueue.NameSync? = nil
     ) {
-        let queue = CommitQueue(
-            state: state, syncedEnd: syncedEnd, durability: options.durability, nameSync: nameSync,
-            sharesFile: fileTurn != nil, publish: published.publish)
+        let queue = makeQueue(state, syncedEnd: syncedEnd, nameSync: nameSync)
         if let failure { queue.refuse(failure) }
         state.file.mapped?.extend(to: syncedEnd)
         checkpointer.reset()
         fileTurn?.replace(lock)
         writer.withLock { $0 = $0.map { _ in Writer(lock: fileTurn == nil ? lock : nil, queue: queue) } }
         published.publish(state)
+    }
+
+    /// A queue for commits that follow `state`, the newest.
+    func makeQueue(
+        _ state: StoreState, syncedEnd: UInt64, nameSync: CommitQueue.NameSync? = nil
+    ) -> CommitQueue {
+        CommitQueue(
+            state: state, syncedEnd: syncedEnd, durability: options.durability, nameSync: nameSync,
+            publish: published.publish, syncLater: { [weak self] in try? self?.sync() })
     }
 
     /// Ends writing and leaves the file as it is.
@@ -195,8 +201,10 @@ public final class Store: Sendable {
 
     /// Puts everything committed so far on the medium; of use with ``StoreOptions/Durability/relaxed(interval:)``.
     public func sync() throws(StoreError) {
-        guard let queue = writer.withLock({ $0?.queue }) else { throw notWritable() }
-        try queue.syncNow()
+        guard isWritable else { throw notWritable() }
+        try joinFile()
+        defer { passFile() }
+        try commitQueue().syncNow()
     }
 
     // MARK: Closing

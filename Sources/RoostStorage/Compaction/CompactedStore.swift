@@ -14,12 +14,8 @@ final class CompactedStore {
         store = Store(
             path: path, options: options, environment: environment, state: state,
             ending: FileEnding(newFileOf: state.record.end)
-        ) { publish in
-            Store.Writer(
-                lock: lock,
-                queue: CommitQueue(
-                    state: state, syncedEnd: state.record.end, durability: options.durability,
-                    publish: publish))
+        ) { store in
+            Store.Writer(lock: lock, queue: store.makeQueue(state, syncedEnd: state.record.end))
         }
     }
 

@@ -6,11 +6,14 @@ import Synchronization
 ///
 /// Transactions that follow each other closely in one process share a turn, as they share writes and syncs. A turn ends
 /// when nobody needs it, or, so that other processes are not kept waiting for ever, when it has been long enough: then the
-/// next transaction waits until those before it are done, and takes the lock anew.
+/// next transaction waits until those before it are done, and takes the lock anew. It does not wait for commits that are
+/// staged and that nobody writes yet: the thread that is to write them may be the one that would wait.
 final class FileTurn: Sendable {
     private struct State {
         var lock: (any FileLock)?
         var users = 0
+        /// Those of the users whose commits are staged, and not being written yet.
+        var staged = 0
         /// When the turn ends for those who come then, in microseconds of the monotonic clock.
         var end: UInt64 = 0
         var isAwaited = false
@@ -26,7 +29,7 @@ final class FileTurn: Sendable {
     func join(at time: UInt64) -> Bool {
         let (hasJoined, waits) = state.withLock { state in
             guard state.users > 0 else { return (false, false) }
-            guard time >= state.end else {
+            guard time >= state.end, state.staged == 0 else {
                 state.users += 1
                 return (true, false)
             }
@@ -35,6 +38,15 @@ final class FileTurn: Sendable {
         }
         if waits { isOver.wait() }
         return hasJoined
+    }
+
+    /// Joins the turn that is going on for as long as a call takes; `false` when there is none. For any thread.
+    func joinPresent() -> Bool {
+        state.withLock { state in
+            guard state.users > 0 else { return false }
+            state.users += 1
+            return true
+        }
     }
 
     /// Begins a turn with the file's lock.
@@ -50,6 +62,12 @@ final class FileTurn: Sendable {
         }
         if old !== lock { old?.release() }
     }
+
+    /// Notes that a user's commit is complete in memory and will be written later.
+    func stage() { state.withLock { $0.staged += 1 } }
+
+    /// Notes that a staged commit is being written, or given up.
+    func unstage() { state.withLock { $0.staged -= 1 } }
 
     /// Ends a use of the turn, and the turn with the last one.
     func leave() {

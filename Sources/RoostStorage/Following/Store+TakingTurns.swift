@@ -25,6 +25,15 @@ extension Store {
         adopt(newer, lock, syncedEnd: newer.record.end, nameSync: queue.pendingNameSync)
     }
 
+    /// As ``takeFile()``, for a caller without the writer's turn: shares the file with whatever transaction has it, which may
+    /// be the caller's own.
+    func joinFile() throws(StoreError) {
+        guard let fileTurn, !fileTurn.joinPresent() else { return }
+        takeTurn()
+        defer { passTurn() }
+        try takeFile()
+    }
+
     func passFile() { fileTurn?.leave() }
 
     /// Whether the path still leads to the file that is open, and the commit of `state` is in it. A writer that could not
@@ -68,9 +77,9 @@ private struct TurnCatchUp {
         var records: [CommitRecord] = []
         while let record = try stream.next() { records.append(record) }
         let newest = records.last ?? state.record
-        try secure(state.file.file, after: newest)
+        try secure(state.file, after: newest)
         guard !records.isEmpty else {
-            begin(state.file, after: newest)
+            state.renewHistory()
             return nil
         }
         return try replay(records, onto: state, to: newest)
@@ -87,10 +96,16 @@ private struct TurnCatchUp {
         return unsafe block.mutableBytes.prefix(count).contains { $0 != 0 }
     }
 
-    private func secure(_ file: any File, after newest: CommitRecord) throws(StoreError) {
+    private func secure(_ file: DataFile, after newest: CommitRecord) throws(StoreError) {
         try fileCall { () throws(FileError) in
-            if try file.size() > newest.end { try file.truncate(to: newest.end) }
-            if store.options.durability != .unsynced { try file.sync() }
+            if try file.file.size() > newest.end { try file.file.truncate(to: newest.end) }
+        }
+        do throws(FileError) {
+            try file.makeDurable(upTo: newest)
+        } catch {
+            let failure = StoreError(syncFailed: error)
+            try store.commitQueue().refuse(failure)
+            throw failure
         }
     }
 

@@ -14,8 +14,7 @@ import Synchronization
 final class CommitQueue: Sendable {
     private let durability: StoreOptions.Durability
     private let publish: @Sendable (StoreState) -> Void
-    /// Whether other processes may append to the file when nothing waits here.
-    private let sharesFile: Bool
+    private let syncLater: @Sendable () -> Void
     /// Where the record stands after which the first commit comes.
     private let opened: UInt64
     private let shared: Mutex<Shared>
@@ -47,15 +46,18 @@ final class CommitQueue: Sendable {
 
     typealias NameSync = @Sendable () throws(FileError) -> Void
 
-    /// - Parameter nameSync: makes the file's name durable where that is not known. It takes part in the first sync
-    ///   rather than in opening, which it made forty times slower where others write to the same file system.
+    /// - Parameters:
+    ///   - nameSync: makes the file's name durable where that is not known. It takes part in the first sync
+    ///     rather than in opening, which it made forty times slower where others write to the same file system.
+    ///   - publish: shows readers a state that was committed.
+    ///   - syncLater: calls ``syncNow()``, when relaxed commits have waited long enough.
     init(
         state: StoreState, syncedEnd: UInt64, durability: StoreOptions.Durability, nameSync: NameSync? = nil,
-        sharesFile: Bool = false, publish: @escaping @Sendable (StoreState) -> Void
+        publish: @escaping @Sendable (StoreState) -> Void, syncLater: @escaping @Sendable () -> Void = {}
     ) {
         self.durability = durability
         self.publish = publish
-        self.sharesFile = sharesFile
+        self.syncLater = syncLater
         opened = state.record.offset
         shared = Mutex(Shared(tip: state, written: state, syncedEnd: syncedEnd, nameSync: nameSync))
         space = Mutex(SpaceAhead(from: state.record.end))
@@ -270,11 +272,7 @@ final class CommitQueue: Sendable {
             }
             if !Canary.skippedSync.isPlanted { try file.file.sync() }
         } catch {
-            let failure = StoreError(
-                .writerFailed,
-                "\(StoreError(error).message) What the file holds of the last commits is unknown until the store is "
-                    + "opened again; nothing more is written until then.",
-                cause: error)
+            let failure = StoreError(syncFailed: error)
             shared.withLock { $0.failure = failure }
             throw failure
         }
@@ -319,7 +317,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Syncs what relaxed commits have written so far.
+    /// Syncs what relaxed commits have written so far. Where other processes write, too, the caller keeps them from it.
     func syncNow() throws(StoreError) {
         let state = shared.withLock { shared in
             shared.isSyncScheduled = false
@@ -329,8 +327,7 @@ final class CommitQueue: Sendable {
             try sync(state.file)
             noteSync(through: state)
         } catch {
-            // What stands behind these commits may be another process's by now.
-            if !sharesFile { cutFailed(after: state) }
+            cutFailed(after: state)
             throw error
         }
     }
@@ -379,7 +376,9 @@ final class CommitQueue: Sendable {
         }
         guard isFirst else { return }
         DispatchQueue.global().asyncAfter(deadline: .now() + interval) { [weak self] in
-            try? self?.syncNow()
+            guard let self else { return }
+            shared.withLock { $0.isSyncScheduled = false }
+            syncLater()
         }
     }
 }

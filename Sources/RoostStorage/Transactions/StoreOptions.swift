@@ -7,8 +7,9 @@ public struct StoreOptions: Sendable {
         /// When it is written, with a sync following within `interval` seconds. Order is kept, so a power failure
         /// loses only the newest commits, at most those of the last interval; a crash of the process loses none.
         case relaxed(interval: Double)
-        /// When it is written; nothing is synced but by ``Store/sync()``, a compaction and closing. Only for what can be made
-        /// anew: a power failure may take any part of what was written since, which then reads as damaged.
+        /// When it is written; nothing is synced but by ``Store/sync()``, a compaction and closing, and what another process
+        /// has written before this one writes after it. Only for what can be made anew: a power failure may take any part of
+        /// what was written since, which then reads as damaged.
         case unsynced
     }
 

@@ -20,6 +20,8 @@ public final class WriteTransaction {
     private var hasEnded = false
     /// Whether the file is kept from other processes for the transaction.
     private var holdsFile = true
+    /// Whether the commit is complete in memory, for a thread that will write it.
+    private var isStaged = false
     /// The commit of another file that this one repeats: it gets the same number and time.
     var repeated: CommitRecord?
 
@@ -49,11 +51,16 @@ public final class WriteTransaction {
     /// Gives up everything that the transaction did and passes the writer's turn on.
     public func rollback() {
         guard !hasEnded else { return }
+        discard()
+        passFile()
+    }
+
+    /// Gives up everything that the transaction did and lets others of this process write.
+    private func discard() {
         hasEnded = true
         output.release()
         if output.parts != nil { base.state.renewHistory() }
         file.cache.removeAll(from: output.start)
-        passFile()
         store.passTurn()
     }
 
@@ -61,7 +68,15 @@ public final class WriteTransaction {
     private func passFile() {
         guard holdsFile else { return }
         holdsFile = false
+        unstage()
         store.passFile()
+    }
+
+    /// Notes that the commit, if it was staged, is being written, so that whoever waits for the file gets it soon.
+    private func unstage() {
+        guard isStaged else { return }
+        isStaged = false
+        store.fileTurn?.unstage()
     }
 
     /// Gives up everything that the transaction did, and returns when the state that it began with is as durable as was
@@ -70,9 +85,11 @@ public final class WriteTransaction {
         guard !hasEnded else { return }
         let nothing = UnwrittenBytes(start: base.state.record.end, buffer: ByteBuffer())
         let commit = StagedCommit(bytes: nothing, state: base.state, needsSync: false)
-        // Enqueued with the writer's turn, and waited for without it.
+        // Enqueued with the writer's turn, and waited for without it. Other processes wait: finishing publishes the state
+        // that the transaction began with, which must not come after one that they made.
         let ticket = try? queue.enqueue(commit, on: base)
-        rollback()
+        discard()
+        defer { passFile() }
         // What fails before this fails for those who wait for it.
         if let ticket { try? queue.finish(ticket) }
     }
@@ -198,9 +215,20 @@ public final class WriteTransaction {
     ///
     /// - Returns: the second half, which puts it on the medium, or throws; `nil` when nothing was changed.
     package func stage() throws(StoreError) -> (() throws(StoreError) -> Void)? {
-        guard let ticket = try stage(.ifNeeded) else { return nil }
+        // Before the turn passes on: whoever gets it must know.
+        store.fileTurn?.stage()
+        isStaged = true
+        let ticket: CommitQueue.Ticket?
+        do throws(StoreError) {
+            ticket = try stage(.ifNeeded)
+        } catch {
+            unstage()
+            throw error
+        }
+        guard let ticket else { return nil }
         return { [queue] () throws(StoreError) in
             defer { self.passFile() }
+            self.unstage()
             try queue.finish(ticket)
         }
     }

@@ -20,11 +20,13 @@ import Testing
         return options
     }
 
-    private func open(_ disk: SimulatedMedium, _ options: StoreOptions, seed: UInt64 = 1) throws -> Store {
+    private func open(
+        _ disk: SimulatedMedium, _ options: StoreOptions, seed: UInt64 = 1,
+        clock: SimulatedClock = SimulatedClock()
+    ) throws -> Store {
         try Store.open(
             "store", options: options,
-            environment: Environment(
-                medium: disk, clock: SimulatedClock(), randomness: SeededRandomness(seed: seed)))
+            environment: Environment(medium: disk, clock: clock, randomness: SeededRandomness(seed: seed)))
     }
 
     @Test func eachBeginsWithWhatTheOtherCommitted() throws {
@@ -51,6 +53,172 @@ import Testing
         let cost = disk.counts - before
         #expect(cost[.write] == 20)
         #expect(cost[.sync] == 20)
+    }
+
+    /// However late it comes: who writes the first may be the thread that begins the second.
+    @Test(arguments: [0, 1_000_000] as [UInt64])
+    func aTransactionBeginsOnOneThatIsStaged(afterMicroseconds delay: UInt64) throws {
+        let clock = SimulatedClock()
+        let (first, second) = try (open(disk, options(), clock: clock), open(disk, options(), seed: 2))
+        let tree = try first.tree("tree")
+        let staged = try first.beginWriting()
+        try staged.put("staged", [1], in: tree)
+        let finish = try #require(try staged.stage())
+        clock.advance(by: delay)
+        let next = try first.beginWriting()
+        #expect(try next[tree, "staged"] == [1])
+        try next.put("next", [2], in: tree)
+        try finish()
+        // The turn goes on until the last of them is written.
+        #expect(throws: StoreError.self) { try second.beginWriting() }
+        try next.commit()
+        #expect(try second.write { [try $0[tree, "staged"], try $0[tree, "next"]] } == [[1], [2]])
+    }
+
+    @Test func aStagedTransactionThatChangedNothingEndsTheTurn() throws {
+        let (first, second) = try (open(disk, options()), open(disk, options(), seed: 2))
+        let tree = try first.tree("tree")
+        let finish = try first.beginWriting().stage()
+        #expect(finish == nil)
+        try second.write { try $0.put("key", [1], in: tree) }
+        #expect(try first.write { try $0[tree, "key"] } == [1])
+    }
+
+    @Test func aRefusedTransactionEndsTheTurn() throws {
+        let (first, second) = try (open(disk, options()), open(disk, options(), seed: 2))
+        let tree = try first.tree("tree")
+        let refused = try first.beginWriting()
+        try refused.put("key", [1], in: tree)
+        refused.rollbackAwaitingBase()
+        try second.write { try $0.put("key", [2], in: tree) }
+        #expect(try first.write { try $0[tree, "key"] } == [2])
+    }
+
+    // MARK: Media that fail
+
+    /// Commits whose sync failed must not be built upon: a later sync, of whichever process, need not make up for it.
+    @Test func whatCouldNotBeSyncedIsTakenBack() throws {
+        for seed in 0..<20 as Range<UInt64> {
+            let disk = SimulatedMedium(seed: seed)
+            var relaxed = options()
+            relaxed.durability = .relaxed(interval: 1e9)
+            let first = try open(disk, relaxed)
+            let tree = try first.tree("tree")
+            try first.sync()
+            for number in 0..<5 { try first.write { try $0.put(Key(UInt64(number)), [1], in: tree) } }
+            disk.faults.fail(.sync, at: disk.counts[.sync] + 1)
+            #expect(code { try first.sync() } == .writerFailed)
+            #expect(code { try first.write { try $0.put("late", [1], in: tree) } } == .writerFailed)
+            let second = try open(disk, options(), seed: 2)
+            #expect(try second.snapshot()[tree].count == 0)
+            try second.write { try $0.put("key", [2], in: tree) }
+            let third = try open(disk.crashed(seed: seed), options(), seed: 3)
+            #expect(try third.snapshot()[tree].entries().map(\.value) == [[2]], "seed \(seed)")
+        }
+    }
+
+    /// Who catches up with commits that their writer has not synced makes them durable before building on them, whatever it
+    /// takes, or builds nothing.
+    @Test(arguments: [1, 2])
+    func whatAnotherLeftUnsyncedIsMadeDurable(failures: Int) throws {
+        for seed in 0..<20 as Range<UInt64> {
+            let disk = SimulatedMedium(seed: seed)
+            var relaxed = options()
+            relaxed.durability = .relaxed(interval: 1e9)
+            let (first, second) = try (open(disk, relaxed), open(disk, options(), seed: 2))
+            let tree = try first.tree("tree")
+            try second.refresh()
+            for number in 0..<5 { try first.write { try $0.put(Key(UInt64(number)), [1], in: tree) } }
+            for number in 1...failures { disk.faults.fail(.sync, at: disk.counts[.sync] + number) }
+            let put = { try second.write { try $0.put("key", [2], in: tree) } }
+            if failures == 1 {
+                try put()
+            } else {
+                #expect(code(put) == .writerFailed)
+                #expect(code(put) == .writerFailed)
+            }
+            let third = try open(disk.crashed(seed: seed, .losesAll), options(), seed: 3)
+            let expected: [[UInt8]] = Array(repeating: [1], count: 5) + [[2]]
+            if failures == 1 {
+                #expect(try third.snapshot()[tree].entries().map(\.value) == expected, "seed \(seed)")
+            }
+            #expect(try third.check().isClean, "seed \(seed)")
+        }
+    }
+
+    @Test func aTransactionCanBeSyncedAround() throws {
+        var relaxed = options()
+        relaxed.durability = .relaxed(interval: 1e9)
+        let (first, second) = try (open(disk, relaxed), open(disk, options(), seed: 2))
+        let tree = try first.tree("tree")
+        try first.write { try $0.put("a", [1], in: tree) }
+        let transaction = try first.beginWriting()
+        try transaction.put("b", [2], in: tree)
+        try first.sync()
+        #expect(try open(disk.crashed(seed: 1, .losesAll), options()).snapshot()[tree].count == 1)
+        try transaction.commit()
+        // The sync has left the file to others.
+        #expect(try second.write { try $0[tree, "b"] } == [2])
+    }
+
+    @Test func relaxedCommitsAreSyncedBeforeLong() async throws {
+        var relaxed = options()
+        relaxed.durability = .relaxed(interval: 0.001)
+        let store = try open(disk, relaxed)
+        let before = disk.counts[.sync]
+        try Self.put("key", into: store)
+        while disk.counts[.sync] == before { await Task.yield() }
+        let found = try open(disk.crashed(seed: 1, .losesAll), options()).snapshot()
+        #expect(try found.tree("tree").map { try found[$0].count } == 1)
+    }
+
+    private static func put(_ key: Key, into store: Store) throws {
+        let tree = try store.tree("tree")
+        try store.write { try $0.put(key, [1], in: tree) }
+    }
+
+    /// Leaves that opening made of the log are bound to their place; what is cut off after them must not change that.
+    @Test func whatOpeningMadeOfTheLogOutlivesARollback() throws {
+        let options = options(logLimit: 1 << 20, isEncrypted: true)
+        var store = try open(disk, options)
+        let tree = try store.tree("tree")
+        for number in 0..<200 {
+            try store.write { try $0.put(Key(UInt64(number)), [UInt8](repeating: 1, count: 100), in: tree) }
+        }
+        try store.close()
+        store = try open(disk, options, seed: 2)
+        #expect(!store.state.replayed.isEmpty)
+        let large = try store.beginWriting()
+        for number in 0..<40 {
+            try large.put(Key(UInt64(number)), [UInt8](repeating: 2, count: 100_000), in: tree)
+        }
+        large.rollback()
+        try store.beginWriting().commitCheckpoint()
+        try store.write { try $0.put("key", [3], in: tree) }
+        #expect(try store.check().isClean)
+        let again = try open(disk, options, seed: 3).snapshot()
+        #expect(try again[tree].count == 201)
+        #expect(try again[tree].value(Key(7)) == [UInt8](repeating: 1, count: 100))
+    }
+
+    /// A crash amid the renaming may leave the compacted file under both names.
+    @Test func theSecondNameOfACompactedFileIsTakenAway() throws {
+        var second = 0
+        for seed in 0..<20 as Range<UInt64> {
+            let disk = SimulatedMedium(seed: seed)
+            let store = try open(disk, options())
+            let tree = try store.tree("tree")
+            try store.write { try $0.put("key", [1], in: tree) }
+            disk.faults.fail(.syncDirectory, at: disk.counts[.syncDirectory] + 1)
+            #expect(throws: StoreError.self) { try store.compact() }
+            let after = disk.crashed(seed: seed)
+            if after.contents(of: "store.compact") == after.contents(of: "store") { second += 1 }
+            let (third, fourth) = try (open(after, options()), open(after, options(), seed: 4))
+            #expect(after.contents(of: "store.compact") == nil, "seed \(seed)")
+            try fourth.compact()
+            #expect(try third.write { try $0[tree, "key"] } == [1])
+        }
+        #expect(second > 0)
     }
 
     /// Random transactions of three stores: committed, rolled back, large and small, with compactions; snapshots that are
