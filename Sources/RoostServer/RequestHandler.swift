@@ -7,6 +7,15 @@ public protocol RequestHandler: Sendable {
     /// Answers a request; never fails, since failures are answers, too. The body of the request may be read until the
     /// answer's body has ended. When the client of an endless answer hangs up, the task that asks for its body is cancelled.
     func respond(to request: HTTPRequest) async -> HTTPResponse
+
+    /// Where the listener counts what it sees: connections, bytes, and what it refuses without asking. Asked for once. Default:
+    /// a place where nobody looks.
+    var statistics: ServerStatistics { get }
+}
+
+extension RequestHandler {
+    /// A place where nobody looks.
+    public var statistics: ServerStatistics { ServerStatistics() }
 }
 
 extension Router: RequestHandler {}

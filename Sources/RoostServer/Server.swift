@@ -1,4 +1,5 @@
 import Dispatch
+import RoostREST
 import RoostWire
 import Synchronization
 
@@ -32,6 +33,7 @@ public final class Server: Sendable {
     public let port: UInt16
     private let options: ServerOptions
     private let handler: any RequestHandler
+    private let statistics: ServerStatistics
     private let socket: Int32
     private let hosts: HostCheck
     private let queue = DispatchQueue(label: "roost.server")
@@ -44,6 +46,7 @@ public final class Server: Sendable {
     /// - Throws: ``SocketError`` when the address is not this machine's, or somebody else listens there.
     public init(_ handler: any RequestHandler, options: ServerOptions = ServerOptions()) throws(SocketError) {
         self.handler = handler
+        statistics = handler.statistics
         self.options = options
         hosts = HostCheck(options)
         (socket, port) = try SystemSockets.listen(options.address, options.port)
@@ -112,7 +115,7 @@ public final class Server: Sendable {
 
     private func acceptAll() {
         while let (socket, peer) = SystemSockets.accept(socket) {
-            let channel = SocketChannel(socket, peer: peer, queue: queue)
+            let channel = SocketChannel(socket, peer: peer, queue: queue, statistics: statistics)
             let activity = ConnectionActivity()
             let number: UInt64? = state.withLock { state in
                 guard !state.isStopped, state.clients.count < options.connections else { return nil }
@@ -124,7 +127,8 @@ public final class Server: Sendable {
                 channel.close()
                 continue
             }
-            let connection = Connection(channel, handler, options, hosts, activity)
+            statistics.countConnection()
+            let connection = Connection(channel, handler, statistics, options, hosts, activity)
             Task { [weak self] in
                 await connection.run()
                 self?.forget(number)
@@ -132,7 +136,10 @@ public final class Server: Sendable {
         }
     }
 
-    private func forget(_ number: UInt64) { state.withLock { $0.clients[number] = nil } }
+    private func forget(_ number: UInt64) {
+        state.withLock { $0.clients[number] = nil }
+        statistics.countEndOfConnection()
+    }
 
     private func checkDeadlines() {
         let now = SocketChannel.now

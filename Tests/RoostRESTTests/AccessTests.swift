@@ -37,6 +37,8 @@ import Testing
         Route(method: "GET", target: "/_cluster_setup", expected: administrators),
         Route(method: "GET", target: "/_node/_local/_config", expected: administrators),
         Route(method: "GET", target: "/_node/_local/_stats", expected: administrators),
+        Route(method: "GET", target: "/_node/_local/_system", expected: administrators),
+        Route(method: "GET", target: "/_node/nonode@nohost/_prometheus", expected: administrators),
         Route(method: "PUT", target: "/new", expected: administrators),
         Route(method: "DELETE", target: "/new", expected: administrators),
         Route(method: "GET", target: "/db", expected: members),

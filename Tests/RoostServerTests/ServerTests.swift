@@ -68,6 +68,30 @@ import Testing
         await test.server.stop()
     }
 
+    @Test func whatGoesOverTheWireIsCounted() async throws {
+        let test = try await TestServer()
+        func figure(_ name: String) async throws -> Int {
+            let answer = await test.router.respond(to: .get("/_node/_local/_prometheus"), as: .admin)
+            let lines = String(decoding: try await answer.bytes(), as: UTF8.self).split(separator: "\n")
+            let line = try #require(lines.first { $0.hasPrefix(name + " ") })
+            return try #require(Int(line.dropFirst(name.count + 1)))
+        }
+        let request = "GET /db HTTP/1.1\r\n\(host)Connection: close\r\n\r\n"
+        let answer = try await test.exchange(request)
+        let refused = try await test.exchange("GET / HTTP/3.0\r\n\r\n")
+        #expect(refused.hasPrefix("HTTP/1.1 505 "))
+        #expect(try await figure("roost_received_bytes_total") == request.utf8.count + 18)
+        #expect(try await figure("roost_sent_bytes_total") == answer.utf8.count + refused.utf8.count)
+        #expect(try await figure("roost_connections_total") == 2)
+        #expect(try await figure("couchdb_httpd_status_codes{code=\"505\"}") == 1)
+        try await test.waitForConnections(0)
+        let waiting = try test.connect()
+        try await test.waitForConnections(1)
+        #expect(try await figure("roost_open_connections") == 1)
+        waiting.close()
+        await test.server.stop()
+    }
+
     @Test func halfARequestSavesNothing() async throws {
         let test = try await TestServer()
         for text in [

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RoostREST
 import Testing
 
 @testable import RoostServer
@@ -16,7 +17,9 @@ import Testing
         var ends: [Int32] = [0, 0]
         try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
         _ = fcntl(ends[0], F_SETFL, fcntl(ends[0], F_GETFL) | O_NONBLOCK)
-        return (SocketChannel(ends[0], peer: "peer", queue: DispatchQueue(label: "test")), ends[1])
+        let channel = SocketChannel(
+            ends[0], peer: "peer", queue: DispatchQueue(label: "test"), statistics: ServerStatistics())
+        return (channel, ends[1])
     }
 
     private static let second: UInt64 = 1_000_000_000

@@ -182,7 +182,10 @@ final class Accounts: Sendable {
             let document = try? database.defaultCollection.get(UsersDatabase.prefix + name)
         else { return nil }
         // A role with an underscore is the server's to give.
-        let roles = document["roles"].array?.compactMap(\.string).filter { !$0.hasPrefix("_") } ?? []
+        let roles =
+            document["roles"].array?.compactMap(\.string).filter {
+                !$0.hasPrefix("_") || $0 == StatisticsRoutes.role
+            } ?? []
         let salt = document["salt"].string ?? ""
         return KnownUser(
             context: UserContext(name: name, roles: roles), password: PasswordRecord(document.properties),

@@ -55,7 +55,7 @@ enum UsersDatabase {
         guard let names = roles.array?.map(\.string), !names.contains(nil) else {
             throw HTTPFailure.forbidden("doc.roles must be an array")
         }
-        guard !names.contains(where: { $0?.hasPrefix("_") == true }) else {
+        guard !names.contains(where: { $0?.hasPrefix("_") == true && $0 != StatisticsRoutes.role }) else {
             throw HTTPFailure.forbidden("No system roles (starting with underscore) in users db.")
         }
         guard user.isAdmin || old.map({ $0["roles"] == roles }) ?? names.isEmpty else {

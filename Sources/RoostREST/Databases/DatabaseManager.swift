@@ -135,6 +135,9 @@ public final class DatabaseManager: Sendable {
         state.withLock { state in state.entries.removeAll() }
     }
 
+    /// How many databases are open now.
+    var openCount: Int { state.withLock { $0.entries.values.count { $0.database != nil } } }
+
     func open(_ name: DatabaseName, creating: Bool) throws -> Database? {
         try state.withLock { state in
             state.clock += 1

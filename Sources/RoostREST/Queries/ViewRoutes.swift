@@ -15,6 +15,7 @@ enum ViewRoutes {
             throw HTTPFailure.missing
         }
         try context.allow("GET", "POST")
+        context.router.statistics.viewReads.add()
         var query = context.query
         var keys: [FleeceValue]?
         var queries: [FleeceValue]?

@@ -24,6 +24,8 @@ public final class Router: Sendable {
     public let hooks: Hooks
     /// The replications that `_replicator` and `_replicate` ask for. Those of documents wait until it is started.
     public let replicator: ReplicatorManager
+    /// What was asked and answered since the router was made.
+    public let statistics = ServerStatistics()
     let accounts: Accounts
     /// The threads on which indexes are built and asked.
     let workers = WorkerPool(limit: 8)
@@ -53,6 +55,10 @@ public final class Router: Sendable {
     /// Never throws: what goes wrong is an answer. Of a stream in it, an error on the way means that the body is not complete
     /// and that the connection has to be broken.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
+        await counted(request) { await respondIdentified($0) }
+    }
+
+    private func respondIdentified(_ request: HTTPRequest) async -> HTTPResponse {
         let crossOrigin = CrossOrigin(request, options)
         if let answer = crossOrigin.preflight { return answer }
         var response: HTTPResponse
@@ -72,7 +78,16 @@ public final class Router: Sendable {
 
     /// Answers a request as `user`, whom the caller knows.
     public func respond(to request: HTTPRequest, as user: UserContext) async -> HTTPResponse {
-        await respond(to: request, as: user, by: nil)
+        await counted(request) { await respond(to: $0, as: user, by: nil) }
+    }
+
+    private func counted(
+        _ request: HTTPRequest, _ respond: (HTTPRequest) async -> HTTPResponse
+    ) async -> HTTPResponse {
+        let start = ContinuousClock.now
+        let response = await respond(request)
+        statistics.countRequest(request.method, response.status, took: start.duration(to: .now))
+        return response
     }
 
     private func respond(

@@ -78,9 +78,11 @@ enum DatabaseRoutes {
             return try await DocumentLists.respond(target, path)
         case "_bulk_docs":
             try context.allow("POST")
+            context.router.statistics.bulkRequests.add()
             return try await BulkDocuments.save(target)
         case "_bulk_get":
             try context.allow("POST")
+            context.router.statistics.bulkRequests.add()
             return try await BulkDocuments.get(target)
         case "_changes": return try await ChangesRoutes.respond(target)
         case "_revs_diff", "_missing_revs":

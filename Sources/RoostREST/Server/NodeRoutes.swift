@@ -4,7 +4,10 @@ import RoostWire
 /// `_node/_local/…`: what tools ask of a server's settings and state.
 enum NodeRoutes {
     static func respond(_ context: RequestContext) async throws -> HTTPResponse {
-        try Security.requireServerAdmin(context.user)
+        let isStatistics = context.path.count > 2 && StatisticsRoutes.names.contains(context.path[2])
+        if !isStatistics || !context.user.roles.contains(StatisticsRoutes.role) {
+            try Security.requireServerAdmin(context.user)
+        }
         guard context.path.count > 1, ["_local", "nonode@nohost"].contains(context.path[1]) else {
             throw HTTPFailure(404, "not_found", "no such node")
         }
@@ -20,9 +23,7 @@ enum NodeRoutes {
                 "javascript_engine": ["name": "none", "version": ""],
                 "collation_driver": ["name": "roost", "library_version": ""],
             ])
-        case "_system", "_stats":
-            try context.allow("GET")
-            return context.answer([:])
+        case _ where isStatistics: return try StatisticsRoutes.respond(context)
         default: throw HTTPFailure(404, "not_found", "missing")
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import RoostREST
 import RoostWire
 
 /// One client: reads its requests one after another and answers them.
@@ -11,6 +12,7 @@ actor Connection {
 
     private let channel: SocketChannel
     private let handler: any RequestHandler
+    private let statistics: ServerStatistics
     private let options: ServerOptions
     private let hosts: HostCheck
     private var parser: MessageParser<RequestHead>
@@ -25,11 +27,12 @@ actor Connection {
     let activity: ConnectionActivity
 
     init(
-        _ channel: SocketChannel, _ handler: any RequestHandler, _ options: ServerOptions, _ hosts: HostCheck,
-        _ activity: ConnectionActivity
+        _ channel: SocketChannel, _ handler: any RequestHandler, _ statistics: ServerStatistics,
+        _ options: ServerOptions, _ hosts: HostCheck, _ activity: ConnectionActivity
     ) {
         self.channel = channel
         self.handler = handler
+        self.statistics = statistics
         self.options = options
         self.hosts = hosts
         self.activity = activity
@@ -87,9 +90,9 @@ actor Connection {
         channel.setDeadline(.max)
         var response: HTTPResponse
         if !hosts.permits(head.headers["Host"]) {
-            response = Self.failure(421, "This server does not answer to that name.")
+            response = unasked(421, "This server does not answer to that name.")
         } else if let expectation, expectation.lowercased() != "100-continue" {
-            response = Self.failure(417, "expectation_failed")
+            response = unasked(417, "expectation_failed")
         } else {
             response = await handler.respond(to: request)
         }
@@ -181,7 +184,7 @@ actor Connection {
 
     private func refuse(_ error: WireError) async {
         let start = SocketChannel.now
-        let response = Self.failure(error.status, error.description)
+        let response = unasked(error.status, error.description)
         let (bytes, _, _) = MessageEncoder.head(
             of: response, answering: "GET", minorVersion: 1, keepsAlive: false)
         if case .bytes(let body) = response.body { _ = await send(bytes + body) }
@@ -196,6 +199,12 @@ actor Connection {
         channel.setLongestSilence(Self.longestSilence)
         channel.setDeadline(SocketChannel.now + Self.longestLinger)
         while await channel.read() != nil {}
+    }
+
+    /// An answer that the handler was not asked for.
+    private func unasked(_ status: Int, _ reason: String) -> HTTPResponse {
+        statistics.countAnswer(status)
+        return Self.failure(status, reason)
     }
 
     static func failure(_ status: Int, _ reason: String) -> HTTPResponse {

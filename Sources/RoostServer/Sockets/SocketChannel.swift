@@ -1,4 +1,5 @@
 import Dispatch
+import RoostREST
 import Synchronization
 
 #if canImport(Darwin)
@@ -45,12 +46,14 @@ final class SocketChannel: Sendable {
     /// The peer's address.
     let peer: String
     private let socket: Int32
+    private let statistics: ServerStatistics
     private let readSource: EventSource
     private let writeSource: EventSource
     private let state = Mutex(State())
 
-    init(_ socket: Int32, peer: String, queue: DispatchQueue) {
+    init(_ socket: Int32, peer: String, queue: DispatchQueue, statistics: ServerStatistics) {
         self.socket = socket
+        self.statistics = statistics
         self.peer = peer
         readSource = EventSource.reading(socket, on: queue)
         writeSource = EventSource.writing(socket, on: queue)
@@ -130,6 +133,7 @@ final class SocketChannel: Sendable {
             }
         }
         if case .some = bytes { return bytes }
+        statistics.countReceived(piece.count)
         // A copy of what came only: pieces are kept for longer than buffers.
         return piece.isEmpty ? .none : .some(Array(piece[...]))
     }
@@ -207,7 +211,9 @@ final class SocketChannel: Sendable {
                 }
             }
             switch outcome {
-            case .bytes(let count): done += count
+            case .bytes(let count):
+                done += count
+                statistics.countSent(count)
             case .ended: return false
             case .wouldBlock:
                 await withCheckedContinuation { continuation in

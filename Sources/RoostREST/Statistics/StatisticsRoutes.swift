@@ -1,0 +1,159 @@
+import RoostWire
+
+/// `_stats`, `_system` and `_prometheus` below `_node/_local`: what the server has done and what it uses.
+///
+/// For administrators, and for users with CouchDB's role `_metrics`.
+enum StatisticsRoutes {
+    static let names = ["_stats", "_system", "_prometheus"]
+    static let role = "_metrics"
+
+    static func respond(_ context: RequestContext) throws -> HTTPResponse {
+        try context.allow("GET")
+        switch context.path[2] {
+        case "_stats": return try statistics(context)
+        case "_system" where context.path.count == 3: return context.answer(system(context))
+        case "_prometheus" where context.path.count == 3: return prometheus(context)
+        default: throw HTTPFailure.missing
+        }
+    }
+
+    // MARK: _stats
+
+    /// All figures, or those below the path that follows.
+    private static func statistics(_ context: RequestContext) throws -> HTTPResponse {
+        var json = all(context)
+        for name in context.path.dropFirst(3) {
+            guard case .object(let members) = json, let member = members.first(where: { $0.0 == name }) else {
+                throw HTTPFailure.missing
+            }
+            json = member.1
+        }
+        return context.answer(json)
+    }
+
+    private static func all(_ context: RequestContext) -> JSON {
+        let statistics = context.router.statistics
+        let requests = statistics.requests
+        return [
+            "couchdb": [
+                "httpd": [
+                    "requests": figure(requests.reduce(0) { $0 + $1.count }, "number of HTTP requests"),
+                    "bulk_requests": figure(statistics.bulkRequests.value, "number of bulk requests"),
+                    "view_reads": figure(statistics.viewReads.value, "number of view reads"),
+                ],
+                "httpd_request_methods": .object(
+                    requests.map { ($0.method, figure($0.count, "number of HTTP \($0.method) requests")) }),
+                "httpd_status_codes": .object(
+                    statistics.answers.map {
+                        ("\($0.status)", figure($0.count, "number of HTTP \($0.status) responses"))
+                    }),
+                "open_databases": figure(
+                    context.router.databases.openCount, "number of open databases", kind: "gauge"),
+                "request_time": histogram(
+                    statistics.durations.snapshot, "length of a request until its answer begins, in ms"),
+            ],
+            "roost": [
+                "connections": figure(
+                    statistics.openConnections, "number of open connections", kind: "gauge"),
+                "accepted_connections": figure(
+                    statistics.openedConnections.value, "number of connections so far"),
+                "received_bytes": figure(statistics.receivedBytes.value, "bytes that clients have sent"),
+                "sent_bytes": figure(statistics.sentBytes.value, "bytes that clients were sent"),
+            ],
+        ]
+    }
+
+    private static func figure(_ value: some BinaryInteger, _ what: String, kind: String = "counter") -> JSON
+    {
+        ["value": .number(value), "type": .string(kind), "desc": .string(what)]
+    }
+
+    private static func histogram(_ times: DurationHistogram.Snapshot, _ what: String) -> JSON {
+        let mean = times.count == 0 ? 0 : times.sum / Double(times.count)
+        let value: JSON = [
+            "arithmetic_mean": milliseconds(mean), "median": milliseconds(times.quantile(0.5)),
+            "percentile": .array(
+                [50, 75, 90, 95, 99, 999].map { rank in
+                    // The last one stands for 99.9, as in CouchDB.
+                    let share = rank > 100 ? Double(rank) / 1000 : Double(rank) / 100
+                    return [.number(rank), milliseconds(times.quantile(share))]
+                }),
+            "histogram": .array(
+                zip(DurationHistogram.bounds, times.counts).map { [milliseconds($0), .number($1)] }),
+            "n": .number(times.count),
+        ]
+        return ["value": value, "type": "histogram", "desc": .string(what)]
+    }
+
+    private static func milliseconds(_ seconds: Double) -> JSON {
+        // To the microsecond, without the noise that binary fractions bring.
+        .text(Array("\((seconds * 1_000_000).rounded() / 1000)".utf8))
+    }
+
+    // MARK: _system
+
+    private static func system(_ context: RequestContext) -> JSON {
+        let usage = ProcessUsage.now
+        let statistics = context.router.statistics
+        return [
+            "uptime": .number(statistics.uptime.components.seconds),
+            "memory": ["resident": .number(usage.residentBytes)],
+            "context_switches": .number(usage.contextSwitches),
+            "io_input": .number(statistics.receivedBytes.value),
+            "io_output": .number(statistics.sentBytes.value),
+            "message_queues": [:], "internal_replication_jobs": 0,
+        ]
+    }
+
+    // MARK: _prometheus
+
+    private static func prometheus(_ context: RequestContext) -> HTTPResponse {
+        let statistics = context.router.statistics
+        let requests = statistics.requests
+        let usage = ProcessUsage.now
+        let uptime = statistics.uptime.components
+        var text = PrometheusText()
+        text.add(
+            "couchdb_uptime_seconds", .gauge, "Seconds since the server was started.",
+            "\(Double(uptime.seconds) + Double(uptime.attoseconds / 1_000_000_000_000_000) / 1000)")
+        text.add(
+            "couchdb_httpd_requests_total", .counter, "HTTP requests.",
+            "\(requests.reduce(0) { $0 + $1.count })")
+        text.add(
+            "couchdb_httpd_request_methods", .counter, "HTTP requests by method.", label: "method",
+            requests.map { ($0.method, "\($0.count)") })
+        text.add(
+            "couchdb_httpd_status_codes", .counter, "HTTP responses by status.", label: "code",
+            statistics.answers.map { ("\($0.status)", "\($0.count)") })
+        text.add(
+            "couchdb_httpd_bulk_requests_total", .counter, "Requests to _bulk_docs and _bulk_get.",
+            "\(statistics.bulkRequests.value)")
+        text.add(
+            "couchdb_httpd_view_reads_total", .counter, "Requests to views.", "\(statistics.viewReads.value)")
+        text.add(
+            "couchdb_request_time_seconds", "Time from a request's head to the beginning of its answer.",
+            statistics.durations.snapshot)
+        text.add(
+            "couchdb_open_databases", .gauge, "Databases that are open.",
+            "\(context.router.databases.openCount)")
+        text.add(
+            "roost_open_connections", .gauge, "Connections of clients.", "\(statistics.openConnections)")
+        text.add(
+            "roost_connections_total", .counter, "Connections of clients so far.",
+            "\(statistics.openedConnections.value)")
+        text.add(
+            "roost_received_bytes_total", .counter, "Bytes that clients have sent.",
+            "\(statistics.receivedBytes.value)")
+        text.add(
+            "roost_sent_bytes_total", .counter, "Bytes that clients were sent.",
+            "\(statistics.sentBytes.value)")
+        text.add(
+            "process_resident_memory_bytes", .gauge, "Resident memory size in bytes.",
+            "\(usage.residentBytes)")
+        text.add(
+            "process_cpu_seconds_total", .counter, "Total user and system CPU time spent in seconds.",
+            "\(usage.processorSeconds)")
+        return HTTPResponse(
+            200, headers: ["Content-Type": PrometheusText.contentType], body: .bytes(Array(text.text.utf8)))
+    }
+}
