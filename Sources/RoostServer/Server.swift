@@ -6,7 +6,7 @@ import Synchronization
 /// Listens for clients over HTTP/1.1 and has their requests answered.
 ///
 /// ```swift
-/// let router = Router(try DatabaseManager("databases"), options: routerOptions)
+/// let router = Router(try DatabaseDirectory("databases"), options: routerOptions)
 /// let server = try Server(router)
 /// try await server.run()
 /// ```

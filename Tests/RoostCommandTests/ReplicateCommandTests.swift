@@ -34,7 +34,7 @@ import Testing
         serverOptions.port = 0
         serverOptions.stopSeconds = 1
         let server = try Server(
-            Router(try DatabaseManager(directory.path), options: options), options: serverOptions)
+            Router(try DatabaseDirectory(directory.path), options: options), options: serverOptions)
         let file = directory.path + "-password"
         try "secret words\n".write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -63,7 +63,7 @@ import Testing
 
     @Test func aServersReplicationsAreListed() async throws {
         let directory = Tool()
-        let databases = try RoostREST.DatabaseManager(directory.path)
+        let databases = try DatabaseDirectory(directory.path)
         var options = RouterOptions()
         options.admins = ["anna": "secret words"]
         let router = Router(databases, options: options)

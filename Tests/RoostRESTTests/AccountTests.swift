@@ -107,7 +107,7 @@ import Testing
         func restarted(_ password: String) async throws -> String {
             var options = RouterOptions()
             options.admins = ["anna": password]
-            let router = Router(try DatabaseManager(test.directory), options: options)
+            let router = Router(try DatabaseDirectory(test.directory), options: options)
             var request = HTTPRequest("GET", "/_session", headers: admin)
             request.peer = "192.0.2.1"
             return try await TestRouter.read(await router.respond(to: request)).text

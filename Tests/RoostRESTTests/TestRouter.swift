@@ -30,7 +30,7 @@ final class TestRouter: Sendable {
         options.passwordRounds = 2
         var hooks = Hooks()
         change(&options, &hooks)
-        router = Router(try DatabaseManager(directory), options: options, hooks: hooks)
+        router = Router(try DatabaseDirectory(directory), options: options, hooks: hooks)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }

@@ -37,7 +37,7 @@ final class ScriptRouter: Sendable {
         directory = FileManager.default.temporaryDirectory.path + "/roost-script-\(UUID().uuidString)"
         var hooks = Hooks()
         hooks.languages = [language]
-        router = Router(try DatabaseManager(directory), hooks: hooks)
+        router = Router(try DatabaseDirectory(directory), hooks: hooks)
         try await ask("PUT", "/db")
         try await ask("PUT", "/db/_security", "{}")
     }

@@ -104,7 +104,7 @@ final class TestServer: Sendable {
 
     init(_ change: (inout ServerOptions) -> Void = { _ in }) async throws {
         directory = FileManager.default.temporaryDirectory.path + "/roost-server-\(UUID().uuidString)"
-        router = Router(try DatabaseManager(directory))
+        router = Router(try DatabaseDirectory(directory))
         _ = await router.respond(to: .json("PUT", "/db", ""), as: .admin)
         _ = await router.respond(to: .json("PUT", "/db/_security", "{}"), as: .admin)
         var options = ServerOptions()

@@ -21,7 +21,7 @@ import Testing
         notes = try peers.open("here").defaultCollection
         var options = RouterOptions()
         options.admins = ["anna": "pass word"]
-        router = Router(try DatabaseManager(peers.directory + "/served"), options: options)
+        router = Router(try DatabaseDirectory(peers.directory + "/served"), options: options)
         var serverOptions = ServerOptions()
         serverOptions.port = 0
         serverOptions.stopSeconds = 1

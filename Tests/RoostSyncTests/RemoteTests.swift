@@ -17,7 +17,7 @@ import Testing
     init() async throws {
         peers = try Peers()
         notes = try peers.open("here").defaultCollection
-        let router = Router(try DatabaseManager(peers.directory + "/served"))
+        let router = Router(try DatabaseDirectory(peers.directory + "/served"))
         self.router = router
         let created = await router.respond(to: .json("PUT", "/notes", "{}"), as: .admin)
         try #require(created.status == 201)

@@ -9,12 +9,12 @@ import Testing
 /// Replications that documents of `_replicator` and requests ask for, through the router.
 @Suite struct ReplicatorManagerTests {
     private let peers: Peers
-    private let databases: RoostREST.DatabaseManager
+    private let databases: DatabaseDirectory
     private let router: Router
 
     init() throws {
         peers = try Peers()
-        databases = try RoostREST.DatabaseManager(peers.directory + "/served")
+        databases = try DatabaseDirectory(peers.directory + "/served")
         router = Router(databases)
         for name in ["a", "b"] { try databases.create(name) }
     }

@@ -49,7 +49,7 @@ enum ServeCommand: Command {
         routing.origins = list(invocation.string("--origins"))
         let administrator = try administrator(invocation)
         routing.admins = [administrator.name: administrator.password]
-        let router = Router(try DatabaseManager(invocation[0]), options: routing, hooks: hooks)
+        let router = Router(try DatabaseDirectory(invocation[0]), options: routing, hooks: hooks)
         let server = try Server(router, options: options)
         try Waiting.result { await router.replicator.start() }
         Console.print("roost serves \(server.url)")

@@ -79,7 +79,7 @@ final class Accounts: Sendable {
     // MARK: Requests
 
     /// - Throws: 401 for credentials that are wrong, 403 after too many of them.
-    func identify(_ request: HTTPRequest, _ databases: DatabaseManager) async throws -> Identity {
+    func identify(_ request: HTTPRequest, _ databases: DatabaseDirectory) async throws -> Identity {
         if let authorization = request.headers["Authorization"],
             authorization.lowercased().hasPrefix("basic ")
         {
@@ -103,7 +103,7 @@ final class Accounts: Sendable {
     }
 
     /// The field that begins a session of a user.
-    func cookie(_ name: String, _ databases: DatabaseManager) throws -> String {
+    func cookie(_ name: String, _ databases: DatabaseDirectory) throws -> String {
         guard let user = try user(name, databases) else { return SessionCookie.cleared }
         return cookie(name, user.sessionKey)
     }
@@ -117,7 +117,7 @@ final class Accounts: Sendable {
     ///
     /// - Throws: 401, or 403 after too many wrong ones from `peer`.
     func logIn(
-        _ name: String, _ password: String, from peer: String, _ databases: DatabaseManager
+        _ name: String, _ password: String, from peer: String, _ databases: DatabaseDirectory
     ) async throws -> UserContext {
         let attempt = "\(name)\n\(peer)"
         let now = Self.now
@@ -158,7 +158,7 @@ final class Accounts: Sendable {
     }
 
     private func verify(
-        _ name: String, _ password: String, _ code: [UInt8], _ databases: DatabaseManager
+        _ name: String, _ password: String, _ code: [UInt8], _ databases: DatabaseDirectory
     ) async throws -> UserContext? {
         if let admin = admins[name] {
             return constantTimeEqual(admin, code) ? UserContext(name: name, roles: ["_admin"]) : nil
@@ -172,7 +172,7 @@ final class Accounts: Sendable {
     func forget() { state.withLock { $0.verified.removeAll() } }
 
     private func user(
-        _ name: String, _ databases: DatabaseManager
+        _ name: String, _ databases: DatabaseDirectory
     ) throws -> KnownUser? {
         if let key = adminSessionKeys[name] {
             return KnownUser(

@@ -27,7 +27,7 @@ struct ServedDatabase: Sendable {
     ///
     /// - Parameter creating: Whether it is made where there is none.
     static func collection(
-        of name: DatabaseName, in databases: DatabaseManager, creating: Bool
+        of name: DatabaseName, in databases: DatabaseDirectory, creating: Bool
     ) throws -> DocumentCollection? {
         guard let database = try databases.open(name, creating: creating) else { return nil }
         guard let place = name.collection else { return try database.defaultCollection }

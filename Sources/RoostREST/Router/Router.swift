@@ -6,7 +6,7 @@ import RoostWire
 /// CouchDB's API as a function from a request to a response, without a socket anywhere.
 ///
 /// ```swift
-/// let router = Router(try DatabaseManager("databases"))
+/// let router = Router(try DatabaseDirectory("databases"))
 /// let response = await router.respond(to: .get("/notes/_changes?since=0"), as: .admin)
 /// ```
 ///
@@ -17,7 +17,7 @@ public final class Router: Sendable {
     static let apiVersion = "3.5.0"
 
     /// The databases that are served.
-    public let databases: DatabaseManager
+    public let databases: DatabaseDirectory
     /// What is permitted.
     public let options: RouterOptions
     /// The app's own functions.
@@ -32,7 +32,7 @@ public final class Router: Sendable {
 
     /// A router for these databases.
     public init(
-        _ databases: DatabaseManager, options: RouterOptions = RouterOptions(), hooks: Hooks = Hooks()
+        _ databases: DatabaseDirectory, options: RouterOptions = RouterOptions(), hooks: Hooks = Hooks()
     ) {
         self.databases = databases
         self.options = options

@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: 0..<40 as Range<UInt64>)
     func nothingThatIsHereIsHarmed(seed: UInt64) async throws {
         let peers = try Peers()
-        let router = Router(try RoostREST.DatabaseManager(peers.directory + "/served"))
+        let router = Router(try DatabaseDirectory(peers.directory + "/served"))
         let theirs = try router.databases.create("db").defaultCollection
         for number in 0..<6 {
             try theirs.put("n\(number)", #"{"n":[\#(number),{"a":"b"}]}"#)

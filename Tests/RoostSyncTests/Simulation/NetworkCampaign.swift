@@ -8,13 +8,13 @@ import RoostREST
 final class NetworkCampaign {
     /// A server with one database, which is edited here and replicated from elsewhere.
     private final class Peer {
-        private let databases: RoostREST.DatabaseManager
+        private let databases: DatabaseDirectory
         let router: Router
 
         init(_ directory: String) throws {
-            var options = RoostREST.DatabaseManager.Options()
+            var options = DatabaseDirectory.Options()
             options.database.durability = .relaxed(interval: 3600)
-            databases = try RoostREST.DatabaseManager(directory, options: options)
+            databases = try DatabaseDirectory(directory, options: options)
             router = Router(databases)
             try databases.create("db")
         }

@@ -8,7 +8,7 @@ import Synchronization
 /// too many are open.
 ///
 /// Each is a directory of its own, `NAME.roost`, its name percent-encoded. It may be used from any thread.
-public final class DatabaseManager: Sendable {
+public final class DatabaseDirectory: Sendable {
     /// How the databases are opened, and how many at a time.
     public struct Options: Sendable {
         /// How each database is opened.
