@@ -184,6 +184,116 @@ import Testing
         #expect(document.text.contains(#""encoding":"gzip","encoded_length":\#(gzip.count)"#))
     }
 
+    private static let gzip = Array(
+        Data(base64Encoded: "H4sIAAAAAAACA6vKLChITVEoSa0oAQC1v+6XCwAAAA==") ?? Data())
+    /// The MD5 of that, as base64.
+    private static let gzipMD5 = "g3c/fHDOvD/3KxND1aPNCw=="
+
+    /// "zipped text", put as gzip.
+    private func zipped() async throws -> TestRouter {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        let put = await test.router.respond(
+            to: HTTPRequest(
+                "PUT", "/db/a/f.txt", headers: ["Content-Type": "text/plain", "Content-Encoding": "gzip"],
+                body: BytesBody(Self.gzip)), as: .admin)
+        #expect(put.status == 201)
+        return test
+    }
+
+    private func get(
+        _ test: TestRouter, _ headers: HTTPHeaders, at target: String = "/db/a/f.txt", method: String = "GET"
+    ) async -> HTTPResponse {
+        await test.router.respond(to: HTTPRequest(method, target, headers: headers), as: .admin)
+    }
+
+    @Test func gzipIsServedToThoseWhoTakeIt() async throws {
+        let test = try await zipped()
+        let plain = await get(test, [:])
+        let zipped = await get(test, ["Accept-Encoding": "deflate, gzip"])
+        #expect(try await plain.bytes() == Array("zipped text".utf8))
+        #expect(try await zipped.bytes() == Self.gzip)
+        #expect((plain.headers["Content-Encoding"], plain.headers["Accept-Ranges"]) == (nil, "bytes"))
+        #expect(
+            (zipped.headers["Content-Encoding"], zipped.headers["Accept-Ranges"]) == ("gzip", "none"))
+        for response in [plain, zipped] {
+            #expect(response.headers["Vary"] == "Accept-Encoding")
+            #expect(response.headers["Content-Type"] == "text/plain")
+        }
+        #expect(zipped.headers["ETag"] == "\"\(Self.gzipMD5)\"")
+        // Each form has a tag, and none is taken for the other.
+        let (tag, zippedTag) = (plain.headers["ETag"] ?? "", zipped.headers["ETag"] ?? "")
+        #expect(tag != zippedTag)
+        #expect(await get(test, ["If-None-Match": tag]).status == 304)
+        #expect(await get(test, ["If-None-Match": zippedTag]).status == 200)
+        #expect(await get(test, ["Accept-Encoding": "gzip", "If-None-Match": zippedTag]).status == 304)
+        #expect(await get(test, ["Accept-Encoding": "gzip", "If-None-Match": tag]).status == 200)
+        // A HEAD tells the length of what a GET sends.
+        let head = await get(test, ["Accept-Encoding": "gzip"], method: "HEAD")
+        guard case .stream(_, let length) = head.body else {
+            Issue.record("no length")
+            return
+        }
+        #expect(length == UInt64(Self.gzip.count) && head.headers["Content-Encoding"] == "gzip")
+    }
+
+    @Test func rangesAreOfTheContent() async throws {
+        let test = try await zipped()
+        let part = await get(test, ["Range": "bytes=7-"])
+        #expect(try await part.bytes() == Array("text".utf8))
+        #expect((part.status, part.headers["Content-Range"]) == (206, "bytes 7-10/11"))
+        // Of the gzip there are none, as in CouchDB.
+        let whole = await get(test, ["Range": "bytes=7-", "Accept-Encoding": "gzip"])
+        let sent = try await whole.bytes()
+        #expect(whole.status == 200 && sent == Self.gzip)
+        let refused = await get(test, ["Range": "bytes=0-5", "Accept-Encoding": "identity, *;q=0"])
+        let beginning = try await refused.bytes()
+        #expect(refused.status == 206 && beginning == Array("zipped".utf8))
+    }
+
+    /// Content that is not stored as gzip is never sent as such.
+    @Test func whatIsNoGzipIsSentAsItIs() async throws {
+        let (test, _) = try await filled()
+        let whole = await get(test, ["Accept-Encoding": "gzip"], at: "/db/a/dir/f.txt")
+        #expect(try await whole.bytes() == Array("hello world".utf8))
+        #expect(whole.headers["Content-Encoding"] == nil && whole.headers["Vary"] == nil)
+    }
+
+    /// Parts are gzip for those who asked what is said of it, and plain for others.
+    @Test func partsAreGzipWhereThatIsSaid() async throws {
+        let test = try await zipped()
+        let asked = "/db/a?attachments=true&att_encoding_info=true"
+        let related = await get(test, ["Accept": "multipart/related"], at: asked)
+        let bytes = try await related.bytes()
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("Content-Encoding: gzip\r\n"))
+        #expect(text.contains("Content-Length: \(Self.gzip.count)\r\n"))
+        #expect(
+            text.contains(
+                #""digest":"md5-\#(Self.gzipMD5)","length":11,"follows":true,"encoding":"gzip","encoded_length":\#(Self.gzip.count)}"#
+            ))
+        // What was read can be written elsewhere, and is the same gzip there.
+        try await test.ask("PUT", "/copy")
+        let put = await test.router.respond(
+            to: HTTPRequest(
+                "PUT", "/copy/a?new_edits=false",
+                headers: ["Content-Type": related.headers["Content-Type"] ?? ""], body: BytesBody(bytes)),
+            as: .admin)
+        #expect(put.status == 201)
+        let copy = await get(test, ["Accept-Encoding": "gzip"], at: "/copy/a/f.txt")
+        #expect(try await copy.bytes() == Self.gzip)
+        // Not told, not sent.
+        let plain = try await test.ask(
+            "GET", "/db/a?attachments=true", headers: ["Accept": "multipart/related"])
+        #expect(plain.text.contains("zipped text") && !plain.text.contains("encod"))
+        // In the text itself contents are as they are.
+        let inline = try await test.ask("GET", asked, headers: ["Accept": "application/json"])
+        #expect(inline.text.contains(#""data":"emlwcGVkIHRleHQ=""#) && !inline.text.contains("encod"))
+        let mixed = await get(
+            test, ["Accept": "multipart/mixed"], at: "/db/a?open_revs=all&att_encoding_info=true")
+        #expect(String(decoding: try await mixed.bytes(), as: UTF8.self).contains("Content-Encoding: gzip"))
+    }
+
     /// Two clients' gzips of the same content differ, and the store keeps one of them, or the content as it is.
     @Test func aPartIsItsOwnGzipWhateverIsKept() async throws {
         let (test, _) = try await filled()

@@ -37,6 +37,18 @@ import Testing
         #expect(MediaType.accepts(nil, "multipart/mixed"))
     }
 
+    @Test(arguments: [
+        ([], false), ([""], false), (["gzip"], true), (["x-gzip"], true), (["GZip"], true),
+        (["deflate, gzip;q=0.5"], true), (["gzip;q=0"], false), (["gzip; q=0.000"], false),
+        (["br", "gzip"], true), (["*"], true), (["*;q=0"], false), (["gzip;q=0, *"], false),
+        (["*, gzip;q=0"], false), (["identity;q=1, *;q=0"], false), (["*;q=0, gzip"], true),
+        (["gzipped"], false), (["gzip;q=x"], false), ([";,;q=1"], false),
+    ])
+    func readsAcceptedCodings(fields: [String], accepts: Bool) {
+        let headers = HTTPHeaders(fields.map { ("Accept-Encoding", $0) })
+        #expect(headers.acceptsCoding("gzip") == accepts)
+    }
+
     @Test func decodesPercentEscapes() throws {
         #expect(PercentEncoding.decode("a%2Fb+%C3%A9") == "a/b+é")
         #expect(PercentEncoding.decode("a+b", plusIsSpace: true) == "a b")

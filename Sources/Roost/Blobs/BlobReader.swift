@@ -12,6 +12,16 @@ public final class BlobReader {
     /// The length of the content in bytes.
     public var length: UInt64 { reader.length }
 
+    /// How many bytes are stored where the content is stored as gzip; else `nil`.
+    package var gzipLength: UInt64? { reader.encoding == .gzip ? reader.storedLength : nil }
+
+    /// Reads what is stored at `offset`, gzip where it is; returns how many bytes were read, fewer than asked at the end only.
+    package func readStored(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(DatabaseError) -> Int {
+        try blobCall { () throws(BlobError) in unsafe try reader.readStored(into: buffer, at: offset) }
+    }
+
     /// The offset of the byte that is read next; setting it seeks.
     public var position: UInt64 {
         get { reader.position }

@@ -19,14 +19,25 @@ enum AttachmentRoutes {
         let context = target.context
         let document = try DocumentReading.document(id, context.query, try target.collection.snapshot())
         guard let attachment = document.attachments[name] else { throw HTTPFailure.noAttachment }
-        let tag = "\"\(DocumentText.digest(attachment).drop { $0 != "-" }.dropFirst())\""
-        let headers: HTTPHeaders = [
+        let database = target.served.database
+        let gzip = try StoredGzip(attachment, in: database)
+        let sendsGzip = gzip != nil && context.headers.acceptsCoding("gzip")
+        // What is sent has a tag of its own in either form.
+        let digest = sendsGzip ? gzip?.md5 ?? "" : DocumentText.digest(attachment)
+        let tag = "\"\(digest.drop { $0 != "-" }.dropFirst())\""
+        var headers: HTTPHeaders = [
             "Content-Type": attachment.contentType ?? "application/octet-stream", "ETag": tag,
-            "Accept-Ranges": "bytes",
+            "Accept-Ranges": sendsGzip ? "none" : "bytes",
             // What somebody stored must not run as a page of this server.
             "Content-Security-Policy": "sandbox", "Content-Disposition": ContentDisposition.attachment(name),
         ]
+        if gzip != nil { headers["Vary"] = "Accept-Encoding" }
         if context.matches(tag) { return HTTPResponse(304, headers: headers) }
+        if let gzip, sendsGzip {
+            headers["Content-Encoding"] = "gzip"
+            return HTTPResponse(
+                200, headers: headers, body: .stream(BlobBody(database, gzip), length: gzip.length))
+        }
         var response = HTTPResponse(200, headers: headers)
         var range = 0..<attachment.length
         switch ByteRange(context.headers["Range"], length: attachment.length) {
@@ -42,7 +53,7 @@ enum AttachmentRoutes {
                 headers: ["Content-Range": "bytes */\(attachment.length)"])
         }
         response.body = .stream(
-            BlobBody(target.served.database, attachment.digest, range), length: UInt64(range.count))
+            BlobBody(database, attachment, range), length: UInt64(range.count))
         return response
     }
 

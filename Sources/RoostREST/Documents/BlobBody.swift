@@ -9,28 +9,60 @@ actor BlobBody: BodyStream {
 
     private let database: Database
     private let digest: String
+    /// Whether the gzip is read that the content is stored as.
+    private let asGzip: Bool
     private var left: Range<UInt64>
     private var reader: BlobReader?
 
-    init(_ database: Database, _ digest: String, _ range: Range<UInt64>) {
+    /// The content of an attachment, or a part of it.
+    init(_ database: Database, _ attachment: Attachment, _ range: Range<UInt64>? = nil) {
         self.database = database
-        self.digest = digest
-        left = range
+        digest = attachment.digest
+        asGzip = false
+        left = range ?? 0..<attachment.length
+    }
+
+    /// The gzip that an attachment is stored as.
+    init(_ database: Database, _ gzip: StoredGzip) {
+        self.database = database
+        digest = gzip.digest
+        asGzip = true
+        left = 0..<gzip.length
     }
 
     func next() throws -> [UInt8]? {
         guard !left.isEmpty else { return nil }
         guard let reader = try reader ?? database.blobReader(digest) else { throw HTTPFailure.noAttachment }
         self.reader = reader
-        reader.position = left.lowerBound
         let count = Int(min(UInt64(Self.pieceSize), UInt64(left.count)))
         var bytes = [UInt8](repeating: 0, count: count)
-        let found = unsafe try bytes.withUnsafeMutableBytes { unsafe try reader.read(into: $0) }
+        let found = unsafe try bytes.withUnsafeMutableBytes { buffer in
+            if asGzip { return unsafe try reader.readStored(into: buffer, at: left.lowerBound) }
+            reader.position = left.lowerBound
+            return unsafe try reader.read(into: buffer)
+        }
         guard found == count else {
             throw HTTPFailure(500, "unknown_error", "An attachment is shorter than it was.")
         }
         left = left.lowerBound + UInt64(count)..<left.upperBound
         return bytes
+    }
+}
+
+/// The gzip that the content of an attachment is stored as.
+struct StoredGzip: Sendable {
+    /// That of the content.
+    let digest: String
+    let length: UInt64
+    /// `md5-` and base64.
+    let md5: String
+
+    /// - Returns: `nil` for content that is stored as it is, or as another gzip than the document knows.
+    init?(_ attachment: Attachment, in database: Database) throws {
+        guard let length = attachment.encodedLength, let md5 = attachment.encodedMD5,
+            try database.blobReader(attachment.digest)?.gzipLength == length
+        else { return nil }
+        (digest, self.length, self.md5) = (attachment.digest, length, md5)
     }
 }
 

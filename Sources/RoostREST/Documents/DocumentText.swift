@@ -112,13 +112,22 @@ struct DocumentText: Sendable {
         (attachments || attachmentsFollow) && attachment.revisionPosition > attachmentsSince
     }
 
+    /// The gzip that is sent of an attachment beside the text; `nil` where its content is sent as it is. Who did not ask for
+    /// what is said of it gets none: clients take the length for that of what they get.
+    func sentGzip(_ attachment: Attachment, _ database: Database) throws -> StoredGzip? {
+        guard encodingInfo, attachmentsFollow, sends(attachment) else { return nil }
+        return try StoredGzip(attachment, in: database)
+    }
+
     private func list(_ document: Document, _ database: Database) throws -> JSON {
         var members: [(String, JSON)] = []
         for (name, attachment) in Self.ordered(document) {
+            let gzip = try sentGzip(attachment, database)
             var fields: [(String, JSON)] = [
                 ("content_type", .string(attachment.contentType ?? "application/octet-stream")),
                 ("revpos", .number(attachment.revisionPosition)),
-                ("digest", .string(Self.digest(attachment))),
+                // Of what is sent, which CouchDB compares it with.
+                ("digest", .string(gzip?.md5 ?? Self.digest(attachment))),
             ]
             if !sends(attachment) {
                 fields += [("length", .number(attachment.length)), ("stub", true)]
@@ -127,6 +136,7 @@ struct DocumentText: Sendable {
                 }
             } else if attachmentsFollow {
                 fields += [("length", .number(attachment.length)), ("follows", true)]
+                if let gzip { fields += [("encoding", "gzip"), ("encoded_length", .number(gzip.length))] }
             } else {
                 guard let reader = try database.blobReader(attachment) else { throw HTTPFailure.noAttachment }
                 fields.append(("data", .string(Base64.encode(try reader.readAll()))))

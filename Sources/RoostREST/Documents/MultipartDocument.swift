@@ -98,16 +98,17 @@ enum MultipartDocument {
         let boundary = RandomText.hexadecimal(bytes: 16)
         var parts = [MultipartBody.Part(headers: ["Content-Type": "application/json"], body: .bytes(json))]
         for (name, attachment) in sent {
-            parts.append(
-                MultipartBody.Part(
-                    headers: [
-                        "Content-Disposition": ContentDisposition.attachment(name),
-                        "Content-Type": attachment.contentType ?? "application/octet-stream",
-                        "Content-Length": String(attachment.length),
-                    ],
-                    body: .stream(
-                        BlobBody(served.database, attachment.digest, 0..<attachment.length),
-                        length: attachment.length)))
+            let gzip = try text.sentGzip(attachment, served.database)
+            let length = gzip?.length ?? attachment.length
+            var headers: HTTPHeaders = [
+                "Content-Disposition": ContentDisposition.attachment(name),
+                "Content-Type": attachment.contentType ?? "application/octet-stream",
+                "Content-Length": String(length),
+            ]
+            if gzip != nil { headers["Content-Encoding"] = "gzip" }
+            let body =
+                gzip.map { BlobBody(served.database, $0) } ?? BlobBody(served.database, attachment)
+            parts.append(MultipartBody.Part(headers: headers, body: .stream(body, length: length)))
         }
         return MultipartBody.Part(
             headers: ["Content-Type": "multipart/related; boundary=\"\(boundary)\""],

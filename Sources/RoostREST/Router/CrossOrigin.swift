@@ -52,7 +52,7 @@ struct CrossOrigin {
     func mark(_ response: inout HTTPResponse) {
         guard isListed, let origin else { return }
         response.headers["Access-Control-Allow-Origin"] = origin
-        response.headers["Vary"] = "Origin"
+        response.headers.add("Vary", "Origin")
         if options.allowsCredentials { response.headers["Access-Control-Allow-Credentials"] = "true" }
         response.headers["Access-Control-Expose-Headers"] =
             "content-type, cache-control, accept-ranges, etag, server, x-couch-request-id"

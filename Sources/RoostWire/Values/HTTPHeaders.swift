@@ -46,6 +46,23 @@ public struct HTTPHeaders: Sendable, Equatable {
         }
     }
 
+    /// Whether a client that sent these fields takes a content coding (RFC 9110, section 12.5.3). One that sent none gets what
+    /// has none.
+    public func acceptsCoding(_ coding: String) -> Bool {
+        var accepted: Bool?
+        for element in all("Accept-Encoding").flatMap({ $0.split(separator: ",") }) {
+            let parts = element.split(separator: ";").map { Self.trimmed($0).lowercased() }
+            guard let name = parts.first else { continue }
+            let isRefused = parts.dropFirst().contains { parameter in
+                let pair = parameter.split(separator: "=").map { Self.trimmed($0) }
+                return pair.count == 2 && pair[0] == "q" && !(Double(pair[1]).map { $0 > 0 } ?? false)
+            }
+            if name == coding || name == "x-\(coding)" { return !isRefused }
+            if name == "*" { accepted = !isRefused }
+        }
+        return accepted ?? false
+    }
+
     /// Whether both are the same ASCII text but for upper and lower case.
     package static func areEqual(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
         left.utf8.count == right.utf8.count
