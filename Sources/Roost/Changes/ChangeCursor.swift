@@ -8,6 +8,12 @@ public final class ChangeCursor {
     private let cursor: Cursor
     private let descending: Bool
 
+    /// Over the changes before `sequence`, newest first.
+    init(_ changes: TreeView, before sequence: UInt64) {
+        cursor = changes.cursor(KeyRange(upper: Key(Sequences.key(sequence))))
+        descending = true
+    }
+
     init(_ changes: TreeView, since sequence: UInt64, descending: Bool) {
         let isPastAll = sequence == .max
         cursor = changes.cursor(
@@ -42,6 +48,11 @@ extension CollectionSnapshot {
         -> ChangeCursor
     {
         ChangeCursor(try reader.changes, since: sequence, descending: descending)
+    }
+
+    /// A cursor over the changes before `sequence`, newest first.
+    package func changeCursor(before sequence: UInt64) throws(DatabaseError) -> ChangeCursor {
+        ChangeCursor(try reader.changes, before: sequence)
     }
 
     /// The changes after `sequence`, oldest first unless `descending`, at most `limit` of them.

@@ -69,6 +69,23 @@ extension CollectionSnapshot {
         DocumentCursor(try reader.documents, selection)
     }
 
+    /// How many documents `selection` tells, whatever its skip and limit. O(log n) while no document is deleted, otherwise one look
+    /// at each in the range.
+    package func count(of selection: DocumentSelection) throws(DatabaseError) -> Int {
+        let deleted = try deletedCount
+        if selection.includesDeleted || deleted == 0 {
+            let documents = try reader.documents
+            let count = try engine { () throws(StoreError) in try documents.count(in: selection.range) }
+            return Int(clamping: count)
+        }
+        var all = selection
+        (all.skip, all.limit) = (0, .max)
+        let cursor = try cursor(all)
+        var count = 0
+        while try cursor.nextChange() != nil { count += 1 }
+        return count
+    }
+
     /// The documents that `selection` tells, all in memory at once. For large collections take ``cursor(_:)``.
     public func documents(_ selection: DocumentSelection) throws(DatabaseError) -> [Document] {
         let cursor = try cursor(selection)

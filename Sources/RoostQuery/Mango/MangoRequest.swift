@@ -117,6 +117,28 @@ struct MangoRequest {
     }
 }
 
+/// The documents that a selector matches, one after another. Use it from one thread at a time.
+package final class MangoCursor {
+    private let fields: [[Step]]?
+    private let rows: RowsCursor
+    /// Whether the request asks for figures to be shown.
+    package let wantsStatistics: Bool
+
+    fileprivate init(_ request: MangoRequest, _ rows: RowsCursor) {
+        fields = request.fields
+        wantsStatistics = request.withStatistics
+        self.rows = rows
+    }
+
+    /// The next document, or the fields of it that are asked for; `nil` after the last.
+    package func next() throws(DatabaseError) -> DocumentValue? {
+        try rows.next().map { DocumentCollection.document($0, fields) }
+    }
+
+    /// How many documents were looked at until now.
+    package var documentsExamined: Int { rows.documentsRead }
+}
+
 /// The documents that a selector matched.
 public struct MangoResult: Sendable {
     /// Each document, or the fields asked for, with `_id` and `_rev` as CouchDB has them.
@@ -136,18 +158,21 @@ extension DocumentCollection {
     ///
     /// - Throws: `invalidQuery` for a request that is malformed; what reading throws.
     public func find(_ request: DocumentValue) throws(DatabaseError) -> MangoResult {
-        let (mango, query) = try prepareFind(request)
-        let cursor = try query.cursor()
+        let cursor = try findCursor(request) { false }
         var documents: [DocumentValue] = []
-        while let row = try cursor.next() {
-            var document = DocumentValue(row[2]) ?? [:]
-            document["_id"] = DocumentValue(row[0])
-            document["_rev"] = DocumentValue(row[1])
-            documents.append(mango.fields.map { Self.fields($0, of: document) } ?? document)
-        }
+        while let document = try cursor.next() { documents.append(document) }
         return MangoResult(
-            documents: documents, documentsExamined: cursor.documentsRead,
-            wantsStatistics: mango.withStatistics)
+            documents: documents, documentsExamined: cursor.documentsExamined,
+            wantsStatistics: cursor.wantsStatistics)
+    }
+
+    /// As ``find(_:)``, one document after another, until `isCancelled` says that nobody wants them any more; it is asked now and
+    /// then.
+    package func findCursor(
+        _ request: DocumentValue, isCancelled: @escaping () -> Bool
+    ) throws(DatabaseError) -> MangoCursor {
+        let (mango, query) = try prepareFind(request)
+        return MangoCursor(mango, try query.cursor(isCancelled: isCancelled))
     }
 
     /// How ``find(_:)`` would look for documents now; nothing of it is done.
@@ -169,6 +194,14 @@ extension DocumentCollection {
     /// The documents that a Mango request in JSON matches: see ``find(_:)``.
     public func find(json: String) throws(DatabaseError) -> MangoResult {
         try find(try DocumentValue(json: json))
+    }
+
+    /// The document of a row, or the fields of it that are asked for.
+    fileprivate static func document(_ row: Row, _ fields: [[Step]]?) -> DocumentValue {
+        var document = DocumentValue(row[2]) ?? [:]
+        document["_id"] = DocumentValue(row[0])
+        document["_rev"] = DocumentValue(row[1])
+        return fields.map { self.fields($0, of: document) } ?? document
     }
 
     /// Exactly these fields; a path makes the objects on its way.

@@ -115,17 +115,27 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
 
     /// The groups that `query` tells.
     public func groups(_ query: ViewQuery, at snapshot: CollectionSnapshot? = nil) throws -> [ViewGroup] {
+        try groups(query, at: snapshot, from: nil, limit: .max).groups
+    }
+
+    /// As ``groups(_:at:)``, at most `limit` of them.
+    ///
+    /// - Parameter place: where to go on, as of the same snapshot.
+    /// - Returns: the groups, and where to go on; `nil` when these were the last.
+    package func groups(
+        _ query: ViewQuery, at snapshot: CollectionSnapshot?, from place: GroupPlace?, limit: Int
+    ) throws -> (groups: [ViewGroup], next: GroupPlace?) {
         var query = query
         query.reduces = true
         return try read(query, at: snapshot) { reader in
             var groups: [ViewGroup] = []
-            try reader.forEachGroup { key, value in
+            let next = try reader.forEachGroup(from: place, limit: limit) { key, value in
                 groups.append(
                     ViewGroup(
                         key: key.map { FleeceDocument(trusting: $0).root },
                         value: FleeceDocument(trusting: value).root))
             }
-            return groups
+            return (groups, next)
         }
     }
 

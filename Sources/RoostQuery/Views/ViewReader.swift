@@ -110,12 +110,22 @@ struct ViewReader {
     // MARK: Reducing
 
     /// Calls `body` with the key, `nil` for all rows together, and the result of each group, as Fleece bodies.
-    func forEachGroup(_ body: (_ key: [UInt8]?, _ value: [UInt8]) throws -> Void) throws {
-        guard let reduction = core.reduction else { return }
-        var skipped = query.skip
-        var left = query.limit
-        for range in try ranges() {
-            var rest = range
+    ///
+    /// - Parameters:
+    ///   - place: where to go on; the query's `skip` counts at the beginning only.
+    ///   - limit: how many groups at most, besides the query's own limit.
+    /// - Returns: where to go on; `nil` when these were all.
+    @discardableResult
+    func forEachGroup(
+        from place: GroupPlace? = nil, limit: Int = .max,
+        _ body: (_ key: [UInt8]?, _ value: [UInt8]) throws -> Void
+    ) throws -> GroupPlace? {
+        guard let reduction = core.reduction else { return nil }
+        var skipped = place == nil ? query.skip : 0
+        var left = place?.left ?? query.limit
+        var count = 0
+        for (number, range) in try ranges().enumerated().dropFirst(place?.range ?? 0) {
+            var rest = number == place?.range ? place?.rest ?? range : range
             while left > 0, let group = try nextGroup(in: rest) {
                 try Task.checkCancellation()
                 rest =
@@ -127,10 +137,13 @@ struct ViewReader {
                 } else if let value = try index.reduce(in: group.range) {
                     try body(group.key, reduction.result(value))
                     left -= 1
+                    count += 1
                 }
                 if group.key == nil { break }
+                if count == limit { return GroupPlace(range: number, rest: rest, left: left) }
             }
         }
+        return nil
     }
 
     /// The group that comes next.

@@ -26,8 +26,10 @@ actor ChangesBody: BodyStream {
     private let workers: WorkerPool
     private let clock = ContinuousClock()
     private var phase = Phase.beginning
-    /// The sequence up to which changes were told or passed over.
+    /// The sequence up to which changes were told or passed over; going backwards, that from which on they were.
     private var place: UInt64
+    /// Whether a feed that goes backwards has come to the beginning, where it ends, whatever feed it is.
+    private var isAtBeginning = false
     /// The end of a feed that does not wait.
     private let last: UInt64
     private var left: Int
@@ -40,7 +42,7 @@ actor ChangesBody: BodyStream {
         self.workers = workers
         self.query = query
         self.last = last
-        place = query.since
+        place = query.descending ? last + 1 : query.since
         left = query.limit
         lastRow = clock.now
         lastPiece = lastRow
@@ -75,7 +77,7 @@ actor ChangesBody: BodyStream {
                     lastPiece = clock.now
                     return bytes
                 }
-                if place > before { continue }
+                if place != before { continue }
                 if let bytes = try await wait(alarm) { return bytes }
             }
             return nil
@@ -100,9 +102,10 @@ actor ChangesBody: BodyStream {
 
     /// The feed's end, where it has come.
     private func endIfDone() throws -> [UInt8]? {
+        guard !query.descending else { return left == 0 || isAtBeginning ? try ending() : nil }
         let isDone =
             switch query.feed {
-            case .normal: left == 0 || place >= last || query.descending
+            case .normal: left == 0 || place >= last
             case .longpoll: count > 0 || left == 0
             case .continuous, .eventSource: left == 0
             }
@@ -137,10 +140,10 @@ actor ChangesBody: BodyStream {
         var bytes: [UInt8] = []
         let isNormal = query.feed == .normal
         var looked = 0
-        let cursor = try snapshot.changeCursor(since: place, descending: query.descending)
-        // One that goes backwards has no place to go on from.
-        while left > 0, query.descending || bytes.count < Self.pieceSize && looked < Self.pageSize {
+        let cursor = try Self.cursor(snapshot, query, place)
+        while left > 0, bytes.count < Self.pieceSize, looked < Self.pageSize {
             guard let change = try cursor.next() else {
+                isAtBeginning = query.descending
                 if !query.descending { place = max(place, isNormal ? last : snapshot.lastSequence) }
                 break
             }
@@ -151,7 +154,7 @@ actor ChangesBody: BodyStream {
             let verdict = chosen?[change.sequence]
             if chosen != nil, verdict == nil { break }
             looked += 1
-            if !query.descending { place = change.sequence }
+            place = change.sequence
             if query.activeOnly, change.isDeleted { continue }
             if let verdict {
                 guard verdict else { continue }
@@ -165,14 +168,22 @@ actor ChangesBody: BodyStream {
         return bytes
     }
 
+    /// The changes that come next.
+    private static func cursor(
+        _ snapshot: CollectionSnapshot, _ query: ChangesQuery, _ place: UInt64
+    ) throws -> ChangeCursor {
+        query.descending
+            ? try snapshot.changeCursor(before: place) : try snapshot.changeCursor(since: place)
+    }
+
     /// Asks the filter about the changes that come next.
     private func choose(_ snapshot: CollectionSnapshot) async throws -> [UInt64: Bool] {
         let (query, place) = (query, place)
         return try await workers.run {
-            let cursor = try snapshot.changeCursor(since: place, descending: query.descending)
+            let cursor = try Self.cursor(snapshot, query, place)
             var sequences: [UInt64] = []
             var documents: [Document] = []
-            while query.descending || documents.count < Self.batchSize, let change = try cursor.next() {
+            while documents.count < Self.batchSize, let change = try cursor.next() {
                 sequences.append(change.sequence)
                 documents.append(try cursor.document(of: change))
             }

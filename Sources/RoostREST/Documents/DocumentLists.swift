@@ -57,10 +57,23 @@ enum DocumentLists {
             tellsSequence = try query.flag("update_seq")
         }
 
-        /// Whether the list begins with the first document.
-        var isWhole: Bool {
-            if case .some = keys { return false }
-            return range.from == nil && range.to == nil
+        /// How many documents the list is of, and how many of all come before its first row; not known for a list of keys, as in
+        /// CouchDB.
+        func place(in snapshot: CollectionSnapshot) throws -> (total: Int, offset: Int?) {
+            let total =
+                try range.prefix.map { try snapshot.count(of: DocumentSelection(prefix: $0)) }
+                ?? snapshot.count
+            guard case .none = keys else { return (total, nil) }
+            var others = DocumentSelection()
+            others.includesEnd = false
+            if range.descending {
+                others.from = range.to.map { $0 + "\u{0}" } ?? range.prefix.map { $0 + "\u{10FFFF}" }
+            } else {
+                others.to = range.from ?? range.prefix
+            }
+            let isWhole = others.from == nil && others.to == nil
+            let before = isWhole ? 0 : try snapshot.count(of: others)
+            return (total, before + min(skip, max(0, snapshot.count - before)))
         }
 
         /// Whether a list of IDs has this one.
@@ -161,7 +174,7 @@ enum DocumentLists {
         /// The next part of the list's text.
         func piece() throws -> [UInt8]? {
             if hasEnded { return nil }
-            var bytes = hasBegun ? [] : beginning
+            var bytes = hasBegun ? [] : try beginning
             hasBegun = true
             while bytes.count < 32 << 10 {
                 guard let row = try nextRow() else {
@@ -177,15 +190,14 @@ enum DocumentLists {
         }
 
         private var beginning: [UInt8] {
-            let total = snapshot.count
-            // How many rows come before a key is not known without counting them.
-            let skipped = min(selection.skip, total)
-            let offset = selection.isWhole ? "\(skipped)" : "null"
-            var text = "{\"total_rows\":\(total),\"offset\":\(offset),"
-            if selection.tellsSequence {
-                text += "\"update_seq\":\"\(served.token(snapshot.lastSequence))\","
+            get throws {
+                let (total, offset) = try selection.place(in: snapshot)
+                var text = "{\"total_rows\":\(total),\"offset\":\(offset.map(String.init) ?? "null"),"
+                if selection.tellsSequence {
+                    text += "\"update_seq\":\"\(served.token(snapshot.lastSequence))\","
+                }
+                return Array((text + "\"rows\":[\n").utf8)
             }
-            return Array((text + "\"rows\":[\n").utf8)
         }
 
         private func nextRow() throws -> JSON? {

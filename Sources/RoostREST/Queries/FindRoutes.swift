@@ -36,38 +36,8 @@ enum FindRoutes {
     static func find(_ target: DatabaseContext) async throws -> HTTPResponse {
         let (context, collection) = (target.context, target.collection)
         let request = try Request(try await context.object().root)
-        let start = ContinuousClock.now
-        let members = request.members
-        let (found, isSearch) = try await context.router.workers.run {
-            try collection.prepareMangoIndexes()
-            let steps = try collection.explainFind(members).steps
-            return (try collection.find(members), !steps.contains { $0.operation == "SCAN" })
-        }
-        // Where the next page begins; a page that is empty is the last one.
-        let place = found.documents.isEmpty ? "nil" : String(request.skip + found.documents.count)
-        var answer: [(String, JSON)] = [
-            ("docs", .array(try found.documents.map { .text(Array(try $0.json().utf8)) })),
-            ("bookmark", .string(place)),
-        ]
-        if found.wantsStatistics {
-            let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
-            answer.append(
-                (
-                    "execution_stats",
-                    [
-                        "total_keys_examined": 0,
-                        "total_docs_examined": .number(found.documentsExamined),
-                        "total_quorum_docs_examined": 0,
-                        "results_returned": .number(found.documents.count),
-                        "execution_time_ms": .number(milliseconds),
-                    ]
-                ))
-        }
-        if !isSearch {
-            answer.append(
-                ("warning", "No matching index found, create an index to optimize query time."))
-        }
-        return context.answer(200, .object(answer))
+        return try await context.stream(
+            FindBody(collection, request.members, skip: request.skip, context.router.workers))
     }
 
     static func explain(_ target: DatabaseContext) async throws -> HTTPResponse {

@@ -19,6 +19,8 @@ actor ViewBody: BodyStream {
     /// What is still to be sent.
     private var query: ViewQuery
     private var hasBegun = false
+    /// Where the groups go on.
+    private var place: GroupPlace?
     private var hasEnded = false
 
     init(_ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: Query) throws {
@@ -80,22 +82,26 @@ actor ViewBody: BodyStream {
     // MARK: Groups
 
     private func groups() async throws -> [UInt8] {
-        hasEnded = true
-        let (view, query, snapshot) = (view, query, snapshot)
-        return try await workers.run {
-            let rows: [JSON] = try view.groups(query, at: snapshot).map { group in
-                [
+        let (view, query, snapshot, place) = (view, query, snapshot, place)
+        let isFirst = !hasBegun
+        let (bytes, next) = try await workers.run {
+            let (groups, next) = try view.groups(query, at: snapshot, from: place, limit: Self.pageSize)
+            var bytes = isFirst ? Array("{\"rows\":[\n".utf8) : []
+            for (index, group) in groups.enumerated() {
+                if index > 0 || !isFirst { bytes += ",\n".utf8 }
+                let row: JSON = [
                     "key": group.key.map { .text($0.jsonBytes()) } ?? .null,
                     "value": .text(group.value.jsonBytes()),
                 ]
-            }
-            var bytes = Array("{\"rows\":[\n".utf8)
-            for (index, row) in rows.enumerated() {
-                if index > 0 { bytes += ",\n".utf8 }
                 row.write(to: &bytes)
             }
-            return bytes + Array("\n]}\n".utf8)
+            if next == nil { bytes += "\n]}\n".utf8 }
+            return (bytes, next)
         }
+        hasBegun = true
+        self.place = next
+        hasEnded = next == nil
+        return bytes
     }
 }
 

@@ -1,0 +1,98 @@
+import Roost
+import RoostQuery
+import RoostWire
+
+/// The answer to `_find`, made as it is sent: all of one moment, and no more in memory than a piece of it.
+actor FindBody: BodyStream {
+    private static let pieceSize = 32 << 10
+
+    private let search: Search
+    private let workers: WorkerPool
+
+    init(
+        _ collection: DocumentCollection, _ request: DocumentValue, skip: Int, _ workers: WorkerPool
+    ) {
+        search = Search(collection, request, skip: skip)
+        self.workers = workers
+    }
+
+    func next() async throws -> [UInt8]? {
+        let search = search
+        return try await workers.run(cancelled: CancellationError() as any Error) { flag in
+            try search.piece(flag)
+        }
+    }
+
+    /// What is being looked for. Only one call at a time is made, since a body is asked by one task at a time and each call is
+    /// waited for.
+    private final class Search: @unchecked Sendable {
+        private let collection: DocumentCollection
+        private let request: DocumentValue
+        private let skip: Int
+        private let start = ContinuousClock.now
+        private var cursor: MangoCursor?
+        private var isIndexed = false
+        private var count = 0
+        private var hasEnded = false
+        /// Of the call that is being made.
+        private var flag: CancellationFlag?
+
+        init(_ collection: DocumentCollection, _ request: DocumentValue, skip: Int) {
+            self.collection = collection
+            self.request = request
+            self.skip = skip
+        }
+
+        func piece(_ flag: CancellationFlag) throws -> [UInt8]? {
+            guard !hasEnded else { return nil }
+            self.flag = flag
+            var bytes: [UInt8] = []
+            let cursor = try cursor ?? begin(&bytes)
+            while bytes.count < FindBody.pieceSize {
+                guard let document = try cursor.next() else {
+                    hasEnded = true
+                    bytes += try ending(cursor)
+                    break
+                }
+                if count > 0 { bytes.append(UInt8(ascii: ",")) }
+                bytes += try document.json().utf8
+                count += 1
+            }
+            return bytes
+        }
+
+        private func begin(_ bytes: inout [UInt8]) throws -> MangoCursor {
+            try collection.prepareMangoIndexes()
+            isIndexed = try !collection.explainFind(request).steps.contains { $0.operation == "SCAN" }
+            let made = try collection.findCursor(request) { [unowned self] in flag?.isSet == true }
+            cursor = made
+            bytes += "{\"docs\":[".utf8
+            return made
+        }
+
+        /// What follows the documents.
+        private func ending(_ cursor: MangoCursor) throws -> [UInt8] {
+            // Where the next page begins; a page that is empty is the last one.
+            let place = count == 0 ? "nil" : String(skip + count)
+            var members: [(String, JSON)] = [("bookmark", .string(place))]
+            if cursor.wantsStatistics {
+                let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
+                members.append(
+                    (
+                        "execution_stats",
+                        [
+                            "total_keys_examined": 0,
+                            "total_docs_examined": .number(cursor.documentsExamined),
+                            "total_quorum_docs_examined": 0, "results_returned": .number(count),
+                            "execution_time_ms": .number(milliseconds),
+                        ]
+                    ))
+            }
+            if !isIndexed {
+                members.append(
+                    ("warning", "No matching index found, create an index to optimize query time."))
+            }
+            return Array("],".utf8) + JSON.object(members).bytes.dropFirst() + [10]
+        }
+    }
+}
