@@ -213,7 +213,7 @@ let package = Package(
                 "RoostFile", "Fleece",
                 "RoostSimulation",
             ]),
-        tests("RoostRESTTests", ["RoostREST", "RoostWire", "Roost", "Fleece"]),
+        tests("RoostRESTTests", ["RoostREST", "RoostWire", "RoostQuery", "Roost", "Fleece"]),
         .executableTarget(
             name: "ScriptHost", dependencies: ["RoostScript"], path: "Tests/ScriptHost", swiftSettings: strict
         ),

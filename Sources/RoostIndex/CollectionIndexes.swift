@@ -31,7 +31,7 @@ package final class CollectionIndexes: Sendable {
     /// The turn of the one who writes.
     private let turn = DispatchSemaphore(value: 1)
     private let settings: IndexSettings
-    private let progress = Mutex<[String: UInt64]>([:])
+    private let running = Mutex<[String: BuildUnderWay]>([:])
 
     init(number: UInt64, stores: AuxiliaryStores, settings: IndexSettings) {
         self.number = number
@@ -219,7 +219,8 @@ package final class CollectionIndexes: Sendable {
             var items: [IndexCatchUp.Item] = []
             for definition in definitions.withLock({ Array($0.values) }).sorted(by: { $0.name < $1.name }) {
                 let isWanted = building == .all || building == .one(definition.name)
-                let record = try record(of: definition, to: moment, indexes, isWanted: isWanted)
+                let record = try record(
+                    of: definition, to: moment, indexes, isWanted: isWanted, now: collection.database.now)
                 guard let record, record.sequence < moment.lastSequence || record.purge < moment.purgeSequence
                 else { continue }
                 items.append(IndexCatchUp.Item(definition: definition, record: record))
@@ -258,7 +259,8 @@ package final class CollectionIndexes: Sendable {
 
     /// The record of an index that is complete; builds it if it is wanted.
     private func record(
-        of definition: IndexDefinition, to moment: CollectionSnapshot, _ indexes: IndexStore, isWanted: Bool
+        of definition: IndexDefinition, to moment: CollectionSnapshot, _ indexes: IndexStore, isWanted: Bool,
+        now: UInt64
     ) throws -> IndexRecord? {
         var known = try usable(definition, at: moment, indexes, indexes.store.snapshot())
         // An older file of the documents was put in the place of the one that the rows were made of.
@@ -272,7 +274,9 @@ package final class CollectionIndexes: Sendable {
             ?? indexes.begin(
                 definition, epoch: moment.epoch, sequence: definition.keeper == nil ? moment.lastSequence : 0,
                 purge: moment.purgeSequence)
-        defer { _ = progress.withLock { $0.removeValue(forKey: definition.name) } }
+        let underWay = BuildUnderWay(start: now, total: UInt64(moment.count))
+        running.withLock { $0[definition.name] = underWay }
+        defer { _ = running.withLock { $0.removeValue(forKey: definition.name) } }
         if let keeper = definition.keeper {
             return try upkeep(definition, indexes, start, moment).run(keeper)
         }
@@ -280,7 +284,7 @@ package final class CollectionIndexes: Sendable {
             indexes: indexes, definition: definition, snapshot: moment, memoryLimit: settings.buildMemory
         ) { mapped in
             try Task.checkCancellation()
-            self.progress.withLock { $0[definition.name] = mapped }
+            self.note(mapped, of: definition.name)
         }
         return try build.run(start)
     }
@@ -291,12 +295,14 @@ package final class CollectionIndexes: Sendable {
     ) throws -> IndexUpkeep {
         try IndexUpkeep(indexes, definition.name, record, moment) { done in
             try Task.checkCancellation()
-            if record.phase != .complete { self.progress.withLock { $0[definition.name] = done } }
+            self.note(done, of: definition.name)
         }
     }
 
-    /// How many documents a build under way has mapped; `nil` while there is none.
-    package func progress(of name: String) -> UInt64? { progress.withLock { $0[name] } }
+    private func note(_ mapped: UInt64, of name: String) { running.withLock { $0[name]?.mapped = mapped } }
+
+    /// The indexes that are being built, by name.
+    package var builds: [String: BuildUnderWay] { running.withLock { $0 } }
 
     /// The indexes that are kept, by name.
     package func statuses() throws -> [IndexStatus] {

@@ -80,6 +80,16 @@ package final class IndexManager: Sendable {
         for name in try stores.names() where !known.contains(name) { try stores.drop(name) }
     }
 
+    /// The indexes of all collections that are being built.
+    package var builds: [(scope: String, collection: String, index: String, build: BuildUnderWay)] {
+        let known = state.withLock { state in
+            state.collections.map { ($0.value, state.handles[$0.key]) }
+        }
+        return known.flatMap { indexes, handle in
+            indexes.builds.map { (handle?.scope ?? "", handle?.name ?? "", $0.key, $0.value) }
+        }
+    }
+
     // MARK: Following
 
     /// Called on the thread that committed: takes a note, no more.

@@ -98,6 +98,9 @@ public final class Database: Sendable {
 
     /// The engine below.
     package var store: Store { core.store }
+
+    /// The time by the database's clock, in microseconds since 1970.
+    package var now: UInt64 { core.environment.clock.now() }
 }
 
 extension UUID {

@@ -25,6 +25,9 @@ extension Database {
         return result
     }
 
+    /// How far a compaction of the documents is that is running, whoever asked for it; `nil` while there is none.
+    package var compactionUnderWay: WorkUnderWay? { core.store.compactionUnderWay }
+
     /// As ``compact(_:progress:)-(_,ProgressHandler?)``, without looking at blobs.
     func compactDocuments(
         _ options: CompactionOptions, progress: ProgressHandler?

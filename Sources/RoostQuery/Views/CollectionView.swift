@@ -162,7 +162,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     }
 
     /// How many documents a build that is under way has looked at; `nil` while none is.
-    public var progress: UInt64? { try? collection.indexes.progress(of: core.definition.name) }
+    public var progress: UInt64? { try? collection.indexes.builds[core.definition.name]?.mapped }
 
     /// Throws the view's rows away. They are made anew when the view is read again.
     public func drop() throws { try collection.indexes.drop(core.definition.name) }

@@ -136,7 +136,14 @@ public final class DatabaseDirectory: Sendable {
     }
 
     /// How many databases are open now.
-    var openCount: Int { state.withLock { $0.entries.values.count { $0.database != nil } } }
+    var openCount: Int { openDatabases.count }
+
+    /// The databases that are open now, by the order of their names.
+    var openDatabases: [(name: String, database: Database)] {
+        state.withLock { state in
+            state.entries.compactMap { name, entry in entry.database.map { (name, $0) } }
+        }.sorted { $0.0 < $1.0 }
+    }
 
     func open(_ name: DatabaseName, creating: Bool) throws -> Database? {
         try state.withLock { state in

@@ -37,6 +37,15 @@ struct DatabaseName: Hashable, Sendable {
         }
     }
 
+    /// The name that a collection of the database `base` has.
+    static func text(_ base: String, _ scope: String, _ collection: String) -> String {
+        switch (scope, collection) {
+        case ("_default", "_default"): base
+        case ("_default", _): "\(base).\(collection)"
+        default: "\(base).\(scope).\(collection)"
+        }
+    }
+
     private static func isValid(_ name: String) -> Bool {
         guard let first = name.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else {
             return false

@@ -3,8 +3,8 @@ import Roost
 import RoostSync
 import RoostWire
 
-/// Replications that the server runs: `_replicate`, `_scheduler` and `_active_tasks`. For administrators: they reach out to wherever
-/// they are told to.
+/// Replications that the server runs: `_replicate` and `_scheduler`. For administrators: they reach out to wherever they are told
+/// to.
 enum ReplicationRoutes {
     // MARK: _replicate
 
@@ -94,15 +94,7 @@ enum ReplicationRoutes {
         ])
     }
 
-    private static func json(_ row: DocumentValue) throws -> JSON { .text(Array(try row.json().utf8)) }
-
-    // MARK: _active_tasks
-
-    static func activeTasks(_ context: RequestContext) async throws -> HTTPResponse {
-        try context.allow("GET")
-        try Security.requireServerAdmin(context.user)
-        return context.answer(.array(try await context.router.replicator.taskRows().map(json)))
-    }
+    static func json(_ row: DocumentValue) throws -> JSON { .text(Array(try row.json().utf8)) }
 
     // MARK: _replicator
 

@@ -26,6 +26,7 @@ public final class Router: Sendable {
     public let replicator: ReplicatorManager
     /// What was asked and answered since the router was made.
     public let statistics = ServerStatistics()
+    let compactionRequests = CompactionRequests()
     let accounts: Accounts
     /// The threads on which indexes are built and asked.
     let workers = WorkerPool(limit: 8)

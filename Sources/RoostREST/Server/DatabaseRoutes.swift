@@ -48,11 +48,14 @@ enum DatabaseRoutes {
     static func respond(_ target: DatabaseContext) async throws -> HTTPResponse {
         try target.context.allow("GET", "PUT", "POST", "DELETE")
         if target.context.method == "POST" { return try await DocumentRoutes.post(target) }
-        return target.context.answer(try information(target.served))
+        return target.context.answer(try information(target.served, target.context.router))
     }
 
     /// What `GET /db` tells.
-    static func information(_ served: ServedDatabase) throws -> JSON {
+    static func information(_ served: ServedDatabase, _ router: Router) throws -> JSON {
+        let isCompacting =
+            router.compactionRequests.contains(served.name.base)
+            || served.database.compactionUnderWay != nil
         let snapshot = try served.collection.snapshot()
         let statistics = try served.database.statistics()
         return [
@@ -64,7 +67,8 @@ enum DatabaseRoutes {
                 "active": .number(statistics.liveBytes),
             ],
             "props": [:], "doc_del_count": .number(try snapshot.deletedCount),
-            "doc_count": .number(snapshot.count), "disk_format_version": 8, "compact_running": false,
+            "doc_count": .number(snapshot.count), "disk_format_version": 8,
+            "compact_running": .bool(isCompacting),
             "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
         ]
     }
@@ -159,8 +163,18 @@ enum DatabaseRoutes {
 
     /// Begins a compaction, beside everything else. Earlier revisions are gone at once.
     private static func compact(_ target: DatabaseContext) async throws {
-        let database = target.served.database
-        try await target.context.router.workers.run { try database.removeEarlierRevisions() }
-        Task.detached { _ = try? await database.compact() }
+        let (database, name) = (target.served.database, target.served.name.base)
+        let router = target.context.router
+        router.compactionRequests.begin(name)
+        do {
+            try await router.workers.run { try database.removeEarlierRevisions() }
+        } catch {
+            router.compactionRequests.end(name)
+            throw error
+        }
+        Task.detached {
+            _ = try? await database.compact()
+            router.compactionRequests.end(name)
+        }
     }
 }

@@ -22,7 +22,7 @@ enum ServerRoutes {
         case "_all_dbs": return try allDatabases(context)
         case "_dbs_info": return try await information(context)
         case "_uuids": return try uuids(context)
-        case "_active_tasks": return try await ReplicationRoutes.activeTasks(context)
+        case "_active_tasks": return try await ActiveTasks.respond(context)
         case "_replicate": return try await ReplicationRoutes.replicate(context)
         case "_scheduler": return try await ReplicationRoutes.scheduler(context)
         case "_membership":
@@ -83,7 +83,9 @@ enum ServerRoutes {
         for name in names {
             do {
                 let served = try Routes.open(try DatabaseName(name), context)
-                rows.append(["key": .string(name), "info": try DatabaseRoutes.information(served)])
+                rows.append([
+                    "key": .string(name), "info": try DatabaseRoutes.information(served, context.router),
+                ])
             } catch let failure as HTTPFailure where failure.status == 404 || failure.status == 400 {
                 rows.append(["key": .string(name), "error": "not_found"])
             }

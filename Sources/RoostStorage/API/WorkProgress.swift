@@ -14,6 +14,13 @@ public struct WorkProgress: Hashable, Sendable {
     public var fraction: Double { total == 0 ? 1 : min(1, Double(completed) / Double(total)) }
 }
 
+/// Long work that is under way, for who did not ask for it.
+package struct WorkUnderWay: Hashable, Sendable {
+    /// When it began, in microseconds since 1970.
+    package let start: UInt64
+    package var progress: WorkProgress
+}
+
 /// Called every now and then during long work, on the thread that does it; returns `false` to have it stopped.
 public typealias ProgressHandler = (WorkProgress) -> Bool
 

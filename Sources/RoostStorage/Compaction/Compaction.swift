@@ -8,7 +8,7 @@ import RoostFile
 final class Compaction {
     private let options: CompactionOptions
     private let control: CompactionControl
-    private let progress: ProgressHandler?
+    private let progress: ProgressHandler
     private weak var store: Store?
     private let source: StoreState
     private let storeOptions: StoreOptions
@@ -24,9 +24,13 @@ final class Compaction {
         self.store = store
         self.options = options
         self.control = control
-        self.progress = progress
+        self.progress = { told in
+            control.note(told)
+            return progress?(told) ?? true
+        }
         self.source = source
         environment = store.environment
+        control.begin(at: environment.clock.now(), bytesTotal: source.liveBytes)
         files = CompactionFiles(path: store.path, medium: environment.medium)
         var storeOptions = store.openingOptions
         storeOptions.transform = options.factory(instead: storeOptions.transform)

@@ -37,6 +37,9 @@ final class Compactor: Sendable {
         set { current.withLock { $0.transform = newValue } }
     }
 
+    /// The compaction that is running; `nil` while there is none.
+    var underWay: WorkUnderWay? { current.withLock { $0.control?.underWay } }
+
     // MARK: On request
 
     /// Compacts `store`. One that runs by itself gives way.

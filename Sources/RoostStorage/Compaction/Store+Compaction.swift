@@ -22,6 +22,9 @@ extension Store {
         return try compactor.compact(self, options, progress)
     }
 
+    /// How far a compaction is that is running, whoever asked for it; `nil` while there is none.
+    package var compactionUnderWay: WorkUnderWay? { compactor.underWay }
+
     /// Makes a compaction that is running, on whatever thread, end soon; the store stays as it is.
     public func cancelCompaction() { compactor.cancel() }
 }
