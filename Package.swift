@@ -88,7 +88,7 @@ func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
         "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
-        "RoostOrder", "RoostIndex", "RoostText", "RoostQuery", "RoostWire", "RoostSimulation",
+        "RoostOrder", "RoostIndex", "RoostText", "RoostQuery", "RoostWire", "RoostREST", "RoostSimulation",
         "RoostCampaign",
     ]
     guard isFuzzing else {
