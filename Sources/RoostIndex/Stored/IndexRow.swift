@@ -12,7 +12,8 @@ package struct IndexRow: Sendable, Hashable {
     private let componentLength: Int
     private let payloadStart: Int
 
-    init(key: [UInt8], _ stored: ByteView) throws(MalformedBytes) {
+    /// - Parameter stored: its value in the tree.
+    package init(key: [UInt8], _ stored: ByteView) throws(MalformedBytes) {
         var reader = ByteReader(stored)
         componentLength = try reader.length(limit: key.count)
         payloadStart = reader.position
@@ -36,10 +37,16 @@ package struct IndexRow: Sendable, Hashable {
     }
 
     /// The value in the tree.
-    var value: [UInt8] { stored }
+    package var value: [UInt8] { stored }
 
     /// The emitted key, or what stands for a long one.
     package var component: ArraySlice<UInt8> { key[..<componentLength] }
+
+    /// Whether the emitted key was too long to be kept. Then rows of one ``beginning`` don't stand in the order of their keys.
+    package var isCut: Bool { componentLength > IndexRows.longestKey }
+
+    /// As much of the emitted key as is kept of it.
+    package var beginning: ArraySlice<UInt8> { key[..<min(componentLength, IndexRows.longestKey)] }
 
     /// The document's ID, UTF-8.
     package var documentID: ArraySlice<UInt8> {

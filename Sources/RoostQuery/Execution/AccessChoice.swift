@@ -119,7 +119,10 @@ extension Execution {
         for access in source.indexes {
             guard let choice = try choice(access, collection, documents) else {
                 decision.rejected.append(
-                    (access.index.description.name, "it would be read in too many pieces"))
+                    (
+                        access.index.description.name,
+                        "it would be read in too many pieces, or a value is too long for its keys"
+                    ))
                 continue
             }
             candidates.append(candidate(choice, wish))
@@ -240,7 +243,7 @@ extension Execution {
     private func reader(
         _ index: CompiledIndex, _ collection: DocumentCollection, _ documents: CollectionSnapshot
     ) throws(DatabaseError) -> IndexReader {
-        let name = "\(collection)/\(index.description.name)"
+        let name = ByteKey("\(collection)/\(index.description.name)")
         if let known = readers[name] { return known }
         do {
             let reader = try collection.indexes.read(index.definition, of: collection, at: documents) { $0 }
@@ -261,18 +264,18 @@ extension Execution {
     ) throws(DatabaseError) -> RowSource {
         switch choice.way {
         case .index(let index):
-            let entries = IndexEntries(index, counter, budget)
+            let entries = IndexEntries(index, self)
             try entries.skip(skipping)
             return IndexedRows(frame, source.number, documents, entries, counter)
         case .both(let first, let second):
             return IntersectedRows(
-                frame, source.number, documents, IndexEntries(first, counter, budget),
-                IndexEntries(second, counter, budget), counter, budget)
+                frame, source.number, documents, IndexEntries(first, self),
+                IndexEntries(second, self), counter, budget)
         case .union(let branches):
             return UnitedRows(
                 frame,
                 branches.map { branch in
-                    let entries = IndexEntries(branch.choice, counter, budget)
+                    let entries = IndexEntries(branch.choice, self)
                     return (IndexedRows(frame, source.number, documents, entries, counter), branch.condition)
                 })
         case .search(let search, let best): return try searched(search, best: best)

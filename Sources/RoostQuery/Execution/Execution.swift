@@ -13,7 +13,7 @@ final class Execution: DocumentSource {
     private let database: Database
     private var madeSpill: Spill?
     /// The indexes that were read, by name.
-    var readers: [String: IndexReader] = [:]
+    var readers: [ByteKey: IndexReader] = [:]
     /// What was found in full-text indexes.
     var matches: [TextMatchKey: TextMatches] = [:]
 
@@ -188,7 +188,7 @@ final class Execution: DocumentSource {
         else { return nil }
         for totals in plan.totals {
             guard let choice = try choice(totals.access, collection, try snapshot[collection]),
-                let cursor = try TotalsCursor(plan, grouping, totals, choice, frame, counter)
+                let cursor = try TotalsCursor(plan, grouping, totals, choice, self)
             else { continue }
             return cursor
         }

@@ -7,22 +7,24 @@ import RoostStorage
 /// The rows of some ranges of an index, of each document one. Belongs to one thread.
 final class IndexEntries {
     let choice: IndexChoice
-    private let counter: WorkCounter
-    private let budget: MemoryBudget
+    private let execution: Execution
     private let isReversed: Bool
     /// The ranges that were not begun, the next one last.
     private var ranges: [KeyRange]
     private var cursor: IndexCursor?
+    /// A row that the cursor has passed, and that comes next.
+    private var coming: IndexRow?
+    /// Rows that don't stand in the order of their keys, where that is wanted: they come before all others.
+    private var cut: CutRows?
     /// The documents seen, where an index has several rows of one that do not stand together.
     private var seen: Set<[UInt8]>?
     /// The document seen last, where they stand together.
     private var last: [UInt8] = []
     private let isOfElements: Bool
 
-    init(_ choice: IndexChoice, _ counter: WorkCounter, _ budget: MemoryBudget) {
+    init(_ choice: IndexChoice, _ execution: Execution) {
         self.choice = choice
-        self.counter = counter
-        self.budget = budget
+        self.execution = execution
         let access = choice.access
         isReversed = access.isReversed
         ranges = isReversed ? choice.ranges : choice.ranges.reversed()
@@ -33,23 +35,50 @@ final class IndexEntries {
 
     /// The next row; `nil` after the last.
     func next() throws(DatabaseError) -> IndexRow? {
+        if let row = try cut?.next() { return row }
+        cut = nil
+        while let row = try nextStored() {
+            if isOfElements, try !isNew(Array(row.documentID)) { continue }
+            return choice.access.isOrdered && row.isCut ? try first(of: row) : row
+        }
+        return nil
+    }
+
+    /// The next row as the index has them.
+    private func nextStored() throws(DatabaseError) -> IndexRow? {
+        if let row = coming {
+            coming = nil
+            return row
+        }
         while true {
             if let cursor {
-                do {
-                    while try cursor.next() {
-                        counter.entries += 1
-                        if counter.entries & 255 == 0 { try counter.checkCancellation() }
-                        let row = cursor.row
-                        if try !isOfElements || isNew(Array(row.documentID)) { return row }
-                    }
-                } catch {
-                    throw DatabaseError(derived: error)
+                if try cursor.advance() {
+                    execution.counter.entries += 1
+                    if execution.counter.entries & 255 == 0 { try execution.counter.checkCancellation() }
+                    return cursor.row
                 }
                 self.cursor = nil
             }
             guard let range = ranges.popLast() else { return nil }
             cursor = choice.reader.cursor(range, descending: isReversed)
         }
+    }
+
+    /// The first in order of a row whose key was cut and those after it that begin alike.
+    private func first(of row: IndexRow) throws(DatabaseError) -> IndexRow? {
+        var rows: CutRows?
+        while let next = try nextStored() {
+            guard next.beginning == row.beginning else {
+                coming = next
+                break
+            }
+            let sorted = rows ?? CutRows(choice.access.index, isReversed: isReversed, execution)
+            if rows == nil { try sorted.add(row) }
+            rows = sorted
+            try sorted.add(next)
+        }
+        cut = rows
+        return try rows.map { (rows) throws(DatabaseError) in try rows.next() } ?? row
     }
 
     private func isNew(_ id: [UInt8]) throws(DatabaseError) -> Bool {
@@ -59,11 +88,12 @@ final class IndexEntries {
             return true
         }
         guard seen?.insert(id).inserted == true else { return false }
-        try budget.take(id.count + 32)
+        try execution.budget.take(id.count + 32)
         return true
     }
 
-    /// Passes over `count` rows before the first one. O(log n) for each range.
+    /// Passes over `count` rows before the first one. O(log n) for each range, and all rows that begin alike where the keys at
+    /// that place were cut.
     func skip(_ count: Int) throws(DatabaseError) {
         var left = UInt64(clamping: count)
         do throws(StoreError) {
@@ -76,11 +106,34 @@ final class IndexEntries {
                 let cursor = choice.reader.cursor(range, descending: isReversed)
                 try cursor.skip(left)
                 self.cursor = cursor
-                return
+                guard choice.access.isOrdered, try cursor.next() else { return }
+                coming = cursor.row
+                guard cursor.row.isCut else { return }
+                // These rows stand in another order than the one that they are counted in.
+                let alike = KeyRange(prefix: Key(Array(cursor.row.beginning)))
+                let before =
+                    isReversed
+                    ? KeyRange(lower: alike.upper, upper: range.upper)
+                    : KeyRange(lower: range.lower, upper: alike.lower)
+                left -= min(left, try choice.reader.count(in: before))
+                coming = nil
+                self.cursor = choice.reader.cursor(
+                    isReversed
+                        ? KeyRange(lower: range.lower, upper: alike.upper)
+                        : KeyRange(lower: alike.lower, upper: range.upper), descending: isReversed)
+                break
             }
         } catch {
             throw DatabaseError(derived: error)
         }
+        while left > 0, try next() != nil { left -= 1 }
+    }
+}
+
+extension IndexCursor {
+    /// Goes to the next row; `false` after the last.
+    func advance() throws(DatabaseError) -> Bool {
+        do throws(StoreError) { return try next() } catch { throw DatabaseError(derived: error) }
     }
 }
 

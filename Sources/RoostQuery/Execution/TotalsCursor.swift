@@ -3,13 +3,16 @@ import RoostBytes
 import RoostIndex
 import RoostStorage
 
-/// A row for each group, out of an index that answers all that is asked of groups. O(log n) for each of them.
+/// A row for each group, out of an index that answers all that is asked of groups. O(log n) for each of them, apart from
+/// groups whose values are too long for the index's keys: the rows of those are read.
 final class TotalsCursor: RowCursor {
     private let totals: TotalsAccess
     private let grouping: Grouping
     let choice: IndexChoice
-    private let counter: WorkCounter
+    private let execution: Execution
     private let rowReader: RowReader
+    /// Groups that are made by reading rows, and come next.
+    private var read: RowCursor?
     /// What of the index has not been grouped yet; `nil` at the end.
     private var rest: KeyRange?
     private var mark: Arena.Mark?
@@ -22,15 +25,15 @@ final class TotalsCursor: RowCursor {
     /// `nil` where reading the rows takes less, or the index can't answer for the values that there are.
     init?(
         _ plan: SelectPlan, _ grouping: Grouping, _ totals: TotalsAccess, _ choice: IndexChoice,
-        _ frame: Frame, _ counter: WorkCounter
+        _ execution: Execution
     ) throws(DatabaseError) {
         self.totals = totals
         self.grouping = grouping
         self.choice = choice
-        self.counter = counter
-        rowReader = RowReader(choice.access.index, totals.keyPlaces, frame.arena)
+        self.execution = execution
+        rowReader = RowReader(choice.access.index, totals.keyPlaces, execution.frame.arena)
         rest = choice.ranges.first
-        super.init(plan, frame)
+        super.init(plan, execution.frame)
         guard try isAnswerable() else { return nil }
         if !totals.keyPlaces.isEmpty, try !isWorthIt() { return nil }
     }
@@ -63,11 +66,22 @@ final class TotalsCursor: RowCursor {
     // MARK: Rows
 
     override func next() throws(DatabaseError) -> [UInt8]? {
+        if let row = try read?.next() { return row }
+        read = nil
         if let mark { frame.arena.release(to: mark) }
         let mark = frame.arena.mark
         self.mark = mark
-        while let ranges = try nextRanges() {
+        while let group = try nextGroups() {
             frame.arena.release(to: mark)
+            let ranges: [KeyRange]
+            switch group {
+            case .one(let found): ranges = found
+            case .several(let range):
+                let groups = try cursor(reading: range)
+                guard let row = try groups.next() else { continue }
+                read = groups
+                return row
+            }
             for (key, place) in zip(grouping.keys, totals.keyPlaces) {
                 frame.setAggregate(key.slot, rowReader.values[place])
             }
@@ -86,29 +100,42 @@ final class TotalsCursor: RowCursor {
 
     private var isDone = false
 
-    /// The ranges of the next group.
-    private func nextRanges() throws(DatabaseError) -> [KeyRange]? {
-        try counter.checkCancellation()
-        guard totals.keyPlaces.isEmpty else { return try nextGroup().map { [$0] } }
-        defer { isDone = true }
-        return isDone ? nil : choice.ranges
+    /// What comes next.
+    private enum Groups {
+        /// A group that these ranges have; its values are read.
+        case one([KeyRange])
+        /// Groups whose values are too long for the index to tell them apart.
+        case several(KeyRange)
     }
 
-    /// The range of the next group, whose values are read.
-    private func nextGroup() throws(DatabaseError) -> KeyRange? {
+    private func nextGroups() throws(DatabaseError) -> Groups? {
+        try execution.counter.checkCancellation()
+        guard totals.keyPlaces.isEmpty else { return try nextGroup() }
+        defer { isDone = true }
+        return isDone ? nil : .one(choice.ranges)
+    }
+
+    private func nextGroup() throws(DatabaseError) -> Groups? {
         guard let range = rest, let row = try first(in: range) else { return nil }
-        guard let prefix = try RowReader.prefix(totals.prefixColumns, of: row, choice.access.index) else {
-            throw DatabaseError(
-                .limitExceeded,
-                "Values by which rows are grouped are too long for the index \(choice.access.index.description.name)."
-            )
-        }
-        try rowReader.read(row)
-        let end = Key(IndexAccess.after(prefix))
+        let prefix = try RowReader.prefix(totals.prefixColumns, of: row, choice.access.index)
+        let own = prefix ?? Array(row.beginning)
+        let end = Key(IndexAccess.after(own))
         rest = KeyRange(lower: end, upper: range.upper)
-        return KeyRange(
-            lower: range.lower.map { max($0, Key(prefix)) } ?? Key(prefix),
+        let found = KeyRange(
+            lower: range.lower.map { max($0, Key(own)) } ?? Key(own),
             upper: range.upper.map { min($0, end) } ?? end)
+        guard prefix != nil, own.count <= IndexAccess.longestKey else { return .several(found) }
+        try rowReader.read(row)
+        return .one([found])
+    }
+
+    /// Makes groups by reading rows.
+    private func cursor(reading range: KeyRange) throws(DatabaseError) -> GroupedCursor {
+        let part = IndexChoice(
+            access: choice.access, reader: choice.reader, ranges: [range],
+            count: try choice.reader.count(in: [range]))
+        return try GroupedCursor(
+            plan, execution, AccessChoice(way: .index(part), count: part.count, cost: 0, isOrdered: false))
     }
 
     // MARK: Values
@@ -121,10 +148,14 @@ final class TotalsCursor: RowCursor {
         case .valuedRows: return .integer(Int64(try choice.reader.count(in: ranges.map(valued))))
         case .least, .greatest:
             let column = choice.access.index.columns[totals.prefixColumns]
-            let isFirst = if case .least = part { !column.isDescending } else { column.isDescending }
-            guard let range = ranges.first, let row = try first(in: valued(range), descending: !isFirst)
+            let isLeast = if case .least = part { true } else { false }
+            let isLast = isLeast == column.isDescending
+            guard let range = ranges.first, let row = try first(in: valued(range), descending: isLast)
             else {
                 return .null
+            }
+            if try RowReader.prefix(totals.prefixColumns + 1, of: row, choice.access.index) == nil {
+                return try extreme(KeyRange(prefix: Key(Array(row.beginning))), column, isLeast: isLeast)
             }
             let reader = RowReader(choice.access.index, [totals.prefixColumns], frame.arena)
             try reader.read(row)
@@ -141,6 +172,27 @@ final class TotalsCursor: RowCursor {
         }
     }
 
+    /// The least or the greatest value that rows have whose keys were cut before its end.
+    private func extreme(
+        _ range: KeyRange, _ column: CompiledIndex.Column, isLeast: Bool
+    ) throws(DatabaseError) -> Value {
+        let reader = RowReader(choice.access.index, [totals.prefixColumns], frame.arena)
+        let cursor = choice.reader.cursor(range)
+        var best: OwnedValue?
+        let mark = frame.arena.mark
+        while try cursor.advance() {
+            execution.counter.entries += 1
+            if execution.counter.entries & 255 == 0 { try execution.counter.checkCancellation() }
+            frame.arena.release(to: mark)
+            try reader.read(cursor.row)
+            let value = reader.values[totals.prefixColumns]
+            let order = best.map { value.compare($0.value(in: frame.arena), column.collation) }
+            if order.map({ isLeast ? $0 < 0 : $0 > 0 }) ?? true { best = OwnedValue(value) }
+        }
+        frame.arena.release(to: mark)
+        return best?.value(in: frame.arena) ?? .null
+    }
+
     /// The part of a group's range that has values in the column after the group's.
     private func valued(_ range: KeyRange) -> KeyRange {
         // Bounds leave only values.
@@ -154,14 +206,10 @@ final class TotalsCursor: RowCursor {
     }
 
     private func first(in range: KeyRange, descending: Bool = false) throws(DatabaseError) -> IndexRow? {
-        do throws(StoreError) {
-            let cursor = choice.reader.cursor(range, descending: descending)
-            guard try cursor.next() else { return nil }
-            counter.entries += 1
-            return cursor.row
-        } catch {
-            throw DatabaseError(derived: error)
-        }
+        let cursor = choice.reader.cursor(range, descending: descending)
+        guard try cursor.advance() else { return nil }
+        execution.counter.entries += 1
+        return cursor.row
     }
 
     /// What the index has summed up over some ranges; `nil` of no rows.

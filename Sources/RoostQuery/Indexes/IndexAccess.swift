@@ -80,16 +80,17 @@ struct IndexAccess: Sendable {
             guard prefixes.count * keys.count <= Self.mostRanges else { return nil }
             prefixes = prefixes.flatMap { prefix in keys.map { prefix + $0 } }
         }
-        guard prefixes.allSatisfy({ $0.count <= Self.longestKey }) else { return nil }
+        let longest = prefixes.map(\.count).max() ?? 0
+        guard longest <= Self.longestKey else { return nil }
         guard lower != nil || upper != nil else { return prefixes.map { KeyRange(prefix: Key($0)) } }
-        return bounded(prefixes, frame)
+        return bounded(prefixes, longest, frame)
     }
 
     private static let mostRanges = 1000
     /// So many values of a column may be skipped through.
     private static let mostSkipped = 100
-    /// Keys of rows are cut off behind this.
-    private static let longestKey = 1_400
+    /// Rows are told apart by no more of their keys, which are cut off some bytes later.
+    static let longestKey = 1_400
 
     /// The keys of the different values of the first column; `nil` when there are many. O(log n) for each.
     private func leadingValues(_ reader: IndexReader) throws(DatabaseError) -> [[UInt8]]? {
@@ -115,7 +116,8 @@ struct IndexAccess: Sendable {
         return encoder.key
     }
 
-    private func bounded(_ prefixes: [[UInt8]], _ frame: Frame) -> [KeyRange]? {
+    /// - Parameter longest: the length of the longest of `prefixes`.
+    private func bounded(_ prefixes: [[UInt8]], _ longest: Int, _ frame: Frame) -> [KeyRange]? {
         let column = index.columns[skipped + equalities.count]
         var low: [UInt8]?
         var high: [UInt8]?
@@ -125,7 +127,7 @@ struct IndexAccess: Sendable {
             // Nothing is less or greater than null.
             guard value.isValued else { return [] }
             let key = Self.key(value, column)
-            guard key.count <= Self.longestKey else { return nil }
+            guard longest + key.count <= Self.longestKey else { return nil }
             // A column that goes down has the bounds the other way round.
             if isLower != column.isDescending {
                 low = bound.isIncluded ? key : Self.after(key)

@@ -21,8 +21,7 @@ final class IndexMapper: Sendable {
     private struct Mapping: @unchecked Sendable {
         // Handed from one thread to another, and used by one only.
         let frame: Frame
-        let encoder: [KeyEncoder]
-        let key: ByteBuffer
+        let key: IndexKey
     }
 
     init(
@@ -62,19 +61,13 @@ final class IndexMapper: Sendable {
 
     private func made() -> Mapping? {
         guard let frame = try? Frame(program, parameters: [:]) else { return nil }
-        return Mapping(frame: frame, encoder: columns.map { KeyEncoder($0.collation) }, key: ByteBuffer())
+        return Mapping(frame: frame, key: IndexKey(columns))
     }
 
     /// Adds a row with the present values.
     private func add(_ mapping: Mapping, _ rows: inout IndexRows) {
-        mapping.key.reset()
         let present = values.map { $0(mapping.frame) }
-        for (index, encoder) in mapping.encoder.enumerated() {
-            encoder.reset()
-            encoder.append(present[index])
-            if columns[index].isDescending { encoder.complement(from: 0) }
-            mapping.key.append(encoder.view)
-        }
+        mapping.key.set(present)
         guard elements == nil else { return rows.add(mapping.key.view, payload: .empty) }
         let content = RowContent.encode(
             present, columns, isKeyWhole: mapping.key.view.count <= IndexRows.longestKey)

@@ -117,13 +117,12 @@ final class RowReader {
         return reader.position
     }
 
-    /// The beginning of a row's key that its first `count` columns make; `nil` where the key was too long to be kept.
+    /// The beginning of a row's key that its first `count` columns make; `nil` where the key was cut before their end.
     static func prefix(_ count: Int, of row: IndexRow, _ index: CompiledIndex) throws(DatabaseError)
         -> [UInt8]?
     {
-        guard row.component.count <= IndexRows.longestKey else { return nil }
         do throws(MalformedBytes) {
-            return try row.key.withView { (key) throws(MalformedBytes) in
+            return try Array(row.beginning).withView { (key) throws(MalformedBytes) in
                 var position = 0
                 for column in index.columns.prefix(count) {
                     position = try end(of: column, in: key, from: position)
@@ -131,6 +130,7 @@ final class RowReader {
                 return key.slice(0, position).array
             }
         } catch {
+            if row.isCut { return nil }
             throw malformed
         }
     }

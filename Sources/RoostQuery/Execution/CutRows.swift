@@ -1,0 +1,50 @@
+import Roost
+import RoostBytes
+import RoostIndex
+
+/// Sorts rows of an index whose keys were too long to be kept, of which the beginnings are equal: by their values.
+///
+/// Belongs to one thread.
+final class CutRows {
+    private let sort: ExternalSort
+    private let reader: RowReader
+    private let key: IndexKey
+    private let arena: Arena
+    private let isReversed: Bool
+
+    /// - Parameter isReversed: whether the last row comes first.
+    init(_ index: CompiledIndex, isReversed: Bool, _ execution: Execution) {
+        sort = ExternalSort(execution)
+        arena = execution.frame.arena
+        reader = RowReader(index, index.columns.indices, arena)
+        key = IndexKey(index.columns)
+        self.isReversed = isReversed
+    }
+
+    func add(_ row: IndexRow) throws(DatabaseError) {
+        let mark = arena.mark
+        defer { arena.release(to: mark) }
+        try reader.read(row)
+        key.set(reader.values)
+        let content = ByteBuffer(capacity: row.key.count + row.value.count + 8)
+        row.key.withView { content.append(prefixed: $0) }
+        content.append(row.value)
+        let whole = key.view.array
+        // No key is the beginning of another one.
+        try sort.add(isReversed ? whole.map { ~$0 } : whole, content.view.array)
+    }
+
+    /// The next row in order; `nil` after the last. Nothing can be added once it was asked for.
+    func next() throws(DatabaseError) -> IndexRow? {
+        guard let entry = try sort.next() else { return nil }
+        do throws(MalformedBytes) {
+            return try entry.value.withView { (view) throws(MalformedBytes) in
+                var reader = ByteReader(view)
+                let key = try reader.prefixed().array
+                return try IndexRow(key: key, view.dropFirst(reader.position))
+            }
+        } catch {
+            throw DatabaseError(derived: error)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import RoostBytes
+import RoostOrder
+
+/// Writes the key of an index's row from the values of its columns. Belongs to one thread.
+final class IndexKey {
+    private let columns: [(encoder: KeyEncoder, isDescending: Bool)]
+    private let buffer = ByteBuffer()
+
+    init(_ columns: [CompiledIndex.Column]) {
+        self.columns = columns.map { (KeyEncoder($0.collation), $0.isDescending) }
+    }
+
+    /// What was written last; valid until the next call of ``set(_:)``.
+    var view: ByteView { buffer.view }
+
+    /// - Parameter values: those of the columns first; others are passed over.
+    func set(_ values: [Value]) {
+        buffer.reset()
+        for (column, value) in zip(columns, values) {
+            column.encoder.reset()
+            column.encoder.append(value)
+            if column.isDescending { column.encoder.complement(from: 0) }
+            buffer.append(column.encoder.view)
+        }
+    }
+}
