@@ -23,8 +23,8 @@ struct Random: RandomNumberGenerator {
 
 /// Documents have tags, the index a row for each with the document's value, and sums the values up.
 func tagIndex(_ version: String = "1") -> IndexDefinition {
-    let sum = IndexReduction(name: "sum-\(version)") { rows in
-        encode(rows.reduce(0) { $0 + decode($1.payload) })
+    let sum = IndexReduction(name: "sum-\(version)") {
+        TextSum()
     } combine: { values in
         encode(values.reduce(0) { $0 + decode($1[...]) })
     }
@@ -36,6 +36,15 @@ func tagIndex(_ version: String = "1") -> IndexDefinition {
             value.withView { rows.add(encoder.view, payload: $0) }
         }
     }
+}
+
+/// Adds up payloads that are numbers in digits.
+private struct TextSum: IndexReducer {
+    private var sum = 0
+
+    mutating func add(_ row: IndexRowView) { sum += decode(row.payload.array[...]) }
+
+    func value() -> [UInt8] { encode(sum) }
 }
 
 private func encode(_ number: Int) -> [UInt8] { Array("\(number)".utf8) }

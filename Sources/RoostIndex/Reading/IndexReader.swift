@@ -65,7 +65,7 @@ package struct IndexReader: Sendable {
                     values.append(value)
                 }
                 lower = max(lower ?? [], Key(row.key))
-                values.append(try reduction.reduce([row]))
+                values.append(try reduction.value(of: row))
                 added.removeFirst()
             }
         }

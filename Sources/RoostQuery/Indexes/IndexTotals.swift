@@ -24,7 +24,7 @@ struct IndexTotals {
 
     init() {}
 
-    private mutating func add(_ value: Value) {
+    fileprivate mutating func add(_ value: Value) {
         guard value.isValued else { return }
         valued += 1
         guard let double = value.double else { return }
@@ -79,15 +79,8 @@ struct IndexTotals {
 
     /// The reduction that keeps the totals of the values at some places of rows' contents.
     static func reduction(of places: [Int]) -> IndexReduction {
-        IndexReduction(name: "totals 1 of \(places.map(String.init).joined(separator: ","))") { rows in
-            var totals = places.map { _ in IndexTotals() }
-            for row in rows {
-                Array(row.payload).withView { payload in
-                    let content = FleeceNode(root: payload)
-                    for (number, place) in places.enumerated() { totals[number].add(Value(content[place])) }
-                }
-            }
-            return encode(totals)
+        IndexReduction(name: "totals 1 of \(places.map(String.init).joined(separator: ","))") {
+            TotalsReducer(places)
         } combine: { values in
             var totals = places.map { _ in IndexTotals() }
             for value in values {
@@ -99,7 +92,7 @@ struct IndexTotals {
         }
     }
 
-    private static func encode(_ totals: [IndexTotals]) -> [UInt8] {
+    fileprivate static func encode(_ totals: [IndexTotals]) -> [UInt8] {
         let buffer = ByteBuffer(capacity: 64 * totals.count)
         for total in totals {
             buffer.append(varint: total.valued)
@@ -153,4 +146,22 @@ struct IndexTotals {
         default: throw MalformedBytes(at: reader.position)
         }
     }
+}
+
+/// Adds up the values at some places of rows' contents.
+private struct TotalsReducer: IndexReducer {
+    private let places: [Int]
+    private var totals: [IndexTotals]
+
+    init(_ places: [Int]) {
+        self.places = places
+        totals = places.map { _ in IndexTotals() }
+    }
+
+    mutating func add(_ row: IndexRowView) {
+        let content = FleeceNode(root: row.payload)
+        for (number, place) in places.enumerated() { totals[number].add(Value(content[place])) }
+    }
+
+    func value() -> [UInt8] { IndexTotals.encode(totals) }
 }

@@ -84,8 +84,9 @@ extension DocumentCollection {
             reduction: compiled.reduction, includesDesign: options["include_design"].bool ?? false,
             showsSequence: options["local_seq"].bool ?? false
         ) { documents in
-            try compiled.map(documents).map { rows in
-                try rows.map { (try ViewCore.body(of: $0.key), try ViewCore.body(of: $0.value)) }
+            let bodies = BodyWriter()
+            return try compiled.map(documents).map { rows in
+                try rows.map { (try bodies.body(of: $0.key), try bodies.body(of: $0.value)) }
             }
         }
     }

@@ -35,12 +35,17 @@ public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable
     ) {
         core = ViewCore(
             name: name, identity: "native;\(version)", order: order, reduction: reduce
-        ) { document, emit in
-            map(document) { key, value in
-                guard let key = try? ViewCore.body(of: key), let value = try? ViewCore.body(of: value) else {
-                    return
+        ) { documents in
+            let bodies = BodyWriter()
+            return documents.map { document in
+                var rows: [(key: [UInt8], value: [UInt8])] = []
+                map(document) { key, value in
+                    guard let key = try? bodies.body(of: key), let value = try? bodies.body(of: value) else {
+                        return
+                    }
+                    rows.append((key, value))
                 }
-                emit(key, value)
+                return rows
             }
         }
     }
@@ -60,9 +65,6 @@ public enum ViewOrder: String, Sendable, Hashable, CaseIterable {
 
 /// A view without its types.
 struct ViewCore: Sendable {
-    /// Adds a row, given Fleece bodies of key and value.
-    typealias Emit = (_ key: [UInt8], _ value: [UInt8]) -> Void
-
     let name: String
     let collation: Collation
     let reduction: ViewReduction?
@@ -107,38 +109,12 @@ struct ViewCore: Sendable {
         }
     }
 
-    init(
-        name: String, identity: String, order: ViewOrder, reduction: ViewReduction?,
-        map: @escaping @Sendable (ViewDocument, Emit) -> Void
-    ) {
-        self.init(name: name, identity: identity, order: order, reduction: reduction) { documents in
-            documents.map { document in
-                var rows: [(key: [UInt8], value: [UInt8])] = []
-                map(document) { rows.append(($0, $1)) }
-                return rows
-            }
-        }
-    }
-
-    /// The Fleece body of a value. The plainest types, which most views emit, go without an encoder.
-    static func body<T: Encodable>(of value: T) throws -> [UInt8] {
-        if T.self == FleeceValue.self, let value = value as? FleeceValue { return try body(of: value) }
-        var writer = FleeceWriter()
-        if T.self == String.self, let text = value as? String {
-            writer.write(text)
-        } else if T.self == Int.self, let number = value as? Int {
-            writer.write(Int64(number))
-        } else {
-            return try FleeceEncoder().encode(value)
-        }
-        return try writer.finish()
-    }
+    /// The Fleece body of a value.
+    static func body<T: Encodable>(of value: T) throws -> [UInt8] { try BodyWriter().body(of: value) }
 
     /// The Fleece body of a value; of null where there is none.
     static func body(of value: FleeceValue) throws(FleeceError) -> [UInt8] {
-        var writer = FleeceWriter()
-        if value.exists { writer.write(value) } else { writer.writeNull() }
-        return try writer.finish()
+        try BodyWriter().body(of: value)
     }
 }
 
@@ -152,9 +128,15 @@ enum ViewPayload {
         return buffer.view.array
     }
 
-    /// The value; undefined where bytes are damaged.
-    static func value(_ payload: ArraySlice<UInt8>) -> FleeceValue {
-        FleeceDocument(trusting: payload[parts(payload).value]).root
+    /// The Fleece body of the value; empty where bytes are damaged.
+    static func value(_ payload: ByteView) -> ByteView {
+        var reader = ByteReader(payload)
+        guard let length = try? reader.length(limit: payload.count), length <= payload.count - reader.position
+        else {
+            return .empty
+        }
+        let start = reader.position + length
+        return payload.slice(start, payload.count - start)
     }
 
     /// Where the key and the value are.

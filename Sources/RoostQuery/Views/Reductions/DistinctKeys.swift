@@ -14,13 +14,11 @@ struct DistinctKeys {
 
     private static let hashLength = 16
 
-    /// Of rows, of which there are some.
-    init(_ rows: [IndexRow]) {
-        var count: UInt64 = 1
-        for (row, next) in zip(rows, rows.dropFirst()) where row.component != next.component { count += 1 }
+    /// Of rows with `count` different keys from `first` to `last`.
+    init(count: UInt64, from first: [UInt8], to last: [UInt8]) {
         self.count = count
-        first = rows.first.map { Self.hash($0.component) } ?? []
-        last = rows.last.map { Self.hash($0.component) } ?? []
+        self.first = Self.hash(first)
+        self.last = Self.hash(last)
     }
 
     /// Of runs of rows that follow one another, of which there are some.
@@ -55,7 +53,27 @@ struct DistinctKeys {
         return buffer.view.array
     }
 
-    private static func hash(_ key: ArraySlice<UInt8>) -> [UInt8] {
-        Array(SHA256.hash(Array(key)).bytes.prefix(hashLength))
+    private static func hash(_ key: [UInt8]) -> [UInt8] {
+        Array(SHA256.hash(key).bytes.prefix(hashLength))
     }
+}
+
+/// Counts the different keys of rows.
+struct DistinctKeyReducer: IndexReducer {
+    private var count: UInt64 = 0
+    private var first: [UInt8] = []
+    private var last: [UInt8] = []
+
+    mutating func add(_ row: IndexRowView) {
+        guard count > 0 else {
+            (count, first) = (1, row.component.array)
+            last = first
+            return
+        }
+        guard last.withView({ $0.compare(row.component) != 0 }) else { return }
+        count += 1
+        last = row.component.array
+    }
+
+    func value() -> [UInt8] { DistinctKeys(count: count, from: first, to: last).encoded }
 }

@@ -14,6 +14,16 @@ enum ExactNumber {
         }
     }
 
+    /// `nil` for what is no number.
+    init?(_ node: FleeceNode) {
+        switch node.content {
+        case .integer(let number): self = .whole(number)
+        case .unsigned(let number): self = .double(Double(number))
+        case .double(let number): self = .double(number)
+        default: return nil
+        }
+    }
+
     private var double: Double {
         switch self {
         case .whole(let number): Double(number)

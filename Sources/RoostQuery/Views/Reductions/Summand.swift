@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostIndex
 
 /// A value that `_sum` adds.
 enum Summand {
@@ -8,17 +9,12 @@ enum Summand {
     case object([ByteKey: Summand])
 
     static func sum(_ values: [FleeceValue]) throws -> [UInt8] {
-        var total: Summand?
-        for value in values {
-            let next = try Summand(value)
-            total = try total.map { try $0.adding(next) } ?? next
-        }
-        var writer = FleeceWriter()
-        (total ?? .number(.whole(0))).write(to: &writer)
-        return try writer.finish()
+        var sum = Sum()
+        for value in values { try sum.add(Summand(value)) }
+        return try sum.value()
     }
 
-    private init(_ value: FleeceValue) throws {
+    init(_ value: FleeceValue) throws {
         if let number = ExactNumber(value) {
             self = .number(number)
             return
@@ -39,7 +35,7 @@ enum Summand {
         }
     }
 
-    private func adding(_ other: Summand) throws -> Summand {
+    func adding(_ other: Summand) throws -> Summand {
         switch (self, other) {
         case (.number(let a), .number(let b)): return .number(a + b)
         case (.array(let a), .array(let b)):
@@ -57,7 +53,7 @@ enum Summand {
         }
     }
 
-    private func write(to writer: inout FleeceWriter) {
+    func write(to writer: inout FleeceWriter) {
         switch self {
         case .number(let number): number.write(to: &writer)
         case .array(let elements):
@@ -72,5 +68,29 @@ enum Summand {
             }
             writer.endDictionary()
         }
+    }
+}
+
+/// Adds values up.
+struct Sum: IndexReducer {
+    private var total: Summand?
+
+    mutating func add(_ summand: Summand) throws { total = try total?.adding(summand) ?? summand }
+
+    mutating func add(_ row: IndexRowView) throws {
+        let value = ViewPayload.value(row.payload)
+        // Most values are numbers, which need no document.
+        if let number = ExactNumber(FleeceNode(root: value)) {
+            try add(.number(number))
+        } else {
+            try add(Summand(FleeceDocument(trusting: value.array).root))
+        }
+    }
+
+    /// The Fleece body of the sum; of 0 where nothing was added.
+    func value() throws -> [UInt8] {
+        var writer = FleeceWriter()
+        (total ?? .number(.whole(0))).write(to: &writer)
+        return try writer.finish()
     }
 }

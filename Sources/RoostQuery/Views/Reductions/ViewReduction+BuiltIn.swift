@@ -4,11 +4,20 @@ import RoostOrder
 
 // CouchDB's built-in reductions.
 
+/// Counts rows.
+private struct RowCount: IndexReducer {
+    private var count = 0
+
+    mutating func add(_ row: IndexRowView) { count += 1 }
+
+    func value() throws -> [UInt8] { try ViewCore.body(of: count) }
+}
+
 extension ViewReduction {
     /// How many rows there are: `_count`.
     public static let count = ViewReduction(
-        IndexReduction(name: "_count") { rows in
-            try ViewCore.body(of: rows.count)
+        IndexReduction(name: "_count") {
+            RowCount()
         } combine: { values in
             try ViewCore.body(of: values.reduce(0) { $0 &+ (FleeceDocument(trusting: $1).root.int ?? 0) })
         }
@@ -19,7 +28,12 @@ extension ViewReduction {
     ///
     /// Reducing other values throws ``ViewError/Code/notReducible``.
     public static let sum = ViewReduction(
-        named: "_sum", values: Summand.sum, combine: Summand.sum)
+        IndexReduction(name: "_sum") {
+            Sum()
+        } combine: { values in
+            try Summand.sum(values.map { FleeceDocument(trusting: $0).root })
+        }
+    ) { $0 }
 
     /// Sum, count, least, greatest and sum of squares of values that are numbers: `_stats`, an object of `sum`, `count`,
     /// `min`, `max` and `sumsqr`. Values may be such objects already, or arrays of one length, whose elements make an array
@@ -34,8 +48,8 @@ extension ViewReduction {
     /// CouchDB estimates this to 2 %. Here it is exact, as rows stand in the order of their keys: of neighbouring rows it
     /// suffices to know how many keys there are, and the first and the last of them.
     public static let distinctCount = ViewReduction(
-        IndexReduction(name: "_approx_count_distinct") { rows in
-            DistinctKeys(rows).encoded
+        IndexReduction(name: "_approx_count_distinct") {
+            DistinctKeyReducer()
         } combine: { values in
             try DistinctKeys(values.map { try DistinctKeys($0) }).encoded
         }

@@ -1,4 +1,5 @@
 import Fleece
+import RoostBytes
 import RoostIndex
 
 /// What a view makes of the values of neighbouring rows.
@@ -22,12 +23,11 @@ public struct ViewReduction: Sendable {
         named name: String, reduce: @escaping @Sendable ([Row]) throws -> [UInt8],
         combine: @escaping @Sendable ([FleeceValue]) throws -> [UInt8]
     ) {
-        index = IndexReduction(name: name) { rows in
-            try reduce(
-                rows.map { row in
-                    let (key, value) = ViewPayload.decode(row.payload)
-                    return (key, String(decoding: row.documentID, as: UTF8.self), value)
-                })
+        index = IndexReduction(name: name) {
+            GatheringReducer(reduce: reduce) { row in
+                let (key, value) = ViewPayload.decode(row.payload.array[...])
+                return (key, String(decoding: row.documentID.array, as: UTF8.self), value)
+            }
         } combine: { values in
             try combine(values.map { FleeceDocument(trusting: $0).root })
         }
@@ -39,8 +39,10 @@ public struct ViewReduction: Sendable {
         named name: String, values: @escaping @Sendable ([FleeceValue]) throws -> [UInt8],
         combine: @escaping @Sendable ([FleeceValue]) throws -> [UInt8]
     ) {
-        index = IndexReduction(name: name) { rows in
-            try values(rows.map { ViewPayload.value($0.payload) })
+        index = IndexReduction(name: name) {
+            GatheringReducer(reduce: values) {
+                FleeceDocument(trusting: ViewPayload.value($0.payload).array).root
+            }
         } combine: { values in
             try combine(values.map { FleeceDocument(trusting: $0).root })
         }
@@ -72,4 +74,21 @@ public struct ViewReduction: Sendable {
                 of: try rereduce(try values.map { try FleeceDecoder().decode(Result.self, from: $0) }))
         }
     }
+}
+
+/// Gathers what a function makes of rows and reduces all of it at once.
+private struct GatheringReducer<Element>: IndexReducer {
+    let reduce: ([Element]) throws -> [UInt8]
+    let element: (IndexRowView) throws -> Element
+    private var elements: [Element] = []
+
+    init(reduce: @escaping ([Element]) throws -> [UInt8], element: @escaping (IndexRowView) throws -> Element)
+    {
+        self.reduce = reduce
+        self.element = element
+    }
+
+    mutating func add(_ row: IndexRowView) throws { elements.append(try element(row)) }
+
+    func value() throws -> [UInt8] { try reduce(elements) }
 }
