@@ -187,8 +187,9 @@ private final class SeenAnswer: Sendable {
         var isWhole = false
     }
 
-    /// Feeds go on for ever.
     private static let mostRead = 1 << 20
+    /// Feeds go on for ever: so many pieces of one are read.
+    private static let mostPieces = 4
 
     private let state = Mutex(State())
 
@@ -204,12 +205,14 @@ private final class SeenAnswer: Sendable {
         }
         do {
             var count = 0
-            while count < Self.mostRead, !Task.isCancelled {
+            var pieces = 0
+            while count < Self.mostRead, !response.isEndless || pieces < Self.mostPieces, !Task.isCancelled {
                 guard let piece = try await stream.next() else {
                     state.withLock { $0.isWhole = true }
                     return
                 }
                 count += piece.count
+                pieces += 1
                 state.withLock { $0.bytes += piece }
             }
         } catch {
