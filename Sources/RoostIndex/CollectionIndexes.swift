@@ -19,19 +19,27 @@ package final class CollectionIndexes: Sendable {
     }
 
     /// Which indexes are built that were not yet.
-    package enum Building: Hashable, Sendable {
+    package enum Building: Sendable {
         case none, all
         case one(String)
+
+        func includes(_ name: String) -> Bool {
+            switch self {
+            case .none: false
+            case .all: true
+            case .one(let wanted): ByteKey(wanted) == ByteKey(name)
+            }
+        }
     }
 
     /// The number of the collection, which names the store too.
     let number: UInt64
     private let stores: AuxiliaryStores
-    private let definitions = Mutex<[String: IndexDefinition]>([:])
+    private let definitions = Mutex<[ByteKey: IndexDefinition]>([:])
     /// The turn of the one who writes.
     private let turn = DispatchSemaphore(value: 1)
     private let settings: IndexSettings
-    private let running = Mutex<[String: BuildUnderWay]>([:])
+    private let running = Mutex<NamedValues<BuildUnderWay>>([:])
 
     init(number: UInt64, stores: AuxiliaryStores, settings: IndexSettings) {
         self.number = number
@@ -46,12 +54,12 @@ package final class CollectionIndexes: Sendable {
     /// Makes an index known, in the place of another one of that name. It is built when it is first read, or by ``update(_:building:)``.
     package func define(_ definition: IndexDefinition) {
         precondition(definition.name.utf8.count <= 1_000, "a name of at most 1,000 bytes")
-        definitions.withLock { $0[definition.name] = definition }
+        definitions.withLock { $0[ByteKey(definition.name)] = definition }
     }
 
     /// Forgets an index, and drops its rows.
     package func drop(_ name: String) throws {
-        _ = definitions.withLock { $0.removeValue(forKey: name) }
+        _ = definitions.withLock { $0.removeValue(forKey: ByteKey(name)) }
         try withTurn {
             guard let indexes = try open(), indexes.isWritable else { return }
             try indexes.drop(name)
@@ -217,8 +225,9 @@ package final class CollectionIndexes: Sendable {
             // The documents must not lose what the index has seen of them.
             if collection.database.store.durability != .full { try collection.database.store.sync() }
             var items: [IndexCatchUp.Item] = []
-            for definition in definitions.withLock({ Array($0.values) }).sorted(by: { $0.name < $1.name }) {
-                let isWanted = building == .all || building == .one(definition.name)
+            let known = definitions.withLock { $0.sorted { $0.key < $1.key } }
+            for definition in known.map(\.value) {
+                let isWanted = building.includes(definition.name)
                 let record = try record(
                     of: definition, to: moment, indexes, isWanted: isWanted, now: collection.database.now)
                 guard let record, record.sequence < moment.lastSequence || record.purge < moment.purgeSequence
@@ -229,10 +238,10 @@ package final class CollectionIndexes: Sendable {
                 try catchUp(items, indexes, moment)
             } catch {
                 // Functions of another index that fail are not the caller's trouble.
-                guard case .one(let name) = building, items.count > 1, !(error is CancellationError) else {
+                guard case .one = building, items.count > 1, !(error is CancellationError) else {
                     throw error
                 }
-                try catchUp(items.filter { $0.definition.name == name }, indexes, moment)
+                try catchUp(items.filter { building.includes($0.definition.name) }, indexes, moment)
             }
         }
     }
@@ -302,7 +311,7 @@ package final class CollectionIndexes: Sendable {
     private func note(_ mapped: UInt64, of name: String) { running.withLock { $0[name]?.mapped = mapped } }
 
     /// The indexes that are being built, by name.
-    package var builds: [String: BuildUnderWay] { running.withLock { $0 } }
+    package var builds: NamedValues<BuildUnderWay> { running.withLock { $0 } }
 
     /// The indexes that are kept, by name.
     package func statuses() throws -> [IndexStatus] {

@@ -8,6 +8,22 @@ public struct FleecePath: Hashable, Sendable {
     package enum Component: Hashable, Sendable {
         case key(String)
         case index(Int)
+
+        /// Names are the same when their bytes are, which Swift's strings don't ask for.
+        package static func == (left: Self, right: Self) -> Bool {
+            switch (left, right) {
+            case (.key(let left), .key(let right)): left.utf8.elementsEqual(right.utf8)
+            case (.index(let left), .index(let right)): left == right
+            default: false
+            }
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            switch self {
+            case .key(let key): for byte in key.utf8 { hasher.combine(byte) }
+            case .index(let index): hasher.combine(index)
+            }
+        }
     }
 
     /// The steps, the outermost first.

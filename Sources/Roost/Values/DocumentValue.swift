@@ -30,6 +30,39 @@ public enum DocumentValue: Sendable, Hashable {
 }
 
 extension DocumentValue {
+    /// Whether both are stored alike: texts are the same when their UTF-8 is.
+    public static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.unsigned(let left), .unsigned(let right)): left == right
+        case (.double(let left), .double(let right)): left == right
+        case (.string(let left), .string(let right)): ByteKey(left) == ByteKey(right)
+        case (.data(let left), .data(let right)): left == right
+        case (.array(let left), .array(let right)): left == right
+        case (.dictionary(let left), .dictionary(let right)): left == right
+        case (.unstorable(let left), .unstorable(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Hashes the value, texts by their UTF-8.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .unsigned(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(ByteKey(value))
+        case .data(let value): hasher.combine(value)
+        case .array(let values): hasher.combine(values)
+        case .dictionary(let values): hasher.combine(values)
+        case .unstorable(let reason): hasher.combine(reason)
+        }
+    }
+
     /// A copy of a stored value with all that is in it; `nil` where there is none.
     public init?(_ value: FleeceValue) {
         switch value.kind {

@@ -45,8 +45,8 @@ enum IndexCommand: Command {
             let collection = try invocation.collection(of: database)
             let name = try indexName(invocation)
             guard
-                try collection.valueIndexes().contains(where: { $0.name == name })
-                    || collection.textIndexes().contains(where: { $0.name == name })
+                try collection.valueIndexes().contains(where: { ByteKey($0.name) == ByteKey(name) })
+                    || collection.textIndexes().contains(where: { ByteKey($0.name) == ByteKey(name) })
             else { throw CommandFailure("There is no index \"\(name)\"; nothing was dropped.") }
             try collection.dropIndex(name)
             try collection.dropTextIndex(name)

@@ -1,3 +1,5 @@
+import Roost
+
 /// The names that an expression may use, the innermost last.
 struct Scope {
     /// What a name stands for.
@@ -25,10 +27,10 @@ struct Scope {
 
     /// What the innermost thing of that name is. Names of sources are the same in letters of any case.
     func meaning(of name: String) -> Meaning? {
-        if let exact = names.last(where: { $0.name == name }) { return exact.meaning }
-        let lower = name.lowercased()
+        if let exact = names.last(where: { ByteKey($0.name) == ByteKey(name) }) { return exact.meaning }
+        let lower = ByteKey(name.lowercased())
         return names.last { pair in
-            if case .source = pair.meaning { pair.name.lowercased() == lower } else { false }
+            if case .source = pair.meaning { ByteKey(pair.name.lowercased()) == lower } else { false }
         }?.meaning
     }
 

@@ -66,8 +66,8 @@ final class Planner {
         var indexes: [CompiledIndex] = []
         do throws(DatabaseError) {
             let snapshot = try collection.snapshot()
-            indexLists[collection] = try snapshot.metadata(IndexList.metadataName) ?? []
-            for index in try IndexList(of: snapshot).indexes.values.sorted(by: { $0.name < $1.name }) {
+            indexLists[collection] = try snapshot.metadata(ValueIndex.metadataName) ?? []
+            for index in try IndexList<ValueIndex>(of: snapshot).indexes.values {
                 // One that a newer Roost has made may have expressions that are not known here.
                 if let compiled = try? CompiledIndex(index) { indexes.append(compiled) }
             }
@@ -80,22 +80,22 @@ final class Planner {
     /// The full-text index of a collection; the only one that there is for `nil`.
     func textIndex(_ name: String?, of collection: DocumentCollection) throws(QueryError) -> CompiledTextIndex
     {
-        let list: [String: TextIndex]
+        let list: NamedValues<TextIndex>
         do throws(DatabaseError) {
             let snapshot = try collection.snapshot()
-            textIndexLists[collection] = try snapshot.metadata(TextIndexList.metadataName) ?? []
-            list = try TextIndexList(of: snapshot).indexes
+            textIndexLists[collection] = try snapshot.metadata(TextIndex.metadataName) ?? []
+            list = try IndexList<TextIndex>(of: snapshot).indexes
         } catch {
             throw QueryError("\(error)")
         }
-        let known = list.keys.sorted()
+        let known = list.keys
         guard name != nil || known.count < 2 else {
             throw QueryError(
                 "There are several full-text indexes here, and none is named: \(known.joined(separator: ", "))"
             )
         }
         guard let index = (name ?? known.first).flatMap({ list[$0] }) else {
-            throw QueryError(TextIndexList.missing(name, among: known))
+            throw QueryError(TextIndex.missing(name, among: known))
         }
         return try CompiledTextIndex(index)
     }

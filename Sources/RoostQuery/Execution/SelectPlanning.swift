@@ -50,9 +50,9 @@ final class SelectPlanning {
         let sources =
             select.sources.isEmpty
             ? [Select.Source(origin: .collection("_", scope: "_default"), alias: "_doc")] : select.sources
-        var aliases: Set<String> = []
+        var aliases: Set<ByteKey> = []
         for source in sources {
-            guard aliases.insert(source.alias.lowercased()).inserted else {
+            guard aliases.insert(ByteKey(source.alias.lowercased())).inserted else {
                 throw QueryError(
                     "Two sources are called \(source.alias); give one of them another name with AS",
                     at: source.place.offset)
@@ -175,7 +175,7 @@ final class SelectPlanning {
         guard case .path(let steps, _) = expression, steps.count == 1, case .key(let name) = steps[0],
             compiler.scope.meaning(of: name) == nil
         else { return nil }
-        return select.columns.first { $0.alias == name }?.value
+        return select.columns.first { $0.alias.map { ByteKey($0) } == ByteKey(name) }?.value
     }
 
     // MARK: SELECT

@@ -1,4 +1,3 @@
-import Foundation
 import Roost
 import RoostIndex
 import RoostText
@@ -30,6 +29,22 @@ public struct TextIndex: Sendable, Hashable, Codable {
         self.stopWords = stopWords
         self.weights = weights
     }
+
+    /// Whether both say the same, byte by byte.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.texts == right.texts && left.language == right.language
+            && left.ignoresAccents == right.ignoresAccents && left.weights == right.weights
+    }
+
+    /// Hashes all that it says.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(texts)
+        hasher.combine(language)
+        hasher.combine(ignoresAccents)
+        hasher.combine(weights)
+    }
+
+    private var texts: [ByteKey] { ([name, columns] + stopWords).map { ByteKey($0) } }
 }
 
 /// A full-text index that is ready to be used.
@@ -95,36 +110,5 @@ struct CompiledTextQuery: Sendable {
         } else {
             try self.init(TextQueryParser.words(text), index)
         }
-    }
-}
-
-/// The full-text indexes that a collection is to have, as they are kept in its metadata: JSON, by name.
-struct TextIndexList {
-    var indexes: [String: TextIndex]
-
-    static let metadataName = "text-indexes"
-
-    init(of snapshot: CollectionSnapshot) throws(DatabaseError) {
-        guard let bytes = try snapshot.metadata(Self.metadataName) else {
-            indexes = [:]
-            return
-        }
-        do {
-            indexes = try JSONDecoder().decode([String: TextIndex].self, from: Data(bytes))
-        } catch {
-            throw DatabaseError(
-                .damaged,
-                "The list of the collection's full-text indexes can't be read. Remove its metadata \"text-indexes\".",
-                underlying: error)
-        }
-    }
-
-    func save(in collection: DocumentCollection) throws(DatabaseError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        guard let bytes = try? encoder.encode(indexes) else {
-            throw DatabaseError(.invalidQuery, "The weights of a full-text index are finite numbers.")
-        }
-        try collection.setMetadata([UInt8](bytes), name: Self.metadataName)
     }
 }

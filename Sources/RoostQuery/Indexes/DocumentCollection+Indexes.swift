@@ -1,4 +1,3 @@
-import Foundation
 import Roost
 import RoostIndex
 
@@ -40,7 +39,7 @@ extension DocumentCollection {
             throw DatabaseError(
                 .invalidQuery, "The index \(name.debugDescription): \(error.message)", underlying: error)
         }
-        var list = try IndexList(of: try snapshot())
+        var list = try IndexList<ValueIndex>(of: try snapshot())
         if list.indexes[name] != index {
             list.indexes[name] = index
             try list.save(in: self)
@@ -54,7 +53,7 @@ extension DocumentCollection {
 
     /// Drops an index, and gives its space back. One that there is not is fine.
     public func dropIndex(_ name: String) throws(DatabaseError) {
-        var list = try IndexList(of: try snapshot())
+        var list = try IndexList<ValueIndex>(of: try snapshot())
         guard let index = list.indexes.removeValue(forKey: name) else { return }
         try list.save(in: self)
         guard let compiled = try? CompiledIndex(index) else { return }
@@ -63,7 +62,7 @@ extension DocumentCollection {
 
     /// The collection's indexes, by name.
     public func valueIndexes() throws(DatabaseError) -> [ValueIndex] {
-        try IndexList(of: try snapshot()).indexes.values.sorted { $0.name < $1.name }
+        try IndexList<ValueIndex>(of: try snapshot()).indexes.values
     }
 
     /// Runs a call to the derived data and gives its failure the database's face.
@@ -82,35 +81,6 @@ extension DatabaseError {
         } else {
             self.init(.inputOutput, "An index can't be used. \(error)", underlying: error)
         }
-    }
-}
-
-/// The indexes that a collection is to have, as they are kept in its metadata: JSON, by name.
-struct IndexList {
-    var indexes: [String: ValueIndex]
-
-    static let metadataName = "indexes"
-
-    init(of snapshot: CollectionSnapshot) throws(DatabaseError) {
-        guard let bytes = try snapshot.metadata(Self.metadataName) else {
-            indexes = [:]
-            return
-        }
-        do {
-            indexes = try JSONDecoder().decode([String: ValueIndex].self, from: Data(bytes))
-        } catch {
-            throw DatabaseError(
-                .damaged,
-                "The list of the collection's indexes can't be read. Remove its metadata \"indexes\".",
-                underlying: error)
-        }
-    }
-
-    func save(in collection: DocumentCollection) throws(DatabaseError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        guard let bytes = try? encoder.encode(indexes) else { preconditionFailure("strings can be encoded") }
-        try collection.setMetadata([UInt8](bytes), name: Self.metadataName)
     }
 }
 

@@ -1,3 +1,5 @@
+import Roost
+
 /// An index of values that the documents of a collection have: what it is of.
 public struct ValueIndex: Sendable, Hashable, Codable {
     /// Its name, unique in the collection.
@@ -26,5 +28,14 @@ public struct ValueIndex: Sendable, Hashable, Codable {
         self.summing = summing
         self.condition = condition
         self.unnesting = unnesting
+    }
+    /// Whether both say the same, byte by byte.
+    public static func == (left: Self, right: Self) -> Bool { left.texts == right.texts }
+
+    /// Hashes all that it says.
+    public func hash(into hasher: inout Hasher) { hasher.combine(texts) }
+
+    private var texts: [ByteKey?] {
+        [name, columns, including, summing, condition, unnesting].map { $0.map { ByteKey($0) } }
     }
 }

@@ -63,7 +63,7 @@ extension DocumentCollection {
     ///
     /// Takes as long as building the indexes takes.
     package func prepareMangoIndexes() throws(DatabaseError) {
-        var wanted: [String: ValueIndex] = [:]
+        var wanted: NamedValues<ValueIndex> = [:]
         for index in try mangoIndexes() {
             if let index = index.valueIndex { wanted[index.name] = index }
         }
@@ -74,7 +74,7 @@ extension DocumentCollection {
                 try dropIndex(present.name)
             }
         }
-        for index in wanted.values.sorted(by: { $0.name < $1.name }) {
+        for index in wanted.values {
             try createIndex(index.name, on: index.columns)
         }
     }

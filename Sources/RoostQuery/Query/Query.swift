@@ -182,7 +182,7 @@ final class PreparedQuery: Sendable {
     /// Whether there are other indexes than the plan was made by.
     private func hasOtherIndexes() throws(DatabaseError) -> Bool {
         for (name, lists) in [
-            (IndexList.metadataName, indexLists), (TextIndexList.metadataName, textIndexLists),
+            (ValueIndex.metadataName, indexLists), (TextIndex.metadataName, textIndexLists),
         ] {
             for (collection, list) in lists where try collection.metadata(name) ?? [] != list { return true }
         }

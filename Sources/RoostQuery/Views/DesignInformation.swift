@@ -18,14 +18,14 @@ extension DocumentCollection {
     /// How the views of a design document stand.
     package func designInformation(_ design: String) throws -> DesignInformation {
         let snapshot = try snapshot()
-        let names = try viewNames(of: design).map { "view/\(design)/\($0)" }
+        let names = try viewNames(of: design).map { ByteKey("view/\(design)/\($0)") }
         let indexes = try indexes
         let builds = indexes.builds
-        let statuses = try indexes.statuses().filter { names.contains($0.name) && $0.isComplete }
+        let statuses = try indexes.statuses().filter { names.contains(ByteKey($0.name)) && $0.isComplete }
         let sequence = statuses.count < names.count ? 0 : statuses.map(\.sequence).min() ?? 0
         return DesignInformation(
             sequence: sequence, pending: UInt64(clamping: try snapshot.changeCount(since: sequence)),
-            isUpdating: names.contains { builds[$0] != nil },
+            isUpdating: names.contains { builds[$0.text] != nil },
             rows: statuses.reduce(0) { $0 + $1.rows })
     }
 }

@@ -28,7 +28,8 @@ extension DocumentCollection {
 
     /// The names of the views of a design document, in byte order.
     public func viewNames(of design: String) throws -> [String] {
-        try get(Self.designID(design))?["views"].dictionary?.keys.sorted() ?? []
+        try get(Self.designID(design))?["views"].dictionary?.keys.map { ByteKey($0) }.sorted().map(\.text)
+            ?? []
     }
 
     /// Throws away what is kept for views of design documents that are there no more, as CouchDB's `_view_cleanup` does.
@@ -41,7 +42,11 @@ extension DocumentCollection {
         for status in try indexes.statuses() where status.name.hasPrefix(Self.prefix) {
             let name = String(status.name.dropFirst(Self.prefix.count))
             let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
-            if parts.count == 2, try viewNames(of: parts[0]).contains(parts[1]) { continue }
+            if parts.count == 2,
+                try viewNames(of: parts[0]).contains(where: { ByteKey($0) == ByteKey(parts[1]) })
+            {
+                continue
+            }
             try indexes.drop(status.name)
             dropped.append(name)
         }

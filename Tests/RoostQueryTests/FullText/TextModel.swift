@@ -1,4 +1,5 @@
 import Foundation
+import Roost
 import RoostText
 
 @testable import RoostQuery
@@ -91,7 +92,9 @@ struct TextModel {
         guard let first = wanted.first, let last = wanted.last else { return nil }
         let found = words.filter { start in
             if phrase.isAnchored && start.position != 0 { return false }
-            if let names = phrase.columns, names.contains(columns[start.column]) == phrase.excludesColumns {
+            if let names = phrase.columns,
+                names.contains(ByteKey(columns[start.column])) == phrase.excludesColumns
+            {
                 return false
             }
             return wanted.allSatisfy { word in

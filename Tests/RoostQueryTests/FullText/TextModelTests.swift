@@ -41,9 +41,9 @@ import Testing
         }
         switch Int.random(in: 0..<8, using: &random) {
         case 0: phrase.isAnchored = true
-        case 1: phrase.columns = ["title"]
+        case 1: phrase.columns = [ByteKey("title")]
         case 2:
-            phrase.columns = ["title"]
+            phrase.columns = [ByteKey("title")]
             phrase.excludesColumns = true
         case 3: phrase.boost = 2.5
         default: break

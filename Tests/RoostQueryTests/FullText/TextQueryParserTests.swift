@@ -1,3 +1,4 @@
+import Roost
 import Testing
 
 @testable import RoostQuery
@@ -45,8 +46,9 @@ import Testing
     }
 
     @Test func columns() throws {
-        let owl = TextPhrase(text: "owl", columns: ["title"])
-        let other = TextPhrase(text: "owl", columns: ["title", "body"], excludesColumns: true)
+        let owl = TextPhrase(text: "owl", columns: [ByteKey("title")])
+        let other = TextPhrase(
+            text: "owl", columns: [ByteKey("title"), ByteKey("body")], excludesColumns: true)
         #expect(try TextQueryParser.parse("title:owl") == .phrase(owl))
         #expect(try TextQueryParser.parse("title : owl barn") == .all([.phrase(owl), word("barn")]))
         #expect(try TextQueryParser.parse("-{title \"body\"} : owl") == .phrase(other))

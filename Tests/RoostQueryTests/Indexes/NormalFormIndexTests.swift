@@ -39,4 +39,65 @@ import Testing
         let named = try fixture.database.query("SELECT 1 AS `\(names[0])`, 2 AS `\(names[1])`").fetch()
         #expect(named.first?[names[1]].int == 2)
     }
+
+    /// Two indexes whose names differ only so are two, and each is listed, used and dropped by itself.
+    @Test(arguments: pairs) func indexesAreApart(names: [String]) throws {
+        try notes.createIndex(names[0], on: "n")
+        try notes.createIndex(names[1], on: "text")
+        try notes.createTextIndex(names[0], on: "text")
+        try notes.createTextIndex(names[1], on: "other")
+        #expect(
+            Set(try notes.valueIndexes().map { Array($0.name.utf8) }) == Set(names.map { Array($0.utf8) }))
+        #expect(Set(try notes.textIndexes().map { Array($0.name.utf8) }) == Set(names.map { Array($0.utf8) }))
+        #expect(try fixture.rows("SELECT count(*) FROM _ WHERE n = 7 OR text = 'barn'") == ["1"])
+        try notes.save(json: #"{"n":7,"text":"barn","other":"wharf"}"#, id: "new")
+        #expect(try fixture.rows("SELECT count(*) FROM _ WHERE n = 7") == ["2"])
+        #expect(try fixture.rows("SELECT count(*) FROM _ WHERE text = 'barn'") == ["1"])
+        #expect(try notes.searchCount(names[0], "barn") == 1)
+        #expect(try notes.searchCount(names[0], "wharf") == 0)
+        #expect(throws: DatabaseError.self) { try notes.searchCount("e", "barn") }
+        try notes.dropIndex(names[0])
+        try notes.dropTextIndex(names[0])
+        #expect(try notes.valueIndexes().map { Array($0.name.utf8) } == [Array(names[1].utf8)])
+        #expect(try notes.textIndexes().map { Array($0.name.utf8) } == [Array(names[1].utf8)])
+        #expect(throws: DatabaseError.self) { try notes.searchCount(names[0], "barn") }
+        #expect(try notes.searchCount(names[1], "wharf") == 1)
+    }
+
+    /// An index of one property says nothing of the other, nor does one of the same name with another one's properties stay.
+    @Test(arguments: pairs) func propertiesOfIndexesAreApart(names: [String]) throws {
+        try notes.save(json: "{\"\(names[0])\":1,\"\(names[1])\":2}", id: "both")
+        for name in names {
+            try notes.createIndex("one", on: "`\(name)`", including: "`\(name)`")
+            for (number, asked) in names.enumerated() {
+                #expect(
+                    try fixture.rows("SELECT _id FROM _ WHERE `\(asked)` = \(number + 1)") == [#""both""#])
+                #expect(
+                    try fixture.rows(
+                        "SELECT `\(asked)`, count(*) FROM _ WHERE `\(asked)` > 0 GROUP BY `\(asked)`") == [
+                            "[\(number + 1),1]"
+                        ])
+            }
+            #expect(try notes.valueIndexes().map { Array($0.columns.utf8) } == [Array("`\(name)`".utf8)])
+        }
+    }
+
+    @Test(arguments: pairs) func conditionsOfIndexesAreApart(names: [String]) throws {
+        for name in names { try notes.save(json: "{\"kind\":\"\(name)\",\"m\":1}", id: name) }
+        try notes.createIndex("part", on: "m", where: "kind = '\(names[0])'")
+        for name in names {
+            let ids = try fixture.database.query("SELECT _id FROM _ WHERE m = 1 AND kind = '\(name)'").fetch()
+            #expect(ids.map { Array(($0[0].string ?? "").utf8) } == [Array(name.utf8)])
+        }
+    }
+
+    @Test(arguments: pairs) func columnsOfFullTextAreApart(names: [String]) throws {
+        try notes.save(json: "{\"\(names[0])\":\"gable\",\"\(names[1])\":\"wharf\"}", id: "both")
+        try notes.createTextIndex("words", on: names.map { "`\($0)`" }.joined(separator: ", "))
+        #expect(try notes.searchCount("words", "\"\(names[0])\": gable") == 1)
+        #expect(try notes.searchCount("words", "\"\(names[1])\": gable") == 0)
+        #expect(try notes.searchCount("words", "\"\(names[1])\": wharf") == 1)
+        #expect(try notes.searchCount("words", "{\"\(names[0])\" \"\(names[1])\"}: wharf") == 1)
+        #expect(try notes.searchCount("words", "-\"\(names[1])\": wharf") == 0)
+    }
 }

@@ -1,3 +1,5 @@
+import Roost
+
 /// What is searched for in a full-text index.
 indirect enum TextQuery: Hashable, Sendable {
     case phrase(TextPhrase)
@@ -29,7 +31,7 @@ struct TextPhrase: Hashable, Sendable {
     var text: String
     var kind = Kind.words
     /// The columns in which it is looked for; `nil` for all.
-    var columns: Set<String>?
+    var columns: Set<ByteKey>?
     /// Whether those are the columns in which it is not.
     var excludesColumns = false
     /// Whether it is at the beginning of a column.

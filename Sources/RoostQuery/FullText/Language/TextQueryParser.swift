@@ -1,3 +1,5 @@
+import Roost
+
 /// Reads the language of full-text queries.
 ///
 ///     any      = all { OR all }
@@ -61,7 +63,7 @@ struct TextQueryParser {
 
     /// Columns that a part of a query is limited to.
     private struct Columns {
-        let names: Set<String>
+        let names: Set<ByteKey>
         let isExcluding: Bool
     }
 
@@ -237,19 +239,19 @@ struct TextQueryParser {
         skipSpace()
         let isExcluding = take("-")
         skipSpace()
-        var names: Set<String> = []
+        var names: Set<ByteKey> = []
         if take("{") {
             skipSpace()
             while !take("}") {
                 let name = take("\"") ? try quoted() : bareword()
                 guard !name.isEmpty else { throw error("The name of a column was expected here") }
-                names.insert(name)
+                names.insert(ByteKey(name))
                 skipSpace()
             }
         } else {
             let name = take("\"") ? try quoted() : bareword()
             guard !name.isEmpty else { throw error("The name of a column was expected here") }
-            names = [name]
+            names = [ByteKey(name)]
         }
         skipSpace()
         guard take(":") else { throw error("A colon was expected here") }

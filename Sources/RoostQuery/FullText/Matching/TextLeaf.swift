@@ -1,3 +1,4 @@
+import Roost
 import RoostBytes
 import RoostText
 
@@ -99,15 +100,26 @@ struct TextQueryCompiler {
 
     private func columnMask(_ phrase: TextPhrase) throws(TextQueryError) -> [Bool]? {
         guard let names = phrase.columns else { return nil }
-        let wanted = Set(names.map { $0.lowercased() })
-        let known = columns.map { $0.lowercased() }
-        if let unknown = names.first(where: { !known.contains($0.lowercased()) }) {
-            throw TextQueryError(
-                message:
-                    "The index has no column \(unknown.debugDescription); it has \(columns.joined(separator: ", "))",
-                offset: 0)
+        var mask = [Bool](repeating: phrase.excludesColumns, count: columns.count)
+        for name in names.sorted() {
+            let found = places(of: name.text)
+            guard !found.isEmpty else {
+                throw TextQueryError(
+                    message:
+                        "The index has no column \(name.text.debugDescription); it has \(columns.joined(separator: ", "))",
+                    offset: 0)
+            }
+            for place in found { mask[place] = !phrase.excludesColumns }
         }
-        return known.map { wanted.contains($0) != phrase.excludesColumns }
+        return mask
+    }
+
+    /// The columns of that name; in letters of any case, where none is written so.
+    private func places(of name: String) -> [Int] {
+        let exact = columns.indices.filter { ByteKey(columns[$0]) == ByteKey(name) }
+        guard exact.isEmpty else { return exact }
+        let lower = ByteKey(name.lowercased())
+        return columns.indices.filter { ByteKey(columns[$0].lowercased()) == lower }
     }
 
     private func slots(_ phrase: TextPhrase) -> [TextLeaf.Slot] {

@@ -46,7 +46,7 @@ extension DocumentCollection {
                 .invalidQuery, "The index \(index.name.debugDescription): \(error.message)", underlying: error
             )
         }
-        var list = try TextIndexList(of: try snapshot())
+        var list = try IndexList<TextIndex>(of: try snapshot())
         if list.indexes[index.name] != index {
             list.indexes[index.name] = index
             try list.save(in: self)
@@ -63,7 +63,7 @@ extension DocumentCollection {
 
     /// Drops a full-text index, and gives its space back. One that there is not is fine.
     public func dropTextIndex(_ name: String) throws(DatabaseError) {
-        var list = try TextIndexList(of: try snapshot())
+        var list = try IndexList<TextIndex>(of: try snapshot())
         guard list.indexes.removeValue(forKey: name) != nil else { return }
         try list.save(in: self)
         do { try indexes.drop("text/\(name)") } catch { throw DatabaseError(derived: error) }
@@ -71,7 +71,7 @@ extension DocumentCollection {
 
     /// The collection's full-text indexes, by name.
     public func textIndexes() throws(DatabaseError) -> [TextIndex] {
-        try TextIndexList(of: try snapshot()).indexes.values.sorted { $0.name < $1.name }
+        try IndexList<TextIndex>(of: try snapshot()).indexes.values
     }
 
     /// The documents that a search finds, the best ones first.
@@ -146,10 +146,10 @@ extension DocumentCollection {
     }
 
     private func compiledTextIndex(_ name: String) throws(DatabaseError) -> CompiledTextIndex {
-        let list = try TextIndexList(of: try snapshot())
+        let list = try IndexList<TextIndex>(of: try snapshot())
         guard let index = list.indexes[name] else {
             throw DatabaseError(
-                .invalidQuery, TextIndexList.missing(name, among: list.indexes.keys.sorted()))
+                .invalidQuery, TextIndex.missing(name, among: list.indexes.keys))
         }
         do throws(QueryError) {
             return try CompiledTextIndex(index)
@@ -159,7 +159,7 @@ extension DocumentCollection {
     }
 }
 
-extension TextIndexList {
+extension TextIndex {
     /// What is said of an index that there is not.
     static func missing(_ name: String?, among known: [String]) -> String {
         let hint =

@@ -30,6 +30,9 @@ final class TextSearch: @unchecked Sendable {
         self.textExpression = textExpression
     }
 
+    /// Whether that is the name of the index.
+    func isOf(_ name: String) -> Bool { ByteKey(name) == ByteKey(index.description.name) }
+
     /// What the index is called, and what it answers.
     var description: String {
         let name = index.description.name
@@ -54,7 +57,7 @@ extension Compiler {
         let (source, index) = try textIndex(name)
         guard
             let search = textSearches.first(where: {
-                $0.source == source && $0.index.description.name == index.description.name
+                $0.source == source && $0.isOf(index.description.name)
             })
         else {
             throw QueryError(
@@ -100,9 +103,7 @@ extension SelectPlanning {
         guard plan.sources.count == 1, plan.grouping == nil, !select.isDistinct, orderExpressions.count == 1,
             plan.order[0].isDescending, case .rank(let name) = orderExpressions[0],
             let search = plan.sources[0].search, conditions.count == 1,
-            search.index.description.name
-                == name.map({ $0.split(separator: ".").last.map(String.init) ?? $0 })
-                ?? search.index.description.name,
+            name.map({ search.isOf($0.split(separator: ".").last.map(String.init) ?? $0) }) ?? true,
             compiler.textSearches.first(where: { $0.source == search.source }) === search
         else { return }
         plan.isRanked = true
@@ -125,7 +126,7 @@ extension Frame {
 /// A search with the text that it had.
 struct TextMatchKey: Hashable {
     let search: Int
-    let text: String
+    let text: ByteKey
 }
 
 /// What a search has found.
@@ -168,7 +169,7 @@ extension Execution {
                 .invalidQuery,
                 "MATCH() looks for a text, and what it was given is none. Is its parameter set?")
         }
-        let key = TextMatchKey(search: search.number, text: text)
+        let key = TextMatchKey(search: search.number, text: ByteKey(text))
         if let known = matches[key] { return known }
         let found = try read(search) { reader in
             let query = try search.index.query(text)
@@ -196,7 +197,7 @@ extension Execution {
                 try reader.best(query, min(limit, reader.documentCount), weights: search.index.weights))
         }
         // In the order of their scores, and looked up by their numbers.
-        matches[TextMatchKey(search: search.number, text: text)] = TextMatches(
+        matches[TextMatchKey(search: search.number, text: ByteKey(text))] = TextMatches(
             found.reader, found.matches.sorted { $0.number < $1.number })
         return SearchedRows(frame, search, documents, found, counter)
     }
