@@ -135,6 +135,8 @@ final class Execution: DocumentSource {
         var cursor: RowCursor
         if let known = strategy.known {
             cursor = known
+        } else if strategy.streamsGroups, let choice = strategy.decision.choice {
+            cursor = try StreamedGroupCursor(plan, self, choice)
         } else if plan.grouping != nil {
             cursor = try GroupedCursor(plan, self, strategy.decision.choice)
         } else {
@@ -172,10 +174,12 @@ final class Execution: DocumentSource {
         let isPlain = plan.sources.count == 1 && plan.grouping == nil && !plan.isDistinct
         let wish = RowWish(
             isSorted: strategy.isSorted && plan.grouping == nil, isRanked: plan.isRanked,
+            isGrouped: plan.grouping?.keys.isEmpty == false,
             most: isPlain ? strategy.most : .max)
         strategy.decision = try decide(first, wish)
         if let choice = strategy.decision.choice {
             if choice.isOrdered { strategy.isSorted = false }
+            strategy.streamsGroups = choice.isGrouped
             strategy.skipsByRank = isPlain && choice.exact != nil && !strategy.isSorted && strategy.offset > 0
         }
         return strategy

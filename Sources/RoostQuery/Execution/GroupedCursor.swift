@@ -1,15 +1,12 @@
 import Fleece
 import Roost
-import RoostOrder
 
 /// A row for each group, in the order of what the groups have in common.
 ///
 /// When groups exceed the memory, rows of groups that are not known by then are put aside, sorted by group; and so are the
 /// different values of aggregates with DISTINCT.
-final class GroupedCursor: RowCursor {
+final class GroupedCursor: GroupCursor {
     private let rows: RowSource
-    private let grouping: Grouping
-    private let execution: Execution
     /// The groups that were not handed out yet, the last first; `nil` until rows were read.
     private var groups: [Group]?
     /// The rows that were put aside: what is asked of each, by its group.
@@ -18,50 +15,21 @@ final class GroupedCursor: RowCursor {
     private var coming: ExternalSort.Entry?
     /// Values of groups in memory that were put aside.
     private var distinct: DistinctValues?
-    /// The end of the arena before the present group was put there.
-    private var mark: Arena.Mark?
-
-    private struct Group {
-        let key: [UInt8]
-        let values: [OwnedValue]
-        var accumulated: [Accumulated]
-    }
 
     init(_ plan: SelectPlan, _ execution: Execution, _ choice: AccessChoice?) throws(DatabaseError) {
-        guard let grouping = plan.grouping else { preconditionFailure("a query without groups") }
-        self.grouping = grouping
-        self.execution = execution
         rows = try execution.rows(of: plan, first: choice)
-        super.init(plan, execution.frame)
+        super.init(plan, execution)
     }
 
-    override func next() throws(DatabaseError) -> [UInt8]? {
+    override func nextGroup() throws(DatabaseError) -> Group? {
         if groups == nil {
             groups = try read()
             coming = try rest?.next()
         }
-        if let mark { frame.arena.release(to: mark) }
-        let mark = frame.arena.mark
-        self.mark = mark
-        while let group = try nextGroup() {
-            frame.arena.release(to: mark)
-            for (key, value) in zip(grouping.keys, group.values) {
-                frame.setAggregate(key.slot, value.value(in: frame.arena))
-            }
-            for (accumulator, accumulated) in zip(grouping.accumulators, group.accumulated) {
-                frame.setAggregate(accumulator.slot, accumulated.result(accumulator, frame))
-            }
-            if let having = plan.having, !Logic.holds(having(frame)) {
-                try frame.check()
-                continue
-            }
-            return try project()
-        }
-        return nil
+        return try nextOfRead()
     }
 
     private func read() throws(DatabaseError) -> [Group] {
-        let encoders = grouping.keys.map { KeyEncoder($0.collation) }
         let budget = execution.budget
         var numbers: [[UInt8]: Int] = [:]
         var groups: [Group] = []
@@ -73,12 +41,7 @@ final class GroupedCursor: RowCursor {
             var index = 0
             if !isWhole {
                 let values = grouping.keys.map { $0.value(frame) }
-                var key: [UInt8] = []
-                for (encoder, value) in zip(encoders, values) {
-                    encoder.reset()
-                    encoder.append(value)
-                    key += encoder.key
-                }
+                let key = key(of: values)
                 if let known = numbers[key] {
                     index = known
                 } else {
@@ -94,22 +57,13 @@ final class GroupedCursor: RowCursor {
                     numbers[key] = index
                 }
             }
-            let group = groups[index].key
-            for (number, accumulator) in grouping.accumulators.enumerated() {
-                let value = accumulator.value?(frame) ?? .missing
-                let size = try groups[index].accumulated[number].take(value, accumulator, frame) {
-                    (valueKey) throws(DatabaseError) in
-                    try putAside(value, valueKey, of: number, in: group, &distinct)
-                }
-                if size != 0 { try budget.take(size) }
-            }
+            let size = try take(into: &groups[index], &distinct)
+            if size != 0 { try budget.take(size) }
             try frame.check()
         }
         try frame.check()
         return groups.sorted { $1.key.lexicographicallyPrecedes($0.key) }
     }
-
-    private var empty: [Accumulated] { Array(repeating: Accumulated(), count: grouping.accumulators.count) }
 
     // MARK: On disk
 
@@ -133,33 +87,8 @@ final class GroupedCursor: RowCursor {
         try sort.add(key, row)
     }
 
-    /// Puts a value aside that is wanted only once, when it exceeds the memory; answers whether it did.
-    private func putAside(
-        _ value: Value, _ valueKey: [UInt8], of accumulator: Int, in group: [UInt8],
-        _ aside: inout DistinctValues?
-    ) throws(DatabaseError) -> Bool {
-        if aside == nil, execution.budget.fitsEasily(valueKey.count + 32) { return false }
-        let values = aside ?? DistinctValues(execution)
-        aside = values
-        try values.add(value, valueKey, of: accumulator, in: group)
-        return true
-    }
-
-    /// Takes what was put aside of a group's values.
-    private func complete(_ group: inout Group, _ aside: DistinctValues) throws(DatabaseError) {
-        var taken = 0
-        let mark = frame.arena.mark
-        while let (number, value) = try aside.next(of: group.key, frame) {
-            let size = group.accumulated[number].takePutAside(value, grouping.accumulators[number], frame)
-            frame.arena.release(to: mark)
-            taken += size
-            if size != 0 { try execution.budget.take(size) }
-        }
-        execution.budget.giveBack(taken)
-    }
-
     /// The next group, of those in memory and those that were put aside.
-    private func nextGroup() throws(DatabaseError) -> Group? {
+    private func nextOfRead() throws(DatabaseError) -> Group? {
         let isKnown = groups?.last.map { known in
             coming.map { known.key.lexicographicallyPrecedes($0.key) } ?? true
         }

@@ -9,6 +9,8 @@ final class IndexEntries {
     let choice: IndexChoice
     private let execution: Execution
     private let isReversed: Bool
+    /// Whether rows have to come in the order of their keys.
+    private let isInOrder: Bool
     /// The ranges that were not begun, the next one last.
     private var ranges: [KeyRange]
     private var cursor: IndexCursor?
@@ -27,6 +29,7 @@ final class IndexEntries {
         self.execution = execution
         let access = choice.access
         isReversed = access.isReversed
+        isInOrder = access.isOrdered || access.isGrouped
         ranges = isReversed ? choice.ranges : choice.ranges.reversed()
         isOfElements = access.index.array != nil
         let areTogether = choice.ranges.count == 1 && access.equalities.count == access.index.columns.count
@@ -39,7 +42,7 @@ final class IndexEntries {
         cut = nil
         while let row = try nextStored() {
             if isOfElements, try !isNew(Array(row.documentID)) { continue }
-            return choice.access.isOrdered && row.isCut ? try first(of: row) : row
+            return isInOrder && row.isCut ? try first(of: row) : row
         }
         return nil
     }
@@ -106,7 +109,8 @@ final class IndexEntries {
                 let cursor = choice.reader.cursor(range, descending: isReversed)
                 try cursor.skip(left)
                 self.cursor = cursor
-                guard choice.access.isOrdered, try cursor.next() else { return }
+                guard isInOrder, try cursor.next() else { return }
+                execution.counter.entries += 1
                 coming = cursor.row
                 guard cursor.row.isCut else { return }
                 // These rows stand in another order than the one that they are counted in.

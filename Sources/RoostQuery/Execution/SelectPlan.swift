@@ -47,6 +47,8 @@ struct SelectStrategy {
     var decision = AccessDecision()
     /// Whether rows have to be sorted.
     var isSorted = false
+    /// Whether rows come group by group.
+    var streamsGroups = false
     /// Whether an index passes over what OFFSET leaves out.
     var skipsByRank = false
 

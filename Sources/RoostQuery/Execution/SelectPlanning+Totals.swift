@@ -27,16 +27,39 @@ struct TotalsAccess: Sendable {
 }
 
 extension SelectPlanning {
-    /// Finds the indexes that answer all that is asked of the groups.
+    /// Finds the indexes whose rows come group by group, and those that answer all that is asked of the groups.
     func planTotals() {
-        guard let grouping = plan.grouping, plan.sources.count == 1 else { return }
-        let source = plan.sources[0].number
+        guard let grouping = plan.grouping, let source = plan.sources.first?.number else { return }
+        for (number, access) in plan.sources[0].indexes.enumerated() where access.index.array == nil {
+            guard let columns = groupColumns(access, grouping, source), columns.count > 0 else { continue }
+            plan.sources[0].indexes[number].isGrouped = true
+        }
+        guard plan.sources.count == 1 else { return }
         for access in plan.sources[0].indexes where access.isExact && access.index.array == nil {
             if let totals = totals(access, grouping, source) { plan.totals.append(totals) }
         }
     }
 
     private func totals(_ access: IndexAccess, _ grouping: Grouping, _ source: Int) -> TotalsAccess? {
+        guard let (places, grouped) = groupColumns(access, grouping, source) else { return nil }
+        let columns = access.index.columns
+        var parts: [TotalsAccess.Part] = []
+        let next = access.constantColumns + grouped
+        for accumulator in grouping.accumulators {
+            guard let part = part(accumulator, access, next < columns.count ? columns[next] : nil, source)
+            else {
+                return nil
+            }
+            parts.append(part)
+        }
+        return TotalsAccess(access: access, groupColumns: grouped, keyPlaces: places, parts: parts)
+    }
+
+    /// The places of the values of GROUP BY among those of a row, and how many columns have them, after those that are the same
+    /// in all rows; `nil` where rows of a group don't stand together.
+    private func groupColumns(
+        _ access: IndexAccess, _ grouping: Grouping, _ source: Int
+    ) -> (places: [Int], count: Int)? {
         let columns = access.index.columns
         let constant = access.constantColumns
         var places: [Int] = []
@@ -54,17 +77,7 @@ extension SelectPlanning {
         guard grouped == Set(constant..<constant + grouped.count),
             places.isEmpty || access.skipped == 0 && access.equalities.count == constant
         else { return nil }
-        var parts: [TotalsAccess.Part] = []
-        let next = constant + grouped.count
-        for accumulator in grouping.accumulators {
-            guard let part = part(accumulator, access, next < columns.count ? columns[next] : nil, source)
-            else {
-                return nil
-            }
-            parts.append(part)
-        }
-        return TotalsAccess(
-            access: access, groupColumns: grouped.count, keyPlaces: places, parts: parts)
+        return (places, grouped.count)
     }
 
     private func part(

@@ -20,6 +20,8 @@ struct IndexAccess: Sendable {
     /// Whether rows in the index's order are in the order that the query asks for; backwards where `isReversed`.
     var isOrdered = false
     var isReversed = false
+    /// Whether rows in the index's order come group by group, as the query groups them.
+    var isGrouped = false
     /// The values of rows that stand for those of documents, of which nothing else is asked; `nil` where documents have to be
     /// read.
     var covering: [CoveredPath]?

@@ -163,7 +163,8 @@ private struct Explainer {
                 try add(source, index, select, decision)
             }
             if !select.groups.isEmpty {
-                note("GROUP", "by \(list(select.groups))")
+                let how = strategy.streamsGroups ? ", one after the other, as they are read" : ""
+                note("GROUP", "by \(list(select.groups))\(how)")
             } else if plan.grouping != nil {
                 note("GROUP", "all rows into one")
             }
