@@ -7,10 +7,61 @@ class TextMatcher: DocumentCursor {
     func seek(_ target: Int) throws { document = .max }
 
     /// As ``seek(_:)``, and may pass over documents whose score is not above `threshold`.
-    func seek(_ target: Int, above threshold: Double) throws { try seek(target) }
+    ///
+    /// Blocks of documents are passed over unread that can't have such a one, by what they say of themselves (S. Ding and T. Suel,
+    /// "Faster Top-k Document Retrieval Using Block-Max Indexes", 2011).
+    func seek(_ target: Int, above threshold: Double) throws {
+        guard threshold > 0 else { return try seek(target) }
+        guard document < target else { return }
+        var target = target
+        while target < .max {
+            let bound = try bound(from: target)
+            guard bound.most > threshold else {
+                target = bound.next
+                continue
+            }
+            try seek(target)
+            if document <= bound.last { return }
+            target = document
+        }
+        document = .max
+    }
+
+    /// The most that documents from `target` on can score. It may be asked for what the next call of ``seek(_:)`` goes to, or
+    /// for less.
+    func bound(from target: Int) throws -> ScoreBound { .nothing }
 
     /// The score of the present document.
     func score() throws -> Double { 0 }
+}
+
+/// The most that some neighbouring documents can score.
+struct ScoreBound {
+    var most: Double
+    /// The last of these documents.
+    var last: Int
+
+    /// There are no more.
+    static let nothing = ScoreBound(most: 0, last: .max)
+    static let unknown = ScoreBound(most: .infinity, last: .max)
+
+    /// The first document that it says nothing of.
+    var next: Int { last < .max ? last + 1 : .max }
+
+    /// What documents can score that have several parts, up to where all of these are known.
+    mutating func add(_ other: ScoreBound) {
+        most += other.most
+        last = min(last, other.last)
+    }
+}
+
+extension Sequence where Element: TextMatcher {
+    /// The most that documents can score for all of the parts together.
+    fileprivate func bound(from target: Int) throws -> ScoreBound {
+        var sum = ScoreBound.nothing
+        for part in self { sum.add(try part.bound(from: target)) }
+        return sum
+    }
 }
 
 /// The documents with a phrase.
@@ -38,14 +89,18 @@ final class PhraseMatcher: TextMatcher {
         }
     }
 
-    override func seek(_ target: Int, above threshold: Double) throws {
-        guard threshold > 0, leaf.isPlain, let scoring, let list = lists[0] as? TermPostings else {
-            return try seek(target)
+    override func bound(from target: Int) throws -> ScoreBound {
+        guard document < .max else { return .nothing }
+        guard let scoring else { return .nothing }
+        // A phrase stands no more often than any of its words, in documents that are as long as each of them says.
+        var (most, shortest, last) = (Int.max, 0, Int.max)
+        for list in lists {
+            guard let known = try list.bound(from: target) else { return .unknown }
+            most = min(most, known.most)
+            shortest = max(shortest, known.shortest)
+            last = min(last, known.last)
         }
-        guard document < target else { return }
-        try list.seek(target) { most, shortest in scoring.most(most, shortest) > threshold }
-        starts = nil
-        document = list.document
+        return ScoreBound(most: scoring.most(most, shortest), last: last)
     }
 
     /// Where the phrase begins in the present document.
@@ -147,6 +202,10 @@ final class NearMatcher: TextMatcher {
         return zip(all, kept).map { places, kept in zip(places, kept).filter(\.1).map(\.0) }
     }
 
+    override func bound(from target: Int) throws -> ScoreBound {
+        document < .max ? try phrases.bound(from: target) : .nothing
+    }
+
     override func score() throws -> Double {
         try zip(phrases, places).reduce(0) { try $0 + $1.0.score(of: $1.1) }
     }
@@ -178,12 +237,20 @@ final class AllMatcher: TextMatcher {
         }
     }
 
+    override func bound(from target: Int) throws -> ScoreBound {
+        document < .max ? try parts.bound(from: target) : .nothing
+    }
+
     override func score() throws -> Double { try parts.reduce(0) { try $0 + $1.score() } }
 }
 
 /// The documents that any of some parts matches.
 final class AnyMatcher: TextMatcher {
     private let parts: [TextMatcher]
+    /// The parts one of which a document has to match up to ``last`` to score more than ``threshold``, and the others.
+    private var (needed, others): ([TextMatcher], [TextMatcher]) = ([], [])
+    private var last = -1
+    private var threshold = 0.0
 
     init(_ parts: [TextMatcher]) { self.parts = parts }
 
@@ -195,6 +262,51 @@ final class AnyMatcher: TextMatcher {
             least = min(least, part.document)
         }
         document = least
+    }
+
+    override func seek(_ target: Int, above threshold: Double) throws {
+        guard threshold > 0 else { return try seek(target) }
+        guard document < target else { return }
+        var target = target
+        while target < .max {
+            if target > last || threshold > self.threshold { try divide(target, threshold) }
+            var least = Int.max
+            for part in needed {
+                try part.seek(target)
+                least = min(least, part.document)
+            }
+            guard least <= last else {
+                target = last < .max ? last + 1 : .max
+                continue
+            }
+            for part in others { try part.seek(least) }
+            return document = least
+        }
+        document = .max
+    }
+
+    /// Finds out which of the parts are needed, from `target` on: without any of them, all others together score too little.
+    private func divide(_ target: Int, _ threshold: Double) throws {
+        self.threshold = threshold
+        last = .max
+        var bounds: [(part: TextMatcher, most: Double)] = []
+        for part in parts {
+            let bound = try part.bound(from: target)
+            bounds.append((part, bound.most))
+            last = min(last, bound.last)
+        }
+        bounds.sort { $0.most < $1.most }
+        var sum = 0.0
+        let count = bounds.prefix { bound in
+            sum += bound.most
+            return sum <= threshold
+        }.count
+        others = bounds.prefix(count).map(\.part)
+        needed = bounds.dropFirst(count).map(\.part)
+    }
+
+    override func bound(from target: Int) throws -> ScoreBound {
+        document < .max ? try parts.bound(from: target) : .nothing
     }
 
     override func score() throws -> Double {

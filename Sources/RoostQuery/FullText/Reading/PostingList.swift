@@ -14,6 +14,10 @@ class PostingList: DocumentCursor {
     /// The places in the present document, sorted.
     func places() throws -> [TextPlace] { [] }
 
+    /// The largest number of places that a document from `target` on has, and how long it is at least, up to a `last` one;
+    /// `nil` where that isn't known. May be asked for what the next call of ``seek(_:)`` goes to, or for less.
+    func bound(from target: Int) throws -> (most: Int, shortest: Int, last: Int)? { nil }
+
     /// How many documents the list has at most, as far as that is known without reading it.
     func estimate() throws -> Int { 0 }
 
@@ -50,15 +54,12 @@ final class TermPostings: PostingList {
         document = numbers[index]
     }
 
-    /// As ``seek(_:)``, passing over blocks that `isWanted` refuses, by the largest number of places and the shortest length.
-    func seek(_ target: Int, where isWanted: (_ most: Int, _ shortest: Int) -> Bool) throws {
-        guard document < target else { return }
-        var target = target
-        while try reach(target), let head {
-            if isWanted(head.most, head.shortest) { return try seek(target) }
-            target = head.last + 1
+    override func bound(from target: Int) throws -> (most: Int, shortest: Int, last: Int)? {
+        if document != PostingList.end {
+            if try reach(target), let head { return (head.most, head.shortest, head.last) }
+            document = PostingList.end
         }
-        document = PostingList.end
+        return (0, 0, PostingList.end)
     }
 
     /// Goes to the block that has the first document not less than `target`; `false` when there is none.
@@ -160,6 +161,10 @@ final class FilteredPostings: PostingList {
     }
 
     override func places() -> [TextPlace] { kept }
+
+    override func bound(from target: Int) throws -> (most: Int, shortest: Int, last: Int)? {
+        try list.bound(from: target)
+    }
 }
 
 /// The documents of any of some lists, such as those of all terms with a beginning.

@@ -24,6 +24,8 @@ final class TextReader {
     /// How many documents there are, and how many words they have.
     let documentCount: Int
     private let averageLength: Double
+    /// How many documents were looked at for their score.
+    private(set) var scoredCount = 0
 
     init(_ kept: KeptIndex, _ index: CompiledTextIndex) throws {
         self.index = index
@@ -132,6 +134,7 @@ final class TextReader {
         var best = BestMatches(limit)
         let scorings = try scorings(query, weights)
         try forEachMatch(query, scorings, { best.threshold }) { matcher in
+            scoredCount += 1
             best.add(Match(number: matcher.document, score: try matcher.score()))
         }
         return best.sorted
