@@ -110,7 +110,8 @@ enum IndexCommand: Command {
             } else {
                 Console.print(
                     "\(index.name) of the words in \(index.columns)"
-                        + (index.language.map { ", \($0)" } ?? ""))
+                        + (index.language.map { ", \($0)" } ?? "")
+                        + (index.tokenizer.map { ", found by the app's \($0)" } ?? ""))
             }
         }
     }

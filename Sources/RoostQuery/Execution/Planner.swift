@@ -97,7 +97,7 @@ final class Planner {
         guard let index = (name ?? known.first).flatMap({ list[$0] }) else {
             throw QueryError(TextIndex.missing(name, among: known))
         }
-        return try CompiledTextIndex(index)
+        return try CompiledTextIndex(index, Tokenizers.of(collection.database))
     }
 
     // MARK: Collections

@@ -16,11 +16,14 @@ public struct TextIndex: Sendable, Hashable, Codable {
     public var stopWords: [String]
     /// What a word counts for in each column, in their order; 1 where there is none.
     public var weights: [Double]
+    /// The name of the app's own tokenizer, which finds the words then, without regard to language, accents and stop words: see
+    /// `Database.register(_:named:)`.
+    public var tokenizer: String?
 
     /// The description of an index.
     public init(
         _ name: String, on columns: String, language: Language? = nil, ignoresAccents: Bool = true,
-        stopWords: [String] = [], weights: [Double] = []
+        stopWords: [String] = [], weights: [Double] = [], tokenizer: String? = nil
     ) {
         self.name = name
         self.columns = columns
@@ -28,6 +31,7 @@ public struct TextIndex: Sendable, Hashable, Codable {
         self.ignoresAccents = ignoresAccents
         self.stopWords = stopWords
         self.weights = weights
+        self.tokenizer = tokenizer
     }
 
     /// Whether both say the same, byte by byte.
@@ -44,7 +48,9 @@ public struct TextIndex: Sendable, Hashable, Codable {
         hasher.combine(weights)
     }
 
-    private var texts: [ByteKey] { ([name, columns] + stopWords).map { ByteKey($0) } }
+    private var texts: [ByteKey?] {
+        ([name, columns, tokenizer] + stopWords).map { $0.map { ByteKey($0) } }
+    }
 }
 
 /// A full-text index that is ready to be used.
@@ -62,7 +68,8 @@ final class CompiledTextIndex: Sendable {
     private static let version = 1
     static let mostColumns = 64
 
-    init(_ index: TextIndex) throws(QueryError) {
+    /// - Parameter own: the app's own tokenizers.
+    init(_ index: TextIndex, _ own: Tokenizers? = nil) throws(QueryError) {
         description = index
         let columns = try SQLParser.orderings(index.columns).map(\.value)
         guard 1...Self.mostColumns ~= columns.count else {
@@ -74,16 +81,27 @@ final class CompiledTextIndex: Sendable {
         }
         columnNames = columns.map { $0.lastName ?? $0.sqlText }
         weights = columns.indices.map { $0 < index.weights.count ? index.weights[$0] : 1 }
-        tokenizer = WordTokenizer(
-            language: index.language, ignoresAccents: index.ignoresAccents, stopWords: index.stopWords)
-        coder = PlaceCoder(hasRoots: index.language != nil, columns: columns.count)
+        if let name = index.tokenizer {
+            guard let known = own?[name] else {
+                throw QueryError(
+                    "Words of the full-text index \(index.name.debugDescription) are found by the tokenizer \(name.debugDescription), "
+                        + "which is none of the app's: register it when the database is opened")
+            }
+            tokenizer = known
+        } else {
+            tokenizer = WordTokenizer(
+                language: index.language, ignoresAccents: index.ignoresAccents, stopWords: index.stopWords)
+        }
+        coder = PlaceCoder(
+            hasRoots: index.language != nil || index.tokenizer != nil, columns: columns.count)
         mapper = try TextMapper(columns)
     }
 
     var definition: IndexDefinition {
-        IndexDefinition(
+        let own = description.tokenizer.map { "\($0.debugDescription) " } ?? ""
+        return IndexDefinition(
             name: "text/\(description.name)",
-            signature: "text \(Self.version); \(description.columns); \(tokenizer.version)",
+            signature: "text \(Self.version); \(description.columns); \(own)\(tokenizer.version)",
             keeper: TextKeeper(index: self))
     }
 }

@@ -64,15 +64,13 @@ final class SegmentBuilder {
 
     private func addTerms(of word: String) {
         let made = tokenizer.terms(of: word)
-        let root = insert(Array(made.root.utf8))
+        let root = insert(TextTerm.term(made.root))
         let exact = coder.hasRoots && made.exact != made.root ? insert(TextTerm.exact(made.exact)) : Self.none
         terms.append((root, exact))
     }
 
     private func insert(_ term: [UInt8]) -> UInt32 {
-        // The end of a term is marked by 00 in keys.
-        let cut = term.prefix(WordList.longestWord + 1).filter { $0 != 0 }
-        return UInt32(cut.withView { termTable.insert($0).number })
+        UInt32(term.withView { termTable.insert($0).number })
     }
 
     /// Writes the segment's blocks.

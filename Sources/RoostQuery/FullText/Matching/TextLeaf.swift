@@ -145,7 +145,7 @@ struct TextQueryCompiler {
         _ word: String, _ kind: WordList.Word.Kind, _ wanted: TextPhrase.Kind, isLast: Bool
     ) -> TextLeaf.Terms {
         let terms = tokenizer.terms(of: word)
-        let (root, exact) = (Array(terms.root.utf8), Array(terms.exact.utf8))
+        let (root, exact) = (TextTerm.term(terms.root), TextTerm.term(terms.exact))
         // One character of a script without spaces begins the pairs that it is in.
         if kind == .last { return .prefix(exact) }
         return switch wanted {

@@ -21,16 +21,17 @@ extension DocumentCollection {
     ///   - ignoresAccents: whether *resume* finds *résumé*.
     ///   - stopWords: words that are not found.
     ///   - weights: what a word counts for in each column, in their order; 1 where there is none.
+    ///   - tokenizer: the name of the app's own tokenizer: see `Database.register(_:named:)`.
     /// - Throws: `invalidQuery` for expressions that are malformed, `invalidName`, `readOnly`; `cancelled` when the task was
     ///   cancelled while it was built, which goes on when it is next used.
     public func createTextIndex(
         _ name: String, on columns: String, language: Language? = nil, ignoresAccents: Bool = true,
-        stopWords: [String] = [], weights: [Double] = []
+        stopWords: [String] = [], weights: [Double] = [], tokenizer: String? = nil
     ) throws(DatabaseError) {
         try createTextIndex(
             TextIndex(
                 name, on: columns, language: language, ignoresAccents: ignoresAccents, stopWords: stopWords,
-                weights: weights))
+                weights: weights, tokenizer: tokenizer))
     }
 
     /// Makes a full-text index of a description.
@@ -40,7 +41,7 @@ extension DocumentCollection {
         }
         let compiled: CompiledTextIndex
         do throws(QueryError) {
-            compiled = try CompiledTextIndex(index)
+            compiled = try CompiledTextIndex(index, Tokenizers.of(database))
         } catch {
             throw DatabaseError(
                 .invalidQuery, "The index \(index.name.debugDescription): \(error.message)", underlying: error
@@ -152,7 +153,7 @@ extension DocumentCollection {
                 .invalidQuery, TextIndex.missing(name, among: list.indexes.keys))
         }
         do throws(QueryError) {
-            return try CompiledTextIndex(index)
+            return try CompiledTextIndex(index, Tokenizers.of(database))
         } catch {
             throw DatabaseError(.invalidQuery, error.message, underlying: error)
         }

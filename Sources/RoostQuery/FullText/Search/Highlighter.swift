@@ -92,6 +92,24 @@ struct Highlighter {
             }, isCut: (!isFirst, !isLast))
     }
 
+    /// Where words stand in a text, between its characters and one after the other, whatever the tokenizer says.
+    private static func places(
+        of words: ArraySlice<WordList.Word>, in text: String
+    ) -> [(position: Int, source: Range<Int>)] {
+        let bytes = Array(text.utf8)
+        func place(_ offset: Int) -> Int {
+            var place = min(max(offset, 0), bytes.count)
+            while place > 0, place < bytes.count, bytes[place] & 0xC0 == 0x80 { place -= 1 }
+            return place
+        }
+        var last = 0..<0
+        return words.map { word in
+            let start = max(last.lowerBound, place(word.source.lowerBound))
+            last = start..<max(start, last.upperBound, place(word.source.upperBound))
+            return (Int(word.position), last)
+        }
+    }
+
     private func passages(of document: Document) -> [Passage] {
         let columns = index.mapper.texts(of: document)
         let builder = SegmentBuilder(index.tokenizer, index.coder)
@@ -102,7 +120,7 @@ struct Highlighter {
             for text in texts {
                 let known = list.count
                 index.tokenizer.words(of: text, into: &list)
-                let words = list.words[known...].map { (position: Int($0.position), source: $0.source) }
+                let words = Self.places(of: list.words[known...], in: text)
                 passages.append(
                     Passage(column: column, text: text, words: words, found: words.map { _ in [] }))
                 for _ in 0..<SegmentBuilder.gap { list.skip() }

@@ -1,5 +1,6 @@
 import RoostBytes
 import RoostStorage
+import RoostText
 
 /// The keys of a full-text index in its tree `rows`. The tree `documents` has, by document ID, the document's number and
 /// length (``TextDocument``).
@@ -56,8 +57,11 @@ enum TextTerm {
     /// What comes before the exact form of a word whose root is another one.
     static let exact: UInt8 = 1
 
+    /// A word as a term: cut where it is long, and without 00, which marks the end of a term in keys.
+    static func term(_ word: String) -> [UInt8] { word.utf8.prefix(WordList.longestWord).filter { $0 != 0 } }
+
     /// A term of exact forms.
-    static func exact(_ word: String) -> [UInt8] { [exact] + word.utf8 }
+    static func exact(_ word: String) -> [UInt8] { [exact] + term(word) }
 }
 
 /// What is kept of a document: an entry of the tree `documents`.
