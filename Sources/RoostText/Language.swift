@@ -1,6 +1,7 @@
 /// A language whose forms of a word are recognised.
 public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
     case danish = "da"
+    case dutch = "nl"
     case english = "en"
     case finnish = "fi"
     case french = "fr"
@@ -30,6 +31,7 @@ public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
     var stemmer: (any Stemmer)? {
         switch self {
         case .danish: DanishStemmer()
+        case .dutch: DutchStemmer()
         case .english: EnglishStemmer()
         case .finnish: FinnishStemmer()
         case .french: FrenchStemmer()
