@@ -89,7 +89,7 @@ public struct TypedQuery<Value: Codable>: Sendable {
             if let problem { throw problem }
             return Query(collection.database, try PreparedQuery(select, collection.planner))
         } catch {
-            throw DatabaseError(.invalidQuery, error.message, underlying: error)
+            throw DatabaseError(error)
         }
     }
 

@@ -72,7 +72,7 @@ final class Planner {
                 if let compiled = try? CompiledIndex(index) { indexes.append(compiled) }
             }
         } catch {
-            throw QueryError("\(error)")
+            throw QueryError(error)
         }
         return indexes
     }
@@ -86,7 +86,7 @@ final class Planner {
             textIndexLists[collection] = try snapshot.metadata(TextIndex.metadataName) ?? []
             list = try IndexList<TextIndex>(of: snapshot).indexes
         } catch {
-            throw QueryError("\(error)")
+            throw QueryError(error)
         }
         let known = list.keys
         guard name != nil || known.count < 2 else {
@@ -113,7 +113,7 @@ final class Planner {
             }
             names = try collections.collectionNames(scope: wanted.1)
         } catch {
-            throw QueryError("\(error)", at: place.offset)
+            throw QueryError(error)
         }
         let shown = wanted.1 == "_default" ? wanted.0 : "\(wanted.1).\(wanted.0)"
         throw QueryError(

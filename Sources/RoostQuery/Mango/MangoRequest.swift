@@ -187,7 +187,7 @@ extension DocumentCollection {
             let mango = try MangoRequest(request)
             return (mango, Query(database, try PreparedQuery(mango.select, planner)))
         } catch {
-            throw DatabaseError(.invalidQuery, error.message, underlying: error)
+            throw DatabaseError(error)
         }
     }
 

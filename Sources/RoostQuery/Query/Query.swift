@@ -175,7 +175,7 @@ final class PreparedQuery: Sendable {
         do throws(QueryError) {
             return try PreparedQuery(select, Planner(database, defaultCollection: defaultCollection))
         } catch {
-            throw DatabaseError(.invalidQuery, error.message, underlying: error)
+            throw DatabaseError(error)
         }
     }
 

@@ -6,10 +6,31 @@ public struct QueryError: Error, Sendable, Hashable {
     public let message: String
     /// Where in the text, in bytes of its UTF-8; `nil` where no place can be named.
     public let offset: Int?
+    /// What kept the database from being asked about its collections and indexes: then nothing is wrong with the text.
+    let failure: DatabaseError?
 
     init(_ message: String, at offset: Int? = nil) {
         self.message = message
         self.offset = offset
+        failure = nil
+    }
+
+    /// While planning the database failed.
+    init(_ failure: DatabaseError) {
+        message = failure.message
+        offset = nil
+        self.failure = failure
+    }
+
+    /// Whether both find the same fault with the text.
+    public static func == (a: QueryError, b: QueryError) -> Bool {
+        a.message == b.message && a.offset == b.offset
+    }
+
+    /// Equal for equal errors.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(message)
+        hasher.combine(offset)
     }
 }
 
@@ -19,8 +40,17 @@ extension QueryError: CustomStringConvertible {
 }
 
 extension DatabaseError {
+    /// What is wrong with a query that has no text.
+    init(_ error: QueryError) {
+        self = error.failure ?? DatabaseError(.invalidQuery, error.message, underlying: error)
+    }
+
     /// What is wrong with the query `text`.
     init(_ error: QueryError, in text: String) {
+        guard error.failure == nil else {
+            self.init(error)
+            return
+        }
         var place = ""
         if let offset = error.offset {
             let before = text.utf8.prefix(offset)
