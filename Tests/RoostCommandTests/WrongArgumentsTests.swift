@@ -9,7 +9,8 @@ import Testing
 
     @Test(arguments: [
         ["check"], ["inspect"], ["info"], ["ls"], ["get", "a"], ["export"], ["query", "SELECT 1"],
-        ["blob", "ls"], ["backup", "copy"], ["salvage", "rescued"], ["compact"], ["index", "list"], ["history"],
+        ["blob", "ls"], ["backup", "copy"], ["salvage", "rescued"], ["compact"], ["index", "list"],
+        ["history"],
     ])
     func aMissingDatabaseIsNamedByAllCommandsAlike(command: [String]) {
         let result = tool.run([command[0], tool.path] + command.dropFirst())
@@ -20,9 +21,12 @@ import Testing
 
     @Test func anUnknownVerbIsNamed() {
         let blob = tool.run("blob", "frob")
-        #expect(blob.status == 2 && blob.output.contains(#"Neither "\#(tool.path)" nor "frob" is one of put,"#))
+        #expect(
+            blob.status == 2 && blob.output.contains(#"Neither "\#(tool.path)" nor "frob" is one of put,"#))
         let index = tool.run(["index", "frob", tool.path])
-        #expect(index.status == 2 && index.output.contains(#"Neither "frob" nor "\#(tool.path)" is one of create,"#))
+        #expect(
+            index.status == 2
+                && index.output.contains(#"Neither "frob" nor "\#(tool.path)" is one of create,"#))
     }
 
     /// A link is no way around it.

@@ -38,7 +38,9 @@ enum BlobCommand: Command {
             try get(argument, invocation)
         case "ls": try list(invocation)
         case "verify": try verify(invocation)
-        default: throw UsageError("Neither \"\(invocation[0])\" nor \"\(invocation[1])\" is one of put, get, ls and verify.")
+        default:
+            throw UsageError(
+                "Neither \"\(invocation[0])\" nor \"\(invocation[1])\" is one of put, get, ls and verify.")
         }
     }
 

@@ -51,7 +51,9 @@ enum IndexCommand: Command {
             try collection.dropIndex(name)
             try collection.dropTextIndex(name)
             try database.close()
-        default: throw UsageError("Neither \"\(invocation[0])\" nor \"\(invocation[1])\" is one of create, list and drop.")
+        default:
+            throw UsageError(
+                "Neither \"\(invocation[0])\" nor \"\(invocation[1])\" is one of create, list and drop.")
         }
     }
 
