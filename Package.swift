@@ -74,7 +74,8 @@ func simulationTargets() -> [Target] {
     guard isDevelopment else { return [] }
     return [
         .executableTarget(
-            name: "RoostSimulate", dependencies: ["RoostCampaign", "Roost"], swiftSettings: strict)
+            name: "RoostSimulate", dependencies: ["RoostCampaign", "RoostDerivedCampaign", "Roost"],
+            swiftSettings: strict)
     ]
 }
 
@@ -174,6 +175,12 @@ let package = Package(
         layer("RoostScript", ["RoostCrypto", "Fleece", "Roost", "RoostQuery", "RoostREST"]),
         engineLayer("RoostSimulation", ["RoostFile"]),
         engineLayer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
+        layer(
+            "RoostDerivedCampaign",
+            [
+                "Fleece", "Roost", "RoostStorage", "RoostIndex", "RoostQuery", "RoostSimulation",
+                "RoostCampaign",
+            ]),
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
@@ -211,7 +218,7 @@ let package = Package(
             [
                 "RoostQuery", "RoostText", "RoostIndex", "RoostOrder", "Roost", "RoostStorage", "RoostBytes",
                 "RoostFile", "Fleece",
-                "RoostSimulation",
+                "RoostSimulation", "RoostDerivedCampaign",
             ]),
         tests("RoostRESTTests", ["RoostREST", "RoostWire", "RoostQuery", "Roost", "Fleece"]),
         .executableTarget(

@@ -173,6 +173,8 @@ package final class CollectionIndexes: Sendable {
         if record.isAhead(of: later), collection.database.isReadOnly, try collection.database.refresh() {
             later = try collection.snapshot()
         }
+        if IndexCanary.forgottenChanges.isPlanted, !record.isAhead(of: moment) { return [] }
+        if IndexCanary.laterRows.isPlanted, record.isAhead(of: moment) { return [] }
         let since = min(record.sequence, moment.lastSequence)
         guard !record.isAhead(of: later), later.epoch == moment.epoch,
             try later.changeCount(since: since) <= UInt64(limit),
@@ -223,7 +225,9 @@ package final class CollectionIndexes: Sendable {
             guard let indexes = try open(), indexes.isWritable else { return }
             let moment = try collection.snapshot()
             // The documents must not lose what the index has seen of them.
-            if collection.database.store.durability != .full { try collection.database.store.sync() }
+            if collection.database.store.durability != .full, !IndexCanary.unsyncedDocuments.isPlanted {
+                try collection.database.store.sync()
+            }
             var items: [IndexCatchUp.Item] = []
             let known = definitions.withLock { $0.sorted { $0.key < $1.key } }
             for definition in known.map(\.value) {

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostCampaign
+import RoostDerivedCampaign
 
 /// `roost-simulate`: replays one seed step by step, or runs fresh ones for a time.
 enum SimulateCommand {
@@ -32,12 +33,22 @@ enum SimulateCommand {
     }
 
     private static func replay(_ seed: UInt64) -> Int32 {
-        let report = campaign(seed, log: { tell($0 + "\n") }).run()
+        let report = run(seed) { tell($0 + "\n") }
         tell(summary(report.statistics, seeds: 1) + ", trace \(String(report.traceHash, radix: 16))\n")
         return exitStatus(report)
     }
 
-    /// The run of a seed. Where it is encrypted, that is what databases have for every other seed.
+    /// What becomes of a seed: of a store, and of a database with views and indexes.
+    private static func run(_ seed: UInt64, log: ((String) -> Void)? = nil) -> CampaignReport {
+        var report = campaign(seed, log: log).run()
+        guard report.finding == nil else { return report }
+        let derived = DerivedCampaign(seed: seed, log: log).run()
+        report.statistics += derived.statistics
+        report.finding = derived.finding
+        return report
+    }
+
+    /// The run of a seed on a store. Where it is encrypted, that is what databases have for every other seed.
     private static func campaign(_ seed: UInt64, log: ((String) -> Void)? = nil) -> Campaign {
         guard seed % 2 == 1, let key = try? EncryptionKey(bytes: Array(0..<32)) else {
             return Campaign(seed: seed, log: log)
@@ -55,7 +66,7 @@ enum SimulateCommand {
         var status: Int32 = 0
         while status == 0, clock.now - start < .seconds(seconds) {
             tell("\(seed)" + ((seed - first) % 10 == 9 ? "\n" : " "))
-            let report = campaign(seed).run()
+            let report = run(seed)
             statistics += report.statistics
             seed += 1
             status = exitStatus(report)

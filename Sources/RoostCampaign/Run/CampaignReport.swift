@@ -7,6 +7,12 @@ package struct CampaignFinding: Error, Sendable, CustomStringConvertible {
     /// What was being done, and what is wrong.
     package var what: String
 
+    package init(seed: UInt64, step: Int, what: String) {
+        self.seed = seed
+        self.step = step
+        self.what = what
+    }
+
     package var description: String { "seed \(seed), step \(step): \(what)" }
 }
 
@@ -57,4 +63,13 @@ package struct CampaignReport: Sendable {
     package var traceHash: UInt64
     /// What is wrong, `nil` when all is well.
     package var finding: CampaignFinding?
+
+    package init(
+        seed: UInt64, statistics: CampaignStatistics, traceHash: UInt64, finding: CampaignFinding?
+    ) {
+        self.seed = seed
+        self.statistics = statistics
+        self.traceHash = traceHash
+        self.finding = finding
+    }
 }

@@ -68,7 +68,7 @@ struct IndexCatchUp {
         else { return }
         try step()
         let definition = item.definition
-        let ids = Array(Set(purges.map(\.id)))
+        let ids = IndexCanary.forgottenPurges.isPlanted ? [] : Array(Set(purges.map(\.id)))
         let documents = try ids.map { id in
             try snapshot.get(id).map { IndexedDocument(document: $0, collection: snapshot) }
         }

@@ -1,0 +1,24 @@
+/// Faults planted in the upkeep of indexes, by which the simulation proves that it would notice real ones.
+///
+/// They exist in debug builds of Roost's own development alone, as those of the engine (`Canary`).
+package enum IndexCanary: CaseIterable, Sendable {
+    /// An index is brought up to commits that a power failure may take back.
+    case unsyncedDocuments
+    /// Purges are passed over.
+    case forgottenPurges
+    /// What has changed since an index was kept is not looked at.
+    case forgottenChanges
+    /// An index that has seen more than the moment asked for shows all of it.
+    case laterRows
+
+    #if ROOST_CANARY
+        /// The fault that is planted for the current task.
+        @TaskLocal package static var planted: IndexCanary?
+
+        @inline(__always)
+        var isPlanted: Bool { IndexCanary.planted == self }
+    #else
+        @inline(__always)
+        var isPlanted: Bool { false }
+    #endif
+}

@@ -1,0 +1,23 @@
+import RoostDerivedCampaign
+import RoostIndex
+import Testing
+
+/// Views and indexes on a disk that crashes and fails: a few of the seeds that `make simulate` runs for as long as one likes.
+@Suite struct DerivedCampaignTests {
+    @Test(arguments: 0..<12 as Range<UInt64>)
+    func viewsAndIndexesShowTheDocumentsWhateverFails(seed: UInt64) {
+        let report = DerivedCampaign(seed: seed).run()
+        #expect(report.finding == nil, "\(report.finding.map { "\($0)" } ?? "")")
+        #expect(report.statistics.comparisons > 20)
+    }
+
+    #if ROOST_CANARY
+        @Test(arguments: IndexCanary.allCases)
+        func aFaultInTheUpkeepIsNoticed(canary: IndexCanary) {
+            let isNoticed = IndexCanary.$planted.withValue(canary) {
+                (0..<60).contains { DerivedCampaign(seed: $0).run().finding != nil }
+            }
+            #expect(isNoticed)
+        }
+    #endif
+}
