@@ -25,22 +25,18 @@ enum BlobCommand: Command {
         `roost compact` removes the blobs that no document names.
         """
 
-    private static let verbs = ["put", "get", "ls", "verify"]
+    private enum Verb: String, CaseIterable { case put, get, ls, verify }
 
     static func run(_ given: Invocation) throws {
-        // A database may be called as a verb is: then the verb comes first.
-        let invocation = verbs.contains(given[0]) ? given.swappingFirstTwo() : given
+        let (verb, invocation) = try given.verb(Verb.self)
         let argument = invocation.optional(2)
-        switch invocation[1] {
-        case "put": try put(argument ?? "-", invocation)
-        case "get":
+        switch verb {
+        case .put: try put(argument ?? "-", invocation)
+        case .get:
             guard let argument else { throw UsageError("DIGEST is missing.") }
             try get(argument, invocation)
-        case "ls": try list(invocation)
-        case "verify": try verify(invocation)
-        default:
-            throw UsageError(
-                "Neither \"\(invocation[0])\" nor \"\(invocation[1])\" is one of put, get, ls and verify.")
+        case .ls: try list(invocation)
+        case .verify: try verify(invocation)
         }
     }
 

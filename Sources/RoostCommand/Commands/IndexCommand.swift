@@ -33,14 +33,14 @@ enum IndexCommand: Command {
         index a query uses, and why not the others.
         """
 
-    private static let verbs = ["create", "list", "drop"]
+    private enum Verb: String, CaseIterable { case create, list, drop }
 
     static func run(_ given: Invocation) throws {
-        let invocation = verbs.contains(given[0]) ? given.swappingFirstTwo() : given
-        switch invocation[1] {
-        case "create": try create(invocation)
-        case "list": try list(invocation)
-        case "drop":
+        let (verb, invocation) = try given.verb(Verb.self)
+        switch verb {
+        case .create: try create(invocation)
+        case .list: try list(invocation)
+        case .drop:
             let database = try invocation.openForWriting()
             let collection = try invocation.collection(of: database)
             let name = try indexName(invocation)
@@ -51,9 +51,6 @@ enum IndexCommand: Command {
             try collection.dropIndex(name)
             try collection.dropTextIndex(name)
             try database.close()
-        default:
-            throw UsageError(
-                "Neither \"\(invocation[0])\" nor \"\(invocation[1])\" is one of create, list and drop.")
         }
     }
 

@@ -66,6 +66,22 @@ struct Invocation {
         return copy
     }
 
+    /// The verb that stands behind the database, or before it, and the invocation with the database first. A database may be
+    /// called as a verb is: then the verb comes first.
+    func verb<Verb: CaseIterable & RawRepresentable<String>>(
+        _: Verb.Type = Verb.self
+    ) throws -> (verb: Verb, rest: Self) {
+        if let verb = Verb(rawValue: self[0]) { return (verb, swappingFirstTwo()) }
+        guard let verb = Verb(rawValue: self[1]) else {
+            var names = Verb.allCases.map(\.rawValue)
+            let last = names.removeLast()
+            throw UsageError(
+                "Neither \"\(self[0])\" nor \"\(self[1])\" is one of \(names.joined(separator: ", ")) and \(last)."
+            )
+        }
+        return (verb, self)
+    }
+
     /// The argument at `index`, if it was given.
     func optional(_ index: Int) -> String? { index < positional.count ? positional[index] : nil }
 

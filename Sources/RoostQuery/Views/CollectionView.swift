@@ -64,7 +64,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
         return try read(query, at: snapshot) { reader in
             var rows: [ViewRow<Key, Value>] = []
             try reader.forEachRow { row in
-                let (key, value) = ViewPayload.decode(row.payload)
+                let (key, value) = Array(row.payload).withView { ViewPayload.decode($0) }
                 let document = query.includesDocuments ? try reader.document(of: row, value) : nil
                 rows.append(
                     ViewRow(

@@ -128,38 +128,21 @@ enum ViewPayload {
         return buffer.view.array
     }
 
-    /// The Fleece body of the value; empty where bytes are damaged.
-    static func value(_ payload: ByteView) -> ByteView {
+    /// The Fleece bodies of the key and the value; empty where bytes are damaged.
+    static func parts(_ payload: ByteView) -> (key: ByteView, value: ByteView) {
         var reader = ByteReader(payload)
         guard let length = try? reader.length(limit: payload.count), length <= payload.count - reader.position
         else {
-            return .empty
+            return (.empty, .empty)
         }
-        let start = reader.position + length
-        return payload.slice(start, payload.count - start)
-    }
-
-    /// Where the key and the value are.
-    private static func parts(_ payload: ArraySlice<UInt8>) -> (key: Range<Int>, value: Range<Int>) {
-        var (length, shift, start) = (0, 0, payload.startIndex)
-        while start < payload.endIndex, shift < 35 {
-            let byte = payload[start]
-            start += 1
-            length |= Int(byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80 { break }
-        }
-        let end = min(start + length, payload.endIndex)
-        return (start..<end, end..<payload.endIndex)
+        return (payload.slice(reader.position, length), payload.dropFirst(reader.position + length))
     }
 
     /// The key and the value; undefined where bytes are damaged.
-    static func decode(_ payload: ArraySlice<UInt8>) -> (key: FleeceValue, value: FleeceValue) {
+    static func decode(_ payload: ByteView) -> (key: FleeceValue, value: FleeceValue) {
         let parts = parts(payload)
-        // Bodies begin at an even place of their own slices.
         return (
-            FleeceDocument(trusting: payload[parts.key]).root,
-            FleeceDocument(trusting: payload[parts.value]).root
+            FleeceDocument(trusting: parts.key.array).root, FleeceDocument(trusting: parts.value.array).root
         )
     }
 }

@@ -165,7 +165,7 @@ struct ViewReader {
     /// What the keys of a row's group begin with, and the group's key.
     private func group(of row: IndexRow) throws -> (prefix: [UInt8], key: [UInt8]) {
         let component = Array(row.component)
-        let key = ViewPayload.decode(row.payload).key
+        let key = Array(row.payload).withView { ViewPayload.decode($0).key }
         guard case .level(let level) = query.grouping, let elements = key.array, elements.count >= level,
             let length = length(ofElements: level, in: component)
         else { return (component, try ViewCore.body(of: key)) }

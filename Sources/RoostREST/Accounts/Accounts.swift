@@ -181,11 +181,7 @@ final class Accounts: Sendable {
         guard !name.isEmpty, let database = try databases.database("_users"),
             let document = try? database.defaultCollection.get(UsersDatabase.prefix + name)
         else { return nil }
-        // A role with an underscore is the server's to give.
-        let roles =
-            document["roles"].array?.compactMap(\.string).filter {
-                !$0.hasPrefix("_") || $0 == StatisticsRoutes.role
-            } ?? []
+        let roles = document["roles"].array?.compactMap(\.string).filter(UsersDatabase.mayHave) ?? []
         let salt = document["salt"].string ?? ""
         return KnownUser(
             context: UserContext(name: name, roles: roles), password: PasswordRecord(document.properties),

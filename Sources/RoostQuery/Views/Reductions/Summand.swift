@@ -78,7 +78,7 @@ struct Sum: IndexReducer {
     mutating func add(_ summand: Summand) throws { total = try total?.adding(summand) ?? summand }
 
     mutating func add(_ row: IndexRowView) throws {
-        let value = ViewPayload.value(row.payload)
+        let value = ViewPayload.parts(row.payload).value
         // Most values are numbers, which need no document.
         if let number = ExactNumber(FleeceNode(root: value)) {
             try add(.number(number))

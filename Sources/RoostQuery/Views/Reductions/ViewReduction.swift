@@ -25,7 +25,7 @@ public struct ViewReduction: Sendable {
     ) {
         index = IndexReduction(name: name) {
             GatheringReducer(reduce: reduce) { row in
-                let (key, value) = ViewPayload.decode(row.payload.array[...])
+                let (key, value) = ViewPayload.decode(row.payload)
                 return (key, String(decoding: row.documentID.array, as: UTF8.self), value)
             }
         } combine: { values in
@@ -41,7 +41,7 @@ public struct ViewReduction: Sendable {
     ) {
         index = IndexReduction(name: name) {
             GatheringReducer(reduce: values) {
-                FleeceDocument(trusting: ViewPayload.value($0.payload).array).root
+                FleeceDocument(trusting: ViewPayload.parts($0.payload).value.array).root
             }
         } combine: { values in
             try combine(values.map { FleeceDocument(trusting: $0).root })
@@ -79,16 +79,15 @@ public struct ViewReduction: Sendable {
 /// Gathers what a function makes of rows and reduces all of it at once.
 private struct GatheringReducer<Element>: IndexReducer {
     let reduce: ([Element]) throws -> [UInt8]
-    let element: (IndexRowView) throws -> Element
+    let element: (IndexRowView) -> Element
     private var elements: [Element] = []
 
-    init(reduce: @escaping ([Element]) throws -> [UInt8], element: @escaping (IndexRowView) throws -> Element)
-    {
+    init(reduce: @escaping ([Element]) throws -> [UInt8], element: @escaping (IndexRowView) -> Element) {
         self.reduce = reduce
         self.element = element
     }
 
-    mutating func add(_ row: IndexRowView) throws { elements.append(try element(row)) }
+    mutating func add(_ row: IndexRowView) { elements.append(element(row)) }
 
     func value() throws -> [UInt8] { try reduce(elements) }
 }
