@@ -127,7 +127,7 @@ let package = Package(
         .executable(name: "roost", targets: ["RoostCommand"]),
     ] + benchmarkProducts() + simulationProducts() + fuzzingProducts(),
     traits: [
-        .default(enabledTraits: ["HardwareCrypto", "JavaScript"]),
+        .default(enabledTraits: ["HardwareCrypto", "JavaScript", "TLS"]),
         .trait(
             name: "HardwareCrypto",
             description: "Uses the processor's instructions for AES, GHASH and SHA where it has them."),
@@ -135,11 +135,13 @@ let package = Package(
             name: "JavaScript",
             description:
                 "`roost serve` runs JavaScript of design documents, where the system has JavaScriptCore."),
+        .trait(name: "TLS", description: "`RoostServer` serves over TLS, by OpenSSL on Linux."),
     ],
     targets: [
         .systemLibrary(name: "CHardware"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         engineLayer("RoostBytes"),
         engineLayer(
             "RoostCrypto",
@@ -171,7 +173,12 @@ let package = Package(
         layer(
             "RoostREST",
             ["RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostQuery", "RoostWire", "RoostSync"]),
-        layer("RoostServer", ["RoostWire", "RoostREST"]),
+        layer(
+            "RoostServer",
+            [
+                "RoostWire", "RoostREST",
+                .target(name: "COpenSSL", condition: .when(platforms: [.linux], traits: ["TLS"])),
+            ]),
         layer("RoostScript", ["RoostCrypto", "Fleece", "Roost", "RoostQuery", "RoostREST"]),
         engineLayer("RoostSimulation", ["RoostFile"]),
         engineLayer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
@@ -190,7 +197,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         tests("RoostBytesTests", ["RoostBytes"]),
-        tests("RoostSyncTests", ["RoostSync", "RoostServer", "RoostREST", "RoostWire", "Roost"]),
+        tests(
+            "RoostSyncTests",
+            ["RoostSync", "RoostServer", "RoostREST", "RoostWire", "Roost", "TestCertificates"]),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
         tests(
@@ -226,10 +235,14 @@ let package = Package(
         ),
         tests(
             "RoostScriptTests", ["RoostScript", "RoostREST", "RoostWire", "Roost", "Fleece", "ScriptHost"]),
-        tests("RoostServerTests", ["RoostServer", "RoostREST", "RoostWire", "Roost"]),
+        .target(name: "TestCertificates", path: "Tests/TestCertificates", swiftSettings: strict),
+        tests("RoostServerTests", ["RoostServer", "RoostREST", "RoostWire", "Roost", "TestCertificates"]),
         tests(
             "RoostCommandTests",
-            ["RoostCommand", "Roost", "RoostQuery", "RoostStorage", "RoostREST", "RoostServer"]),
+            [
+                "RoostCommand", "Roost", "RoostQuery", "RoostStorage", "RoostREST", "RoostServer",
+                "TestCertificates",
+            ]),
         tests(
             "RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign"],
             exclude: ["Golden"]),

@@ -24,6 +24,8 @@ public final class Server: Sendable {
         var number: UInt64 = 0
         var isStopped = false
         var end: [CheckedContinuation<Void, Never>] = []
+        /// What new clients are shown; `nil` where nothing is encrypted.
+        var identity: TLSIdentity?
     }
 
     /// Seconds between looks at the deadlines.
@@ -53,6 +55,7 @@ public final class Server: Sendable {
         source = EventSource.reading(socket, on: queue)
         timer = EventSource.timer(Self.interval, on: queue)
         let socket = socket
+        state.withLock { $0.identity = options.identity }
         source.onCancel { SystemSockets.close(socket) }
         source.onEvent { [weak self] in self?.acceptAll() }
         timer.onEvent { [weak self] in self?.checkDeadlines() }
@@ -68,7 +71,13 @@ public final class Server: Sendable {
     /// The address that clients on this machine can use.
     public var url: String {
         let host = options.address.contains(":") ? "[\(options.address)]" : options.address
-        return "http://\(host):\(port)"
+        return "\(options.identity == nil ? "http" : "https")://\(host):\(port)"
+    }
+
+    /// Shows clients that come from now on another identity, such as a certificate that was renewed. Connections that are
+    /// there stay as they are. A server that began without one does not encrypt.
+    public func use(_ identity: TLSIdentity) {
+        state.withLock { state in if state.identity != nil { state.identity = identity } }
     }
 
     /// Returns when the server has been stopped. When the task is cancelled, it stops the server.
@@ -97,7 +106,10 @@ public final class Server: Sendable {
         source.cancel()
         for client in clients { client.activity.stop() }
         for _ in 0..<max(1, options.stopSeconds * 20) {
-            for client in clients where !client.activity.isBusy { client.channel.close() }
+            for client in clients where !client.activity.isBusy {
+                client.channel.finishWriting()
+                client.channel.close()
+            }
             if state.withLock({ $0.clients.isEmpty }) { break }
             try? await Task.sleep(for: .milliseconds(50))
         }
@@ -115,7 +127,14 @@ public final class Server: Sendable {
 
     private func acceptAll() {
         while let (socket, peer) = SystemSockets.accept(socket) {
-            let channel = SocketChannel(socket, peer: peer, queue: queue, statistics: statistics)
+            let identity = state.withLock { $0.identity }
+            let cipher = identity?.makeCipher()
+            let channel = SocketChannel(
+                socket, peer: peer, queue: queue, statistics: statistics, cipher: cipher)
+            guard identity == nil || cipher != nil else {
+                channel.close()
+                continue
+            }
             let activity = ConnectionActivity()
             let number: UInt64? = state.withLock { state in
                 guard !state.isStopped, state.clients.count < options.connections else { return nil }

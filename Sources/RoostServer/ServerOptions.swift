@@ -6,6 +6,9 @@ public struct ServerOptions: Sendable {
     public var address = "127.0.0.1"
     /// The port; 0 takes a free one. Default: 5984, CouchDB's.
     public var port: UInt16 = 5984
+    /// What the server proves with who it is; connections are then encrypted by TLS, and others refused. Default: `nil`, HTTP in
+    /// the clear.
+    public var identity: TLSIdentity?
     /// Names besides those of this machine that clients may know the server by, as their field `Host` tells; a page that
     /// lets its own name lead here (DNS rebinding) is refused. Asked only while the address is of the loopback.
     public var hosts: [String] = []
@@ -13,7 +16,7 @@ public struct ServerOptions: Sendable {
     public var connections = 1024
     /// How large heads may be.
     public var limits = MessageLimits()
-    /// Seconds from the first byte of a head to its last. Default: 15.
+    /// Seconds from the first byte of a head to its last, and those that a TLS handshake may take. Default: 15.
     public var headSeconds = 15
     /// Seconds that a connection may be without a request. Default: 60.
     public var idleSeconds = 60

@@ -24,10 +24,13 @@ enum ServeCommand: Command {
         Option("--connections", "N", "how many connections there may be at a time (default 1024)"),
         Option("--log", "FILE", "appends a line for each request to FILE; - for standard error"),
         Option("--log-format", "F", "common (the default), or json: a JSON object a line"),
+        Option("--certificate", "FILE", "serve over TLS, with this certificate and its chain in PEM"),
+        Option("--key", "FILE", "the certificate's private key in PEM, not encrypted"),
         Option("--plain", nil, "listen beyond this machine although nothing is encrypted on the way"),
     ]
     static let notes = """
         Without --admin, the administrator is "roost" with a new random password, printed in the second line.
+        A certificate that was renewed is read again at SIGHUP, for clients that connect from then on.
         Interrupt it (Ctrl-C), or send SIGTERM, to stop: requests under way are finished first.
         """
 
@@ -40,10 +43,12 @@ enum ServeCommand: Command {
         options.log = try log(invocation.string("--log"))
         options.logFormat = try logFormat(invocation.string("--log-format")) ?? options.logFormat
         let isLoopback = options.address.hasPrefix("127.") || options.address == "::1"
-        guard isLoopback || invocation.has("--plain") else {
+        let identity = try identity(invocation)
+        options.identity = try identity?()
+        guard isLoopback || identity != nil || invocation.has("--plain") else {
             throw UsageError(
-                "At \(options.address) passwords would go over the network in the clear. Put a proxy with TLS before the "
-                    + "server, or add --plain if that network is trusted.")
+                "At \(options.address) passwords would go over the network in the clear. Give --certificate and --key, put a "
+                    + "proxy with TLS before the server, or add --plain if that network is trusted.")
         }
         var routing = RouterOptions()
         routing.origins = list(invocation.string("--origins"))
@@ -58,7 +63,26 @@ enum ServeCommand: Command {
                 "The administrator is \(administrator.name), with the password \(administrator.password)")
         }
         try Console.flush()
-        serve(server, router)
+        let renewal = identity.map { identity in
+            Waiting.Interruption([SIGHUP]) {
+                do {
+                    server.use(try identity())
+                } catch {
+                    Console.complain("The certificate stays as it was: \(error)")
+                }
+            }
+        }
+        withExtendedLifetime(renewal) { serve(server, router) }
+    }
+
+    /// Reads the certificate and its key; `nil` where none are given.
+    private static func identity(_ invocation: Invocation) throws -> (@Sendable () throws -> TLSIdentity)? {
+        switch (invocation.string("--certificate"), invocation.string("--key")) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?):
+            return { try TLSIdentity(certificateFile: certificate, keyFile: key) }
+        default: throw UsageError("Give --certificate and --key, or neither.")
+        }
     }
 
     /// Functions of design documents run in children of this process, which are the same program.

@@ -19,12 +19,13 @@ enum Waiting {
         return try result.get()
     }
 
-    /// Calls a function when the program is interrupted or asked to end, instead of ending, until the value goes.
+    /// Calls a function when the program is interrupted or asked to end, or gets other signals, instead of ending, until the
+    /// value goes.
     final class Interruption {
         private let sources: [any DispatchSourceSignal]
 
-        init(_ call: @escaping @Sendable () -> Void) {
-            sources = [SIGINT, SIGTERM].map { number in
+        init(_ signals: [Int32] = [SIGINT, SIGTERM], _ call: @escaping @Sendable () -> Void) {
+            sources = signals.map { number in
                 signal(number, SIG_IGN)
                 let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
                 source.setEventHandler(handler: call)

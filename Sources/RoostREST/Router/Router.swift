@@ -73,6 +73,9 @@ public final class Router: Sendable {
         } catch {
             response = finish(answer(HTTPFailure(error)), request)
         }
+        if request.isSecure, let cookie = response.headers["Set-Cookie"] {
+            response.headers["Set-Cookie"] = cookie + "; Secure"
+        }
         crossOrigin.mark(&response)
         return response
     }

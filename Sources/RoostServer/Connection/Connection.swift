@@ -42,9 +42,12 @@ actor Connection {
     /// Serves the client until either side has had enough.
     func run() async {
         defer { channel.close() }
+        // As long as a head may take, which is what a handshake is before the first.
+        setDeadline(options.headSeconds)
+        guard await channel.establish() else { return }
         while !activity.isStopping {
             do {
-                guard let (head, framing) = try await nextHead() else { return }
+                guard let (head, framing) = try await nextHead() else { return channel.finishWriting() }
                 activity.begin()
                 let goesOn = await answer(head, framing)
                 activity.end()
@@ -86,6 +89,7 @@ actor Connection {
         var request = HTTPRequest(
             head.method, head.target, headers: head.headers,
             body: framing == .none ? nil : IncomingBody(connection: self), peer: channel.peer)
+        request.isSecure = channel.isSecure
         if request.headers["Host"] == nil { request.headers["Host"] = "localhost" }
         channel.setDeadline(.max)
         var response: HTTPResponse

@@ -10,7 +10,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// A connected socket, read and written by one task without blocking a thread.
+/// A connected socket, read and written by one task without blocking a thread, encrypted or not.
 ///
 /// While nobody waits for it, it takes no thread and no turn. Everything that ends it comes together in ``close()``: the
 /// peer, a deadline, the server.
@@ -37,23 +37,30 @@ final class SocketChannel: Sendable {
         var longestSilence = UInt64.max
         /// Since when the reader waits.
         var silentSince: UInt64 = 0
+        var wire: Wire
+        /// Whether the end is to be sent when what is on its way has been.
+        var finishesWhenSent = false
     }
 
     /// What is kept of requests that come before the answer to the last one is out.
     private static let mostEarly = 64 << 10
-    private static let pieceSize = 64 << 10
 
     /// The peer's address.
     let peer: String
+    /// Whether what goes over the wire is encrypted.
+    let isSecure: Bool
     private let socket: Int32
-    private let statistics: ServerStatistics
     private let readSource: EventSource
     private let writeSource: EventSource
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(_ socket: Int32, peer: String, queue: DispatchQueue, statistics: ServerStatistics) {
+    init(
+        _ socket: Int32, peer: String, queue: DispatchQueue, statistics: ServerStatistics,
+        cipher: (any ChannelCipher)? = nil
+    ) {
+        isSecure = cipher != nil
         self.socket = socket
-        self.statistics = statistics
+        state = Mutex(State(wire: Wire(socket, statistics, cipher)))
         self.peer = peer
         readSource = EventSource.reading(socket, on: queue)
         writeSource = EventSource.writing(socket, on: queue)
@@ -94,6 +101,21 @@ final class SocketChannel: Sendable {
 
     // MARK: Reading
 
+    /// Shakes hands with the client where the connection is encrypted, before anything is read or written.
+    ///
+    /// - Returns: Whether the connection can be used.
+    func establish() async -> Bool {
+        while true {
+            let outcome = state.withLock { state -> Bool? in
+                guard !state.isClosed else { return false }
+                defer { sendLater(&state) }
+                return state.wire.shakeHands()
+            }
+            if let outcome { return outcome }
+            await waitForInput()
+        }
+    }
+
     /// The next bytes; `nil` when the peer has ended, or the connection is closed.
     func read() async -> [UInt8]? {
         while true {
@@ -104,38 +126,35 @@ final class SocketChannel: Sendable {
                     return state.early
                 }
                 if state.peerHasEnded { return .some(nil) }
-                return receive()
+                return receive(&state)
             }
             if let outcome { return outcome }
-            await withCheckedContinuation { continuation in
-                let isClosed = state.withLock { state in
-                    if state.isClosed { return true }
-                    state.waiting = .reader(continuation)
-                    state.silentSince = Self.now
-                    arm(&state, reading: true)
-                    return false
-                }
-                if isClosed { continuation.resume() }
-            }
+            await waitForInput()
         }
     }
 
-    /// Some bytes, `.some(nil)` at the end, `nil` when none are there.
-    private func receive() -> [UInt8]?? {
-        var bytes: [UInt8]?? = .none
-        let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
-            switch unsafe SystemSockets.receive(socket, UnsafeMutableRawBufferPointer(buffer)) {
-            case .bytes(let received): count = received
-            case .wouldBlock: count = 0
-            case .ended:
-                count = 0
-                bytes = .some(nil)
+    /// Returns when something has come over the wire, or the connection is closed.
+    private func waitForInput() async {
+        await withCheckedContinuation { continuation in
+            let isClosed = state.withLock { state in
+                if state.isClosed { return true }
+                state.waiting = .reader(continuation)
+                state.silentSince = Self.now
+                arm(&state, reading: true)
+                return false
             }
+            if isClosed { continuation.resume() }
         }
-        if case .some = bytes { return bytes }
-        statistics.countReceived(piece.count)
-        // A copy of what came only: pieces are kept for longer than buffers.
-        return piece.isEmpty ? .none : .some(Array(piece[...]))
+    }
+
+    private func receive(_ state: inout State) -> [UInt8]?? {
+        defer { sendLater(&state) }
+        return state.wire.receive()
+    }
+
+    /// What the cipher has made by itself goes when the peer takes it.
+    private func sendLater(_ state: inout State) {
+        if state.wire.hasUnsent { arm(&state, reading: false) }
     }
 
     /// Calls `hangUp`, once, if the peer ends its side before ``stopWatching()``. What it sends meanwhile is kept, up to a
@@ -147,7 +166,9 @@ final class SocketChannel: Sendable {
             if state.early.count < Self.mostEarly { arm(&state, reading: true) }
             return false
         }
-        if hasEnded { hangUp() }
+        if hasEnded { return hangUp() }
+        // What the cipher has already is not announced by the socket.
+        if isSecure { readable() }
     }
 
     func stopWatching() {
@@ -175,18 +196,19 @@ final class SocketChannel: Sendable {
                 disarm(&state, reading: true)
                 return .resume(continuation)
             case .watcher(let hangUp):
-                switch receive() {
-                case .none: return .none
-                case .some(nil):
-                    state.peerHasEnded = true
-                    state.waiting = .nobody
-                    disarm(&state, reading: true)
-                    return .hangUp(hangUp)
-                case .some(let bytes?):
-                    state.early += bytes
-                    if state.early.count >= Self.mostEarly { disarm(&state, reading: true) }
-                    return .none
+                while state.early.count < Self.mostEarly {
+                    switch receive(&state) {
+                    case .none: return .none
+                    case .some(nil):
+                        state.peerHasEnded = true
+                        state.waiting = .nobody
+                        disarm(&state, reading: true)
+                        return .hangUp(hangUp)
+                    case .some(let bytes?): state.early += bytes
+                    }
                 }
+                disarm(&state, reading: true)
+                return .none
             }
         }
         switch call {
@@ -202,20 +224,16 @@ final class SocketChannel: Sendable {
     ///
     /// - Returns: Whether they could be handed to the system; `false` when the connection is closed or broken.
     func write(_ bytes: [UInt8]) async -> Bool {
-        var done = 0
-        while done < bytes.count {
-            let outcome = state.withLock { state -> SystemSockets.Outcome in
+        var rest = bytes[...]
+        while true {
+            let progress = state.withLock { state -> Wire.Progress in
                 guard !state.isClosed else { return .ended }
-                return unsafe bytes.withUnsafeBytes {
-                    unsafe SystemSockets.send(socket, UnsafeRawBufferPointer(rebasing: $0[done...]))
-                }
+                return state.wire.send(&rest)
             }
-            switch outcome {
-            case .bytes(let count):
-                done += count
-                statistics.countSent(count)
+            switch progress {
+            case .whole: return true
             case .ended: return false
-            case .wouldBlock:
+            case .blocked:
                 await withCheckedContinuation { continuation in
                     let isClosed = state.withLock { state in
                         if state.isClosed { return true }
@@ -227,11 +245,13 @@ final class SocketChannel: Sendable {
                 }
             }
         }
-        return true
     }
 
     private func writable() {
-        let writer = state.withLock { state in
+        let writer: CheckedContinuation<Void, Never>? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            if state.wire.flush() == .blocked { return nil }
+            if state.finishesWhenSent { SystemSockets.finishWriting(socket) }
             disarm(&state, reading: false)
             return state.writer.take()
         }
@@ -242,7 +262,15 @@ final class SocketChannel: Sendable {
 
     /// Sends no more, so that the peer sees the end of the answer, while what it sends is still taken.
     func finishWriting() {
-        state.withLock { if !$0.isClosed { SystemSockets.finishWriting(socket) } }
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            if state.wire.finish() == .blocked {
+                state.finishesWhenSent = true
+                arm(&state, reading: false)
+            } else {
+                SystemSockets.finishWriting(socket)
+            }
+        }
     }
 
     /// Ends the connection at once. Who waits is woken. Doing it twice does nothing.

@@ -10,6 +10,8 @@ public struct HTTPRequest: Sendable {
     public var body: (any BodyStream)?
     /// The address of who asks, as text; empty for a caller in the same process.
     public var peer: String
+    /// Whether it came over an encrypted connection; cookies are then for such ones only. Default: `false`.
+    public var isSecure = false
 
     /// A request.
     public init(
