@@ -1,6 +1,7 @@
 import Foundation
 import RoostREST
 import RoostServer
+import TestCertificates
 import Testing
 
 @testable import RoostCommand
@@ -87,6 +88,58 @@ import Testing
             #expect(listed.output.contains("http://127.0.0.1:1/x"))
         }
         await server.stop()
+    }
+
+    @Test(.enabled(if: TLSIdentity.isAvailable)) func certificatesAndKeysDecide() async throws {
+        let certificates = try TestCertificates()
+        let pair = try certificates.issue()
+        let pins = try (
+            right: certificates.pin(of: pair), wrong: certificates.pin(of: certificates.authority)
+        )
+        let directory = Tool()
+        var options = RouterOptions()
+        options.admins = ["anna": "secret words"]
+        var serverOptions = ServerOptions()
+        serverOptions.port = 0
+        serverOptions.stopSeconds = 1
+        serverOptions.identity = try TLSIdentity(certificateFile: pair.certificate, keyFile: pair.key)
+        let server = try Server(
+            Router(try DatabaseDirectory(directory.path), options: options), options: serverOptions)
+        let file = certificates.path("password")
+        try "secret words\n".write(toFile: file, atomically: true, encoding: .utf8)
+        _ = tool.run("put", "a", #"{"n":1}"#)
+        let replicate = [
+            "replicate", tool.path, server.url + "/notes", "--create-target", "--user", "anna",
+            "--password-file",
+            file,
+        ]
+        let known = ["--certificates", certificates.authority.certificate]
+        for more in [[], known + ["--pins", pins.wrong]] {
+            let refused = await on { [tool] in tool.run(replicate + more) }
+            #expect(
+                refused.status == 1 && refused.output.hasPrefix("roost: https://127.0.0.1:"), "\(refused)")
+        }
+        let pushed = await on { [tool] in
+            tool.run(replicate + known + ["--pins", "\(pins.wrong),\(pins.right)"])
+        }
+        #expect(pushed.output == "1 changed document compared, 1 revision carried.\n")
+        for pins in ["", "abc", "\(pins.right),x"] {
+            #expect(tool.run(replicate + ["--pins", pins]).status == 2)
+        }
+        await server.stop()
+    }
+
+    /// Nothing is served in the clear where something is wrong with the certificate.
+    @Test func aServerSaysWhatIsWrongWithItsCertificate() {
+        for arguments in [["--key", "x"], ["--certificate", "x"]] {
+            let result = tool.run(["serve", tool.path] + arguments)
+            #expect(result.status == 2 && result.output.contains("--certificate and --key"), "\(result)")
+        }
+        let result = tool.run(["serve", tool.path, "--certificate", tool.path + "-none", "--key", "x"])
+        #expect(result.status == 1 && !FileManager.default.fileExists(atPath: tool.path))
+        #expect(result.output.contains(TLSIdentity.isAvailable ? "-none can't be read" : "trait TLS"))
+        let beyond = tool.run("serve", "--address", "0.0.0.0")
+        #expect(beyond.status == 2 && beyond.output.contains("--certificate"))
     }
 
     @Test func passwordsInAddressesAreRefused() {

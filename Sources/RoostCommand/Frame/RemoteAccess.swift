@@ -11,6 +11,9 @@ enum RemoteAccess {
             "the password: the first line of FILE; also ROOST_PASSWORD in the environment"),
         Option("--token-file", "FILE", "a token instead of name and password: the first line of FILE"),
         Option("--certificates", "FILE", "certificates in PEM that are trusted beside the system's"),
+        Option(
+            "--pins", "LIST",
+            "take a server only with one of these public keys: SHA-256 in base64, with commas between them"),
         Option("--proxy", "URL", "the proxy to go through; else the one that the environment names"),
     ]
 
@@ -30,9 +33,18 @@ enum RemoteAccess {
         if let path = invocation.string("--certificates") {
             http.certificates = String(decoding: try InputFile(path).readAll(limit: 1 << 20), as: UTF8.self)
         }
+        http.pinnedKeys = try pins(invocation.string("--pins"))
         return try RemoteDatabase(
             url, credentials: try credentials(invocation, user: url.user(percentEncoded: false)),
             options: http)
+    }
+
+    private static func pins(_ list: String?) throws -> [String] {
+        let pins = (list ?? "").split(separator: ",").map(String.init)
+        guard pins.allSatisfy({ Data(base64Encoded: $0)?.count == 32 }), list == nil || !pins.isEmpty else {
+            throw UsageError("--pins takes SHA-256 digests of public keys in base64, 44 characters each.")
+        }
+        return pins
     }
 
     private static func credentials(
