@@ -4,7 +4,7 @@ import RoostText
 
 /// Full-text search: words of texts, and what people search for.
 extension FuzzTarget {
-    static let text = [textWords, textQuery]
+    static let text = [textWords, textQuery, textIndex]
 
     // MARK: Words
 

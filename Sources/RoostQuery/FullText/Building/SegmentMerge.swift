@@ -23,7 +23,7 @@ struct SegmentMerge {
         let view = try upkeep.store.snapshot()[upkeep.rows]
         var state = try TextState(view)
         let segments = Array(state.segments[range])
-        let number = state.nextSegment
+        let number = try state.takeSegment()
         let living = LivingDocuments(view)
         try upkeep.commit(reaching: upkeep.sequence) {
             try $0.delete(TextKeys.segment(number), in: upkeep.rows)
@@ -61,7 +61,6 @@ struct SegmentMerge {
             range,
             with: count == 0
                 ? [] : [TextState.Segment(number: number, documents: documents, count: count, dead: 0)])
-        state.nextSegment += 1
         let (entries, done) = (pending, state)
         try upkeep.commit(reaching: upkeep.sequence) { transaction in
             for entry in entries { try transaction.put(Key(entry.key), entry.value, in: upkeep.rows) }
@@ -77,10 +76,13 @@ struct SegmentMerge {
 private struct MergeSource {
     private let cursor: Cursor
     private let coder: PlaceCoder
+    private let documents: Range<Int>
     private let hasDead: Bool
     /// The term that the cursor is at; `nil` after the last.
     private(set) var term: [UInt8]?
     private var first = 0
+    /// The first document that the term's next block may have.
+    private var least = 0
     private var numbers: [Int] = []
     private var counts: [Int] = []
 
@@ -90,6 +92,7 @@ private struct MergeSource {
     init(_ view: TreeView, _ segment: TextState.Segment, _ coder: PlaceCoder) throws(StoreError) {
         cursor = view.cursor(TextKeys.segment(segment.number))
         self.coder = coder
+        documents = segment.documents
         hasDead = segment.dead > 0
         try next()
     }
@@ -100,10 +103,11 @@ private struct MergeSource {
             return
         }
         let key = cursor.keyView
-        guard key.count >= TextKeys.termStart + TextKeys.afterTerm else { throw TextDamage.error }
-        let length = key.count - TextKeys.termStart - TextKeys.afterTerm
-        let view = key.slice(TextKeys.termStart, length)
-        if term.map({ $0.withView { $0.compare(view) != 0 } }) ?? true { term = view.array }
+        let view = try TextKeys.term(key)
+        if term.map({ $0.withView { $0.compare(view) != 0 } }) ?? true {
+            term = view.array
+            least = documents.lowerBound
+        }
         first = TextKeys.number(key)
     }
 
@@ -111,11 +115,14 @@ private struct MergeSource {
     mutating func copyBlock(to writer: PostingWriter, _ living: LivingDocuments) throws {
         let value = try cursor.value()
         try value.withView { block in
-            guard hasDead || block.count < Self.smallBlock else {
-                return try writer.add(block: block, first: first)
-            }
             do {
                 let head = try PostingBlock.Head(block, first: first)
+                // What is written goes upwards, whatever the bytes say.
+                guard first >= least, head.last < documents.upperBound else { throw TextDamage.error }
+                least = head.last + 1
+                guard hasDead || block.count < Self.smallBlock else {
+                    return try writer.add(block: block, first: first)
+                }
                 try PostingBlock.read(block, head, first: first, &numbers, &counts)
                 var reader = ByteReader(block)
                 _ = try reader.view(head.start + head.size)

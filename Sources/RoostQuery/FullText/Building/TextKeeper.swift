@@ -54,44 +54,36 @@ struct TextKeeper: IndexKeeper {
         try upkeep.commit(reaching: sequence) { transaction in
             let tables = TextTables(transaction, upkeep)
             var state = try TextState(transaction[upkeep.rows])
-            let first = state.next
-            let count = batch.builder.lengths.count
-            guard first + count <= TextState.mostDocuments else {
-                throw StoreError(.damaged, "A full-text index has used up its numbers. It is made anew.")
-            }
-            if count > 0 {
+            let lengths = batch.builder.lengths
+            let documents = try state.add(documents: lengths.count, words: lengths.reduce(0, +))
+            let first = documents.lowerBound
+            if !documents.isEmpty {
+                let segment = try state.takeSegment()
                 state.segments.append(
-                    TextState.Segment(
-                        number: state.nextSegment, documents: first..<first + count, count: count, dead: 0))
-                let writer = PostingWriter(state.nextSegment) { key, value in
+                    TextState.Segment(number: segment, documents: documents, count: lengths.count, dead: 0))
+                let writer = PostingWriter(segment) { key, value in
                     try transaction.put(key, value, in: upkeep.rows)
                 }
                 try batch.builder.write(to: writer, first: first)
-                state.nextSegment += 1
-                state.next += count
-                try tables.appendLengths(batch.builder.lengths, first: first)
+                try tables.appendLengths(lengths, first: first)
             }
             var number = first
             var dead: [Int] = []
             for change in batch.changes {
                 if let old = try tables.document(change.id) {
                     dead.append(old.number)
-                    state.documents -= 1
-                    state.words -= old.length
+                    try state.remove(old)
                     try transaction.delete(TextKeys.id(old.number), in: upkeep.rows)
-                    if let index = state.segment(of: old.number) { state.segments[index].dead += 1 }
                 }
                 guard change.isThere else {
                     try transaction.delete(Key(change.id), in: upkeep.documents)
                     continue
                 }
-                let length = batch.builder.lengths[number - first]
+                let length = lengths[number - first]
                 try transaction.put(
                     Key(change.id), TextDocument(number: number, length: length).encoded, in: upkeep.documents
                 )
                 try transaction.put(TextKeys.id(number), change.id, in: upkeep.rows)
-                state.documents += 1
-                state.words += length
                 number += 1
             }
             try tables.markDead(dead)

@@ -314,14 +314,15 @@ final class AnyMatcher: TextMatcher {
     }
 }
 
-/// All numbers of a segment: what NOT by itself takes from.
+/// All documents of a segment: what NOT by itself takes from.
 final class EveryMatcher: TextMatcher {
-    private let documents: Range<Int>
+    private let documents: any DocumentCursor
 
-    init(_ documents: Range<Int>) { self.documents = documents }
+    init(_ segment: any TextSegment) { documents = segment.everyDocument() }
 
-    override func seek(_ target: Int) {
-        let next = max(target, documents.lowerBound)
-        document = next < documents.upperBound ? next : .max
+    override func seek(_ target: Int) throws {
+        guard document < target else { return }
+        try documents.seek(target)
+        document = documents.document
     }
 }

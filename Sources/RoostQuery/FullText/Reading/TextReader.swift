@@ -215,11 +215,11 @@ final class TextReader {
                     wanted.append(try matcher(part, leaves, lists, scorings))
                 }
             }
-            if wanted.isEmpty { wanted = [EveryMatcher(lists.segment.documents)] }
+            if wanted.isEmpty { wanted = [EveryMatcher(lists.segment)] }
             return AllMatcher(wanted, except: excluded)
         case .not(let part):
             return AllMatcher(
-                [EveryMatcher(lists.segment.documents)], except: [try matcher(part, leaves, lists, nil)])
+                [EveryMatcher(lists.segment)], except: [try matcher(part, leaves, lists, nil)])
         case .nothing: return TextMatcher()
         }
     }

@@ -5,6 +5,8 @@ import RoostStorage
 protocol TextSegment {
     /// The numbers of its documents.
     var documents: Range<Int> { get }
+    /// Goes through all of its documents that are alive as far as it knows.
+    func everyDocument() -> any DocumentCursor
     /// The blocks of a term.
     func blocks(_ term: [UInt8]) -> any TermBlocks
     /// Visits the terms that begin with `prefix`, in their order, and lets `body` say where to go on: with the next term or with the
@@ -26,6 +28,8 @@ struct StoredSegment: TextSegment {
 
     var documents: Range<Int> { segment.documents }
 
+    func everyDocument() -> any DocumentCursor { StoredDocuments(rows, documents) }
+
     func blocks(_ term: [UInt8]) -> any TermBlocks { StoredBlocks(rows, segment.number, term) }
 
     func forEachTerm(_ prefix: [UInt8], _ body: ([UInt8]) throws -> TermStep) throws {
@@ -33,10 +37,7 @@ struct StoredSegment: TextSegment {
         let cursor = rows.cursor(KeyRange(prefix: Key(start + prefix)))
         var isThere = try cursor.next()
         while isThere {
-            let key = cursor.keyView
-            guard key.count >= TextKeys.termStart + TextKeys.afterTerm else { throw TextDamage.error }
-            let term = key.slice(TextKeys.termStart, key.count - TextKeys.termStart - TextKeys.afterTerm)
-                .array
+            let term = try TextKeys.term(cursor.keyView).array
             switch try body(term) {
             case .next: isThere = try cursor.seek(Key(start + term + [1]))
             case .seek(let next):
@@ -62,9 +63,7 @@ struct MemorySegment: TextSegment {
         var terms: [[UInt8]] = []
         var blocks: [[UInt8]: [MemoryBlocks.Block]] = [:]
         let writer = PostingWriter(0) { key, value in
-            let term = key.slice(
-                TextKeys.termStart, key.count - TextKeys.termStart - TextKeys.afterTerm
-            ).array
+            let term = try TextKeys.term(key).array
             if terms.last != term { terms.append(term) }
             blocks[term, default: []].append((TextKeys.number(key), value.array))
         }
@@ -72,6 +71,8 @@ struct MemorySegment: TextSegment {
         self.terms = terms
         self.blocks = blocks
     }
+
+    func everyDocument() -> any DocumentCursor { MemoryDocuments(documents) }
 
     func blocks(_ term: [UInt8]) -> any TermBlocks { MemoryBlocks(blocks[term] ?? []) }
 

@@ -63,7 +63,7 @@ struct PostingBlock {
         var number = first
         for _ in 0..<head.count {
             let step = try reader.varint()
-            guard step >> 1 <= UInt64(TextState.mostDocuments) else { throw MalformedBytes(at: head.start) }
+            guard step >> 1 <= UInt64(head.last - number) else { throw MalformedBytes(at: head.start) }
             number += Int(step >> 1)
             numbers.append(number)
             counts.append(step & 1 == 1 ? 1 : try reader.length(limit: bytes.count))
@@ -129,7 +129,10 @@ struct PlaceCoder: Sendable {
         for _ in 0..<count {
             var step = try reader.varint()
             if step == 0 {
-                column = try reader.length(limit: columns - 1)
+                let next = try reader.length(limit: columns - 1)
+                // Places are in order, whatever the bytes say: searches for phrases rely on it.
+                guard next > column else { throw MalformedBytes(at: reader.position) }
+                column = next
                 last = -1
                 step = try reader.varint()
             }

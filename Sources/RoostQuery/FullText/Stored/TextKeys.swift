@@ -21,9 +21,14 @@ enum TextKeys {
     static let lengthsSize = 1_024
     private static let (postings, ids, dead, lengths): (UInt8, UInt8, UInt8, UInt8) = (1, 2, 3, 4)
     /// Where a term begins in the key of a block.
-    static let termStart = 5
+    private static let termStart = 5
     /// How many bytes follow a term there.
-    static let afterTerm = 6
+    private static let afterTerm = 6
+
+    /// The IDs of documents with those numbers.
+    static func ids(_ numbers: Range<Int>) -> KeyRange {
+        KeyRange(lower: id(numbers.lowerBound), upper: id(numbers.upperBound))
+    }
 
     static func id(_ number: Int) -> Key { Key([ids] + bytes(number)) }
     static func dead(_ number: Int) -> Key { Key([dead] + bytes(number / mapSize * mapSize)) }
@@ -44,6 +49,14 @@ enum TextKeys {
 
     static func bytes(_ number: Int) -> [UInt8] {
         (0..<5).map { UInt8(truncatingIfNeeded: number >> (32 - 8 * $0)) }
+    }
+
+    /// The term in the key of a block.
+    static func term(_ key: ByteView) throws(StoreError) -> ByteView {
+        let length = key.count - termStart - afterTerm
+        // Without its end, the next term might lie before this one.
+        guard length >= 0, key[termStart + length] == 0 else { throw TextDamage.error }
+        return key.slice(termStart, length)
     }
 
     /// The number at the end of a key.

@@ -23,6 +23,7 @@ struct TextState: Equatable {
     static let version: UInt8 = 1
     /// Numbers take five bytes.
     static let mostDocuments = 1 << 40 - 1
+    private static let mostWords = 1 << 60
 
     var next = 0
     var documents = 0
@@ -46,7 +47,7 @@ struct TextState: Equatable {
         guard try reader.byte() == Self.version else { throw MalformedBytes(at: 0) }
         next = try reader.length(limit: Self.mostDocuments)
         documents = try reader.length(limit: next)
-        words = try reader.length(limit: .max)
+        words = try reader.length(limit: Self.mostWords)
         nextSegment = UInt32(try reader.length(limit: Int(UInt32.max)))
         var end = 0
         while !reader.isAtEnd {
@@ -55,7 +56,9 @@ struct TextState: Equatable {
             let last = try reader.length(limit: next)
             let count = try reader.length(limit: next)
             let dead = try reader.length(limit: count)
-            guard first >= end, last >= first else { throw MalformedBytes(at: reader.position) }
+            guard first >= end, last >= first, number < nextSegment else {
+                throw MalformedBytes(at: reader.position)
+            }
             segments.append(Segment(number: number, documents: first..<last, count: count, dead: dead))
             end = last
         }
@@ -74,6 +77,38 @@ struct TextState: Equatable {
         }
         return buffer.view.array
     }
+
+    /// Takes the number of a segment that is to be written.
+    mutating func takeSegment() throws(StoreError) -> UInt32 {
+        guard nextSegment < .max else { throw Self.usedUp }
+        defer { nextSegment += 1 }
+        return nextSegment
+    }
+
+    /// Takes the numbers of documents that are to be written, and their words.
+    mutating func add(documents count: Int, words: Int) throws(StoreError) -> Range<Int> {
+        guard count <= Self.mostDocuments - next, words <= Self.mostWords - self.words else {
+            throw Self.usedUp
+        }
+        defer { next += count }
+        documents += count
+        self.words += words
+        return next..<next + count
+    }
+
+    /// Notes that a document has died.
+    mutating func remove(_ document: TextDocument) throws(StoreError) {
+        guard documents > 0, words >= document.length, document.number < next else { throw TextDamage.error }
+        documents -= 1
+        words -= document.length
+        if let index = segment(of: document.number) {
+            guard segments[index].dead < segments[index].count else { throw TextDamage.error }
+            segments[index].dead += 1
+        }
+    }
+
+    private static let usedUp = StoreError(
+        .damaged, "A full-text index has used up its numbers. It is made anew.")
 
     // MARK: Merging
 
