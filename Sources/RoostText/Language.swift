@@ -14,7 +14,7 @@ public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
     case russian = "ru"
     case spanish = "es"
     case swedish = "sv"
-    /// Folds I and İ as Turkish does; words are not stemmed.
+    /// Takes I for the capital of ı, and İ for that of i.
     case turkish = "tr"
 
     /// The language of a code of ISO 639 (`de`), a tag that begins with one (`de-AT`), or an English name (`german`), in any case;
@@ -27,8 +27,8 @@ public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
         self = language
     }
 
-    /// How words of the language are stemmed; `nil` where words stay as they are.
-    var stemmer: (any Stemmer)? {
+    /// How words of the language are stemmed.
+    var stemmer: any Stemmer {
         switch self {
         case .danish: DanishStemmer()
         case .dutch: DutchStemmer()
@@ -44,7 +44,7 @@ public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
         case .russian: RussianStemmer()
         case .spanish: SpanishStemmer()
         case .swedish: SwedishStemmer()
-        case .turkish: nil
+        case .turkish: TurkishStemmer()
         }
     }
 }

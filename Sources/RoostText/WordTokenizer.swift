@@ -17,7 +17,7 @@ public struct WordTokenizer: Tokenizer {
     /// - Parameters:
     ///   - language: whose forms of a word are one.
     ///   - ignoresAccents: whether accents are left out.
-    ///   - stopWords: words that are not found, in any case; `Language.stopWords` has the usual ones.
+    ///   - stopWords: words that are not found, in any case; every word is where there are none.
     public init(language: Language? = nil, ignoresAccents: Bool = true, stopWords: [String] = []) {
         self.language = language
         self.ignoresAccents = ignoresAccents
@@ -41,7 +41,7 @@ public struct WordTokenizer: Tokenizer {
     }
 
     /// Counted up whenever words or stems change.
-    private static let rules = 1
+    private static let rules = 2
 
     /// Adds the words of a text. About 100 MB a second of ASCII.
     public func words(of text: String, into words: inout WordList) {

@@ -61,6 +61,8 @@ import Testing
         let turkish = WordTokenizer(language: .turkish, ignoresAccents: false)
         #expect(words("IŞIK ışık İSTANBUL istanbul", turkish) == ["ışık", "ışık", "istanbul", "istanbul"])
         #expect(words("IŞIK isik", WordTokenizer(language: .turkish)) == ["isik", "isik"])
+        #expect(words("I\u{307}STANBUL ISI\u{307}", turkish) == ["istanbul", "ısi"])
+        #expect(words("I\u{307}", WordTokenizer(ignoresAccents: false)) == ["i\u{307}"])
     }
 
     @Test func scriptsWithoutSpacesBecomePairs() {

@@ -18,7 +18,10 @@ struct WordFolding: Sendable {
             let (scalar, end) = scanner.scalar(at: offset)
             offset = end
             if isTurkic, scalar == 0x49 || scalar == 0x130 {
-                scalars.append(scalar == 0x49 ? 0x131 : 0x69)
+                // İ may be written as I and a dot.
+                let hasDot = offset < word.count && scanner.scalar(at: offset).value == 0x307
+                scalars.append(scalar == 0x130 || hasDot ? 0x69 : 0x131)
+                if scalar == 0x49, hasDot { offset = scanner.scalar(at: offset).end }
             } else if let folded = table.folding(scalar) {
                 scalars += folded
                 isComposed = isComposed && folded.allSatisfy(table.isComposed)
