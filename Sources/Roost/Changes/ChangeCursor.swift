@@ -59,12 +59,13 @@ extension CollectionSnapshot {
     public func changes(
         since sequence: UInt64 = 0, limit: Int = .max, descending: Bool = false
     ) throws(DatabaseError) -> [Change] {
-        try reader.changes(since: sequence, limit: limit, descending: descending)
+        guard sequence < lastSequence else { return [] }
+        return try reader.changes(since: sequence, limit: limit, descending: descending)
     }
 
-    /// How many documents have changed after `sequence`. O(log n).
+    /// How many documents have changed after `sequence`. O(log n); O(1) where none has.
     public func changeCount(since sequence: UInt64) throws(DatabaseError) -> Int {
-        guard sequence < .max else { return 0 }
+        guard sequence < lastSequence else { return 0 }
         let changes = try reader.changes
         let count = try engine { () throws(StoreError) in
             try changes.count(in: KeyRange(lower: Key(Sequences.key(sequence + 1))))

@@ -166,9 +166,7 @@ import RoostBytes
     /// How many keys there are in `range`. O(log n).
     public func count(in range: KeyRange) throws(StoreError) -> UInt64 {
         guard !range.isEmpty else { return 0 }
-        let end = try range.upper.map { (key) throws(StoreError) in try reader.rank(key.bytes) } ?? count
-        let start = try range.lower.map { (key) throws(StoreError) in try reader.rank(key.bytes) } ?? 0
-        return end &- start
+        return try reader.count(from: range.lower?.bytes, to: range.upper?.bytes)
     }
 
     /// The tree's own reduction over the keys in `range`; `nil` when there are none.

@@ -85,6 +85,15 @@ final class InnerNode: MemoryNode, @unchecked Sendable {
         return child
     }
 
+    /// How many entries there are below some of the children.
+    func entries(in range: Range<Int>) -> UInt64 {
+        let runs = runs
+        return range.reduce(0) { entries, index in
+            let part = runs[index / InnerNode.runLength][index % InnerNode.runLength]
+            return entries &+ (part.memory?.summary ?? part.summary).count
+        }
+    }
+
     /// The child at `index` if it is in memory.
     @inline(__always) func memory(_ index: Int) -> MemoryNode? {
         runs[index / InnerNode.runLength][index % InnerNode.runLength].memory

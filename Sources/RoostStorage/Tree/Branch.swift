@@ -35,6 +35,19 @@ enum Branch {
         }
     }
 
+    /// How many entries there are below some of the children.
+    func entries(in range: Range<Int>, _ file: DataFile) throws(StoreError) -> UInt64 {
+        switch self {
+        case .memory(let node): return node.entries(in: range)
+        case .stored(let page, let chunk):
+            return try file.reading(chunk) { () throws(MalformedBytes) in
+                var entries: UInt64 = 0
+                for index in range { entries = entries &+ (try page.childReduction(index).count) }
+                return entries
+            }
+        }
+    }
+
     func child(_ index: Int, in file: DataFile) throws(StoreError) -> Child {
         switch self {
         case .memory(let node):

@@ -18,15 +18,13 @@ struct LeafPlace {
     var lower: [UInt8]?
     /// The leaf's keys are below this; `nil` in the last leaf.
     var upper: [UInt8]?
-    /// Entries of the tree before the leaf; known only for ``LeafTarget/position(_:)`` or when asked for.
+    /// Entries of the tree before the leaf; known only for ``LeafTarget/position(_:)``.
     var before: UInt64 = 0
 }
 
 extension TreeReader {
-    /// Copies the leaf at `target` into `image`. O(log n), with `counting` or a position also O(node size) a level.
-    func locate(
-        _ target: LeafTarget, counting: Bool = false, into image: LeafImage
-    ) throws(StoreError) -> LeafPlace {
+    /// Copies the leaf at `target` into `image`. O(log n), for a position also O(node size) a level.
+    func locate(_ target: LeafTarget, into image: LeafImage) throws(StoreError) -> LeafPlace {
         var place = LeafPlace()
         guard var node = root.handle else {
             image.clear()
@@ -34,7 +32,7 @@ extension TreeReader {
         }
         let pin = file.cache.reclaimer.readers.pin()
         while let branch = try file.branch(node, pin) {
-            let index = try choose(target, in: branch, counting, &place.before)
+            let index = try choose(target, in: branch, &place.before)
             if index > 0 { place.lower = branch.separator(index) }
             if index + 1 < branch.count { place.upper = branch.separator(index + 1) }
             node = NodeHandle(try branch.child(index, in: file))
@@ -44,14 +42,13 @@ extension TreeReader {
     }
 
     private func choose(
-        _ target: LeafTarget, in branch: Branch, _ counting: Bool, _ before: inout UInt64
+        _ target: LeafTarget, in branch: Branch, _ before: inout UInt64
     ) throws(StoreError) -> Int {
-        let index: Int
         switch target {
-        case .key(let key): index = key.withView { branch.childIndex($0) }
-        case .below(let key): index = key.withView { branch.childIndex(below: $0) }
-        case .first: index = 0
-        case .last: index = branch.count - 1
+        case .key(let key): return key.withView { branch.childIndex($0) }
+        case .below(let key): return key.withView { branch.childIndex(below: $0) }
+        case .first: return 0
+        case .last: return branch.count - 1
         case .position(let position):
             for index in 0..<branch.count - 1 {
                 let next = before &+ (try branch.child(index, in: file)).summary.count
@@ -60,10 +57,6 @@ extension TreeReader {
             }
             return branch.count - 1
         }
-        if counting {
-            for index in 0..<index { before = before &+ (try branch.child(index, in: file)).summary.count }
-        }
-        return index
     }
 
     func load(
@@ -79,10 +72,52 @@ extension TreeReader {
         }
     }
 
+    // MARK: Ranks
+
     /// How many keys of the tree are less than `key`. O(log n).
     func rank(_ key: [UInt8]) throws(StoreError) -> UInt64 {
+        guard let node = root.handle else { return 0 }
+        let pin = file.cache.reclaimer.readers.pin()
+        return try rank(key, below: node, pin)
+    }
+
+    /// How many keys there are from `lower` up to, not including, `upper`; `nil` means the end of the tree. O(log n), with one
+    /// walk down as far as both bounds lie in the same nodes.
+    func count(from lower: [UInt8]?, to upper: [UInt8]?) throws(StoreError) -> UInt64 {
+        guard var node = root.handle else { return 0 }
+        guard let lower else { return try upper.map { (key) throws(StoreError) in try rank(key) } ?? count }
+        guard let upper else { return count &- (try rank(lower)) }
+        let pin = file.cache.reclaimer.readers.pin()
+        while let branch = try file.branch(node, pin) {
+            let first = lower.withView { branch.childIndex($0) }
+            let last = max(first, upper.withView { branch.childIndex($0) })
+            node = NodeHandle(try branch.child(first, in: file))
+            guard first == last else {
+                let between = try branch.entries(in: first..<last, file)
+                let end = NodeHandle(try branch.child(last, in: file))
+                return between &+ (try rank(upper, below: end, pin)) &- (try rank(lower, below: node, pin))
+            }
+        }
+        return try rank(upper, below: node, pin) &- (try rank(lower, below: node, pin))
+    }
+
+    /// How many keys below `top` are less than `key`.
+    private func rank(
+        _ key: [UInt8], below top: NodeHandle, _ pin: borrowing EpochReclaimer.Pin
+    ) throws(StoreError) -> UInt64 {
+        var node = top
+        var before: UInt64 = 0
+        while let branch = try file.branch(node, pin) {
+            let index = key.withView { branch.childIndex($0) }
+            before = before &+ (try branch.entries(in: 0..<index, file))
+            node = NodeHandle(try branch.child(index, in: file))
+        }
+        guard unsafe node.memory != nil else {
+            let page = try file.page(node.chunk, pin)
+            return before &+ UInt64(key.withView { page.search($0).index })
+        }
         let image = LeafImage()
-        let place = try locate(.key(key), counting: true, into: image)
-        return place.before &+ UInt64(key.withView { image.page.search($0).index })
+        try load(node, pin, into: image)
+        return before &+ UInt64(key.withView { image.page.search($0).index })
     }
 }
