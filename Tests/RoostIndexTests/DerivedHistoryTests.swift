@@ -166,9 +166,9 @@ import Testing
     private func metered(_ version: String, _ meter: Meter) -> IndexDefinition {
         let plain = tagIndex(version)
         return IndexDefinition(name: plain.name, signature: version, reduction: plain.reduction) {
-            documents in
+            documents, moment in
             try meter.note(documents.count)
-            return try plain.map(documents)
+            return try plain.map(documents, moment)
         }
     }
 
@@ -222,9 +222,9 @@ import Testing
         IndexManager.of(database).configure(settings)
         try database.write { batch in for _ in 0..<20 { try notes.change(batch, &random) } }
         let meter = Meter(limit: 40)
-        let failing = IndexDefinition(name: "test/failing", signature: "1") { documents in
+        let failing = IndexDefinition(name: "test/failing", signature: "1") { documents, _ in
             try meter.note(documents.count)
-            return documents.map { _ in IndexRows() }
+            return IndexRows(of: documents)
         }
         try notes.indexes.read(failing, of: notes) { _ in }
         try notes.indexes.read(tagIndex(), of: notes) { _ in }

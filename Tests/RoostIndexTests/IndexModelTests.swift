@@ -62,6 +62,8 @@ import Testing
                 (database, notes) = try open(simulation)
             case 5:
                 try database.drop(notes)
+                // The store is dropped in the background, and a compaction of it would be cancelled.
+                IndexManager.of(database).waitForFollower()
                 notes = try database.collection("notes")
             default: break
             }

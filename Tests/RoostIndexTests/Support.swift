@@ -29,10 +29,10 @@ func tagIndex(_ version: String = "1") -> IndexDefinition {
         encode(values.reduce(0) { $0 + decode($1[...]) })
     }
     return IndexDefinition(name: "test/tags", signature: version, reduction: sum) { document, rows in
-        for tag in document.document["tags"].array ?? .empty {
+        for tag in document["tags"].array ?? .empty {
             let encoder = KeyEncoder(.binary)
             guard (try? encoder.append(tag)) != nil else { continue }
-            let value = encode(document.document["v"].int ?? 0)
+            let value = encode(document["v"].int ?? 0)
             value.withView { rows.add(encoder.view, payload: $0) }
         }
     }

@@ -137,7 +137,7 @@ struct FleeceOutput: ~Copyable {
     }
 
     /// Ends the body with the two bytes from which readers find `root`, and answers all of it.
-    mutating func finish(root: Item) throws(FleeceError) -> [UInt8] {
+    mutating func finish(root: Item) throws(FleeceError) {
         bytes.padToEven()
         if root.isPointer, bytes.count - root.position > Header.narrowReach {
             bytes.append(wideItem: root.wide(at: bytes.count))
@@ -151,6 +151,5 @@ struct FleeceOutput: ~Copyable {
                 "A body of \(bytes.count) bytes exceeds the \(FleeceLimits.maximumSize) there can be.")
         }
         if let failure { throw failure }
-        return bytes.copy()
     }
 }

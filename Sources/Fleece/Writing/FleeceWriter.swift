@@ -1,3 +1,5 @@
+import RoostBytes
+
 /// Writes one Fleece body after the other, value by value.
 ///
 /// ```swift
@@ -59,10 +61,22 @@ public struct FleeceWriter: ~Copyable {
     ///   value, a number that is not finite, too deep nesting, or a body that is too large.
     public mutating func finish() throws(FleeceError) -> [UInt8] {
         defer { removeAll() }
+        try end()
+        return output.bytes.copy()
+    }
+
+    /// Ends the body, calls `body` with it, which is valid during the call, and makes the writer ready for the next one.
+    package mutating func finish<R>(_ body: (RoostBytes.ByteView) throws -> R) throws -> R {
+        defer { removeAll() }
+        try end()
+        return try unsafe body(RoostBytes.ByteView(UnsafeRawBufferPointer(output.bytes.elements)))
+    }
+
+    private mutating func end() throws(FleeceError) {
         if depth > 0 { output.fail(.misuse, "\(depth) collections are still open.") }
         if items.count != 1 { output.fail(.misuse, "A body is one value; \(items.count) were written.") }
         if let failure = output.failure { throw failure }
-        return try output.finish(root: items[0])
+        try output.finish(root: items[0])
     }
 
     /// Forgets what was written since the last body. The shared keys stay.

@@ -6,9 +6,10 @@ import RoostBytes
 /// The rows of a document must follow from the document alone, and from it as ``signature`` says: rows are kept, in files,
 /// for as long as the signature stays the same.
 package struct IndexDefinition: Sendable {
-    /// Makes the rows of each of some documents, in their order. Called from any thread, also while it runs in others. What it
-    /// throws ends the upkeep or the reading that it was called for, and no rows are made of that.
-    package typealias Map = @Sendable (_ documents: [IndexedDocument]) throws -> [IndexRows]
+    /// Makes the rows of some documents of a moment: winning revisions, which are no tombstones. Called from any thread, also
+    /// while it runs in others. What it throws ends the upkeep or the reading that it was called for, and no rows are made of
+    /// that.
+    package typealias Map = @Sendable (_ documents: [Document], _ moment: CollectionSnapshot) throws -> IndexRows
 
     /// Tells the index from others of its collection: its kind, a slash and its own name. At most 1,000 bytes.
     package let name: String
@@ -37,55 +38,21 @@ package struct IndexDefinition: Sendable {
         self.signature = signature
         self.keeper = keeper
         reduction = nil
-        map = { documents in documents.map { _ in IndexRows() } }
+        map = { documents, _ in IndexRows(of: documents) }
     }
 
     /// An index whose rows are made of one document at a time.
     package init(
         name: String, signature: String, reduction: IndexReduction? = nil,
-        map: @escaping @Sendable (_ document: IndexedDocument, _ rows: inout IndexRows) -> Void
+        map: @escaping @Sendable (_ document: Document, _ rows: inout IndexRows) -> Void
     ) {
-        self.init(name: name, signature: signature, reduction: reduction) { documents in
-            documents.map { document in
-                var rows = IndexRows()
+        self.init(name: name, signature: signature, reduction: reduction) { documents, _ in
+            var rows = IndexRows(of: documents)
+            for (index, document) in documents.enumerated() {
+                rows.begin(index)
                 map(document, &rows)
-                return rows
             }
+            return rows
         }
-    }
-}
-
-/// A document as it is mapped.
-package struct IndexedDocument: Sendable {
-    /// The winning revision, which is no tombstone.
-    package let document: Document
-    /// The moment that it belongs to.
-    package let collection: CollectionSnapshot
-
-    package init(document: Document, collection: CollectionSnapshot) {
-        self.document = document
-        self.collection = collection
-    }
-}
-
-/// Takes the rows of one document.
-package struct IndexRows {
-    private(set) var rows: [(component: [UInt8], payload: [UInt8])] = []
-
-    package init() {}
-
-    /// Whether there are none.
-    package var isEmpty: Bool { rows.isEmpty }
-
-    /// The longest key; of a longer one the row keeps the beginning and a hash.
-    package static let longestKey = 1_500
-
-    /// Adds a row. Rows of one key stand in the order of the documents' IDs, and those of one document as they were added.
-    ///
-    /// - Parameters:
-    ///   - key: as a `KeyEncoder` writes it: complete, and no beginning of another key.
-    ///   - payload: anything.
-    package mutating func add(_ key: ByteView, payload: ByteView) {
-        rows.append((RowKey.component(key), payload.array))
     }
 }

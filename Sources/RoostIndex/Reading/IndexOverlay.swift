@@ -18,36 +18,32 @@ struct IndexOverlay: Sendable {
     /// All documents of a moment, over no index at all.
     init(all snapshot: CollectionSnapshot, _ definition: IndexDefinition, _ step: () throws -> Void) throws {
         let cursor = try snapshot.cursor()
-        var page: [IndexedDocument] = []
+        var page: [Document] = []
         repeat {
             try step()
             page.removeAll(keepingCapacity: true)
             while page.count < 4_096, let document = try cursor.next() {
-                page.append(IndexedDocument(document: document, collection: snapshot))
+                page.append(document)
             }
-            added += try IndexMapping.rows(of: page, definition).joined()
+            added += try IndexMapping.rows(of: page, snapshot, definition).joined()
         } while !page.isEmpty
         added.sort { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
     /// The documents of `ids` as they are at the moment of what is kept, in the place of what the index has of them.
     init(_ ids: Set<ByteKey>, _ definition: IndexDefinition, over kept: KeptIndex) throws {
-        var changed: [IndexedDocument] = []
         let ids = ids.map(\.text)
-        for keys in try kept.documents?.values(ids.map { Key($0) }) ?? [] {
-            for key in try keys.map({ (keys) throws(StoreError) in try DocumentRows.keys(keys) }) ?? [] {
+        for (id, keys) in zip(ids, try kept.documents?.values(ids.map { Key($0) }) ?? []) {
+            guard let keys else { continue }
+            for key in try DocumentRows.keys(keys, of: Array(id.utf8)) {
                 guard try kept.rows?.contains(Key(key)) == true else {
                     throw IndexStore.malformed("a document with a row that is missing")
                 }
                 hidden.append(Key(key))
             }
         }
-        for document in try kept.collection.documents(ids: ids) {
-            if let document {
-                changed.append(IndexedDocument(document: document, collection: kept.collection))
-            }
-        }
-        added = try Array(IndexMapping.rows(of: changed, definition).joined())
+        let changed = try kept.collection.documents(ids: ids)
+        added = try Array(IndexMapping.rows(of: changed, kept.collection, definition).joined())
         hidden.sort()
         hiddenKeys = Set(hidden)
         added.sort { $0.key.lexicographicallyPrecedes($1.key) }

@@ -4,7 +4,7 @@ import RoostStorage
 
 /// What is known of an index in its store, and how far it has come: an entry of the tree `indexes`, by the index's name.
 ///
-///     version     1 byte   01
+///     version     1 byte   02
 ///     number      varint   names the index's trees
 ///     signature   varint length, bytes
 ///     epoch       8 bytes  the history of the documents that the rows were made of
@@ -14,7 +14,7 @@ import RoostStorage
 ///     runs        varint   while it is built: how many sorted runs there are
 ///     last        rest     while it is built: the ID of the last document that was mapped
 struct IndexRecord: Equatable {
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
     private static let rowless: UInt8 = 0x80
 
     enum Phase: UInt8 { case complete, mapping, merging }
@@ -97,7 +97,7 @@ enum IndexTrees {
     /// The rows, by their keys: ``IndexRow``.
     static func rows(_ number: UInt64) -> String { "rows/\(number)" }
 
-    /// The keys of each document's rows, by its ID: for each a varint length and the key.
+    /// The keys of each document's rows, by its ID: ``DocumentRows``.
     static func documents(_ number: UInt64) -> String { "documents/\(number)" }
 
     /// Sorted rows of a part of the documents, while the index is built.
@@ -109,21 +109,37 @@ enum IndexTrees {
     }
 }
 
-/// The keys of a document's rows, as the index keeps them.
+/// The emitted keys of a document's rows, as the index keeps them: of each row in turn a varint length and the key, or what
+/// stands for a long one. What else the rows' keys in the tree have follows from the document's ID and the rows' order.
 enum DocumentRows {
+    static func append(_ component: ByteView, to buffer: ByteBuffer) { buffer.append(prefixed: component) }
+
     static func encode(_ rows: [IndexRow]) -> [UInt8] {
         let buffer = ByteBuffer()
-        for row in rows { row.key.withView { buffer.append(prefixed: $0) } }
+        for row in rows { Array(row.component).withView { append($0, to: buffer) } }
         return buffer.view.array
     }
 
+    /// The keys of the rows in the tree.
+    ///
+    /// - Parameter id: that of the document, UTF-8.
     /// - Throws: ``StoreError`` with `damaged` for bytes that no index has written.
-    static func keys(_ bytes: [UInt8]) throws(StoreError) -> [[UInt8]] {
+    static func keys(_ bytes: [UInt8], of id: [UInt8]) throws(StoreError) -> [[UInt8]] {
         do throws(MalformedBytes) {
             return try bytes.withView { (view) throws(MalformedBytes) in
                 var reader = ByteReader(view)
                 var keys: [[UInt8]] = []
-                while !reader.isAtEnd { keys.append(try reader.prefixed().array) }
+                var ordinals: [[UInt8]: UInt32] = [:]
+                while !reader.isAtEnd {
+                    let component = try reader.prefixed().array
+                    var key = component + id
+                    if !(reader.isAtEnd && keys.isEmpty) {
+                        let ordinal = ordinals[component, default: 0]
+                        if ordinal > 0 { RowKey.append(ordinal: ordinal, to: &key) }
+                        ordinals[component] = ordinal + 1
+                    }
+                    keys.append(key)
+                }
                 return keys
             }
         } catch {

@@ -21,19 +21,26 @@ package struct IndexRow: Sendable, Hashable {
         self.stored = stored.array
     }
 
-    init(component: [UInt8], documentID: some Collection<UInt8>, ordinal: Int, payload: [UInt8]) {
-        var key = component + documentID
-        if ordinal > 0 {
-            key.append(0)
-            RowKey.appendOrdered(UInt32(clamping: ordinal), to: &key)
+    /// A row of some that were made together.
+    init(_ bytes: [UInt8], _ place: IndexRows.Place) {
+        key = Array(bytes[place.key])
+        stored = Array(bytes[place.value])
+        componentLength = place.componentLength
+        payloadStart = Self.length(ofComponentLength: place.componentLength)
+    }
+
+    /// Appends what the value begins with.
+    static func append(componentLength: Int, to value: inout [UInt8]) {
+        var rest = componentLength
+        while rest >= 0x80 {
+            value.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
         }
-        self.key = key
-        let buffer = ByteBuffer(capacity: payload.count + 4)
-        buffer.append(varint: UInt64(component.count))
-        payloadStart = buffer.count
-        buffer.append(payload)
-        stored = buffer.view.array
-        componentLength = component.count
+        value.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    private static func length(ofComponentLength length: Int) -> Int {
+        max(1, (Int.bitWidth - length.leadingZeroBitCount + 6) / 7)
     }
 
     /// The value in the tree.
@@ -65,14 +72,27 @@ package enum RowKey {
     /// An emitted key as rows have it: as it is, or the beginning of a long one and a hash of it, so that equal keys stay
     /// equal. Keys that are equal up to there order by the hash.
     package static func component(_ key: ByteView) -> [UInt8] {
-        guard key.count > IndexRows.longestKey else { return key.array }
-        return key.slice(0, IndexRows.longestKey).array + SHA256.hash(key.array).bytes.prefix(hashLength)
+        var component: [UInt8] = []
+        append(component: key, to: &component)
+        return component
     }
 
-    /// A number so that bytes order as numbers do.
-    static func appendOrdered(_ number: UInt32, to key: inout [UInt8]) {
-        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }.drop { $0 == 0 }
-        key.append(UInt8(bytes.count))
-        key.append(contentsOf: bytes)
+    /// Appends what ``component(_:)`` answers.
+    static func append(component key: ByteView, to row: inout [UInt8]) {
+        guard key.count > IndexRows.longestKey else {
+            unsafe row.append(contentsOf: key.buffer)
+            return
+        }
+        unsafe row.append(contentsOf: key.slice(0, IndexRows.longestKey).buffer)
+        row += SHA256.hash(key.array).bytes.prefix(hashLength)
+    }
+
+    /// Appends what tells the second row of a key and document from the first, and the third from the second: 00 and its
+    /// number, so that bytes order as numbers do.
+    static func append(ordinal: UInt32, to row: inout [UInt8]) {
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: ordinal >> (24 - 8 * $0)) }.drop { $0 == 0 }
+        row.append(0)
+        row.append(UInt8(bytes.count))
+        row.append(contentsOf: bytes)
     }
 }

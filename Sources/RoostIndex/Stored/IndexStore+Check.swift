@@ -33,7 +33,7 @@ extension IndexStore {
         var listed: UInt64 = 0
         while try documents.next() {
             if listed % 1_024 == 0 { try step(listed, rows.count) }
-            for key in try DocumentRows.keys(try documents.value()) {
+            for key in try DocumentRows.keys(try documents.value(), of: documents.key.bytes) {
                 guard try rows.contains(Key(key)) else { return "a row of a document is missing" }
                 listed += 1
             }

@@ -43,16 +43,14 @@ struct IndexBuild {
         if !record.last.isEmpty { selection.from = String(decoding: record.last, as: UTF8.self) + "\u{0}" }
         let cursor = try snapshot.cursor(selection)
         var mapped = try store.snapshot()[tree(IndexTrees.documents(record.number))].count
-        var page: [IndexedDocument] = []
+        var page: [Document] = []
         var batch = RowBatch()
         repeat {
             page.removeAll(keepingCapacity: true)
             while page.count < Self.pageSize, let document = try cursor.next() {
-                page.append(IndexedDocument(document: document, collection: snapshot))
+                page.append(document)
             }
-            for (document, rows) in try zip(page, IndexMapping.rows(of: page, definition)) {
-                batch.add(rows, of: document.document.id)
-            }
+            for run in try IndexMapping.runs(of: page, snapshot, definition) { batch.add(run) }
             mapped += UInt64(page.count)
             try step(mapped)
             if batch.size > memoryLimit { try setAside(&batch, &record) }

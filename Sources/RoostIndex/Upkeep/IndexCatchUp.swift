@@ -27,13 +27,10 @@ struct IndexCatchUp {
         var page: [Change] = []
         repeat {
             page.removeAll(keepingCapacity: true)
-            var documents: [IndexedDocument?] = []
+            var documents: [Document?] = []
             while page.count < Self.pageSize, let change = try cursor.next() {
                 page.append(change)
-                documents.append(
-                    change.isDeleted
-                        ? nil
-                        : IndexedDocument(document: try cursor.document(of: change), collection: snapshot))
+                documents.append(change.isDeleted ? nil : try cursor.document(of: change))
             }
             let isLast = page.count < Self.pageSize
             try apply(
@@ -43,10 +40,10 @@ struct IndexCatchUp {
     }
 
     private func apply(
-        _ page: [Change], _ documents: [IndexedDocument?], to items: inout [Item], reaching reached: UInt64
+        _ page: [Change], _ documents: [Document?], to items: inout [Item], reaching reached: UInt64
     ) throws {
         try step()
-        let mapped = try items.map { try IndexMapping.rows(of: documents, $0.definition) }
+        let mapped = try items.map { try IndexMapping.rows(of: documents, snapshot, $0.definition) }
         let before = items
         items = try indexes.store.write { transaction in
             var items = before
@@ -69,10 +66,8 @@ struct IndexCatchUp {
         try step()
         let definition = item.definition
         let ids = IndexCanary.forgottenPurges.isPlanted ? [] : Array(Set(purges.map(\.id)))
-        let documents = try ids.map { id in
-            try snapshot.get(id).map { IndexedDocument(document: $0, collection: snapshot) }
-        }
-        let rows = Array(zip(ids, try IndexMapping.rows(of: documents, definition)))
+        let documents = try ids.map { try snapshot.get($0) }
+        let rows = Array(zip(ids, try IndexMapping.rows(of: documents, snapshot, definition)))
         var next = item.record
         next.purge = snapshot.purgeSequence
         let record = next
@@ -92,7 +87,7 @@ struct IndexCatchUp {
         var changes: [(key: [UInt8], value: [UInt8]?)] = []
         for (id, rows) in documents.sorted(by: { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }) {
             let key = Key(id)
-            let old = try transaction[documentTree, key].map { try DocumentRows.keys($0) } ?? []
+            let old = try transaction[documentTree, key].map { try DocumentRows.keys($0, of: key.bytes) } ?? []
             if old.isEmpty && rows.isEmpty { continue }
             let kept = Set(rows.map(\.key))
             changes += old.filter { !kept.contains($0) }.map { ($0, nil) }

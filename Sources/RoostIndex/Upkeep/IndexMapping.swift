@@ -1,7 +1,5 @@
 import Dispatch
 import Roost
-import RoostBytes
-import RoostStorage
 import Synchronization
 
 /// Maps documents on all cores, keeping their order.
@@ -9,49 +7,45 @@ enum IndexMapping {
     /// How many documents are mapped by one call.
     private static let chunkSize = 256
 
+    /// The rows of `documents`, which are of one moment, in runs.
+    ///
+    /// - Throws: what the definition's map throws.
+    static func runs(
+        of documents: [Document], _ moment: CollectionSnapshot, _ definition: IndexDefinition
+    ) throws -> [IndexRows] {
+        let chunks = (documents.count + chunkSize - 1) / chunkSize
+        guard chunks > 1 else { return [try map(documents, moment, definition)] }
+        let results = Mutex([Result<IndexRows, any Error>?](repeating: nil, count: chunks))
+        DispatchQueue.concurrentPerform(iterations: chunks) { chunk in
+            let part = Array(documents[chunk * chunkSize..<min((chunk + 1) * chunkSize, documents.count)])
+            let mapped = Result { try map(part, moment, definition) }
+            results.withLock { $0[chunk] = mapped }
+        }
+        return try results.withLock { try $0.compactMap { try $0?.get() } }
+    }
+
     /// The rows of each of `documents`; none for a document that is `nil`.
     ///
     /// - Throws: what the definition's map throws.
-    static func rows(of documents: [IndexedDocument?], _ definition: IndexDefinition) throws -> [[IndexRow]] {
-        let chunks = (documents.count + chunkSize - 1) / chunkSize
-        guard chunks > 1 else { return try rows(of: documents[...], definition) }
-        let results = Mutex([Result<[[IndexRow]], any Error>](repeating: .success([]), count: chunks))
-        DispatchQueue.concurrentPerform(iterations: chunks) { chunk in
-            let part = documents[chunk * chunkSize..<min((chunk + 1) * chunkSize, documents.count)]
-            let mapped = Result { try rows(of: part, definition) }
-            results.withLock { $0[chunk] = mapped }
-        }
-        return try results.withLock { try $0.flatMap { try $0.get() } }
+    static func rows(
+        of documents: [Document?], _ moment: CollectionSnapshot, _ definition: IndexDefinition
+    ) throws -> [[IndexRow]] {
+        let runs = try runs(of: documents.compactMap(\.self), moment, definition)
+        var rows = runs.lazy.flatMap { run in (0..<run.documentCount).lazy.map { run.rows(of: $0) } }
+            .makeIterator()
+        return documents.map { $0 == nil ? [] : rows.next() ?? [] }
     }
 
-    private static func rows(
-        of documents: ArraySlice<IndexedDocument?>, _ definition: IndexDefinition
-    ) throws -> [[IndexRow]] {
-        let present = documents.compactMap(\.self)
-        let mapped = try definition.map(present)
-        guard mapped.count == present.count else {
+    private static func map(
+        _ documents: [Document], _ moment: CollectionSnapshot, _ definition: IndexDefinition
+    ) throws -> IndexRows {
+        let rows = try definition.map(documents, moment)
+        guard rows.documentCount == documents.count else {
             throw DatabaseError(
                 .invalidDocument,
-                "The map of \(definition.name) answered for \(mapped.count) of \(present.count) documents.")
+                "The map of \(definition.name) answered for \(rows.documentCount) of \(documents.count) documents."
+            )
         }
-        var answers = zip(present, mapped).makeIterator()
-        return documents.map { document in
-            guard document != nil, let (document, rows) = answers.next() else { return [] }
-            return numbered(rows, Array(document.document.id.utf8))
-        }
-    }
-
-    /// The rows of one document, those of equal keys told apart by their order.
-    private static func numbered(_ found: IndexRows, _ id: [UInt8]) -> [IndexRow] {
-        var ordinals: [[UInt8]: Int] = [:]
-        return found.rows.map { row in
-            // Most documents have one row.
-            guard found.rows.count > 1 else {
-                return IndexRow(component: row.component, documentID: id, ordinal: 0, payload: row.payload)
-            }
-            let ordinal = ordinals[row.component, default: 0]
-            ordinals[row.component] = ordinal + 1
-            return IndexRow(component: row.component, documentID: id, ordinal: ordinal, payload: row.payload)
-        }
+        return rows
     }
 }

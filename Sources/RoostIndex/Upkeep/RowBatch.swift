@@ -3,56 +3,91 @@ import RoostStorage
 
 /// Rows that wait to be sorted, of documents in the order of their IDs.
 struct RowBatch {
-    private var rows: [IndexRow] = []
-    private var documents: [(id: [UInt8], keys: [UInt8])] = []
-    /// The places of rows in the order of their keys, once they were sorted.
-    private var order: [Place] = []
-    /// About how many bytes they take.
-    private(set) var size = 0
+    private var bytes: [UInt8] = []
+    private var rows: [IndexRows.Place] = []
+    /// Which of the rows are those of one document, for each that has any.
+    private var documents: [Range<Int>] = []
+    /// The ID of the last document, UTF-8; empty where there was none.
+    private(set) var last: [UInt8] = []
+    /// The rows in the order of their keys, once they were sorted.
+    private var order: [Ranked] = []
 
-    /// A row and what its key begins with, so that most comparisons touch no key.
-    private struct Place: BitwiseCopyable {
-        let prefix: UInt64
+    /// A row and what tells its key from most others, so that most comparisons touch no key.
+    private struct Ranked: BitwiseCopyable {
+        let rank: UInt64
         let index: Int
     }
 
-    var isEmpty: Bool { documents.isEmpty }
-    /// The last document's ID.
-    var last: [UInt8] { documents.last?.id ?? [] }
+    /// About how many bytes they take.
+    var size: Int {
+        bytes.count
+            + rows.count * (MemoryLayout<IndexRows.Place>.stride + MemoryLayout<Ranked>.stride)
+            + documents.count * MemoryLayout<Range<Int>>.stride
+    }
 
-    mutating func add(_ rows: [IndexRow], of id: String) {
-        self.rows += rows
-        documents.append((Array(id.utf8), DocumentRows.encode(rows)))
-        size += rows.reduce(64) { $0 + 2 * $1.key.count + $1.value.count + 128 }
+    /// Whether no document was added, be it one without rows.
+    var isEmpty: Bool { last.isEmpty }
+
+    mutating func add(_ run: IndexRows) {
+        let (distance, first) = (bytes.count, rows.count)
+        bytes += run.bytes
+        rows += run.places.lazy.map { $0.moved(by: distance) }
+        for document in 0..<run.documentCount {
+            let range = run.range(of: document)
+            guard !range.isEmpty else { continue }
+            documents.append(first + range.lowerBound..<first + range.upperBound)
+        }
+        if let id = run.ids.last { last = Array(id.utf8) }
     }
 
     mutating func sort() {
         let rows = rows
-        order = rows.indices.map { Place(prefix: Self.prefix(rows[$0].key), index: $0) }
-        order.sort { a, b in
-            guard a.prefix == b.prefix else { return a.prefix < b.prefix }
-            return rows[a.index].key.withView { a in rows[b.index].key.withView { a.compare($0) < 0 } }
+        order = bytes.withView { bytes in
+            let keys = { (row: Int) in bytes.slice(rows[row].start, rows[row].keyLength) }
+            guard !rows.isEmpty else { return [] }
+            let shared = rows.indices.reduce(rows[0].keyLength) { min($0, keys(0).commonPrefix(keys($1))) }
+            var order = rows.indices.map { Ranked(rank: Self.rank(keys($0), behind: shared), index: $0) }
+            order.sort { a, b in
+                a.rank == b.rank ? keys(a.index).compare(keys(b.index)) < 0 : a.rank < b.rank
+            }
+            return order
         }
     }
 
-    /// The first eight bytes of a key as a number that orders as they do.
-    private static func prefix(_ key: [UInt8]) -> UInt64 {
-        var prefix: UInt64 = 0
-        for index in 0..<min(8, key.count) { prefix |= UInt64(key[index]) << (56 - 8 * UInt64(index)) }
-        return prefix
+    /// Eight bytes of a key behind what all have in common, as a number that orders as they do.
+    private static func rank(_ key: ByteView, behind shared: Int) -> UInt64 {
+        if key.count - shared >= 8 { return key.load(UInt64.self, at: shared).byteSwapped }
+        var rank: UInt64 = 0
+        for index in shared..<key.count { rank |= UInt64(key[index]) << (56 - 8 * UInt64(index - shared)) }
+        return rank
     }
 
     /// Appends the rows, which were sorted.
     func appendRows(to tree: Tree, in transaction: WriteTransaction) throws(StoreError) {
-        for place in order {
-            try transaction.put(Key(rows[place.index].key), rows[place.index].value, in: tree)
+        try bytes.withView { (bytes) throws(StoreError) in
+            for ranked in order {
+                let row = rows[ranked.index]
+                try transaction.put(
+                    bytes.slice(row.start, row.keyLength),
+                    bytes.slice(row.start + row.keyLength, row.end - row.start - row.keyLength), in: tree)
+            }
         }
     }
 
     /// Appends the keys of each document's rows.
     func appendDocuments(to tree: Tree, in transaction: WriteTransaction) throws(StoreError) {
-        for document in documents where !document.keys.isEmpty {
-            try transaction.put(Key(document.id), document.keys, in: tree)
+        let keys = ByteBuffer()
+        try bytes.withView { (bytes) throws(StoreError) in
+            for document in documents {
+                // The key of a document's first row ends with its ID.
+                let first = rows[document.lowerBound]
+                let id = bytes.slice(first.start, first.keyLength).dropFirst(first.componentLength)
+                keys.reset(keeping: 1 << 16)
+                for row in rows[document] {
+                    DocumentRows.append(bytes.slice(row.start, row.componentLength), to: keys)
+                }
+                try transaction.put(id, keys.view, in: tree)
+            }
         }
     }
 }

@@ -111,3 +111,17 @@ extension Collation {
         return keyA.view.compare(keyB.view)
     }
 }
+
+extension FleeceDictionary {
+    /// The members by the bytes of their names, which is how they stand unless some names are shared keys.
+    var sortedByName: [Element] {
+        let members = Array(self)
+        let isSorted = zip(members, members.dropFirst()).allSatisfy { $0.key.precedesByBytes($1.key) }
+        return isSorted ? members : members.sorted { $0.key.precedesByBytes($1.key) }
+    }
+}
+
+extension String {
+    /// Order by UTF-8, which Swift's own order of strings is not.
+    func precedesByBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}

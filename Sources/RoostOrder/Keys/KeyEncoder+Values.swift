@@ -2,30 +2,44 @@ import Fleece
 import RoostBytes
 
 extension KeyEncoder {
-    /// Appends a value; one that is not there as missing.
+    /// Appends a value, whose document has no shared keys; one that is not there as missing.
     ///
     /// - Throws: ``FleeceError`` with `tooDeep` for a value nested deeper than a body may be, as damage leaves it.
-    package func append(_ value: FleeceValue) throws(FleeceError) { try append(value, depth: 0) }
+    package func append(_ value: FleeceValue) throws(FleeceError) {
+        let result = value.withNode { node in
+            Result { () throws(FleeceError) in try append(node) }
+        }
+        if let result { try result.get() } else { appendMissing() }
+    }
 
-    private func append(_ value: FleeceValue, depth: Int) throws(FleeceError) {
-        switch value.kind {
+    /// Appends a value; one that is not there as missing.
+    ///
+    /// - Throws: as ``append(_:)-(FleeceValue)``.
+    package func append(_ node: FleeceNode) throws(FleeceError) { try append(node, depth: 0) }
+
+    private func append(_ node: FleeceNode, depth: Int) throws(FleeceError) {
+        switch node.content {
         case .undefined: appendMissing()
         case .null: appendNull()
-        case .bool: append(value.bool ?? false)
-        case .integer: if let number = value.int64 { append(number) } else { append(value.uint64 ?? 0) }
-        case .double: append(value.double ?? 0)
-        case .string: _ = unsafe value.withUTF8 { unsafe append(text: ByteView($0)) }
-        case .data: (value.data ?? []).withView { append(data: $0) }
+        case .bool(let value): append(value)
+        case .integer(let number): append(number)
+        case .unsigned(let number): append(number)
+        case .double(let number): append(number)
+        case .string(let text): append(text: text)
+        case .data(let bytes): append(data: bytes)
         case .array:
             try Self.check(depth)
             beginArray()
-            for element in value.array ?? .empty { try append(element, depth: depth + 1) }
+            for index in 0..<node.elementCount {
+                if let element = node[index] { try append(element, depth: depth + 1) } else { appendMissing() }
+            }
             endCollection()
         case .dictionary:
             try Self.check(depth)
             beginObject()
-            for member in (value.dictionary ?? .empty).sortedByName {
-                append(member.key)
+            for index in 0..<node.elementCount {
+                guard let member = node.member(index) else { continue }
+                append(text: member.key)
                 try append(member.value, depth: depth + 1)
             }
             endCollection()
@@ -37,18 +51,4 @@ extension KeyEncoder {
             throw FleeceError(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
         }
     }
-}
-
-extension FleeceDictionary {
-    /// The members by the bytes of their names, which is how they stand unless some names are shared keys.
-    var sortedByName: [Element] {
-        let members = Array(self)
-        let isSorted = zip(members, members.dropFirst()).allSatisfy { $0.key.precedesByBytes($1.key) }
-        return isSorted ? members : members.sorted { $0.key.precedesByBytes($1.key) }
-    }
-}
-
-extension String {
-    /// Order by UTF-8, which Swift's own order of strings is not.
-    func precedesByBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }

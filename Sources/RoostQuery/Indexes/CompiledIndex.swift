@@ -105,7 +105,7 @@ final class CompiledIndex: Sendable {
                 \(columns.map(\.collation.signature).joined(separator: ", "))
                 """,
             reduction: summed.isEmpty ? nil : IndexTotals.reduction(of: summed.map { $0 + columns.count })
-        ) { document, rows in mapper.map(document, &rows) }
+        ) { documents, _ in mapper.map(documents) }
     }
 
     private static func orderings(_ index: ValueIndex) throws(QueryError) -> [Select.Ordering] {

@@ -36,16 +36,24 @@ final class IndexMapper: Sendable {
         self.variable = variable
     }
 
-    func map(_ document: IndexedDocument, _ rows: inout IndexRows) {
-        guard let mapping = idle.withLock({ $0.popLast() }) ?? made() else { return }
+    func map(_ documents: [Document]) -> IndexRows {
+        var rows = IndexRows(of: documents)
+        guard let mapping = idle.withLock({ $0.popLast() }) ?? made() else { return rows }
         defer { idle.withLock { $0.append(mapping) } }
+        for (index, document) in documents.enumerated() {
+            rows.begin(index)
+            add(document, mapping, &rows)
+        }
+        return rows
+    }
+
+    private func add(_ document: Document, _ mapping: Mapping, _ rows: inout IndexRows) {
         let frame = mapping.frame
         let mark = frame.arena.mark
         defer { frame.arena.release(to: mark) }
-        document.document.value.withNode { root in
-            let metadata = BodyMetadata(document.document)
+        document.value.withNode { root in
             frame.setRow(
-                0, Value(root), RowMetadata(id: frame.arena.copy(document.document.id), body: metadata))
+                0, Value(root), RowMetadata(id: frame.arena.copy(document.id), body: BodyMetadata(document)))
             if let filter, !Logic.holds(filter(frame)) { return }
             guard let elements else {
                 add(mapping, &rows)

@@ -20,7 +20,7 @@ package struct MangoFilter: Sendable {
     /// - Parameter snapshot: a moment that has the document.
     package func matches(_ document: Document, at snapshot: CollectionSnapshot) throws -> Bool {
         var isMatch = false
-        let examined = ViewDocument(IndexedDocument(document: document, collection: snapshot))
+        let examined = ViewDocument(document, ViewDocument.Setting(snapshot))
         try expressions.forEach([examined]) { isMatch = $0.holds(0) }
         return isMatch
     }

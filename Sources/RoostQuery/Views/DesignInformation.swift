@@ -33,7 +33,6 @@ extension DocumentCollection {
 extension CollectionView {
     /// Whether the view emits anything for a document, deleted or not: CouchDB's filter `_view`.
     package func emits(for document: Document, at snapshot: CollectionSnapshot) throws -> Bool {
-        let examined = IndexedDocument(document: document, collection: snapshot)
-        return try core.definition.map([examined]).first?.isEmpty == false
+        try !core.definition.map([document], snapshot).isEmpty
     }
 }

@@ -88,10 +88,16 @@ extension DocumentCollection {
             order: options["collation"].string == "raw" ? .raw : .couchDB,
             reduction: compiled.reduction, includesDesign: options["include_design"].bool ?? false,
             showsSequence: options["local_seq"].bool ?? false
-        ) { documents in
-            let bodies = BodyWriter()
-            return try compiled.map(documents).map { rows in
-                try rows.map { (try bodies.body(of: $0.key), try bodies.body(of: $0.value)) }
+        ) { documents, emitter in
+            let rows = try compiled.map(documents)
+            guard rows.count == documents.count else {
+                throw ViewError(
+                    .invalidView,
+                    "The map of \(document.id)/\(name) answered for \(rows.count) of \(documents.count) documents.")
+            }
+            for (index, rows) in rows.enumerated() {
+                emitter.begin(index)
+                for row in rows { try emitter.emit(row.key, row.value) }
             }
         }
     }

@@ -35,17 +35,10 @@ public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable
     ) {
         core = ViewCore(
             name: name, identity: "native;\(version)", order: order, reduction: reduce
-        ) { documents in
-            let bodies = BodyWriter()
-            return documents.map { document in
-                var rows: [(key: [UInt8], value: [UInt8])] = []
-                map(document) { key, value in
-                    guard let key = try? bodies.body(of: key), let value = try? bodies.body(of: value) else {
-                        return
-                    }
-                    rows.append((key, value))
-                }
-                return rows
+        ) { documents, emitter in
+            for (index, document) in documents.enumerated() {
+                emitter.begin(index)
+                map(document) { key, value in try? emitter.emit(key, value) }
             }
         }
     }
@@ -70,8 +63,8 @@ struct ViewCore: Sendable {
     let reduction: ViewReduction?
     let definition: IndexDefinition
 
-    /// Makes the rows of each of some documents, in their order: Fleece bodies of keys and values.
-    typealias MapAll = @Sendable ([ViewDocument]) throws -> [[(key: [UInt8], value: [UInt8])]]
+    /// Hands what it emits for each of some documents to the emitter, in their order.
+    typealias MapAll = @Sendable ([ViewDocument], ViewEmitter) throws -> Void
 
     init(
         name: String, identity: String, order: ViewOrder, reduction: ViewReduction?,
@@ -85,27 +78,14 @@ struct ViewCore: Sendable {
             name: "view/\(name)",
             signature: "view-1;\(collation.signature);\(reduction?.name ?? "");\(identity)",
             reduction: reduction?.index
-        ) { documents in
-            let isMapped = documents.map { document in
-                includesDesign || !document.document.id.utf8.starts(with: "_design/".utf8)
+        ) { documents, moment in
+            let mapped = documents.indices.filter {
+                includesDesign || !documents[$0].id.utf8.starts(with: "_design/".utf8)
             }
-            let mapped = try mapAll(
-                zip(documents, isMapped).filter(\.1).map {
-                    ViewDocument($0.0, showsSequence: showsSequence)
-                })
-            let encoder = KeyEncoder(collation)
-            var found = mapped.makeIterator()
-            return isMapped.map { isMapped in
-                var rows = IndexRows()
-                for row in isMapped ? found.next() ?? [] : [] {
-                    encoder.reset()
-                    guard (try? encoder.append(FleeceDocument(trusting: row.key).root)) != nil else {
-                        continue
-                    }
-                    ViewPayload.encode(row.key, row.value).withView { rows.add(encoder.view, payload: $0) }
-                }
-                return rows
-            }
+            let emitter = ViewEmitter(IndexRows(of: documents), mapped: mapped, collation)
+            let setting = ViewDocument.Setting(moment, showsSequence: showsSequence)
+            try mapAll(mapped.map { ViewDocument(documents[$0], setting) }, emitter)
+            return emitter.rows
         }
     }
 
@@ -113,20 +93,13 @@ struct ViewCore: Sendable {
     static func body<T: Encodable>(of value: T) throws -> [UInt8] { try BodyWriter().body(of: value) }
 
     /// The Fleece body of a value; of null where there is none.
-    static func body(of value: FleeceValue) throws(FleeceError) -> [UInt8] {
-        try BodyWriter().body(of: value)
-    }
+    static func body(of value: FleeceValue) throws -> [UInt8] { try BodyWriter().body(of: value) }
 }
 
 /// What a view keeps with a row's key: the length of the key's Fleece body as a varint, that body, and the value's.
 enum ViewPayload {
-    static func encode(_ key: [UInt8], _ value: [UInt8]) -> [UInt8] {
-        let buffer = ByteBuffer(capacity: key.count + value.count + 4)
-        buffer.append(varint: UInt64(key.count))
-        buffer.append(key)
-        buffer.append(value)
-        return buffer.view.array
-    }
+    /// Appends what comes before the body of the value.
+    static func begin(_ key: ByteView, in payload: ByteBuffer) { payload.append(prefixed: key) }
 
     /// The Fleece bodies of the key and the value; empty where bytes are damaged.
     static func parts(_ payload: ByteView) -> (key: ByteView, value: ByteView) {

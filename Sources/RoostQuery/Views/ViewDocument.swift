@@ -8,13 +8,22 @@ import RoostIndex
 public struct ViewDocument: Sendable {
     /// The document.
     public let document: Document
-    private let collection: CollectionSnapshot
-    private let showsSequence: Bool
+    private let setting: Setting
 
-    init(_ document: IndexedDocument, showsSequence: Bool = false) {
-        self.document = document.document
-        collection = document.collection
-        self.showsSequence = showsSequence
+    /// What documents that are mapped together have in common: one reference to count for each of them.
+    final class Setting: Sendable {
+        let moment: CollectionSnapshot
+        let showsSequence: Bool
+
+        init(_ moment: CollectionSnapshot, showsSequence: Bool = false) {
+            self.moment = moment
+            self.showsSequence = showsSequence
+        }
+    }
+
+    init(_ document: Document, _ setting: Setting) {
+        self.document = document
+        self.setting = setting
     }
 
     /// The document's name in its collection.
@@ -34,7 +43,7 @@ public struct ViewDocument: Sendable {
 
     /// The revisions of the leaves that are in conflict with the winner, what CouchDB calls `_conflicts`.
     public var conflicts: [RevisionID] {
-        document.isConflicted ? (try? collection.conflicts(of: id).map(\.revision)) ?? [] : []
+        document.isConflicted ? (try? setting.moment.conflicts(of: id).map(\.revision)) ?? [] : []
     }
 
     /// The document as CouchDB hands it to map functions: `_id`, `_rev`, `_conflicts` and stubs of `_attachments` where there
@@ -44,7 +53,7 @@ public struct ViewDocument: Sendable {
     public func json() throws(DatabaseError) -> String {
         var metadata: DocumentMetadata = [.id, .revision, .attachments, .md5Digests]
         if document.isConflicted { metadata.insert(.conflicts) }
-        if showsSequence { metadata.insert(.localSequence) }
-        return try collection.json(document, with: metadata)
+        if setting.showsSequence { metadata.insert(.localSequence) }
+        return try setting.moment.json(document, with: metadata)
     }
 }
