@@ -65,11 +65,11 @@ public struct FleeceWriter: ~Copyable {
         return output.bytes.copy()
     }
 
-    /// Ends the body, calls `body` with it, which is valid during the call, and makes the writer ready for the next one.
-    package mutating func finish<R>(_ body: (RoostBytes.ByteView) throws -> R) throws -> R {
+    /// Ends the body, appends it to `buffer`, and makes the writer ready for the next one. Nothing is appended when it throws.
+    package mutating func finish(to buffer: ByteBuffer) throws(FleeceError) {
         defer { removeAll() }
         try end()
-        return try unsafe body(RoostBytes.ByteView(UnsafeRawBufferPointer(output.bytes.elements)))
+        unsafe buffer.append(RoostBytes.ByteView(UnsafeRawBufferPointer(output.bytes.elements)))
     }
 
     private mutating func end() throws(FleeceError) {

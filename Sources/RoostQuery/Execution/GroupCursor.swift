@@ -27,7 +27,7 @@ class GroupCursor: RowCursor {
     /// The next group with all of its rows; `nil` after the last.
     func nextGroup() throws(DatabaseError) -> Group? { nil }
 
-    override func next() throws(DatabaseError) -> [UInt8]? {
+    override func advance() throws(DatabaseError) -> Bool {
         if let mark { frame.arena.release(to: mark) }
         while let group = try nextGroup() {
             let mark = frame.arena.mark
@@ -43,9 +43,9 @@ class GroupCursor: RowCursor {
                 frame.arena.release(to: mark)
                 continue
             }
-            return try project()
+            return true
         }
-        return nil
+        return false
     }
 
     // MARK: Gathering

@@ -13,10 +13,16 @@ class RowCursor {
         self.frame = frame
     }
 
-    /// The next row; `nil` after the last.
-    func next() throws(DatabaseError) -> [UInt8]? { nil }
+    /// Goes to the next row; `false` after the last.
+    func advance() throws(DatabaseError) -> Bool { false }
 
-    /// What the last row is ordered by, for ``SortedCursor``: evaluated while its sources are at hand.
+    /// The row that the cursor is at. It is made when it is asked for: rows that are passed over are not.
+    func row() throws(DatabaseError) -> [UInt8] { try project() }
+
+    /// The next row; `nil` after the last.
+    final func next() throws(DatabaseError) -> [UInt8]? { try advance() ? try row() : nil }
+
+    /// What the row that the cursor is at is ordered by.
     func appendOrder(to encoder: OrderEncoder) { encoder.append(plan.order, frame) }
 
     /// A row as a dictionary by the names of the columns, in the frame's arena.
@@ -68,14 +74,14 @@ final class PlainCursor: RowCursor {
         super.init(plan, frame)
     }
 
-    override func next() throws(DatabaseError) -> [UInt8]? {
+    override func advance() throws(DatabaseError) -> Bool {
         if let mark { frame.arena.release(to: mark) }
         guard try rows.next() else {
             try frame.check()
-            return nil
+            return false
         }
         mark = frame.arena.mark
-        return try project()
+        return true
     }
 }
 
@@ -89,14 +95,18 @@ final class CountCursor: RowCursor {
         super.init(plan, frame)
     }
 
-    override func next() throws(DatabaseError) -> [UInt8]? {
-        guard !isDone else { return nil }
-        isDone = true
+    override func advance() throws(DatabaseError) -> Bool {
+        defer { isDone = true }
+        return !isDone
+    }
+
+    override func row() throws(DatabaseError) -> [UInt8] {
         var writer = FleeceWriter(capacity: 16)
         writer.beginArray()
         writer.write(count)
         writer.endArray()
-        return try? writer.finish()
+        // One number can be written.
+        return (try? writer.finish()) ?? []
     }
 }
 
@@ -111,6 +121,7 @@ final class DistinctCursor: RowCursor {
     private var areRowsRead = false
     /// The row of the rest that came last, and what it is ordered by.
     private var last: (key: [UInt8], order: [UInt8])?
+    private var current: [UInt8] = []
 
     init(_ rows: RowCursor, _ execution: Execution) {
         self.rows = rows
@@ -119,7 +130,15 @@ final class DistinctCursor: RowCursor {
         super.init(rows.plan, rows.frame)
     }
 
-    override func next() throws(DatabaseError) -> [UInt8]? {
+    override func advance() throws(DatabaseError) -> Bool {
+        guard let row = try nextDistinct() else { return false }
+        current = row
+        return true
+    }
+
+    override func row() throws(DatabaseError) -> [UInt8] { current }
+
+    private func nextDistinct() throws(DatabaseError) -> [UInt8]? {
         while !areRowsRead {
             guard let row = try rows.next() else {
                 areRowsRead = true
@@ -185,13 +204,15 @@ final class LimitedCursor: RowCursor {
         super.init(rows.plan, rows.frame)
     }
 
-    override func next() throws(DatabaseError) -> [UInt8]? {
-        guard left > 0 else { return nil }
+    override func advance() throws(DatabaseError) -> Bool {
+        guard left > 0 else { return false }
         while toSkip > 0 {
-            guard try rows.next() != nil else { return nil }
+            guard try rows.advance() else { return false }
             toSkip -= 1
         }
         left -= 1
-        return try rows.next()
+        return try rows.advance()
     }
+
+    override func row() throws(DatabaseError) -> [UInt8] { try rows.row() }
 }

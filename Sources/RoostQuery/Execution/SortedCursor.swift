@@ -9,6 +9,11 @@ final class OrderEncoder {
     /// Takes a key that was made before.
     func set(_ key: [UInt8]) { self.key = key }
 
+    /// Whether the key comes before another one.
+    func precedes(_ other: [UInt8]) -> Bool {
+        key.withView { key in other.withView { key.compare($0) < 0 } }
+    }
+
     init(_ order: [OrderPlan]) { columns = order.map { (KeyEncoder($0.collation), $0.isDescending) } }
 
     /// Appends the values of the present rows.
@@ -18,7 +23,7 @@ final class OrderEncoder {
             column.encoder.reset()
             column.encoder.append(plan.value(frame))
             if column.isDescending { column.encoder.complement(from: 0) }
-            key += column.encoder.key
+            unsafe key.append(contentsOf: column.encoder.view.buffer)
         }
     }
 }
@@ -33,6 +38,7 @@ final class SortedCursor: RowCursor {
     /// The rows in order, the last first, once they were read.
     private var sorted: [Entry]?
     private var external: ExternalSort?
+    private var current: [UInt8] = []
 
     private struct Entry {
         let key: [UInt8]
@@ -54,11 +60,16 @@ final class SortedCursor: RowCursor {
         super.init(rows.plan, rows.frame)
     }
 
-    override func next() throws(DatabaseError) -> [UInt8]? {
+    override func advance() throws(DatabaseError) -> Bool {
         if sorted == nil { sorted = try read() }
-        if let external { return try external.next()?.value }
-        return sorted?.popLast()?.row
+        guard let row = try external.map({ (sort) throws(DatabaseError) in try sort.next()?.value })
+            ?? sorted?.popLast()?.row
+        else { return false }
+        current = row
+        return true
     }
+
+    override func row() throws(DatabaseError) -> [UInt8] { current }
 
     private func read() throws(DatabaseError) -> [Entry] {
         let encoder = OrderEncoder(plan.order)
@@ -66,16 +77,17 @@ final class SortedCursor: RowCursor {
         var entries: [Entry] = []
         var number = 0
         guard wanted > 0 else { return [] }
-        while let row = try rows.next() {
+        while try rows.advance() {
             rows.appendOrder(to: encoder)
             if let external {
-                try external.add(encoder.key, row)
+                try external.add(encoder.key, try rows.row())
                 continue
             }
-            let entry = Entry(key: encoder.key, number: number, row: row)
-            number += 1
             let isFull = entries.count == wanted
-            if isFull, let last = entries.first, !entry.precedes(last) { continue }
+            // Of rows that are equal, the first come first.
+            if isFull, let last = entries.first, !encoder.precedes(last.key) { continue }
+            let entry = Entry(key: encoder.key, number: number, row: try rows.row())
+            number += 1
             guard budget.fits(entry.size) else {
                 try putAside(entries + [entry])
                 entries = []

@@ -65,8 +65,8 @@ final class TotalsCursor: RowCursor {
 
     // MARK: Rows
 
-    override func next() throws(DatabaseError) -> [UInt8]? {
-        if let row = try read?.next() { return row }
+    override func advance() throws(DatabaseError) -> Bool {
+        if let read, try read.advance() { return true }
         read = nil
         if let mark { frame.arena.release(to: mark) }
         let mark = frame.arena.mark
@@ -78,9 +78,9 @@ final class TotalsCursor: RowCursor {
             case .one(let found): ranges = found
             case .several(let range):
                 let groups = try cursor(reading: range)
-                guard let row = try groups.next() else { continue }
+                guard try groups.advance() else { continue }
                 read = groups
-                return row
+                return true
             }
             for (key, place) in zip(grouping.keys, totals.keyPlaces) {
                 frame.setAggregate(key.slot, rowReader.values[place])
@@ -93,9 +93,14 @@ final class TotalsCursor: RowCursor {
                 try frame.check()
                 continue
             }
-            return try project()
+            return true
         }
-        return nil
+        return false
+    }
+
+    override func row() throws(DatabaseError) -> [UInt8] {
+        if let read { return try read.row() }
+        return try project()
     }
 
     private var isDone = false

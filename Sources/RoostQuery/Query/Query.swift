@@ -135,7 +135,7 @@ public final class RowsCursor {
     }
 
     /// Passes over a row; `false` after the last.
-    func skip() throws(DatabaseError) -> Bool { try rows.next() != nil }
+    func skip() throws(DatabaseError) -> Bool { try rows.advance() }
 
     /// How many documents were read until now.
     public var documentsRead: Int { execution.counter.documents }

@@ -36,9 +36,9 @@ public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable
         core = ViewCore(
             name: name, identity: "native;\(version)", order: order, reduction: reduce
         ) { documents, emitter in
-            for (index, document) in documents.enumerated() {
+            for index in documents.indices {
                 emitter.begin(index)
-                map(document) { key, value in try? emitter.emit(key, value) }
+                map(documents[index]) { key, value in try? emitter.emit(key, value) }
             }
         }
     }
@@ -93,7 +93,9 @@ struct ViewCore: Sendable {
     static func body<T: Encodable>(of value: T) throws -> [UInt8] { try BodyWriter().body(of: value) }
 
     /// The Fleece body of a value; of null where there is none.
-    static func body(of value: FleeceValue) throws -> [UInt8] { try BodyWriter().body(of: value) }
+    static func body(of value: FleeceValue) throws(FleeceError) -> [UInt8] {
+        try BodyWriter().body(of: value)
+    }
 }
 
 /// What a view keeps with a row's key: the length of the key's Fleece body as a varint, that body, and the value's.

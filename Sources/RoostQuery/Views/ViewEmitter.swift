@@ -10,8 +10,8 @@ final class ViewEmitter {
     /// Which of the documents of the rows are mapped.
     private let mapped: [Int]
     private let encoder: KeyEncoder
-    private let keys = BodyWriter()
-    private let values = BodyWriter()
+    private let bodies = BodyWriter()
+    private let key = ByteBuffer()
     private let payload = ByteBuffer()
 
     /// - Parameter mapped: the places, among the documents of `rows`, of those that are mapped.
@@ -28,29 +28,33 @@ final class ViewEmitter {
     ///
     /// - Throws: for a key or a value that can't be stored; then there is no row.
     func emit<K: Encodable, V: Encodable>(_ key: K, _ value: V) throws {
-        try keys.withBody(of: key) { key in
-            try begin(key)
-            try values.withBody(of: value) { payload.append($0) }
-        }
+        reset()
+        try bodies.write(key, to: self.key)
+        try appendKey()
+        try bodies.write(value, to: payload)
         rows.add(encoder.view, payload: payload.view)
     }
 
     /// Adds a row; what does not exist is null.
     ///
     /// - Throws: `FleeceError` for a key or a value that can't be stored; then there is no row.
-    func emit(_ key: FleeceValue, _ value: FleeceValue) throws {
-        try keys.withBody(of: key) { key in
-            try begin(key)
-            try values.withBody(of: value) { payload.append($0) }
-        }
+    func emit(_ key: FleeceValue, _ value: FleeceValue) throws(FleeceError) {
+        reset()
+        try bodies.write(key, to: self.key)
+        try appendKey()
+        try bodies.write(value, to: payload)
         rows.add(encoder.view, payload: payload.view)
     }
 
-    /// Begins a row with the Fleece body of its key.
-    private func begin(_ key: ByteView) throws(FleeceError) {
-        encoder.reset()
-        try encoder.append(FleeceNode(root: key))
+    private func reset() {
+        key.reset(keeping: 1 << 16)
         payload.reset(keeping: 1 << 16)
-        ViewPayload.begin(key, in: payload)
+        encoder.reset()
+    }
+
+    /// What follows from the body of the key.
+    private func appendKey() throws(FleeceError) {
+        try encoder.append(FleeceNode(root: key.view))
+        ViewPayload.begin(key.view, in: payload)
     }
 }

@@ -20,13 +20,14 @@ final class RoostViews: ViewContender {
     /// The view, under a name.
     static func byGroup(_ name: String) -> View<FleeceValue, Int> {
         View(name, version: "1", reduce: .sum) { note, emit in
+            let n = note["n"]
             var writer = FleeceWriter()
             writer.beginArray()
             writer.write(note["group"])
-            writer.write(note["n"])
+            writer.write(n)
             writer.endArray()
             guard let key = try? writer.finish() else { return }
-            emit(FleeceDocument(trusting: key).root, note["n"].int ?? 0)
+            emit(FleeceDocument(trusting: key).root, n.int ?? 0)
         }
     }
 
