@@ -51,6 +51,81 @@ import Testing
         #expect(try await replicate(ReplicationOptions(.push)).pushed.checked == 0)
     }
 
+    /// Older servers, and some that only look like CouchDB, don't know `_bulk_get`: asked once, they are asked document by
+    /// document from then on, and everything comes all the same.
+    @Test(arguments: [404, 405, 501])
+    func aServerWithoutBulkGetIsAskedDocumentByDocument(status: Int) async throws {
+        for number in 0..<20 { try notes.put("note \(number)/ü", #"{"n":1}"#) }
+        try notes.put("_design/x", #"{"language":"other"}"#)
+        try notes.put("deleted")
+        try notes.remove("deleted")
+        for number in 0..<60 {
+            try notes.insert("conflicted", ["2-\(100 + number)", "1-aa"], json: #"{"by":\#(number)}"#)
+        }
+        var draft = MutableDocument(id: "attached")
+        draft.attachments["a b"] = Attachment(try notes.database.blob([1, 2, 3], type: "image/png"))
+        try notes.put(draft)
+        _ = try await replicate(ReplicationOptions(.push))
+        let refused = Mutex(0)
+        let old = RemoteDatabase(
+            "notes",
+            over: LocalTransport { [router] request in
+                guard request.target.contains("_bulk_get") else {
+                    return await router.respond(to: request, as: .admin)
+                }
+                refused.withLock { $0 += 1 }
+                return HTTPResponse(
+                    status, headers: ["Content-Type": "application/json"],
+                    body: .bytes(Array(#"{"error":"not_found","reason":"missing"}"#.utf8)))
+            })
+        let copy = try peers.open("copy").defaultCollection
+        let result = try await copy.replicate(with: old, ReplicationOptions(.pull) { $0.batchSize = 10 })
+            .finished
+        #expect(result.problems.isEmpty && result.pulled.written == 83)
+        #expect(try copy.replicated() == notes.replicated())
+        #expect(refused.withLock { $0 } == 1)
+    }
+
+    /// A document that the server does not give is told, and the others come.
+    @Test func withoutBulkGetAWrongDocumentFailsAlone() async throws {
+        for id in ["a", "b", "c"] { try notes.put(id) }
+        _ = try await replicate(ReplicationOptions(.push))
+        let old = RemoteDatabase(
+            "notes",
+            over: LocalTransport { [router] request in
+                let status =
+                    request.target.contains("_bulk_get") ? 405 : request.target.contains("/b?") ? 403 : 0
+                guard status == 0 else {
+                    return HTTPResponse(
+                        status, body: .bytes(Array(#"{"error":"forbidden","reason":"Not that."}"#.utf8)))
+                }
+                return await router.respond(to: request, as: .admin)
+            })
+        let copy = try peers.open("copy").defaultCollection
+        let result = try await copy.replicate(with: old, ReplicationOptions(.pull)).finished
+        #expect(result.problems.map(\.document) == ["b"] && result.pulled.written == 2)
+    }
+
+    /// That is not taken for one without `_bulk_get`.
+    @Test func aDatabaseThatGoesAwayEndsIt() async throws {
+        try notes.put("a")
+        _ = try await replicate(ReplicationOptions(.push))
+        let going = RemoteDatabase(
+            "notes",
+            over: LocalTransport { [router] request in
+                if request.target.contains("_bulk_get") {
+                    _ = await router.respond(to: .json("DELETE", "/notes", ""), as: .admin)
+                }
+                return await router.respond(to: request, as: .admin)
+            })
+        let copy = try peers.open("copy").defaultCollection
+        let error = await #expect(throws: RemoteError.self) {
+            try await copy.replicate(with: going, ReplicationOptions(.pull) { $0.retry.attempts = 1 })
+                .finished
+        }
+        #expect(error?.status == 404)
+    }
+
     /// A server that keeps what comes as gzip as CouchDB does: with the digest of the gzip, and no length but that.
     private func serverWithGzip() async throws -> RemoteDatabase {
         let gzip = try #require(Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJVyjPL8pJAQCFEUoNCwAAAA=="))

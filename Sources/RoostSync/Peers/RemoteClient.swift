@@ -43,6 +43,10 @@ struct RemoteClient: Sendable {
 
     func get(_ path: String) -> RemoteRequest { RemoteRequest("GET", target(path)) }
 
+    func get(_ path: String, accept: String) -> RemoteRequest {
+        RemoteRequest("GET", target(path), ["Accept": accept])
+    }
+
     func post(_ path: String, _ body: [UInt8]) -> RemoteRequest { json("POST", path, body) }
 
     func post(_ path: String, _ text: String) -> RemoteRequest { post(path, Array(text.utf8)) }

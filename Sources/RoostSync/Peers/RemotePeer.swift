@@ -9,6 +9,8 @@ package final class RemotePeer: ReplicationPeer {
     let client: RemoteClient
     /// The revisions of the checkpoints that were read or saved, which the next save must name.
     private let revisions = Mutex<[String: String]>([:])
+    /// Whether the server has said that it does not know `_bulk_get`.
+    private let lacksBulkGet = Mutex(false)
 
     init(_ client: RemoteClient) { self.client = client }
 
@@ -113,8 +115,16 @@ package final class RemotePeer: ReplicationPeer {
     package func read(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
     ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
-        try await read(
-            wanted.flatMap { document in document.revisions.map { (document, $0) } }[...], selection)
+        if !lacksBulkGet.withLock({ $0 }) {
+            do {
+                return try await read(
+                    wanted.flatMap { document in document.revisions.map { (document, $0) } }[...], selection)
+            } catch let error as RemoteError where error.meansNoSuchRequest {
+                // An older CouchDB, or something else that speaks its API. A database that is gone says so.
+                lacksBulkGet.withLock { $0 = true }
+            }
+        }
+        return try await readOneByOne(wanted, selection)
     }
 
     private func read(
@@ -143,19 +153,27 @@ package final class RemotePeer: ReplicationPeer {
         var carried: [Result<CarriedRevision, ReplicationProblem>] = []
         for ((document, revision), result) in zip(asked, results) {
             for entry in result["docs"].array ?? FleeceArray.empty {
-                do {
-                    // What was removed or edited since comes with the next changes.
-                    guard entry["ok"].exists else { continue }
-                    let text = entry["ok"].jsonBytes()
-                    guard try admits(text, document.id, revision, selection) else { continue }
-                    carried.append(.success(carry(text, document, revision)))
-                } catch {
-                    guard error.isOfOneDocument else { throw error }
-                    carried.append(.failure(ReplicationProblem(document.id, revision, error)))
-                }
+                if let found = try carry(entry, document, revision, selection) { carried.append(found) }
             }
         }
         return carried
+    }
+
+    /// What `_bulk_get` and `open_revs` say of a revision; `nil` for one that was removed or edited since, which comes with the
+    /// next changes, or is not selected.
+    func carry(
+        _ entry: FleeceValue, _ document: WantedRevisions, _ revision: RevisionID,
+        _ selection: ReplicationSelection
+    ) throws -> Result<CarriedRevision, ReplicationProblem>? {
+        do {
+            guard entry["ok"].exists else { return nil }
+            let text = entry["ok"].jsonBytes()
+            guard try admits(text, document.id, revision, selection) else { return nil }
+            return .success(carry(text, document, revision))
+        } catch {
+            guard error.isOfOneDocument else { throw error }
+            return .failure(ReplicationProblem(document.id, revision, error))
+        }
     }
 
     private func admits(
@@ -203,6 +221,13 @@ package final class RemotePeer: ReplicationPeer {
                 _ = try await self.checkpoint(id)
             }
         }
+    }
+}
+
+extension RemoteError {
+    /// Whether the server does not know what was asked of it; one without the database says that.
+    fileprivate var meansNoSuchRequest: Bool {
+        status == 405 || status == 501 || (status == 404 && isOfOneDocument)
     }
 }
 
