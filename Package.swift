@@ -204,8 +204,12 @@ let package = Package(
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
         tests(
             "RoostStorageTests",
-            ["RoostStorage", "RoostFile", "RoostBytes", "RoostSimulation", "RoostCampaign", "CommitWriter"],
+            [
+                "RoostStorage", "RoostFile", "RoostBytes", "RoostSimulation", "RoostCampaign", "CommitWriter",
+                "ChildProcesses",
+            ],
             exclude: ["Golden"]),
+        .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: strict),
         .executableTarget(
             name: "CommitWriter", dependencies: ["RoostCampaign", "RoostStorage"], path: "Tests/CommitWriter",
             swiftSettings: strict),
@@ -244,8 +248,15 @@ let package = Package(
                 "TestCertificates",
             ]),
         tests(
-            "RoostTests", ["Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign"],
+            "RoostTests",
+            [
+                "Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign", "DatabaseWriter",
+                "ChildProcesses",
+            ],
             exclude: ["Golden"]),
+        .executableTarget(
+            name: "DatabaseWriter", dependencies: ["Roost"], path: "Tests/DatabaseWriter",
+            swiftSettings: strict),
     ] + benchmarkTargets() + simulationTargets() + fuzzingTargets()
 )
 
@@ -253,7 +264,7 @@ let package = Package(
 if isSanitizing {
     let engine = [
         "CZlib", "RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation", "RoostCampaign",
-        "CommitWriter",
+        "CommitWriter", "ChildProcesses",
         "RoostFileTests", "RoostStorageTests",
     ]
     package.targets.removeAll { !engine.contains($0.name) }

@@ -170,7 +170,7 @@ package final class CollectionIndexes: Sendable {
     ) throws -> Set<ByteKey>? {
         var later = moment
         if record.isAhead(of: later) { later = try collection.snapshot() }
-        if record.isAhead(of: later), collection.database.isReadOnly, try collection.database.refresh() {
+        if record.isAhead(of: later), try collection.database.refresh() {
             later = try collection.snapshot()
         }
         if IndexCanary.forgottenChanges.isPlanted, !record.isAhead(of: moment) { return [] }

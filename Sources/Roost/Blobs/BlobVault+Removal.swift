@@ -29,9 +29,21 @@ extension DatabaseCore {
     /// Removes the blobs that nothing names: no document as it is now, no snapshot that is open, not the oldest commit
     /// that can be gone back to, nobody who has stored one within the last hour, and no batch that is being written.
     ///
+    /// Where processes take turns none is removed while another one has the database open: it may have stored a blob, or read
+    /// one as of an older commit.
+    ///
     /// - Returns: how many were removed, and the size of their files.
     @discardableResult
     func removeUnreferencedBlobs() throws(DatabaseError) -> (count: Int, bytes: UInt64) {
+        guard let process else { return try removeBlobs() }
+        return try process.ifAlone { () throws(DatabaseError) in
+            // Those who have left may have committed last.
+            _ = try refresh()
+            return try removeBlobs()
+        } ?? (0, 0)
+    }
+
+    private func removeBlobs() throws(DatabaseError) -> (count: Int, bytes: UInt64) {
         try vault.exclusively { () throws(DatabaseError) in
             vault.forgetOld()
             let blobs = vault.blobs

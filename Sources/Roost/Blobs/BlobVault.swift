@@ -21,10 +21,12 @@ final class BlobVault: Sendable {
         directory.last == "/" ? directory + directoryName : "\(directory)/\(directoryName)"
     }
 
-    /// - Parameter isWritable: Whether what a crash left unfinished may be finished.
+    /// - Parameters:
+    ///   - isWritable: Whether what a crash left unfinished may be finished.
+    ///   - isShared: Whether another process may be writing blobs.
     init(
         _ directory: String, _ store: Store, _ catalog: Tree, environment: Environment, isEncrypted: Bool,
-        isWritable: Bool
+        isWritable: Bool, isShared: Bool
     ) throws(DatabaseError) {
         self.store = store
         self.catalog = catalog
@@ -35,7 +37,7 @@ final class BlobVault: Sendable {
         blobs = BlobStore(Self.path(directory), .plain, environment: environment, access: access)
         _ = try blobCall { () throws(BlobError) in try blobs.exists() }
         if isWritable {
-            try blobCall { () throws(BlobError) in try blobs.sweep() }
+            if !isShared { try blobCall { () throws(BlobError) in try blobs.sweep() } }
             try settle(isEncrypted: isEncrypted, addsKey: false)
         } else {
             setLayouts(try record, isEncrypted: isEncrypted)

@@ -12,7 +12,7 @@ final class ChangeNotifier: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether anybody has ever asked to be told; spares commits the lock.
+    /// Spares commits the lock.
     private let isUsed = Atomic<Bool>(false)
     private let queue = DispatchQueue(label: "roost.changes")
 
@@ -48,11 +48,14 @@ final class ChangeNotifier: Sendable {
         _ = state.withLock { $0.listeners.removeValue(forKey: key) }
     }
 
+    /// Whether anybody has ever asked to be told.
+    var hasListeners: Bool { isUsed.load(ordering: .acquiring) }
+
     // MARK: Telling
 
     /// Tells of what has happened.
     func tell(_ event: DatabaseEvent) {
-        guard isUsed.load(ordering: .acquiring) else { return }
+        guard hasListeners else { return }
         for listener in state.withLock({ Array($0.listeners.values) }) { listener(event) }
     }
 
@@ -60,14 +63,14 @@ final class ChangeNotifier: Sendable {
     func tellOfCommit(
         _ name: CollectionName, _ trees: CollectionTrees, _ record: CollectionRecord, purged: [Change]
     ) {
-        guard isUsed.load(ordering: .acquiring) else { return }
+        guard hasListeners else { return }
         state.withLock { $0.hubs[trees] }?.noteCommit(purged: purged)
         tell(.changed(name, number: record.number, lastSequence: record.lastSequence, purged: purged))
     }
 
     /// Tells that a collection was dropped: whoever waits for its changes finds that there are none any more.
     func tellOfDrop(_ name: CollectionName, _ trees: CollectionTrees, number: UInt64) {
-        guard isUsed.load(ordering: .acquiring) else { return }
+        guard hasListeners else { return }
         state.withLock { $0.hubs.removeValue(forKey: trees) }?.noteCommit()
         tell(.dropped(name, number: number))
     }

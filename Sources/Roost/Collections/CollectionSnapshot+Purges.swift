@@ -12,7 +12,23 @@ extension CollectionSnapshot {
     public func purges(since sequence: UInt64) throws(DatabaseError) -> [Purge]? {
         guard sequence < purgeSequence else { return [] }
         guard purgeSequence - sequence <= StoredPurge.limit else { return nil }
-        let cursor = try reader.extras.cursor(ExtrasKey.purges(since: sequence))
+        return try reader.purges(since: sequence)
+    }
+
+    /// About how many bytes of the file the collection takes: its documents with their bodies, revisions and local
+    /// documents. Blobs do not count. O(1).
+    public var storedBytes: UInt64 {
+        get throws(DatabaseError) {
+            // Bodies belong to the documents' entries; those of the changes refer to them.
+            try reader.documents.storedBytes &+ reader.changes.storedBytes &+ reader.extras.storedBytes
+        }
+    }
+}
+
+extension CollectionReader {
+    /// The purges after the purge sequence `sequence` that are remembered, oldest first.
+    func purges(since sequence: UInt64) throws(DatabaseError) -> [Purge] {
+        let cursor = try extras.cursor(ExtrasKey.purges(since: sequence))
         var purges: [Purge] = []
         while try engine({ () throws(StoreError) in try cursor.next() }) {
             let sequence = Sequences.number(cursor.keyView.dropFirst(1))
@@ -23,14 +39,5 @@ extension CollectionSnapshot {
                 })
         }
         return purges
-    }
-
-    /// About how many bytes of the file the collection takes: its documents with their bodies, revisions and local
-    /// documents. Blobs do not count. O(1).
-    public var storedBytes: UInt64 {
-        get throws(DatabaseError) {
-            // Bodies belong to the documents' entries; those of the changes refer to them.
-            try reader.documents.storedBytes &+ reader.changes.storedBytes &+ reader.extras.storedBytes
-        }
     }
 }

@@ -19,6 +19,8 @@ extension Database {
         try checkOpen()
         let name = try CollectionName(name, scope: scope)
         if let collection = try existing(name) { return collection }
+        // Another process may have made it.
+        if core.process != nil, try core.refresh(), let collection = try existing(name) { return collection }
         guard createIfMissing, !isReadOnly else { throw DatabaseError.missing(name) }
         try checkWritable()
         _ = try core.write { (batch) throws(DatabaseError) in try batch.makeCollection(name) }

@@ -33,6 +33,7 @@ extension Database {
                 underlying: error)
         }
         defer { withExtendedLifetime(lock) {} }
+        try WritingProcesses(path: path, environment: environment).requireNone()
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.last == "/" { trimmed = trimmed.dropLast() }
         let rest =

@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// A database may be used from any thread and any task. Readers never wait; writers wait for each other. It closes when
 /// the last reference goes, or by ``close()``. Handles of the same database within a process share everything; another
-/// process can open it for reading only.
+/// process can open it for reading only, or write it by turns with this one (``DatabaseOptions/writers``).
 public final class Database: Sendable {
     let core: DatabaseCore
     /// Whether this handle was opened for reading only.

@@ -19,6 +19,8 @@ final class DatabaseCore: Sendable {
     let expirations: ExpirationTimer
     let auxiliaryStores: AuxiliaryStores
     let companions = Companions()
+    /// Stands for this opening where processes take turns to write.
+    let process: WritingProcess?
     /// The thread that is running a batch; 0 when none is.
     private let writingThread = Atomic<UInt>(0)
     private let access: Mutex<Access>
@@ -34,8 +36,10 @@ final class DatabaseCore: Sendable {
 
     init(
         path: String, store: Store, catalog: Tree, record: DatabaseRecord, vault: BlobVault,
-        auxiliaryStores: AuxiliaryStores, environment: Environment, keptRevisions: Int, key: EncryptionKey?
+        auxiliaryStores: AuxiliaryStores, environment: Environment, keptRevisions: Int, key: EncryptionKey?,
+        process: WritingProcess?
     ) {
+        self.process = process
         self.path = path
         self.store = store
         self.catalog = catalog
@@ -89,6 +93,8 @@ final class DatabaseCore: Sendable {
         }
         guard isLast else { return }
         expirations.stop()
+        // Last of all: blobs that are being written are lost with it.
+        defer { process?.leave() }
         defer { companions.removeAll() }
         notifier.tell(.closed)
         auxiliaryStores.close()
@@ -137,12 +143,14 @@ final class DatabaseCore: Sendable {
     /// A new document ID.
     func makeDocumentID() -> String { UUIDText.timeOrdered(environment) }
 
+    /// Whether this thread is within a batch.
+    var isWriting: Bool { writingThread.load(ordering: .relaxed) == currentThread() }
+
     /// Begins a batch, once it is this caller's turn.
     ///
     /// - Throws: `cancelled` when `flag` is set by then.
     private func beginBatch(_ flag: CancellationFlag?) throws(DatabaseError) -> WriteBatch {
-        let thread = currentThread()
-        guard writingThread.load(ordering: .relaxed) != thread else {
+        guard !isWriting else {
             throw DatabaseError(
                 .nestedWrite,
                 "This thread is within a write already, which would wait for itself. Make the change through the batch."
@@ -153,7 +161,7 @@ final class DatabaseCore: Sendable {
             batch.rollback()
             throw DatabaseError.cancelledBeforeStart
         }
-        writingThread.store(thread, ordering: .relaxed)
+        writingThread.store(currentThread(), ordering: .relaxed)
         return batch
     }
 

@@ -29,16 +29,33 @@ struct DatabaseOpener {
     func open() throws(DatabaseError) -> DatabaseCore {
         try makeDirectory()
         try checkBlobsHaveDocuments()
+        guard !options.readOnly else { return try open(as: nil) }
+        let processes = WritingProcesses(path: path, environment: environment)
+        if options.writers == .takingTurns {
+            return try processes.entering { (process) throws(DatabaseError) in try open(as: process) }
+        }
+        // Before anything is touched, and again when nobody can begin a turn any more.
+        try processes.requireNone()
+        return try open(as: nil) { () throws(DatabaseError) in try processes.requireNone() }
+    }
+
+    /// - Parameters:
+    ///   - process: stands for the opening where processes take turns.
+    ///   - check: called when the documents are open.
+    private func open(
+        as process: WritingProcess?, checking check: () throws(DatabaseError) -> Void = {}
+    ) throws(DatabaseError) -> DatabaseCore {
         let storeOptions = options.store
         let store = try openStore(storeOptions)
+        try check()
         let catalog = try engine { () throws(StoreError) in store.snapshot().tree(Catalog.treeName) }
         if let catalog {
-            return try beginHistory(of: try core(store, catalog, storeOptions.transform))
+            return try beginHistory(of: try core(store, catalog, storeOptions.transform, process))
         }
         guard !options.readOnly else {
             throw store.snapshot().treeNames.isEmpty ? unfinished : notADatabase
         }
-        return try core(store, try makeCatalog(in: store), storeOptions.transform)
+        return try core(store, try makeCatalog(in: store), storeOptions.transform, process)
     }
 
     /// Refuses to make an empty database around blobs, which the first compaction would remove as nobody's.
@@ -100,18 +117,22 @@ struct DatabaseOpener {
     }
 
     private func core(
-        _ store: Store, _ catalog: Tree, _ transform: (any ChunkTransformFactory)?
+        _ store: Store, _ catalog: Tree, _ transform: (any ChunkTransformFactory)?,
+        _ process: WritingProcess?
     ) throws(DatabaseError) -> DatabaseCore {
         let bytes = try engine { () throws(StoreError) in try store.snapshot()[catalog, Catalog.database] }
         guard let bytes else { throw notADatabase }
-        return DatabaseCore(
+        let core = DatabaseCore(
             path: path, store: store, catalog: catalog, record: try DatabaseRecord(bytes),
             vault: try BlobVault(
                 path, store, catalog, environment: environment, isEncrypted: options.key != nil,
-                isWritable: !options.readOnly),
+                isWritable: !options.readOnly, isShared: process?.wasAlone == false),
             auxiliaryStores: AuxiliaryStores(
                 path, isReadOnly: options.readOnly, transform: transform, environment: environment),
-            environment: environment, keptRevisions: options.keptRevisions, key: options.key)
+            environment: environment, keptRevisions: options.keptRevisions, key: options.key,
+            process: process)
+        if process != nil { core.followOthers() }
+        return core
     }
 
     /// Where the database is a copy that nobody has opened for writing yet: gives its collections new epochs.

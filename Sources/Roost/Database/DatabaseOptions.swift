@@ -6,6 +6,14 @@ public struct DatabaseOptions: Sendable {
     public var readOnly = false
     /// Makes the database if there is none. Default: true.
     public var createIfMissing = true
+    /// How many processes may have the database open for writing. Default: one, from opening to closing; who comes second gets
+    /// `locked`.
+    ///
+    /// With `takingTurns` any number of processes may, each for the time of a ``Database/write(_:)-50ttr``, or whatever else writes: it waits
+    /// for those of other processes and begins with what they have committed. All that write must say so: who says `one` gets
+    /// `locked` while others take turns, and they get `locked` while it has the database. <doc:SharingADatabase> tells what is
+    /// different then. Handles within a process share the database as it was opened first.
+    public var writers = StoreOptions.Writers.one
     /// When a write counts as done. Default: when it is on the medium.
     public var durability = StoreOptions.Durability.full
     /// Bytes of memory for tree nodes. Default: 128 MiB; 0 keeps none, anything else counts as 512 KiB at least. Memory use
@@ -40,6 +48,7 @@ public struct DatabaseOptions: Sendable {
         var options = StoreOptions()
         options.readOnly = readOnly
         options.createIfMissing = createIfMissing
+        options.writers = writers
         options.durability = durability
         options.cacheSize = cacheSize
         options.valueAccess = valueAccess

@@ -8,6 +8,9 @@ import Synchronization
 /// database's key where it has one. They are never synced before they are closed or compacted, so they cost a commit
 /// nothing; a power failure may take from them what it likes. One that is damaged, of another key or of no format known
 /// here is thrown away and made anew, empty. Backups leave them out, and changing the key removes them.
+///
+/// Each is written by one process at a time, the first that asks for it, also where processes write the database by turns: the
+/// others read it, and one of them goes on with it when that one has closed it.
 package final class AuxiliaryStores: Sendable {
     private struct State {
         var open: [String: Store] = [:]
@@ -56,7 +59,7 @@ package final class AuxiliaryStores: Sendable {
     package func store(_ name: String) throws(DatabaseError) -> Store? {
         precondition(!name.isEmpty && name.utf8.allSatisfy { Self.isPlain($0) }, "a name of small letters")
         return try locked { (state) throws(DatabaseError) in
-            if let store = state.open[name] { return store }
+            if let store = state.open[name] { return writable(store, name, &state) }
             guard !state.isClosed else {
                 throw DatabaseError(.closed, "The database \(database) was closed. Open it again.")
             }
@@ -64,6 +67,16 @@ package final class AuxiliaryStores: Sendable {
             state.open[name] = store
             return store
         }
+    }
+
+    /// The store, open for writing if another process wrote it before and has closed it since.
+    private func writable(_ store: Store, _ name: String, _ state: inout State) -> Store {
+        guard store.isReadOnly, !isReadOnly,
+            let own = try? openStore(name, state.transform, readOnly: false)
+        else { return store }
+        try? store.close()
+        state.open[name] = own
+        return own
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -121,7 +134,12 @@ package final class AuxiliaryStores: Sendable {
     private func makeDirectory() throws(DatabaseError) {
         guard try !hasDirectory() else { return }
         try mediumCall { () throws(FileError) in
-            try environment.medium.createDirectory(directory)
+            do throws(FileError) {
+                try environment.medium.createDirectory(directory)
+            } catch {
+                // Another process may have made it just now.
+                guard error.code == .alreadyExists else { throw error }
+            }
             try environment.medium.syncDirectory(of: directory)
         }
     }
@@ -137,7 +155,7 @@ package final class AuxiliaryStores: Sendable {
     /// Why stores were thrown away since the database was opened, by name.
     package var discarded: [String: String] { state.withLock { $0.discarded } }
 
-    /// Closes the store and removes its files, which gives their space back.
+    /// Closes the store and removes its files, which gives their space back; not those that another process writes.
     ///
     /// - Parameter reason: why it can't be read, if that is why.
     package func drop(_ name: String, becauseOf reason: String? = nil) throws(DatabaseError) {
@@ -182,10 +200,22 @@ package final class AuxiliaryStores: Sendable {
             && file.dropFirst(name.count).hasPrefix(suffix)
     }
 
-    /// Removes the file and what stands beside it under longer names.
+    /// Removes the file and what stands beside it under longer names, unless another process writes it.
     private func remove(_ name: String) throws(DatabaseError) {
-        for file in try files() where file.hasPrefix(name + Self.suffix) {
-            try mediumCall { () throws(FileError) in try environment.medium.remove("\(directory)/\(file)") }
+        let files = try files().filter { $0.hasPrefix(name + Self.suffix) }
+        try mediumCall { () throws(FileError) in
+            var lock: (any FileLock)?
+            do throws(FileError) {
+                lock = try environment.medium.open(path(name), .readWrite).lock()
+            } catch {
+                switch error.code {
+                case .locked: return
+                case .notFound, .notAFile: break
+                default: throw error
+                }
+            }
+            defer { lock?.release() }
+            for file in files { try environment.medium.remove("\(directory)/\(file)") }
         }
     }
 

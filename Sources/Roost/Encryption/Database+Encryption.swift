@@ -17,10 +17,19 @@ extension Database {
     /// - Parameters:
     ///   - key: the key from now on; `nil` to decrypt.
     ///   - progress: called on this thread; returns `false` to stop, which leaves everything as it was.
-    /// - Throws: `noSpace`, `inputOutput`, `readOnly`, `cancelled`.
+    /// - Throws: `noSpace`, `inputOutput`, `readOnly`, `cancelled`; where processes take turns to write, `locked` while another one
+    ///   has the database open.
     @discardableResult
     public func changeKey(
         to key: EncryptionKey?, progress: ProgressHandler? = nil
+    ) throws(DatabaseError) -> CompactionResult {
+        try checkWritable()
+        guard let process = core.process else { return try setKey(key, progress) }
+        return try process.alone { () throws(DatabaseError) in try setKey(key, progress) }
+    }
+
+    private func setKey(
+        _ key: EncryptionKey?, _ progress: ProgressHandler?
     ) throws(DatabaseError) -> CompactionResult {
         var options = CompactionOptions()
         let transform = key.map { KeyRing($0) }

@@ -9,6 +9,7 @@ extension DatabaseCore {
     func purgeExpired() throws(DatabaseError) -> Int {
         let now = environment.clock.now()
         var count = 0
+        if process != nil { _ = try refresh() }
         for (name, trees) in try collections(in: store.snapshot()) {
             var purged = 0
             repeat {

@@ -25,6 +25,7 @@ extension Database {
         try refuseInside(path)
         try DatabaseOpener(path: path, options: DatabaseOptions(), environment: core.environment)
             .makeDirectory()
+        _ = core.store.isReadOnly ? false : try core.refresh()
         return try core.vault.exclusively { () throws(DatabaseError) in
             try DatabaseBackup(core: core, path: path, progress: progress).run()
         }
@@ -77,6 +78,7 @@ private struct DatabaseBackup {
         let pending = try engine { () throws(StoreError) in
             try core.store.beginBackup(to: DatabaseOpener.dataPath(path))
         }
+        try WritingProcesses(path: path, environment: core.environment).requireNone()
         let blobs = try mirror()
         let total = blobs.missingBytes + pending.missingBytes
         do throws(BlobError) {

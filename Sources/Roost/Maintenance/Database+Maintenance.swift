@@ -10,12 +10,13 @@ extension Database {
     ///
     /// Then it removes the blobs that nothing names any more: no revision that is stored, no snapshot that is open. Those
     /// that were stored within the last hour, since the database was opened, wait for their document. A compaction
-    /// that starts by itself leaves blobs alone.
+    /// that starts by itself leaves blobs alone. Where processes take turns to write, so does every compaction while another one has
+    /// the database open.
     ///
     /// - Parameters:
     ///   - options: its speed, its memory, and the form of what it writes.
     ///   - progress: called on this thread; returns `false` to stop, which leaves everything as it was.
-    /// - Throws: `noSpace`, `inputOutput`, `readOnly`, `cancelled`.
+    /// - Throws: `noSpace`, `inputOutput`, `readOnly`, `cancelled`; `locked` while another process compacts.
     @discardableResult
     public func compact(
         _ options: CompactionOptions = CompactionOptions(), progress: ProgressHandler? = nil
@@ -33,6 +34,7 @@ extension Database {
         _ options: CompactionOptions, progress: ProgressHandler?
     ) throws(DatabaseError) -> CompactionResult {
         try checkWritable()
+        _ = try core.refresh()
         try removeEarlierRevisions()
         return try engine { () throws(StoreError) in try core.store.compact(options, progress: progress) }
     }
@@ -71,14 +73,19 @@ extension Database {
             })
     }
 
-    /// In a database that was opened for reading only: takes in what another process has committed since.
+    /// In a database that was opened for reading only, or that processes write by turns: takes in what others have committed
+    /// since, and tells those who observe. Anywhere else nobody else commits.
+    ///
+    /// Two or three system calls where there is nothing new. Where processes take turns it waits for a turn when there is. Within a
+    /// write, which begins with all that there is, it does nothing.
     ///
     /// - Returns: whether there was anything new.
+    /// - Throws: `closed`, `damaged`, `inputOutput`, `writerFailed`.
     @discardableResult
     public func refresh() throws(DatabaseError) -> Bool {
         try checkOpen()
-        let isNew = try engine { () throws(StoreError) in try core.store.refresh() }
-        if isNew {
+        let isNew = try core.refresh()
+        if isNew, core.store.isReadOnly {
             core.notifier.wakeAll()
             core.notifier.tell(.refreshed)
         }

@@ -56,9 +56,12 @@ struct ManagerFiles {
     /// - Throws: `locked`.
     func delete(_ fileName: String) throws(DatabaseError) {
         let unfinished = unfinishedPath()
+        let lock = try mediumCall { () throws(FileError) in
+            try medium.open(DatabaseOpener.dataPath(path(fileName)), .readWrite).lock()
+        }
+        defer { extendLifetime(lock) }
+        try WritingProcesses(path: path(fileName), environment: environment).requireNone()
         try mediumCall { () throws(FileError) in
-            let lock = try medium.open(DatabaseOpener.dataPath(path(fileName)), .readWrite).lock()
-            defer { extendLifetime(lock) }
             try medium.rename(path(fileName), to: unfinished)
             try medium.syncDirectory(of: unfinished)
         }

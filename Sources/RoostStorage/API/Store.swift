@@ -26,6 +26,8 @@ public final class Store: Sendable {
     private let turn = DispatchSemaphore(value: 1)
     /// Held while this process writes; `nil` where it is the only one that may.
     let fileTurn: FileTurn?
+    /// Called when this store has caught up with other processes: see ``whenCaughtUp(_:)``.
+    let caughtUp = Mutex<CaughtUp?>(nil)
     /// The thread that runs the body of a ``write(_:)``; 0 when there is none.
     private let writingThread = Atomic<UInt>(0)
     /// Shared by all stores, because a compaction hands nodes in memory from one to another.

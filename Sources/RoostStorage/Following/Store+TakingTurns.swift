@@ -12,17 +12,35 @@ extension Store {
         let state = try queue.base().state
         let opener = StoreOpener(path: path, options: openingOptions, environment: environment)
         let lock = try fileCall { () throws(FileError) in try state.file.file.lockInTurn() }
+        let before = snapshot()
         guard try isStillThere(state) else {
             // Opening waits for the lock, which may be that of this very file.
             lock.release()
             let (newer, lock, syncedEnd, _) = try opener.openNewest()
             fileTurn.begin(lock, at: environment.clock.monotonic())
-            return adopt(newer, lock, syncedEnd: syncedEnd, nameSync: opener.nameSync)
+            adopt(newer, lock, syncedEnd: syncedEnd, nameSync: opener.nameSync)
+            return tellCaughtUp(since: before)
         }
         let newer = try TurnCatchUp(store: self, opener: opener).newerState(than: state)
         fileTurn.begin(lock, at: environment.clock.monotonic())
         guard let newer else { return }
         adopt(newer, lock, syncedEnd: newer.record.end, nameSync: queue.pendingNameSync)
+        tellCaughtUp(since: before)
+    }
+
+    /// Is handed the newest commit that was known, and the newest there is.
+    package typealias CaughtUp = @Sendable (_ before: Snapshot, _ now: Snapshot) -> Void
+
+    /// Has `body` called whenever this store has caught up with what other processes committed, be it for a transaction or a
+    /// ``refresh()``: on the thread that does so, which has the turn. Take a note or wake somebody, no more.
+    package func whenCaughtUp(_ body: @escaping CaughtUp) { caughtUp.withLock { $0 = body } }
+
+    private func tellCaughtUp(since before: Snapshot) {
+        guard let body = caughtUp.withLock({ $0 }) else { return }
+        let now = snapshot()
+        if now.commit.number != before.commit.number || now.state.record != before.state.record {
+            body(before, now)
+        }
     }
 
     /// As ``takeFile()``, for a caller without the writer's turn: shares the file with whatever transaction has it, which may
@@ -44,6 +62,24 @@ extension Store {
         }
         guard named == held else { return false }
         return try LogScanner(file: state.file).record(at: state.record.offset) == state.record
+    }
+
+    /// Whether there may be something newer in the file than `state`, or another file in its place. Asks without a turn.
+    func isPassed(_ state: StoreState) throws(StoreError) -> Bool {
+        try state.checkOpen()
+        guard try isStillThere(state) else { return true }
+        return try hasBytes(after: state)
+    }
+
+    /// Whether the block after the newest commit known is anything but the zeros that are prepared there. Whoever writes a
+    /// commit begins with it.
+    fileprivate func hasBytes(after state: StoreState) throws(StoreError) -> Bool {
+        let block = ByteBuffer(capacity: Format.blockSize)
+        block.resize(to: Format.blockSize)
+        let count = try fileCall { () throws(FileError) in
+            unsafe try state.file.file.readFully(into: block.mutableBytes, at: state.record.end)
+        }
+        return unsafe block.mutableBytes.prefix(count).contains { $0 != 0 }
     }
 
     /// A state to compact. Where others write, its nodes in memory are none that are kept under places of the file which
@@ -72,7 +108,7 @@ private struct TurnCatchUp {
     /// The state after the newest commit; `nil` when nothing was appended. What a crash left behind that is cut off, and
     /// what comes before is made durable, as opening does.
     func newerState(than state: StoreState) throws(StoreError) -> StoreState? {
-        guard try hasBytes(after: state) else { return nil }
+        guard try store.hasBytes(after: state) else { return nil }
         var stream = CommitStream(file: state.file, after: state.record)
         var records: [CommitRecord] = []
         while let record = try stream.next() { records.append(record) }
@@ -83,17 +119,6 @@ private struct TurnCatchUp {
             return nil
         }
         return try replay(records, onto: state, to: newest)
-    }
-
-    /// Whether the block after the newest commit known is anything but the zeros that are prepared there. Whoever writes a
-    /// commit begins with it.
-    private func hasBytes(after state: StoreState) throws(StoreError) -> Bool {
-        let block = ByteBuffer(capacity: Format.blockSize)
-        block.resize(to: Format.blockSize)
-        let count = try fileCall { () throws(FileError) in
-            unsafe try state.file.file.readFully(into: block.mutableBytes, at: state.record.end)
-        }
-        return unsafe block.mutableBytes.prefix(count).contains { $0 != 0 }
     }
 
     private func secure(_ file: DataFile, after newest: CommitRecord) throws(StoreError) {

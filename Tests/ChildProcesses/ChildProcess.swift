@@ -11,14 +11,14 @@ import Foundation
 /// `kill` by another name, since the method below has that one.
 private func sendKill(_ process: Int32) { _ = kill(process, SIGKILL) }
 
-/// The program CommitWriter, which is built beside the tests, running as a process of its own.
-final class ChildProcess {
+/// A program that is built beside the tests, running as a process of its own.
+package final class ChildProcess {
     private let process = Process()
     private let output = Pipe()
     private let input = Pipe()
 
-    init(_ arguments: [String]) throws {
-        process.executableURL = ChildProcess.directory.appendingPathComponent("CommitWriter")
+    package init(_ arguments: [String], of program: String = "CommitWriter") throws {
+        process.executableURL = ChildProcess.directory.appendingPathComponent(program)
         process.arguments = arguments
         process.standardOutput = output
         process.standardInput = input
@@ -39,24 +39,26 @@ final class ChildProcess {
         #endif
     }
 
-    var identifier: Int32 { process.processIdentifier }
+    package var identifier: Int32 { process.processIdentifier }
 
     /// Ends the process without giving it a moment to do anything.
-    func kill() {
+    package func kill() {
         sendKill(process.processIdentifier)
         process.waitUntilExit()
     }
 
     /// What the process has written since it was last asked; waits until there is something, or until it ended.
-    func read() -> String { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }
+    package func read() -> String {
+        String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    }
 
     /// All that the process wrote and nobody has read, until it ends.
-    func readToEnd() -> String {
+    package func readToEnd() -> String {
         String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     }
 
     /// Ends the process's standard input and waits for it to end.
-    func finish() -> Int32 {
+    package func finish() -> Int32 {
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()
         return process.terminationStatus

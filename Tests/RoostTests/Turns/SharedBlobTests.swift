@@ -1,0 +1,58 @@
+import Foundation
+import Roost
+import Testing
+
+/// No blob is removed that another process may need, of a database that processes write by turns.
+@Suite struct SharedBlobTests {
+    private let openings = TwoOpenings()
+
+    @Test(arguments: [false, true])
+    func aBlobOfTheOtherWaitsForItsDocument(isEncrypted: Bool) throws {
+        let options = TwoOpenings.options(isEncrypted ? .random() : nil)
+        let (first, second) = (try openings.open(options), try openings.open(options))
+        let blob = try second.saveBlob([1, 2, 3])
+        try first.compact()
+        try second.defaultCollection.save(["b": blob], id: "a")
+        try first.compact()
+        #expect(try first.defaultCollection.get("a") != nil)
+        #expect(try first.blobReader(blob)?.readAll() == [1, 2, 3])
+    }
+
+    /// A snapshot shows what was there, as long as it is open, whoever has removed that.
+    @Test func aSnapshotOfTheOtherKeepsItsBlobs() throws {
+        let (first, second) = (try openings.open(), try openings.open())
+        let blob = try first.saveBlob([1])
+        try first.defaultCollection.save(["b": blob], id: "a")
+        try second.refresh()
+        let snapshot = try second.defaultCollection.snapshot()
+        try first.defaultCollection.delete("a")
+        try first.close()
+        let third = try openings.open()
+        try third.compact()
+        #expect(try snapshot.get("a") != nil)
+        #expect(try second.blobReader(blob)?.readAll() == [1])
+    }
+
+    @Test func whatNobodyNeedsGoesOnceTheOtherHasLeft() throws {
+        let (first, second) = (try openings.open(), try openings.open())
+        let (named, other) = (try second.saveBlob([1]), try second.saveBlob([2]))
+        try first.compact()
+        #expect(try first.blobs().count == 2)
+        // Its last commit, which the first has not seen.
+        try second.defaultCollection.save(["b": named], id: "a")
+        try second.close()
+        try first.compact()
+        #expect(try first.blobReader(other) == nil)
+        #expect(try first.blobReader(named)?.readAll() == [1])
+    }
+
+    @Test func whatTheOtherIsWritingIsNoLeftover() throws {
+        let first = try openings.open()
+        let writer = try first.makeBlobWriter()
+        try writer.write([1, 2])
+        try openings.open().close()
+        try writer.write([3])
+        let blob = try writer.finish()
+        #expect(try first.blobReader(blob)?.readAll() == [1, 2, 3])
+    }
+}
