@@ -9,7 +9,8 @@ package struct IndexDefinition: Sendable {
     /// Makes the rows of some documents of a moment: winning revisions, which are no tombstones. Called from any thread, also
     /// while it runs in others. What it throws ends the upkeep or the reading that it was called for, and no rows are made of
     /// that.
-    package typealias Map = @Sendable (_ documents: [Document], _ moment: CollectionSnapshot) throws -> IndexRows
+    package typealias Map =
+        @Sendable (_ documents: [Document], _ moment: CollectionSnapshot) throws -> IndexRows
 
     /// Tells the index from others of its collection: its kind, a slash and its own name. At most 1,000 bytes.
     package let name: String

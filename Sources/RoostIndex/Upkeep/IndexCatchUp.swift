@@ -87,7 +87,8 @@ struct IndexCatchUp {
         var changes: [(key: [UInt8], value: [UInt8]?)] = []
         for (id, rows) in documents.sorted(by: { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }) {
             let key = Key(id)
-            let old = try transaction[documentTree, key].map { try DocumentRows.keys($0, of: key.bytes) } ?? []
+            let old =
+                try transaction[documentTree, key].map { try DocumentRows.keys($0, of: key.bytes) } ?? []
             if old.isEmpty && rows.isEmpty { continue }
             let kept = Set(rows.map(\.key))
             changes += old.filter { !kept.contains($0) }.map { ($0, nil) }

@@ -31,7 +31,11 @@ extension KeyEncoder {
             try Self.check(depth)
             beginArray()
             for index in 0..<node.elementCount {
-                if let element = node[index] { try append(element, depth: depth + 1) } else { appendMissing() }
+                if let element = node[index] {
+                    try append(element, depth: depth + 1)
+                } else {
+                    appendMissing()
+                }
             }
             endCollection()
         case .dictionary:

@@ -62,8 +62,9 @@ final class SortedCursor: RowCursor {
 
     override func advance() throws(DatabaseError) -> Bool {
         if sorted == nil { sorted = try read() }
-        guard let row = try external.map({ (sort) throws(DatabaseError) in try sort.next()?.value })
-            ?? sorted?.popLast()?.row
+        guard
+            let row = try external.map({ (sort) throws(DatabaseError) in try sort.next()?.value })
+                ?? sorted?.popLast()?.row
         else { return false }
         current = row
         return true

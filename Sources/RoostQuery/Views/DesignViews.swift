@@ -93,7 +93,8 @@ extension DocumentCollection {
             guard rows.count == documents.count else {
                 throw ViewError(
                     .invalidView,
-                    "The map of \(document.id)/\(name) answered for \(rows.count) of \(documents.count) documents.")
+                    "The map of \(document.id)/\(name) answered for \(rows.count) of \(documents.count) documents."
+                )
             }
             for (index, rows) in rows.enumerated() {
                 emitter.begin(index)
