@@ -53,6 +53,22 @@ import Testing
         #expect(tool.output("count").isEmpty || tool.output("count") == "0\n")
     }
 
+    @Test func itTakesTurnsWithWhoeverDoes() throws {
+        var options = DatabaseOptions()
+        options.writers = .takingTurns
+        let database = try Database.open(tool.path, options: options)
+        let notes = try database.defaultCollection
+        try notes.save(json: "{}", id: "mine")
+        let result = try shell(#""$0" put "$1" theirs '{"v":1}'"#)
+        #expect(result.status == 0 && result.errors == "", "\(result)")
+        try database.refresh()
+        #expect(try notes.get("theirs")?.int("v") == 1)
+        try database.close()
+        let alone = try Database.open(tool.path)
+        #expect(try shell(#""$0" put "$1" late '{}'"#).status != 0)
+        try alone.close()
+    }
+
     /// Kills backups after every so many of the file system's calls have had time: whatever is left opens, and has the blobs
     /// of all its documents.
     @Test func aKilledBackupIsTheOldOneOrTheNew() throws {

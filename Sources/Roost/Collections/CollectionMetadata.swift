@@ -36,6 +36,18 @@ extension WriteBatch {
     }
 }
 
+extension WriteBatch {
+    /// The collection's metadata of this name as of now, with what the batch has set; `nil` when there is none.
+    public func metadata(
+        _ name: String, in collection: DocumentCollection
+    ) throws(DatabaseError) -> [UInt8]? {
+        let reader = try reader(collection)
+        return try engine { () throws(StoreError) in
+            try reader.source[reader.trees.extras].value(Key(ExtrasKey.metadata(name)))
+        }
+    }
+}
+
 extension CollectionSnapshot {
     /// The collection's metadata of this name; `nil` when there is none.
     public func metadata(_ name: String) throws(DatabaseError) -> [UInt8]? {

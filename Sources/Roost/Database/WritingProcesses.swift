@@ -172,3 +172,11 @@ final class WritingProcess: Sendable {
         lock.release()
     }
 }
+
+extension Database {
+    /// Whether somebody has the database in the directory `path` open to write it by turns, so that whoever else writes it has to
+    /// take turns, too.
+    package static func isWrittenByTurns(_ path: String) throws(DatabaseError) -> Bool {
+        try WritingProcesses(path: path, environment: .system).isAny
+    }
+}

@@ -7,9 +7,11 @@ extension Invocation {
         try open(DatabaseOptions(readOnly: true, createIfMissing: false))
     }
 
-    /// The database that the first argument names, to be written.
+    /// The database that the first argument names, to be written: by turns where others do that now, otherwise alone.
     func openForWriting(createIfMissing: Bool = false) throws -> Database {
-        let database = try open(DatabaseOptions(createIfMissing: createIfMissing))
+        var options = DatabaseOptions(createIfMissing: createIfMissing)
+        if try Database.isWrittenByTurns(self[0]) { options.writers = .takingTurns }
+        let database = try open(options)
         let bytes = database.ending.bytesBehind
         if bytes > 0 {
             Console.complain(

@@ -39,10 +39,8 @@ extension DocumentCollection {
             throw DatabaseError(
                 .invalidQuery, "The index \(name.debugDescription): \(error.message)", underlying: error)
         }
-        var list = try IndexList<ValueIndex>(of: try snapshot())
-        if list.indexes[name] != index {
-            list.indexes[name] = index
-            try list.save(in: self)
+        if try IndexList<ValueIndex>(of: try snapshot()).indexes[name] != index {
+            try IndexList<ValueIndex>.change(in: self) { $0[name] = index }
         }
         try derived { () throws in
             let indexes = try self.indexes
@@ -53,9 +51,8 @@ extension DocumentCollection {
 
     /// Drops an index, and gives its space back. One that there is not is fine.
     public func dropIndex(_ name: String) throws(DatabaseError) {
-        var list = try IndexList<ValueIndex>(of: try snapshot())
-        guard let index = list.indexes.removeValue(forKey: name) else { return }
-        try list.save(in: self)
+        guard let index = try IndexList<ValueIndex>(of: try snapshot()).indexes[name] else { return }
+        try IndexList<ValueIndex>.change(in: self) { _ = $0.removeValue(forKey: name) }
         guard let compiled = try? CompiledIndex(index) else { return }
         try derived { () throws in try self.indexes.drop(compiled.definition.name) }
     }

@@ -9,7 +9,11 @@ struct IndexList<Index: ListedIndex> {
     var indexes = NamedValues<Index>()
 
     init(of snapshot: CollectionSnapshot) throws(DatabaseError) {
-        guard let bytes = try snapshot.metadata(Index.metadataName) else { return }
+        try self.init(try snapshot.metadata(Index.metadataName))
+    }
+
+    private init(_ bytes: [UInt8]?) throws(DatabaseError) {
+        guard let bytes else { return }
         do {
             for (name, index) in try FleeceDocument(json: bytes).root.dictionary ?? .empty {
                 indexes[name] = try JSONDecoder().decode(Index.self, from: Data(index.json().utf8))
@@ -22,13 +26,29 @@ struct IndexList<Index: ListedIndex> {
         }
     }
 
-    func save(in collection: DocumentCollection) throws(DatabaseError) {
-        var members: [String] = []
-        for (name, index) in indexes {
-            members.append("\(try DocumentValue.string(name).json()):\(try Self.json(index))")
+    /// Changes the list that `collection` has, whoever else changes it.
+    static func change(
+        in collection: DocumentCollection, _ body: (inout NamedValues<Index>) -> Void
+    ) throws(DatabaseError) {
+        do {
+            try collection.database.write { batch in
+                var list = try Self(try batch.metadata(Index.metadataName, in: collection))
+                body(&list.indexes)
+                try batch.setMetadata(try list.encoded, name: Index.metadataName, in: collection)
+            }
+        } catch {
+            throw DatabaseError(derived: error)
         }
-        try collection.setMetadata(
-            Array("{\(members.joined(separator: ","))}".utf8), name: Index.metadataName)
+    }
+
+    private var encoded: [UInt8] {
+        get throws(DatabaseError) {
+            var members: [String] = []
+            for (name, index) in indexes {
+                members.append("\(try DocumentValue.string(name).json()):\(try Self.json(index))")
+            }
+            return Array("{\(members.joined(separator: ","))}".utf8)
+        }
     }
 
     private static func json(_ index: Index) throws(DatabaseError) -> String {

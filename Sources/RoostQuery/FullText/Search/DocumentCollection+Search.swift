@@ -47,10 +47,8 @@ extension DocumentCollection {
                 .invalidQuery, "The index \(index.name.debugDescription): \(error.message)", underlying: error
             )
         }
-        var list = try IndexList<TextIndex>(of: try snapshot())
-        if list.indexes[index.name] != index {
-            list.indexes[index.name] = index
-            try list.save(in: self)
+        if try IndexList<TextIndex>(of: try snapshot()).indexes[index.name] != index {
+            try IndexList<TextIndex>.change(in: self) { $0[index.name] = index }
         }
         do {
             let indexes = try self.indexes
@@ -64,9 +62,8 @@ extension DocumentCollection {
 
     /// Drops a full-text index, and gives its space back. One that there is not is fine.
     public func dropTextIndex(_ name: String) throws(DatabaseError) {
-        var list = try IndexList<TextIndex>(of: try snapshot())
-        guard list.indexes.removeValue(forKey: name) != nil else { return }
-        try list.save(in: self)
+        guard try IndexList<TextIndex>(of: try snapshot()).indexes[name] != nil else { return }
+        try IndexList<TextIndex>.change(in: self) { _ = $0.removeValue(forKey: name) }
         do { try indexes.drop("text/\(name)") } catch { throw DatabaseError(derived: error) }
     }
 
