@@ -45,10 +45,10 @@ extension FuzzTarget {
                 "gabel~2",
                 "title: ^the", "night NOT (owl NEAR nest)",
             ] {
-                for limit in [1, 60] {
-                    guard let found = try? notes.search("text", query, limit: limit) else { continue }
-                    for hit in found { _ = hit.snippet }
-                }
+                let found = try? notes.search("text", query, limit: 60)
+                _ = found?.first?.snippet
+                // The best few are found in another way.
+                if !query.contains(" ") { _ = try? notes.search("text", query, limit: 1) }
             }
             _ = try? notes.completions("text", of: "o")
         }
