@@ -26,16 +26,22 @@ import Testing
         #expect(lines(other.output("ls")).count == 2)
     }
 
-    /// To a server and back, with the password in a file.
-    @Test func anAddress() async throws {
-        let directory = Tool()
+    /// A server of databases in a directory, whose admin is anna.
+    private func serve(_ directory: Tool, _ identity: TLSIdentity? = nil) throws -> Server {
         var options = RouterOptions()
         options.admins = ["anna": "secret words"]
         var serverOptions = ServerOptions()
         serverOptions.port = 0
         serverOptions.stopSeconds = 1
-        let server = try Server(
+        serverOptions.identity = identity
+        return try Server(
             Router(try DatabaseDirectory(directory.path), options: options), options: serverOptions)
+    }
+
+    /// To a server and back, with the password in a file.
+    @Test func anAddress() async throws {
+        let directory = Tool()
+        let server = try serve(directory)
         let file = directory.path + "-password"
         try "secret words\n".write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -97,14 +103,8 @@ import Testing
             right: certificates.pin(of: pair), wrong: certificates.pin(of: certificates.authority)
         )
         let directory = Tool()
-        var options = RouterOptions()
-        options.admins = ["anna": "secret words"]
-        var serverOptions = ServerOptions()
-        serverOptions.port = 0
-        serverOptions.stopSeconds = 1
-        serverOptions.identity = try TLSIdentity(certificateFile: pair.certificate, keyFile: pair.key)
-        let server = try Server(
-            Router(try DatabaseDirectory(directory.path), options: options), options: serverOptions)
+        let server = try serve(
+            directory, TLSIdentity(certificateFile: pair.certificate, keyFile: pair.key))
         let file = certificates.path("password")
         try "secret words\n".write(toFile: file, atomically: true, encoding: .utf8)
         _ = tool.run("put", "a", #"{"n":1}"#)

@@ -28,13 +28,18 @@ func tagIndex(_ version: String = "1") -> IndexDefinition {
     } combine: { values in
         encode(values.reduce(0) { $0 + decode($1[...]) })
     }
-    return IndexDefinition(name: "test/tags", signature: version, reduction: sum) { document, rows in
-        for tag in document["tags"].array ?? .empty {
-            let encoder = KeyEncoder(.binary)
-            guard (try? encoder.append(tag)) != nil else { continue }
-            let value = encode(document["v"].int ?? 0)
-            value.withView { rows.add(encoder.view, payload: $0) }
+    return IndexDefinition(name: "test/tags", signature: version, reduction: sum) { documents, _ in
+        var rows = IndexRows(of: documents)
+        for (index, document) in documents.enumerated() {
+            rows.begin(index)
+            for tag in document["tags"].array ?? .empty {
+                let encoder = KeyEncoder(.binary)
+                guard (try? encoder.append(tag)) != nil else { continue }
+                let value = encode(document["v"].int ?? 0)
+                value.withView { rows.add(encoder.view, payload: $0) }
+            }
         }
+        return rows
     }
 }
 

@@ -34,9 +34,7 @@ extension WriteBatch {
         }
         try writer.put(bytes, under: ExtrasKey.metadata(name))
     }
-}
 
-extension WriteBatch {
     /// The collection's metadata of this name as of now, with what the batch has set; `nil` when there is none.
     public func metadata(
         _ name: String, in collection: DocumentCollection

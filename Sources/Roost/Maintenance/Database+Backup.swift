@@ -25,7 +25,7 @@ extension Database {
         try refuseInside(path)
         try DatabaseOpener(path: path, options: DatabaseOptions(), environment: core.environment)
             .makeDirectory()
-        _ = core.store.isReadOnly ? false : try core.refresh()
+        if !core.store.isReadOnly { _ = try core.refresh() }
         return try core.vault.exclusively { () throws(DatabaseError) in
             try DatabaseBackup(core: core, path: path, progress: progress).run()
         }

@@ -41,19 +41,4 @@ package struct IndexDefinition: Sendable {
         reduction = nil
         map = { documents, _ in IndexRows(of: documents) }
     }
-
-    /// An index whose rows are made of one document at a time.
-    package init(
-        name: String, signature: String, reduction: IndexReduction? = nil,
-        map: @escaping @Sendable (_ document: Document, _ rows: inout IndexRows) -> Void
-    ) {
-        self.init(name: name, signature: signature, reduction: reduction) { documents, _ in
-            var rows = IndexRows(of: documents)
-            for (index, document) in documents.enumerated() {
-                rows.begin(index)
-                map(document, &rows)
-            }
-            return rows
-        }
-    }
 }

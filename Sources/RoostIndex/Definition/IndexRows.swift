@@ -13,9 +13,15 @@ package struct IndexRows: Sendable {
         let keyLength: Int
         let end: Int
 
-        var key: Range<Int> { start..<start + keyLength }
-        var component: Range<Int> { start..<start + componentLength }
-        var value: Range<Int> { start + keyLength..<end }
+        func key(in bytes: ByteView) -> ByteView { bytes.slice(start, keyLength) }
+
+        /// The emitted key, or what stands for a long one.
+        func component(in bytes: ByteView) -> ByteView { bytes.slice(start, componentLength) }
+
+        /// The document's ID and, for a second row, its number.
+        func rest(in bytes: ByteView) -> ByteView { key(in: bytes).dropFirst(componentLength) }
+
+        func value(in bytes: ByteView) -> ByteView { bytes.slice(start, end - start).dropFirst(keyLength) }
 
         func moved(by distance: Int) -> Place {
             Place(
@@ -33,7 +39,7 @@ package struct IndexRows: Sendable {
     private var ranges: [Range<Int>]
     private var current = 0
     /// How many rows of the current document have a key; empty where it has only one row.
-    private var ordinals: [[UInt8]: Int] = [:]
+    private var ordinals: [[UInt8]: UInt32] = [:]
 
     /// No rows yet.
     package init(of documents: [Document]) {
@@ -54,7 +60,7 @@ package struct IndexRows: Sendable {
 
     /// The rows of a document.
     func rows(of document: Int) -> [IndexRow] {
-        ranges[document].map { IndexRow(bytes, places[$0]) }
+        bytes.withView { bytes in places[ranges[document]].map { IndexRow(bytes, $0) } }
     }
 
     // MARK: Adding
@@ -77,7 +83,7 @@ package struct IndexRows: Sendable {
         let componentLength = bytes.count - start
         let ordinal = ordinal(of: start..<bytes.count)
         bytes.append(contentsOf: ids[current].utf8)
-        if ordinal > 0 { RowKey.append(ordinal: UInt32(clamping: ordinal), to: &bytes) }
+        RowKey.append(ordinal: ordinal, to: &bytes)
         let keyLength = bytes.count - start
         IndexRow.append(componentLength: componentLength, to: &bytes)
         unsafe bytes.append(contentsOf: payload.buffer)
@@ -87,10 +93,10 @@ package struct IndexRows: Sendable {
     }
 
     /// How many rows of the current document have this key already.
-    private mutating func ordinal(of component: Range<Int>) -> Int {
+    private mutating func ordinal(of component: Range<Int>) -> UInt32 {
         // Most documents have one row.
         guard let first = places[ranges[current]].first else { return 0 }
-        if ordinals.isEmpty { ordinals[Array(bytes[first.component])] = 1 }
+        if ordinals.isEmpty { ordinals[bytes.withView { first.component(in: $0).array }] = 1 }
         let key = Array(bytes[component])
         let ordinal = ordinals[key, default: 0]
         ordinals[key] = ordinal + 1

@@ -135,7 +135,7 @@ enum DocumentRows {
                     var key = component + id
                     if !(reader.isAtEnd && keys.isEmpty) {
                         let ordinal = ordinals[component, default: 0]
-                        if ordinal > 0 { RowKey.append(ordinal: ordinal, to: &key) }
+                        RowKey.append(ordinal: ordinal, to: &key)
                         ordinals[component] = ordinal + 1
                     }
                     keys.append(key)

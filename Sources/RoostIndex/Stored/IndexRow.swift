@@ -22,11 +22,11 @@ package struct IndexRow: Sendable, Hashable {
     }
 
     /// A row of some that were made together.
-    init(_ bytes: [UInt8], _ place: IndexRows.Place) {
-        key = Array(bytes[place.key])
-        stored = Array(bytes[place.value])
+    init(_ bytes: ByteView, _ place: IndexRows.Place) {
+        key = place.key(in: bytes).array
+        stored = place.value(in: bytes).array
         componentLength = place.componentLength
-        payloadStart = Self.length(ofComponentLength: place.componentLength)
+        payloadStart = varintLength(UInt64(componentLength))
     }
 
     /// Appends what the value begins with.
@@ -37,10 +37,6 @@ package struct IndexRow: Sendable, Hashable {
             rest >>= 7
         }
         value.append(UInt8(truncatingIfNeeded: rest))
-    }
-
-    private static func length(ofComponentLength length: Int) -> Int {
-        max(1, (Int.bitWidth - length.leadingZeroBitCount + 6) / 7)
     }
 
     /// The value in the tree.
@@ -88,8 +84,9 @@ package enum RowKey {
     }
 
     /// Appends what tells the second row of a key and document from the first, and the third from the second: 00 and its
-    /// number, so that bytes order as numbers do.
+    /// number, so that bytes order as numbers do. Nothing for the first, whose number is 0.
     static func append(ordinal: UInt32, to row: inout [UInt8]) {
+        guard ordinal > 0 else { return }
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: ordinal >> (24 - 8 * $0)) }.drop { $0 == 0 }
         row.append(0)
         row.append(UInt8(bytes.count))

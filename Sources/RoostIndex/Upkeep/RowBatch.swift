@@ -43,7 +43,7 @@ struct RowBatch {
     mutating func sort() {
         let rows = rows
         order = bytes.withView { bytes in
-            let keys = { (row: Int) in bytes.slice(rows[row].start, rows[row].keyLength) }
+            let keys = { (row: Int) in rows[row].key(in: bytes) }
             guard !rows.isEmpty else { return [] }
             let shared = rows.indices.reduce(rows[0].keyLength) { min($0, keys(0).commonPrefix(keys($1))) }
             var order = rows.indices.map { Ranked(rank: Self.rank(keys($0), behind: shared), index: $0) }
@@ -67,9 +67,7 @@ struct RowBatch {
         try bytes.withView { (bytes) throws(StoreError) in
             for ranked in order {
                 let row = rows[ranked.index]
-                try transaction.put(
-                    bytes.slice(row.start, row.keyLength),
-                    bytes.slice(row.start + row.keyLength, row.end - row.start - row.keyLength), in: tree)
+                try transaction.put(row.key(in: bytes), row.value(in: bytes), in: tree)
             }
         }
     }
@@ -80,12 +78,9 @@ struct RowBatch {
         try bytes.withView { (bytes) throws(StoreError) in
             for document in documents {
                 // The key of a document's first row ends with its ID.
-                let first = rows[document.lowerBound]
-                let id = bytes.slice(first.start, first.keyLength).dropFirst(first.componentLength)
+                let id = rows[document.lowerBound].rest(in: bytes)
                 keys.reset(keeping: 1 << 16)
-                for row in rows[document] {
-                    DocumentRows.append(bytes.slice(row.start, row.componentLength), to: keys)
-                }
+                for row in rows[document] { DocumentRows.append(row.component(in: bytes), to: keys) }
                 try transaction.put(id, keys.view, in: tree)
             }
         }

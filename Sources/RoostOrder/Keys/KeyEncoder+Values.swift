@@ -15,9 +15,17 @@ extension KeyEncoder {
     /// Appends a value; one that is not there as missing.
     ///
     /// - Throws: as ``append(_:)-(FleeceValue)``.
-    package func append(_ node: FleeceNode) throws(FleeceError) { try append(node, depth: 0) }
+    package func append(_ node: FleeceNode) throws(FleeceError) {
+        guard append(cutting: node) else {
+            throw FleeceError(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
+        }
+    }
 
-    private func append(_ node: FleeceNode, depth: Int) throws(FleeceError) {
+    /// Appends a value; what is nested deeper in it than a body may be counts as null.
+    ///
+    /// - Returns: whether nothing is.
+    @discardableResult package func append(cutting node: FleeceNode, depth: Int = 0) -> Bool {
+        var isWhole = true
         switch node.content {
         case .undefined: appendMissing()
         case .null: appendNull()
@@ -27,32 +35,29 @@ extension KeyEncoder {
         case .double(let number): append(number)
         case .string(let text): append(text: text)
         case .data(let bytes): append(data: bytes)
+        case .array where depth >= FleeceLimits.maximumDepth,
+            .dictionary where depth >= FleeceLimits.maximumDepth:
+            appendNull()
+            return false
         case .array:
-            try Self.check(depth)
             beginArray()
             for index in 0..<node.elementCount {
-                if let element = node[index] {
-                    try append(element, depth: depth + 1)
-                } else {
+                guard let element = node[index] else {
                     appendMissing()
+                    continue
                 }
+                if !append(cutting: element, depth: depth + 1) { isWhole = false }
             }
             endCollection()
         case .dictionary:
-            try Self.check(depth)
             beginObject()
             for index in 0..<node.elementCount {
                 guard let member = node.member(index) else { continue }
                 append(text: member.key)
-                try append(member.value, depth: depth + 1)
+                if !append(cutting: member.value, depth: depth + 1) { isWhole = false }
             }
             endCollection()
         }
-    }
-
-    private static func check(_ depth: Int) throws(FleeceError) {
-        guard depth < FleeceLimits.maximumDepth else {
-            throw FleeceError(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
-        }
+        return isWhole
     }
 }

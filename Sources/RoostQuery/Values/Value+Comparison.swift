@@ -100,7 +100,7 @@ extension UInt8 {
 
 extension KeyEncoder {
     /// Appends the key of a value. What is nested deeper than a body may be, as damage leaves it, counts as null.
-    func append(_ value: Value, depth: Int = 0) {
+    func append(_ value: Value) {
         switch value {
         case .missing: appendMissing()
         case .null: appendNull()
@@ -110,20 +110,7 @@ extension KeyEncoder {
         case .double(let value): append(value)
         case .string(let text): append(text: text)
         case .data(let bytes): append(data: bytes)
-        case .array(let node):
-            guard depth < FleeceLimits.maximumDepth else { return appendNull() }
-            beginArray()
-            for index in 0..<node.elementCount { append(Value(node[index]), depth: depth + 1) }
-            endCollection()
-        case .dictionary(let node):
-            guard depth < FleeceLimits.maximumDepth else { return appendNull() }
-            beginObject()
-            for index in 0..<node.elementCount {
-                guard let member = node.member(index) else { continue }
-                append(text: member.key)
-                append(Value(member.value), depth: depth + 1)
-            }
-            endCollection()
+        case .array(let node), .dictionary(let node): append(cutting: node)
         }
     }
 }

@@ -11,7 +11,8 @@ final class ViewEmitter {
     private let mapped: [Int]
     private let encoder: KeyEncoder
     private let bodies = BodyWriter()
-    private let key = ByteBuffer()
+    /// Of the key.
+    private let body = ByteBuffer()
     private let payload = ByteBuffer()
 
     /// - Parameter mapped: the places, among the documents of `rows`, of those that are mapped.
@@ -24,37 +25,17 @@ final class ViewEmitter {
     /// Says for which of the mapped documents is emitted next.
     func begin(_ index: Int) { rows.begin(mapped[index]) }
 
-    /// Adds a row.
+    /// Adds a row; a `FleeceValue` that does not exist is null.
     ///
     /// - Throws: for a key or a value that can't be stored; then there is no row.
     func emit<K: Encodable, V: Encodable>(_ key: K, _ value: V) throws {
-        reset()
-        try bodies.write(key, to: self.key)
-        try appendKey()
-        try bodies.write(value, to: payload)
-        rows.add(encoder.view, payload: payload.view)
-    }
-
-    /// Adds a row; what does not exist is null.
-    ///
-    /// - Throws: `FleeceError` for a key or a value that can't be stored; then there is no row.
-    func emit(_ key: FleeceValue, _ value: FleeceValue) throws(FleeceError) {
-        reset()
-        try bodies.write(key, to: self.key)
-        try appendKey()
-        try bodies.write(value, to: payload)
-        rows.add(encoder.view, payload: payload.view)
-    }
-
-    private func reset() {
-        key.reset(keeping: 1 << 16)
-        payload.reset(keeping: 1 << 16)
+        body.reset(keeping: 1 << 16)
+        try bodies.write(key, to: body)
         encoder.reset()
-    }
-
-    /// What follows from the body of the key.
-    private func appendKey() throws(FleeceError) {
-        try encoder.append(FleeceNode(root: key.view))
-        ViewPayload.begin(key.view, in: payload)
+        try encoder.append(FleeceNode(root: body.view))
+        payload.reset(keeping: 1 << 16)
+        ViewPayload.begin(body.view, in: payload)
+        try bodies.write(value, to: payload)
+        rows.add(encoder.view, payload: payload.view)
     }
 }
