@@ -451,6 +451,7 @@ class Store:
             number = fields.varint("number of a tree")
             require(last < number < next_number, "a wrong tree number", place[0])
             last, name, reduction = number, fields.text("name"), fields.text("name of the reduction")
+            require(name, "a tree without a name", place[0])
             require(name not in [tree[0] for tree in trees.values()], "two trees of one name", place[0])
             has_root, root = fields.number(1, "has a root"), None
             require(has_root <= 1, "a malformed directory", place[0])
@@ -603,6 +604,7 @@ class Store:
             if names is None:
                 trees.pop(number, None)
             elif number >= next_number:
+                require(names[0], "a tree without a name")
                 require(names[0] not in [tree[0] for tree in trees.values()], "a tree that is made twice")
                 trees[number] = [names[0], names[1], {}]
                 next_number = number + 1

@@ -65,8 +65,8 @@ struct RootDirectory {
         trees = []
         for _ in 0..<count {
             let id = try reader.varint()
-            let name = try reader.name()
-            let reduction = try reader.name()
+            let name = try reader.treeName()
+            let reduction = try reader.reductionName()
             guard id > (trees.last?.id ?? 0), id < nextTreeID else {
                 throw MalformedBytes(at: reader.position)
             }

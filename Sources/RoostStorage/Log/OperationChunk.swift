@@ -65,7 +65,7 @@ extension TreeOperation {
             switch try reader.byte() {
             case Code.create:
                 let id = try reader.varint()
-                operations.append(.create(id: id, name: try reader.name(), reduction: try reader.name()))
+                operations.append(.create(id: id, name: try reader.treeName(), reduction: try reader.reductionName()))
             case Code.drop:
                 operations.append(.drop(id: try reader.varint()))
             default:
@@ -77,8 +77,15 @@ extension TreeOperation {
 }
 
 extension ByteReader {
-    /// A tree's or reduction's name.
-    mutating func name() throws(MalformedBytes) -> String {
+    /// The name of a tree, which is never empty.
+    mutating func treeName() throws(MalformedBytes) -> String {
+        let name = try reductionName()
+        guard !name.isEmpty else { throw MalformedBytes(at: position) }
+        return name
+    }
+
+    /// The name of a reduction; empty for none.
+    mutating func reductionName() throws(MalformedBytes) -> String {
         let bytes = try prefixed()
         guard bytes.count <= Format.maximumNameLength,
             let name = String(validating: bytes.array, as: UTF8.self)

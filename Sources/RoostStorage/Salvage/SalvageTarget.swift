@@ -30,7 +30,7 @@ final class SalvageTarget {
     /// Makes the tree that stands for `id` of the damaged file. A name that is taken gets a number.
     func create(_ id: UInt64, name: String, reduction: String) throws(StoreError) {
         guard trees[id] == nil else { return }
-        var unique = name.isEmpty ? "salvaged" : name
+        var unique = name
         while transaction.treeNames.contains(unique) { unique += "-\(id)" }
         trees[id] = try transaction.tree(unique, reductionName: reduction)
     }
