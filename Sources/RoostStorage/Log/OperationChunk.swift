@@ -65,7 +65,8 @@ extension TreeOperation {
             switch try reader.byte() {
             case Code.create:
                 let id = try reader.varint()
-                operations.append(.create(id: id, name: try reader.treeName(), reduction: try reader.reductionName()))
+                let name = try reader.treeName()
+                operations.append(.create(id: id, name: name, reduction: try reader.reductionName()))
             case Code.drop:
                 operations.append(.drop(id: try reader.varint()))
             default:
