@@ -31,7 +31,7 @@ final class SalvageTarget {
     func create(_ id: UInt64, name: String, reduction: String) throws(StoreError) {
         guard trees[id] == nil else { return }
         var unique = name
-        while transaction.treeNames.contains(unique) { unique += "-\(id)" }
+        while transaction.trees.trees.tree(unique) != nil { unique += "-\(id)" }
         trees[id] = try transaction.tree(unique, reductionName: reduction)
     }
 

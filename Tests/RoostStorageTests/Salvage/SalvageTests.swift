@@ -26,6 +26,24 @@ import Testing
         #expect(report.entries == sample.models.values.reduce(0) { $0 + UInt64($1.entries.count) })
     }
 
+    /// Names are compared by their bytes, as everywhere, not as Swift compares text.
+    @Test func treesWhoseNamesLookAlikeKeepThem() throws {
+        let sample = try ExampleStore(commits: 2)
+        let store = try Store.open(sample.path, options: sample.options)
+        let names = ["caf\u{E9}", "cafe\u{301}"]
+        for name in names {
+            let tree = try store.tree(name)
+            try store.write { try $0.put("name", Array(name.utf8), in: tree) }
+        }
+        try store.close()
+        _ = try salvage(sample)
+        let salvaged = try Store.open(sample.directory.file("new"), options: sample.options).snapshot()
+        for name in names {
+            let tree = try #require(salvaged.tree(name))
+            #expect(try salvaged[tree, "name"] == Array(name.utf8))
+        }
+    }
+
     @Test func damagedNodesAreReplacedByTheLog() throws {
         let sample = try ExampleStore()
         for (chunk, kind) in try sample.file.chunks() where kind == .node {
