@@ -79,8 +79,10 @@ import Testing
         let session = try await test.askAsListener("GET", "/_session", headers: ["Cookie": "a=b; \(value)"])
         #expect(
             session.text.contains(#""name":"mia""#) && session.text.contains(#""authenticated":"cookie""#))
-        let forged = value.dropLast() + (value.last == "A" ? "B" : "A")
-        for cookie in [String(forged), "AuthSession=", "AuthSession=bWlhOjE6MA", "AuthSession=!"] {
+        // Also those that base64 takes for the same bytes.
+        let ends = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".filter { $0 != value.last }
+        let forged = ends.map { String(value.dropLast()) + String($0) }
+        for cookie in forged + ["AuthSession=", "AuthSession=bWlhOjE6MA", "AuthSession=!", "\(value)="] {
             let answer = try await test.askAsListener("GET", "/_session", headers: ["Cookie": cookie])
             #expect(answer.text.contains(#""name":null"#), "\(cookie)")
         }
