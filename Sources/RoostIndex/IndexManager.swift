@@ -48,9 +48,12 @@ package final class IndexManager: Sendable {
     /// Sets what upkeep may take, for collections whose indexes were not asked for yet.
     package func configure(_ settings: IndexSettings) { self.settings.withLock { $0 = settings } }
 
-    /// The indexes of a collection.
-    package func indexes(of collection: DocumentCollection) throws(DatabaseError) -> CollectionIndexes {
-        let number = try collection.snapshot().number
+    /// The indexes of the collection that has this number.
+    fileprivate func indexes(of collection: DocumentCollection, _ number: UInt64) -> CollectionIndexes {
+        let known = state.withLock { state in
+            state.handles[number]?.database != nil ? state.collections[number] : nil
+        }
+        if let known { return known }
         let settings = settings.withLock { $0 }
         // What is left lying is nobody's trouble who reads.
         try? removeStrays(collection.database)
@@ -132,6 +135,11 @@ package final class IndexManager: Sendable {
 extension DocumentCollection {
     /// The indexes of this collection.
     package var indexes: CollectionIndexes {
-        get throws(DatabaseError) { try IndexManager.of(database).indexes(of: self) }
+        get throws(DatabaseError) { indexes(at: try snapshot()) }
+    }
+
+    /// The indexes of this collection, of which `documents` is one moment.
+    package func indexes(at documents: CollectionSnapshot) -> CollectionIndexes {
+        IndexManager.of(database).indexes(of: self, documents.number)
     }
 }

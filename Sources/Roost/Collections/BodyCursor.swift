@@ -9,7 +9,6 @@ package final class BodyCursor {
     private let cursor: Cursor
     private let descending: Bool
     private let includesDeleted: Bool
-    private var entry: StoredDocument?
 
     init(_ documents: TreeView, _ range: KeyRange, descending: Bool, includesDeleted: Bool) {
         cursor = documents.cursor(range)
@@ -21,12 +20,9 @@ package final class BodyCursor {
     package func next() throws(DatabaseError) -> Bool {
         let (cursor, descending) = (cursor, descending)
         while try engine({ () throws(StoreError) in try descending ? cursor.previous() : cursor.next() }) {
-            let entry = try StoredDocument(cursor.inline)
-            guard includesDeleted || !entry.flags.contains(.deleted) else { continue }
-            self.entry = entry
-            return true
+            if includesDeleted { return true }
+            if try !StoredDocument.flags(of: cursor.inline).contains(.deleted) { return true }
         }
-        entry = nil
         return false
     }
 
@@ -41,9 +37,8 @@ package final class BodyCursor {
     }
 
     /// What is known of the document besides its properties.
-    package var metadata: BodyMetadata {
-        guard let entry else { preconditionFailure("the cursor is not at a document") }
-        return BodyMetadata(entry)
+    package func metadata() throws(DatabaseError) -> BodyMetadata {
+        BodyMetadata(try StoredDocument(cursor.inline))
     }
 
     /// Whether what was shown since the cursor was made is what the file holds.
@@ -90,6 +85,24 @@ extension CollectionSnapshot {
         BodyCursor(
             try reader.documents, selection.range, descending: selection.descending,
             includesDeleted: selection.includesDeleted)
+    }
+
+    /// Selections of all documents, so many of about the same size, in order. O(parts log n).
+    package func parts(_ count: Int) throws(DatabaseError) -> [DocumentSelection] {
+        let documents = try reader.documents
+        return try engine { () throws(StoreError) in
+            let cursor = documents.cursor()
+            var parts = [DocumentSelection()]
+            for number in stride(from: 1, to: count, by: 1) {
+                let rank = documents.count / UInt64(count) * UInt64(number)
+                guard try cursor.seek(offset: rank) else { break }
+                let start = String(decoding: cursor.key.bytes, as: UTF8.self)
+                parts[parts.count - 1].to = start
+                parts[parts.count - 1].includesEnd = false
+                parts.append(DocumentSelection(from: start))
+            }
+            return parts
+        }
     }
 
     /// Calls `visit` with what is stored of one document, valid during the call; returns whether it is there.

@@ -77,17 +77,25 @@ struct StoredDocument {
         winner.appendPrefixed(to: &bytes)
     }
 
+    /// The flags of an entry, of which nothing else is read.
+    static func flags(of bytes: ByteView) throws(DatabaseError) -> Flags {
+        guard bytes.count >= 2, bytes[0] == version else {
+            throw DatabaseError.damaged("The entry of a document")
+        }
+        let flags = Flags(rawValue: bytes[1])
+        guard flags.isSubset(of: .known) else { throw DatabaseError.damaged("The entry of a document") }
+        return flags
+    }
+
     /// Reads an entry; `tree` is a part of `bytes`.
     init(_ bytes: ByteView) throws(DatabaseError) {
-        var reader = ByteReader(bytes)
+        flags = try Self.flags(of: bytes)
+        var reader = ByteReader(bytes.dropFirst(2))
         do {
-            guard try reader.byte() == Self.version else { throw MalformedBytes(at: 0) }
-            flags = Flags(rawValue: try reader.byte())
-            guard flags.isSubset(of: .known) else { throw MalformedBytes(at: 1) }
             sequence = try reader.varint()
             expiration = flags.contains(.expires) ? try reader.varint() : nil
             winner = try RevisionID(reader.view(Int(try reader.byte())))
-            tree = bytes.dropFirst(reader.position)
+            tree = bytes.dropFirst(2 + reader.position)
         } catch {
             throw DatabaseError.damaged("The entry of a document")
         }

@@ -74,7 +74,7 @@ extension Compiler {
         {
             return try meta(field, source)
         }
-        guard !steps.isEmpty else { return ofFirstRow(source, .whole) { $0.root(source) } }
+        guard !steps.isEmpty else { return ofFirstRow(source, .properties) { $0.root(source) } }
         let number = program.path(source, steps)
         return ofFirstRow(source, .path(number)) { $0.value(ofPath: number) }
     }
@@ -86,8 +86,8 @@ extension Compiler {
                 "META() knows documents of collections, and nothing of elements and results of other queries")
         }
         if field == nil || field == .deleted { noteDeletedAsked(of: source) }
-        guard let field else { return ofFirstRow(source, .whole) { Metadata.all($0, source) } }
-        return ofFirstRow(source, field == .id ? .id : .whole) { Metadata.value(field, $0, source) }
+        guard let field else { return ofFirstRow(source, .metadata(.all)) { Metadata.all($0, source) } }
+        return ofFirstRow(source, .metadata(field == .id ? .id : .all)) { Metadata.value(field, $0, source) }
     }
 
     /// Where groups are looked at, the value for the first row of a group.

@@ -4,20 +4,29 @@ struct SourceUse {
     enum Part {
         /// The value at a path of the program.
         case path(Int)
-        /// The document's ID.
-        case id
-        /// Everything, or what only the document knows.
-        case whole
+        /// All properties.
+        case properties
+        /// What META() knows.
+        case metadata(Metadata)
+    }
+
+    /// How much of what META() knows.
+    enum Metadata: Comparable {
+        case none, id, all
     }
 
     private(set) var paths: Set<Int> = []
-    private(set) var isWhole = false
+    private(set) var isOfAllProperties = false
+    private(set) var metadata = Metadata.none
+
+    /// Whether only the document knows all of it.
+    var isWhole: Bool { isOfAllProperties || metadata == .all }
 
     mutating func add(_ part: Part) {
         switch part {
         case .path(let number): paths.insert(number)
-        case .id: break
-        case .whole: isWhole = true
+        case .properties: isOfAllProperties = true
+        case .metadata(let part): metadata = max(metadata, part)
         }
     }
 }

@@ -3,12 +3,19 @@ import RoostIndex
 import RoostStorage
 
 /// An index that was chosen, and what of it is read.
-struct IndexChoice {
+final class IndexChoice {
     let access: IndexAccess
     let reader: IndexReader
     let ranges: [KeyRange]
     /// How many rows these ranges have.
     let count: Int
+
+    init(access: IndexAccess, reader: IndexReader, ranges: [KeyRange], count: Int) {
+        self.access = access
+        self.reader = reader
+        self.ranges = ranges
+        self.count = count
+    }
 
     /// What it is called, and what it answers.
     var text: String {
@@ -108,7 +115,7 @@ extension Execution {
         guard !source.indexes.isEmpty || !source.unions.isEmpty || source.search != nil,
             case .documents(let collection, _) = source.origin
         else { return decision }
-        let documents = try snapshot[collection]
+        let documents = try self.documents(of: collection)
         let total = documents.count
         var scan = Double(scanned(total, source, wish)) * (Cost.scanned + wish.arranging)
         var candidates: [AccessChoice] = []
@@ -250,11 +257,11 @@ extension Execution {
     private func reader(
         _ index: CompiledIndex, _ collection: DocumentCollection, _ documents: CollectionSnapshot
     ) throws(DatabaseError) -> IndexReader {
-        let name = ByteKey("\(collection)/\(index.description.name)")
-        if let known = readers[name] { return known }
+        if let known = readers.first(where: { $0.index === index }) { return known.reader }
         do {
-            let reader = try collection.indexes.read(index.definition, of: collection, at: documents) { $0 }
-            readers[name] = reader
+            let indexes = collection.indexes(at: documents)
+            let reader = try indexes.read(index.definition, of: collection, at: documents) { $0 }
+            readers.append((index, reader))
             return reader
         } catch {
             throw DatabaseError(derived: error)

@@ -7,6 +7,7 @@ import RoostOrder
 final class DocumentRows: RowSource {
     private let number: Int
     private let cursor: BodyCursor
+    private let metadata: SourceUse.Metadata
     private let counter: WorkCounter
     private var untilCheck = 0
     /// The end of the arena when no row had been looked at.
@@ -16,9 +17,10 @@ final class DocumentRows: RowSource {
 
     init(
         _ frame: Frame, _ number: Int, _ snapshot: CollectionSnapshot, _ selection: DocumentSelection,
-        _ counter: WorkCounter
+        _ metadata: SourceUse.Metadata, _ counter: WorkCounter
     ) throws(DatabaseError) {
         self.number = number
+        self.metadata = metadata
         cursor = try snapshot.bodyCursor(selection)
         self.counter = counter
         mark = frame.arena.mark
@@ -38,9 +40,12 @@ final class DocumentRows: RowSource {
             return false
         }
         counter.documents += 1
-        frame.setRow(
-            number, Value(FleeceNode(root: try cursor.body())),
-            RowMetadata(id: cursor.id, body: cursor.metadata))
+        let root = Value(FleeceNode(root: try cursor.body()))
+        switch metadata {
+        case .none: frame.setRow(number, root, nil)
+        case .id: frame.setRow(number, root, RowMetadata(id: cursor.id, body: nil))
+        case .all: frame.setRow(number, root, RowMetadata(id: cursor.id, body: try cursor.metadata()))
+        }
         return true
     }
 }

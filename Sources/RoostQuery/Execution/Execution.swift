@@ -10,22 +10,31 @@ final class Execution: DocumentSource {
     let counter: WorkCounter
     let budget: MemoryBudget
     private(set) var frame: Frame!
-    private let database: Database
+    let database: Database
+    /// The values of the parameters by name.
+    let parameters: [String: DocumentValue]
+    let options: QueryOptions
+    /// The documents of the first source that this execution reads, where others read the rest; see ``ScanParts``.
+    let part: DocumentSelection?
     private var madeSpill: Spill?
-    /// The indexes that were read, by name.
-    var readers: [ByteKey: IndexReader] = [:]
+    /// The collections that were read, and the indexes: few, so that looking through them is quickest.
+    private var moments: [(collection: DocumentCollection, documents: CollectionSnapshot)] = []
+    var readers: [(index: CompiledIndex, reader: IndexReader)] = []
     /// What was found in full-text indexes.
     var matches: [TextMatchKey: TextMatches] = [:]
 
     init(
         _ program: Program, _ parameters: [String: DocumentValue], _ database: Database,
-        _ snapshot: DatabaseSnapshot,
-        memoryLimit: Int, isCancelled: @escaping () -> Bool = { false }
+        _ snapshot: DatabaseSnapshot, _ options: QueryOptions, part: DocumentSelection? = nil,
+        isCancelled: @escaping () -> Bool = { false }
     ) throws(DatabaseError) {
         self.snapshot = snapshot
         self.database = database
+        self.parameters = parameters
+        self.options = options
+        self.part = part
         counter = WorkCounter(isCancelled: isCancelled)
-        budget = MemoryBudget(limit: memoryLimit)
+        budget = MemoryBudget(limit: options.memoryLimit)
         frame = try Frame(program, parameters: parameters)
         frame.reader = self
     }
@@ -38,6 +47,14 @@ final class Execution: DocumentSource {
             madeSpill = made
             return made
         }
+    }
+
+    /// A collection as of the moment of the execution.
+    func documents(of collection: DocumentCollection) throws(DatabaseError) -> CollectionSnapshot {
+        if let known = moments.first(where: { $0.collection === collection }) { return known.documents }
+        let documents = try snapshot[collection]
+        moments.append((collection, documents))
+        return documents
     }
 
     // MARK: Rows of sources
@@ -53,7 +70,7 @@ final class Execution: DocumentSource {
         var rows: RowSource = SingleRow(frame)
         for (number, source) in plan.sources.enumerated() {
             if number == 0, let first, case .documents(let collection, _) = source.origin {
-                rows = try self.rows(first, try snapshot[collection], source, skipping: skipping)
+                rows = try self.rows(first, try documents(of: collection), source, skipping: skipping)
             } else {
                 rows = try joined(rows, source)
             }
@@ -88,7 +105,7 @@ final class Execution: DocumentSource {
         case .select(let plan): return try QueryRows(frame, source.number, plan, self)
         case .documents(let collection, let access):
             if let choice = try decide(source).choice {
-                return try rows(choice, try snapshot[collection], source)
+                return try rows(choice, try documents(of: collection), source)
             }
             return try open(collection, access, source.number)
         }
@@ -97,11 +114,11 @@ final class Execution: DocumentSource {
     private func open(
         _ collection: DocumentCollection, _ access: DocumentAccess, _ number: Int
     ) throws(DatabaseError) -> RowSource {
-        let documents = try snapshot[collection]
+        let documents = try self.documents(of: collection)
         if let ids = access.ids {
             return LookedUpRows(frame, number, documents, access, sortedIDs(ids(frame)), counter)
         }
-        var selection = DocumentSelection()
+        var selection = part ?? DocumentSelection()
         selection.descending = access.descending
         selection.includesDeleted = access.includesDeleted
         selection.prefix = access.prefix
@@ -115,7 +132,7 @@ final class Execution: DocumentSource {
             selection.to = text
             selection.includesEnd = upper.isIncluded
         }
-        return try DocumentRows(frame, number, documents, selection, counter)
+        return try DocumentRows(frame, number, documents, selection, access.metadata, counter)
     }
 
     /// The different strings among one value or the elements of an array, in order.
@@ -138,14 +155,17 @@ final class Execution: DocumentSource {
         } else if strategy.streamsGroups, let choice = strategy.decision.choice {
             cursor = try StreamedGroupCursor(plan, self, choice)
         } else if plan.grouping != nil {
-            cursor = try GroupedCursor(plan, self, strategy.decision.choice)
+            cursor = try GroupedCursor(plan, self, strategy.decision.choice, threads: strategy.threads)
         } else {
             let skipping = strategy.skipsByRank ? strategy.offset : 0
             cursor = PlainCursor(
                 plan, frame, try rows(of: plan, first: strategy.decision.choice, skipping: skipping))
         }
         if plan.isDistinct { cursor = DistinctCursor(cursor, self) }
-        if strategy.isSorted { cursor = SortedCursor(cursor, keeping: strategy.most, self) }
+        if strategy.isSorted {
+            let threads = plan.grouping == nil ? strategy.threads : 1
+            cursor = SortedCursor(cursor, keeping: strategy.most, threads: threads, self)
+        }
         let skipping = strategy.skipsByRank ? 0 : strategy.offset
         if skipping > 0 || strategy.limit < .max {
             cursor = LimitedCursor(cursor, skipping: skipping, limit: strategy.limit)
@@ -158,7 +178,7 @@ final class Execution: DocumentSource {
         var strategy = SelectStrategy(
             limit: try bound(plan.limit, "LIMIT") ?? .max, offset: try bound(plan.offset, "OFFSET") ?? 0)
         if let collection = plan.countedCollection {
-            strategy.known = CountCursor(plan, frame, count: try snapshot[collection].count)
+            strategy.known = CountCursor(plan, frame, count: try documents(of: collection).count)
             return strategy
         }
         if let search = plan.countedSearch {
@@ -182,6 +202,7 @@ final class Execution: DocumentSource {
             strategy.streamsGroups = choice.isGrouped
             strategy.skipsByRank = isPlain && choice.exact != nil && !strategy.isSorted && strategy.offset > 0
         }
+        strategy.threads = try threads(for: plan, strategy)
         return strategy
     }
 
@@ -191,7 +212,7 @@ final class Execution: DocumentSource {
             case .documents(let collection, _) = source.origin
         else { return nil }
         for totals in plan.totals {
-            guard let choice = try choice(totals.access, collection, try snapshot[collection]),
+            guard let choice = try choice(totals.access, collection, try documents(of: collection)),
                 let cursor = try TotalsCursor(plan, grouping, totals, choice, self)
             else { continue }
             return cursor

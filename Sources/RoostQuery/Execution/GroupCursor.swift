@@ -9,7 +9,9 @@ class GroupCursor: RowCursor {
     /// The end of the arena before the present group was put there.
     private var mark: Arena.Mark?
 
-    struct Group {
+    struct Group: @unchecked Sendable {
+        // Its values are numbers, or own their bytes.
+
         /// What its rows have in common, as a key.
         let key: [UInt8]
         let values: [OwnedValue]

@@ -7,6 +7,7 @@ import Roost
 /// different values of aggregates with DISTINCT.
 final class GroupedCursor: GroupCursor {
     private let rows: RowSource
+    private let threads: Int
     /// The groups that were not handed out yet, the last first; `nil` until rows were read.
     private var groups: [Group]?
     /// The rows that were put aside: what is asked of each, by its group.
@@ -16,20 +17,52 @@ final class GroupedCursor: GroupCursor {
     /// Values of groups in memory that were put aside.
     private var distinct: DistinctValues?
 
-    init(_ plan: SelectPlan, _ execution: Execution, _ choice: AccessChoice?) throws(DatabaseError) {
+    init(
+        _ plan: SelectPlan, _ execution: Execution, _ choice: AccessChoice?, threads: Int = 1
+    ) throws(DatabaseError) {
         rows = try execution.rows(of: plan, first: choice)
+        self.threads = threads
         super.init(plan, execution)
     }
 
     override func nextGroup() throws(DatabaseError) -> Group? {
         if groups == nil {
-            groups = try read()
+            var found = try readInParts()
+            if found == nil { found = try read() }
+            groups = found?.sorted { $1.key.lexicographicallyPrecedes($0.key) }
             coming = try rest?.next()
         }
         return try nextOfRead()
     }
 
-    private func read() throws(DatabaseError) -> [Group] {
+    /// The groups, each part of the documents read by one of several threads; `nil` when one thread has to do it.
+    private func readInParts() throws(DatabaseError) -> [Group]? {
+        guard threads > 1 else { return nil }
+        let plan = plan
+        let parts = try execution.inParts(of: plan, threads: threads) { (part) throws(DatabaseError) in
+            try GroupedCursor(plan, part, nil).read()
+        }
+        guard let parts else { return nil }
+        var numbers: [[UInt8]: Int] = [:]
+        var groups: [Group] = []
+        for group in parts.joined() {
+            guard let known = numbers[group.key] else {
+                numbers[group.key] = groups.count
+                groups.append(group)
+                continue
+            }
+            let mark = frame.arena.mark
+            defer { frame.arena.release(to: mark) }
+            for (number, accumulator) in grouping.accumulators.enumerated() {
+                groups[known].accumulated[number].take(group.accumulated[number], accumulator, frame)
+            }
+        }
+        try frame.check()
+        return groups
+    }
+
+    /// The groups that are in memory; `nil` when these are of a part of the documents, and exceed its memory.
+    private func read() throws(DatabaseError) -> [Group]? {
         let budget = execution.budget
         var numbers: [[UInt8]: Int] = [:]
         var groups: [Group] = []
@@ -48,6 +81,7 @@ final class GroupedCursor: GroupCursor {
                     let owned = values.map { OwnedValue($0) }
                     let size = key.count + owned.reduce(0) { $0 + $1.size } + 160 * (1 + empty.count)
                     guard rest == nil, budget.fitsEasily(size) else {
+                        guard execution.part == nil else { return nil }
                         try putAside(key, values)
                         continue
                     }
@@ -62,7 +96,7 @@ final class GroupedCursor: GroupCursor {
             try frame.check()
         }
         try frame.check()
-        return groups.sorted { $1.key.lexicographicallyPrecedes($0.key) }
+        return groups
     }
 
     // MARK: On disk

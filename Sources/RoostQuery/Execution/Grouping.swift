@@ -36,6 +36,15 @@ final class Grouping {
         let value: Evaluation?
         let collation: Collation
         let slot: Int
+
+        /// Whether what was gathered of some rows can be added to what was gathered of others.
+        var isAdditive: Bool {
+            if case .aggregate(let aggregate, isDistinct: true) = kind {
+                aggregate == .min || aggregate == .max
+            } else {
+                true
+            }
+        }
     }
 
     init(sources: Set<Int>) { self.sources = sources }
@@ -118,6 +127,19 @@ struct Accumulated {
                 size = key.count + 32
             }
             return size + take(aggregate, value, accumulator.collation, frame)
+        }
+    }
+
+    /// Takes what was gathered of later rows of the group, without DISTINCT.
+    mutating func take(_ later: Accumulated, _ accumulator: Grouping.Accumulator, _ frame: Frame) {
+        count += later.count
+        list += later.list
+        switch accumulator.kind {
+        case .first: best = best ?? later.best
+        case .aggregate(.sum, _), .aggregate(.avg, _): total = Arithmetics.add(total, later.total)
+        case .aggregate(let aggregate, _):
+            guard aggregate == .min || aggregate == .max, let value = later.best else { return }
+            _ = take(aggregate, value.value(in: frame.arena), accumulator.collation, frame)
         }
     }
 

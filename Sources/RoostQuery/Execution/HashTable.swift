@@ -29,7 +29,7 @@ final class HashTable {
         number = plan.number
         self.execution = execution
         if case .documents(let collection, _) = plan.origin {
-            documents = try execution.snapshot[collection]
+            documents = try execution.documents(of: collection)
         } else {
             documents = nil
         }

@@ -51,6 +51,8 @@ struct SelectStrategy {
     var streamsGroups = false
     /// Whether an index passes over what OFFSET leaves out.
     var skipsByRank = false
+    /// How many threads read the documents of the first source.
+    var threads = 1
 
     init(limit: Int, offset: Int) {
         self.limit = limit
@@ -138,6 +140,8 @@ struct DocumentAccess: Sendable {
     var upper: Bound?
     /// Only IDs that begin so.
     var prefix: String?
+    /// How much of META() is asked for.
+    var metadata = SourceUse.Metadata.all
 
     /// An end of a range of IDs.
     struct Bound: Sendable {

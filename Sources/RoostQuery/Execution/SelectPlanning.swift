@@ -41,7 +41,21 @@ final class SelectPlanning {
         }
         planTotals()
         noteCount()
+        noteMetadata()
         return plan
+    }
+
+    /// Notes how much of META() each source is asked for, once all was compiled that may ask.
+    private func noteMetadata() {
+        for index in plan.sources.indices {
+            let source = plan.sources[index]
+            // A row of a table that is joined is looked up again by its ID, if the table exceeds the memory.
+            guard source.hash == nil, case .documents(let collection, var access) = source.origin else {
+                continue
+            }
+            access.metadata = compiler.uses[source.number]?.metadata ?? .none
+            plan.sources[index].origin = .documents(collection, access)
+        }
     }
 
     // MARK: FROM

@@ -34,6 +34,7 @@ final class OrderEncoder {
 final class SortedCursor: RowCursor {
     private let rows: RowCursor
     private let wanted: Int
+    private let threads: Int
     private let execution: Execution
     /// The rows in order, the last first, once they were read.
     private var sorted: [Entry]?
@@ -53,14 +54,16 @@ final class SortedCursor: RowCursor {
         var size: Int { key.count + row.count + 96 }
     }
 
-    init(_ rows: RowCursor, keeping wanted: Int, _ execution: Execution) {
+    init(_ rows: RowCursor, keeping wanted: Int, threads: Int = 1, _ execution: Execution) {
         self.rows = rows
         self.wanted = wanted
+        self.threads = threads
         self.execution = execution
         super.init(rows.plan, rows.frame)
     }
 
     override func advance() throws(DatabaseError) -> Bool {
+        if sorted == nil { sorted = try readInParts() }
         if sorted == nil { sorted = try read() }
         guard
             let row = try external.map({ (sort) throws(DatabaseError) in try sort.next()?.value })
@@ -72,7 +75,24 @@ final class SortedCursor: RowCursor {
 
     override func row() throws(DatabaseError) -> [UInt8] { current }
 
-    private func read() throws(DatabaseError) -> [Entry] {
+    /// The rows that are kept, each part of the documents read by one of several threads; `nil` when one thread has to do it.
+    private func readInParts() throws(DatabaseError) -> [Entry]? {
+        guard threads > 1 else { return nil }
+        let (plan, wanted) = (plan, wanted)
+        let parts = try execution.inParts(of: plan, threads: threads) { (part) throws(DatabaseError) in
+            let rows = PlainCursor(plan, part.frame, try part.rows(of: plan))
+            return try SortedCursor(rows, keeping: wanted, part).read()
+        }
+        guard let parts else { return nil }
+        var entries: [Entry] = []
+        for entry in parts.lazy.flatMap({ $0.reversed() }) {
+            entries.append(Entry(key: entry.key, number: entries.count, row: entry.row))
+        }
+        return entries.sorted { $0.precedes($1) }.prefix(wanted).reversed()
+    }
+
+    /// The rows that are kept in memory, the last first; `nil` when these are of a part of the documents, and exceed its memory.
+    private func read() throws(DatabaseError) -> [Entry]? {
         let encoder = OrderEncoder(plan.order)
         let budget = execution.budget
         var entries: [Entry] = []
@@ -90,6 +110,7 @@ final class SortedCursor: RowCursor {
             let entry = Entry(key: encoder.key, number: number, row: try rows.row())
             number += 1
             guard budget.fits(entry.size) else {
+                guard execution.part == nil else { return nil }
                 try putAside(entries + [entry])
                 entries = []
                 continue

@@ -10,7 +10,8 @@ final class WorkCounter {
     var rows = 0
     /// How many rows each source had, its conditions met; empty unless that is counted.
     private var sourceRows: [Int] = []
-    private let isCancelled: () -> Bool
+    /// Whether whoever waits for the answer has gone.
+    let isCancelled: () -> Bool
 
     init(isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
 
@@ -20,6 +21,23 @@ final class WorkCounter {
     var countsRows: Bool { !sourceRows.isEmpty }
 
     func countRow(of source: Int) { sourceRows[source] += 1 }
+
+    /// What was done until now.
+    var work: Work { Work(documents: documents, entries: entries, sourceRows: sourceRows) }
+
+    /// Adds what others have done.
+    func add(_ work: Work) {
+        documents += work.documents
+        entries += work.entries
+        for (source, count) in work.sourceRows.enumerated() { sourceRows[source] += count }
+    }
+
+    /// Figures of a counter.
+    struct Work: Sendable {
+        let documents: Int
+        let entries: Int
+        let sourceRows: [Int]
+    }
 
     /// How many rows a source had; `nil` where that was not counted.
     func rows(of source: Int) -> Int? { source < sourceRows.count ? sourceRows[source] : nil }
@@ -33,8 +51,8 @@ final class WorkCounter {
 
 /// How much memory an execution may keep rows in.
 final class MemoryBudget {
-    private let limit: Int
-    private var used = 0
+    let limit: Int
+    private(set) var used = 0
     /// What waits to be sorted, and can be put aside.
     private var waiting = 0
 

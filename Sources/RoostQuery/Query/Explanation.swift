@@ -121,7 +121,7 @@ extension Query {
     private func explanation(running: Bool) throws(DatabaseError) -> Explanation {
         let prepared = try prepared.current(database)
         let execution = try Execution(
-            prepared.program, parameters, database, try database.snapshot(), memoryLimit: options.memoryLimit)
+            prepared.program, parameters, database, try database.snapshot(), options)
         var analysis: Explanation.Analysis?
         if running {
             let counter = execution.counter
@@ -160,7 +160,7 @@ private struct Explainer {
         } else {
             for (index, source) in plan.sources.enumerated() {
                 let decision = index == 0 ? strategy.decision : try execution.decide(source)
-                try add(source, index, select, decision)
+                try add(source, index, select, decision, threads: index == 0 ? strategy.threads : 1)
             }
             if !select.groups.isEmpty {
                 let how = strategy.streamsGroups ? ", one after the other, as they are read" : ""
@@ -207,7 +207,7 @@ private struct Explainer {
     }
 
     private mutating func add(
-        _ source: SourcePlan, _ index: Int, _ select: Select, _ decision: AccessDecision
+        _ source: SourcePlan, _ index: Int, _ select: Select, _ decision: AccessDecision, threads: Int
     ) throws(DatabaseError) {
         let name = name(source)
         let join = index == 0 ? "" : source.join == .left ? "LEFT JOIN " : "JOIN "
@@ -222,13 +222,15 @@ private struct Explainer {
             }
             depth -= 1
         case .documents(let collection, let access):
-            let count = try execution.snapshot[collection].count
+            let count = try execution.documents(of: collection).count
             if let choice = decision.choice {
                 note(
                     join + "SEARCH", "\(name) USING \(text(choice))", estimate: choice.count,
                     index: choice.indexName, rows: rows)
             } else if access.isScan {
-                let how = source.hash.map { " into a table by \($0.text)" } ?? ""
+                let how =
+                    source.hash.map { " into a table by \($0.text)" }
+                    ?? (threads > 1 ? " on \(threads) threads" : "")
                 note(
                     join + "SCAN", name + how, estimate: index == 0 || source.hash != nil ? count : nil,
                     rows: rows)

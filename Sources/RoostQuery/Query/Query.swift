@@ -1,4 +1,5 @@
 import Fleece
+import Foundation
 import Roost
 
 /// A question to a database, prepared: parsed, checked and planned once, and asked as often as one likes.
@@ -61,8 +62,7 @@ public struct Query: Sendable {
     ) throws(DatabaseError) -> RowsCursor {
         let prepared = try prepared.current(database)
         let execution = try Execution(
-            prepared.program, parameters, database, snapshot, memoryLimit: options.memoryLimit,
-            isCancelled: isCancelled)
+            prepared.program, parameters, database, snapshot, options, isCancelled: isCancelled)
         return RowsCursor(execution, try execution.cursor(of: prepared.plan), prepared.columns)
     }
 
@@ -108,6 +108,16 @@ public struct QueryOptions: Sendable, Hashable {
     /// temporary ones. Some things can't be put aside, such as the array of an `array_agg` and the rows of a subquery in an
     /// expression: where they exceed it, the query throws `limitExceeded`.
     public var memoryLimit = 256 << 20
+
+    /// How many threads may read documents at once, where no index helps and rows are grouped, counted or sorted with a small
+    /// LIMIT. Default: as many as the machine has cores, but no more than 8.
+    ///
+    /// One thread adds up in the order of the documents' IDs, several in parts: the sum of numbers with fractions may differ in
+    /// its last digits.
+    public var threads = min(ProcessInfo.processInfo.activeProcessorCount, 8)
+
+    /// A thread takes so many documents at a time at least.
+    package var documentsPerPart = 4096
 
     /// The defaults.
     public init() {}
@@ -181,10 +191,12 @@ final class PreparedQuery: Sendable {
 
     /// Whether there are other indexes than the plan was made by.
     private func hasOtherIndexes() throws(DatabaseError) -> Bool {
-        for (name, lists) in [
-            (ValueIndex.metadataName, indexLists), (TextIndex.metadataName, textIndexLists),
-        ] {
-            for (collection, list) in lists where try collection.metadata(name) ?? [] != list { return true }
+        for collection in collections {
+            let (list, textList) = (indexLists[collection], textIndexLists[collection])
+            guard list != nil || textList != nil else { continue }
+            let present = try collection.snapshot()
+            if let list, try present.metadata(ValueIndex.metadataName) ?? [] != list { return true }
+            if let textList, try present.metadata(TextIndex.metadataName) ?? [] != textList { return true }
         }
         return false
     }

@@ -49,7 +49,7 @@ extension Compiler {
             number: textSearches.count, source: source, collection: collection, index: index,
             text: try compile(text), textExpression: text)
         textSearches.append(search)
-        return ofFirstRow(source, .id) { frame in .bool(frame.rank(in: search) != nil) }
+        return ofFirstRow(source, .metadata(.id)) { frame in .bool(frame.rank(in: search) != nil) }
     }
 
     /// RANK(index): the score of the first MATCH() of that index; 0 for a document that it does not find.
@@ -66,7 +66,7 @@ extension Compiler {
             )
         }
         search.isRanked = true
-        return ofFirstRow(source, .id) { frame in .double(frame.rank(in: search) ?? 0) }
+        return ofFirstRow(source, .metadata(.id)) { frame in .double(frame.rank(in: search) ?? 0) }
     }
 
     /// The index of a name, with the alias of its source before it where there are several sources.

@@ -1,0 +1,142 @@
+import Dispatch
+import Roost
+import Synchronization
+
+/// Work on the parts of a scan that several threads do at once, the caller's among them.
+///
+/// Each takes one part after the other. Nobody waits for a thread that the system's pool hasn't got.
+final class ScanParts<Result: Sendable>: Sendable {
+    private let count: Int
+    private let work:
+        @Sendable (_ part: Int, _ isStopped: @escaping () -> Bool) throws(DatabaseError) -> Result
+    private let state: Mutex<State>
+    /// Threads of the pool that are at work on a part.
+    private let atWork = DispatchGroup()
+
+    private struct State {
+        /// The part that nobody has begun.
+        var next = 0
+        var results: [Result?]
+        var failures: [DatabaseError] = []
+    }
+
+    init(
+        count: Int,
+        _ work:
+            @escaping @Sendable (_ part: Int, _ isStopped: @escaping () -> Bool) throws(DatabaseError) ->
+            Result
+    ) {
+        self.count = count
+        self.work = work
+        state = Mutex(State(results: Array(repeating: nil, count: count)))
+    }
+
+    /// What comes of each part, in order.
+    ///
+    /// - Parameter isCancelled: asked by the caller's thread, whether nobody wants the results any more.
+    /// - Throws: what `work` throws; the other parts are not ended then.
+    func results(threads: Int, isCancelled: @escaping () -> Bool) throws(DatabaseError) -> [Result] {
+        for _ in 1..<max(threads, 1) {
+            DispatchQueue.global().async { [self] in takeParts { [self] in hasFailed } }
+        }
+        takeParts { [self] in hasFailed || isCancelled() }
+        atWork.wait()
+        let (results, failures) = state.withLock { ($0.results, $0.failures) }
+        // The first is why the others were stopped.
+        if let failure = failures.first { throw failure }
+        return results.compactMap(\.self)
+    }
+
+    private var hasFailed: Bool { state.withLock { !$0.failures.isEmpty } }
+
+    private func takeParts(_ isStopped: @escaping () -> Bool) {
+        while let part = take() {
+            defer { atWork.leave() }
+            do throws(DatabaseError) {
+                let result = try work(part, isStopped)
+                state.withLock { $0.results[part] = result }
+            } catch {
+                state.withLock { $0.failures.append(error) }
+            }
+        }
+    }
+
+    private func take() -> Int? {
+        state.withLock { state in
+            guard state.next < count, state.failures.isEmpty else { return nil }
+            atWork.enter()
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+}
+
+extension Execution {
+    /// So many rows of each part are kept to be sorted at most.
+    private static let mostSorted = 10_000
+    /// A thread that has done its part goes on with another one: not all are equally fast.
+    private static let partsPerThread = 4
+
+    /// How many threads read the documents of a query's first source: more than one where none has an index to go by, they are
+    /// many, and what comes of parts of them can be put together.
+    func threads(for plan: SelectPlan, _ strategy: SelectStrategy) throws(DatabaseError) -> Int {
+        guard part == nil, options.threads > 1, frame.program.selectCount == 1,
+            strategy.decision.choice == nil,
+            case .documents(let collection, let access)? = plan.sources.first?.origin,
+            access.isScan, !access.descending,
+            plan.sources.dropFirst().allSatisfy({ if case .elements = $0.origin { true } else { false } })
+        else { return 1 }
+        if let grouping = plan.grouping {
+            guard grouping.accumulators.allSatisfy(\.isAdditive) else { return 1 }
+        } else {
+            guard strategy.isSorted, !plan.isDistinct, strategy.most <= Self.mostSorted else { return 1 }
+        }
+        return max(1, min(options.threads, try documents(of: collection).count / options.documentsPerPart))
+    }
+
+    /// What `read` makes of each part of the documents of a query's only collection, in the order of their IDs; `nil` when one of
+    /// them exceeds its memory.
+    func inParts<Result: Sendable>(
+        of plan: SelectPlan, threads: Int,
+        _ read: @escaping @Sendable (Execution) throws(DatabaseError) -> Result?
+    ) throws(DatabaseError) -> [Result]? {
+        guard case .documents(let collection, _)? = plan.sources.first?.origin else { return nil }
+        let documents = try self.documents(of: collection)
+        let count = min(threads * Self.partsPerThread, documents.count / options.documentsPerPart)
+        let selections = try documents.parts(count)
+        let (program, parameters, database, snapshot) = (frame.program, parameters, database, snapshot)
+        let countsRows = counter.countsRows
+        var shared = options
+        shared.memoryLimit = options.memoryLimit / selections.count
+        let options = shared
+        let parts = ScanParts(count: selections.count) { (number, isStopped) throws(DatabaseError) in
+            let part = try Execution(
+                program, parameters, database, snapshot, options, part: selections[number],
+                isCancelled: isStopped)
+            if countsRows { part.counter.countRows(ofSources: program.sourceCount) }
+            let result: Result?
+            do throws(DatabaseError) {
+                result = try read(part)
+            } catch {
+                guard error.code == .limitExceeded else { throw error }
+                result = nil
+            }
+            return PartResult(result: result, work: part.counter.work, memory: part.budget.used)
+        }
+        let results = try parts.results(threads: threads, isCancelled: counter.isCancelled)
+        try counter.checkCancellation()
+        guard results.allSatisfy({ $0.result != nil }) else { return nil }
+        let memory = results.reduce(0) { $0 + $1.memory }
+        guard budget.fitsEasily(memory) else { return nil }
+        try budget.take(memory)
+        for result in results { counter.add(result.work) }
+        return results.compactMap(\.result)
+    }
+}
+
+/// What came of a part, and what that took.
+private struct PartResult<Result: Sendable>: Sendable {
+    let result: Result?
+    let work: WorkCounter.Work
+    let memory: Int
+}
