@@ -80,7 +80,9 @@ import Testing
         #expect(
             session.text.contains(#""name":"mia""#) && session.text.contains(#""authenticated":"cookie""#))
         // Also those that base64 takes for the same bytes.
-        let ends = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".filter { $0 != value.last }
+        let ends = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".filter {
+            $0 != value.last
+        }
         let forged = ends.map { String(value.dropLast()) + String($0) }
         for cookie in forged + ["AuthSession=", "AuthSession=bWlhOjE6MA", "AuthSession=!", "\(value)="] {
             let answer = try await test.askAsListener("GET", "/_session", headers: ["Cookie": cookie])
