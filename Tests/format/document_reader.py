@@ -408,6 +408,8 @@ class Database:
                     {"name": key[1:].decode("utf-8"), "revision": revision, "body": canonical(properties)})
             elif kind == b"m":
                 found["metadata"][key[1:].decode("utf-8")] = bytes(fields.data).hex()
+            elif kind == b"c":
+                pass
             elif kind == b"p":
                 require(fields.number(1, None) == 1, "a purge of an unknown version")
                 purge = {"sequence": be(key[1:]), "id": fields.text(None, limit=2048), "revs": []}

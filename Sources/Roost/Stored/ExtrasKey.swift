@@ -10,6 +10,7 @@ import RoostStorage
 ///     65 time id              an expiration (8 bytes big-endian, microseconds since 1970), without a value
 ///     70 sequence             a ``StoredPurge`` by its purge sequence (8 bytes big-endian)
 ///     6d name                 metadata of the collection
+///     63 key                  an entry that a layer above keeps: who may see which documents
 ///
 /// The length of an ID is two bytes, big-endian; any byte may stand in the ID.
 enum ExtrasKey {
@@ -19,6 +20,7 @@ enum ExtrasKey {
     private static let expirations = UInt8(ascii: "e")
     private static let purges = UInt8(ascii: "p")
     private static let metadata = UInt8(ascii: "m")
+    private static let annotations = UInt8(ascii: "c")
 
     /// The key of a long revision tree, and the prefix of those of the leaves' bodies.
     static func revisions(of id: ByteView) -> [UInt8] { prefix(revisions, id) }
@@ -88,6 +90,9 @@ enum ExtrasKey {
 
     /// The key of the collection's metadata `name`.
     static func metadata(_ name: String) -> [UInt8] { [metadata] + name.utf8 }
+
+    /// The key of an entry that a layer above keeps under `key`.
+    static func annotation(_ key: [UInt8]) -> [UInt8] { [annotations] + key }
 
     /// The document ID and, of a leaf's body, the revision of a key that ``revisions(of:)`` or ``body(of:_:)`` made.
     static func readRevision(_ key: ByteView) -> (id: ByteView, revision: ByteView)? {

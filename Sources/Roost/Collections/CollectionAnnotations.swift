@@ -1,0 +1,68 @@
+import RoostBytes
+import RoostStorage
+
+// What a layer above keeps beside the documents, in the very transactions that change them: entries under keys of its own, in the
+// order of their bytes. They stand in no list, among no changes, and are never replicated.
+
+extension WriteBatch {
+    /// Sets an entry, in place of what it was; `nil` removes it.
+    package func annotate(
+        _ key: [UInt8], with value: [UInt8]?, in collection: DocumentCollection
+    ) throws(DatabaseError) {
+        let writer = try writer(collection)
+        guard let value else { return try writer.removeExtra(ExtrasKey.annotation(key)) }
+        try writer.put(value, under: ExtrasKey.annotation(key))
+    }
+
+    /// An entry as of now, with what the batch has set.
+    package func annotation(
+        _ key: [UInt8], in collection: DocumentCollection
+    ) throws(DatabaseError) -> [UInt8]? {
+        let reader = try reader(collection)
+        return try engine { () throws(StoreError) in
+            try reader.source[reader.trees.extras].value(Key(ExtrasKey.annotation(key)))
+        }
+    }
+
+    /// The document's leaves as of now, the winner first; see ``CollectionSnapshot/leaves(of:)``.
+    package func leaves(
+        of id: String, in collection: DocumentCollection
+    ) throws(DatabaseError) -> [RevisionInfo] {
+        let reader = try reader(collection)
+        return try id.withUTF8View { (key) throws(DatabaseError) in
+            let tree = try reader.load(key)?.tree ?? RevisionTree()
+            let winner = tree.winner?.id
+            return tree.leaves.map { RevisionInfo($0, in: tree, winner: winner) }
+        }
+    }
+
+    /// The document's winner as of now, also when it is a tombstone.
+    package func getIncludingDeleted(
+        _ id: String, in collection: DocumentCollection
+    ) throws(DatabaseError) -> Document? {
+        try reader(collection).document(id, includingDeleted: true)
+    }
+}
+
+extension CollectionSnapshot {
+    /// An entry that a layer above keeps; `nil` when there is none.
+    package func annotation(_ key: [UInt8]) throws(DatabaseError) -> [UInt8]? {
+        try engine { () throws(StoreError) in
+            try reader.source[reader.trees.extras, Key(ExtrasKey.annotation(key))]
+        }
+    }
+
+    /// The values of the first entries whose keys begin with `prefix` and come after `prefix` + `rest`.
+    package func annotations(
+        under prefix: [UInt8], after rest: [UInt8], limit: Int
+    ) throws(DatabaseError) -> [[UInt8]] {
+        let all = KeyRange(prefix: Key(ExtrasKey.annotation(prefix)))
+        let range = KeyRange(lower: Key(ExtrasKey.annotation(prefix + rest) + [0]), upper: all.upper)
+        let cursor = try reader.extras.cursor(range)
+        var values: [[UInt8]] = []
+        while values.count < limit, try engine({ () throws(StoreError) in try cursor.next() }) {
+            values.append(try engine { () throws(StoreError) in try cursor.value() })
+        }
+        return values
+    }
+}
