@@ -71,6 +71,7 @@ final class TestRouter: Sendable {
     }
 
     /// Saves a document and answers its revision.
+    @discardableResult
     func put(_ target: String, _ body: String) async throws -> String {
         let answer = try await ask("PUT", target, body)
         return try #require(answer["rev"] as? String, "\(target): \(answer.text)")

@@ -24,6 +24,8 @@ actor ChangesBody: BodyStream {
     private let served: ServedDatabase
     private let query: ChangesQuery
     private let workers: WorkerPool
+    /// The changes of somebody who does not see all of them.
+    private var seen: SeenChanges?
     private let clock = ContinuousClock()
     private var phase = Phase.beginning
     /// The sequence up to which changes were told or passed over; going backwards, that from which on they were.
@@ -37,8 +39,12 @@ actor ChangesBody: BodyStream {
     private var lastRow: ContinuousClock.Instant
     private var lastPiece: ContinuousClock.Instant
 
-    init(_ served: ServedDatabase, _ query: ChangesQuery, last: UInt64, _ workers: WorkerPool) {
+    init(
+        _ served: ServedDatabase, _ query: ChangesQuery, last: UInt64, _ seen: SeenChanges?,
+        _ workers: WorkerPool
+    ) {
         self.served = served
+        self.seen = seen
         self.workers = workers
         self.query = query
         self.last = last
@@ -71,18 +77,21 @@ actor ChangesBody: BodyStream {
                 // Asked for first, so that no commit slips in between reading and waiting.
                 let registration = try served.collection.wakeOnChange { alarm.ring() }
                 defer { registration.cancel() }
-                let before = place
+                let before = progress
                 let bytes = try await page() + (try endIfDone() ?? [])
                 if !bytes.isEmpty {
                     lastPiece = clock.now
                     return bytes
                 }
-                if place != before { continue }
+                if progress != before { continue }
                 if let bytes = try await wait(alarm) { return bytes }
             }
             return nil
         }
     }
+
+    /// Grows with what was looked at.
+    private var progress: UInt64 { seen?.looked ?? place }
 
     // MARK: Waiting
 
@@ -105,7 +114,7 @@ actor ChangesBody: BodyStream {
         guard !query.descending else { return left == 0 || isAtBeginning ? try ending() : nil }
         let isDone =
             switch query.feed {
-            case .normal: left == 0 || place >= last
+            case .normal: left == 0 || seen?.isAtEnd ?? (place >= last)
             case .longpoll: count > 0 || left == 0
             case .continuous, .eventSource: left == 0
             }
@@ -114,15 +123,16 @@ actor ChangesBody: BodyStream {
 
     private func ending() throws -> [UInt8] {
         phase = .over
-        let pending = query.descending ? 0 : try served.collection.snapshot().changeCount(since: place)
-        let token = served.token(query.descending ? last : place)
+        let token = seen?.lastToken ?? served.token(query.descending ? last : place)
+        var end = "\"last_seq\":\"\(token)\""
+        if case nil = seen {
+            let pending = query.descending ? 0 : try served.collection.snapshot().changeCount(since: place)
+            end += ",\"pending\":\(pending)"
+        }
         switch query.feed {
-        case .normal, .longpoll:
-            return Array("\n],\n\"last_seq\":\"\(token)\",\"pending\":\(pending)}\n".utf8)
-        case .continuous: return Array("{\"last_seq\":\"\(token)\",\"pending\":\(pending)}\n".utf8)
-        case .eventSource:
-            return EventStream.event(
-                Array("{\"last_seq\":\"\(token)\",\"pending\":\(pending)}".utf8), id: token)
+        case .normal, .longpoll: return Array("\n],\n\(end)}\n".utf8)
+        case .continuous: return Array("{\(end)}\n".utf8)
+        case .eventSource: return EventStream.event(Array("{\(end)}".utf8), id: token)
         }
     }
 
@@ -131,7 +141,16 @@ actor ChangesBody: BodyStream {
     /// The rows of the changes that come next.
     private func page() async throws -> [UInt8] {
         let snapshot = try served.collection.snapshot()
+        if seen != nil { return try seenPage(snapshot) }
         return try page(snapshot, query.filter.takesLong ? try await choose(snapshot) : nil)
+    }
+
+    private func seenPage(_ snapshot: CollectionSnapshot) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for row in try seen?.page(snapshot, limit: min(left, Self.batchSize)) ?? [] {
+            append(row.json, row.token, to: &bytes)
+        }
+        return bytes
     }
 
     /// - Parameter chosen: The sequences of the changes that were asked about beforehand, and whether they belong to the feed;
@@ -163,7 +182,7 @@ actor ChangesBody: BodyStream {
                     continue
                 }
             }
-            append(try row(change, cursor, snapshot), change.sequence, to: &bytes)
+            append(try row(change, cursor, snapshot), served.token(change.sequence), to: &bytes)
         }
         return bytes
     }
@@ -192,7 +211,7 @@ actor ChangesBody: BodyStream {
         }
     }
 
-    private func append(_ row: JSON, _ sequence: UInt64, to bytes: inout [UInt8]) {
+    private func append(_ row: JSON, _ token: String, to bytes: inout [UInt8]) {
         switch query.feed {
         case .normal, .longpoll:
             if count > 0 { bytes += ",\n".utf8 }
@@ -200,7 +219,7 @@ actor ChangesBody: BodyStream {
         case .continuous:
             row.write(to: &bytes)
             bytes.append(10)
-        case .eventSource: bytes += EventStream.event(row.bytes, id: served.token(sequence))
+        case .eventSource: bytes += EventStream.event(row.bytes, id: token)
         }
         count += 1
         left -= 1

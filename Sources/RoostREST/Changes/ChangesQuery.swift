@@ -13,6 +13,8 @@ struct ChangesQuery: Sendable {
     }
 
     let feed: Feed
+    /// What the client gave as the place after which changes are told; `now` for the end.
+    let token: String
     /// The sequence after which changes are told.
     let since: UInt64
     let limit: Int
@@ -44,9 +46,10 @@ struct ChangesQuery: Sendable {
                 "Supported `feed` types: normal, continuous, live, longpoll, eventsource")
         }
         descending = try query.flag("descending")
-        let token =
+        let given =
             target.context.headers["Last-Event-ID"] ?? query["last-event-id"] ?? query["since"] ?? "0"
-        let start = token == "now" || token == "\"now\"" ? last : target.served.sequence(token, last: last)
+        token = given == "\"now\"" ? "now" : given
+        let start = token == "now" ? last : target.served.sequence(token, last: last)
         since = descending ? 0 : start
         limit = try query.count("limit") ?? .max
         allLeaves = query["style"] == "all_docs"

@@ -13,13 +13,18 @@ enum ChangesRoutes {
             let bytes = try await context.bytes()
             body = bytes.isEmpty ? nil : try FleeceText.parse(bytes)
         }
-        let last = try target.collection.snapshot().lastSequence
+        if target.isLimited { try LimitedRoutes.checkChanges(target.query) }
+        let snapshot = try target.collection.snapshot()
+        let last = snapshot.lastSequence
         let query = try ChangesQuery(target, body: body?.root, last: last)
-        let feed = ChangesBody(target.served, query, last: last, context.router.workers)
+        let seen = target.isLimited ? try SeenChanges(target, query, snapshot) : nil
+        let feed = ChangesBody(target.served, query, last: last, seen, context.router.workers)
         // Proxies must not keep what is to arrive at once.
         var headers: HTTPHeaders = ["X-Accel-Buffering": "no"]
         switch query.feed {
         case .normal:
+            // A tag would tell of changes that are not seen.
+            if target.isLimited { return try await context.stream(feed) }
             let tag = EntityTag.of("\(target.served.token(last)) \(context.request.target)")
             if context.matches(tag) { return HTTPResponse(304, headers: ["ETag": tag]) }
             return try await context.stream(feed, headers: ["ETag": tag])

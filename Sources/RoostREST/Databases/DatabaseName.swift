@@ -17,6 +17,9 @@ struct DatabaseName: Hashable, Sendable {
     /// As many bytes as a directory's name may have, with what is added to it.
     private static let longestFileName = 240
 
+    /// Whether it is one of the server's own.
+    var isSystem: Bool { Self.system.contains(base) }
+
     /// - Throws: 400 `illegal_database_name`.
     init(_ text: String) throws {
         self.text = text

@@ -17,7 +17,8 @@ enum AttachmentRoutes {
 
     private static func get(_ target: DatabaseContext, _ id: String, _ name: String) throws -> HTTPResponse {
         let context = target.context
-        let document = try DocumentReading.document(id, context.query, try target.collection.snapshot())
+        let document = try DocumentReading.document(
+            id, context.query, try target.sight(of: try target.collection.snapshot()))
         guard let attachment = document.attachments[name] else { throw HTTPFailure.noAttachment }
         let database = target.served.database
         let gzip = try StoredGzip(attachment, in: database)
@@ -102,9 +103,10 @@ enum AttachmentRoutes {
         let collection = target.collection
         var document: IncomingDocument
         if let base {
-            guard let old = try collection.snapshot().document(id, revision: base) else {
-                throw HTTPFailure.conflict
-            }
+            let snapshot = try collection.snapshot()
+            guard let old = try snapshot.document(id, revision: base),
+                try target.sight(of: snapshot).sees(old)
+            else { throw HTTPFailure.conflict }
             document = IncomingDocument(copying: old)
         } else {
             document = try IncomingDocument(FleeceDocument(json: "{}").root)

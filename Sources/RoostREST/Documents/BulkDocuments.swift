@@ -79,6 +79,8 @@ enum BulkDocuments {
             }
             let revision = try saving.save(document, id: id, base: document.revision, in: batch)
             return .saved(id, revision.description)
+        } catch let failure as UnsettledChannels {
+            throw failure
         } catch {
             let failure = HTTPFailure(error)
             // Replicators ask for the content of a stub again when the whole request fails.
@@ -92,7 +94,7 @@ enum BulkDocuments {
     {
         let id = "_local/\(name)"
         do {
-            return .saved(id, "0-\(try await LocalRoutes.save(target.served, name, value))")
+            return .saved(id, "0-\(try await LocalRoutes.save(target.served, target.localName(name), value))")
         } catch {
             return .failed(id, nil, HTTPFailure(error))
         }
@@ -143,13 +145,13 @@ enum BulkDocuments {
         let wanted = docs.map(Wanted.init)
         let text = try DocumentText(context.query)
         let latest = try context.query.flag("latest")
-        let snapshot = try target.collection.snapshot()
+        let sight = try target.sight(of: try target.collection.snapshot())
         let served = target.served
         if let accept = context.headers["Accept"], !MediaType.accepts(accept, "application/json"),
             let type = ["multipart/mixed", "multipart/related"].first(where: { MediaType.accepts(accept, $0) }
             )
         {
-            return try multipart(wanted, type, text, latest, snapshot, served)
+            return try multipart(wanted, type, text, latest, sight, served)
         }
         let body = GeneratedBody {
             var index = 0
@@ -159,7 +161,7 @@ enum BulkDocuments {
                 var bytes = index == 0 ? Array("{\"results\":[".utf8) : []
                 while index < wanted.count, bytes.count < 32 << 10 {
                     if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                    try result(wanted[index], text, latest, snapshot, served).write(to: &bytes)
+                    try result(wanted[index], text, latest, sight, served).write(to: &bytes)
                     index += 1
                 }
                 if index == wanted.count {
@@ -173,26 +175,28 @@ enum BulkDocuments {
     }
 
     private static func find(
-        _ wanted: Wanted, _ latest: Bool, _ snapshot: CollectionSnapshot
+        _ wanted: Wanted, _ latest: Bool, _ sight: Sight
     ) throws -> [DocumentReading.Found] {
         if let failure = wanted.failure { throw failure }
         let id = wanted.id ?? ""
         guard let revision = wanted.revision else {
-            let leaves = try snapshot.openRevisions(of: id)
+            let leaves = try sight.snapshot.openRevisions(of: id).filter(sight.sees)
             return leaves.isEmpty ? [.missing("undefined")] : leaves.map { .document($0) }
         }
-        return try DocumentReading.find(id, [revision], latest: latest, snapshot)
+        return try DocumentReading.find(id, [revision], latest: latest, sight)
     }
 
     private static func result(
-        _ wanted: Wanted, _ text: DocumentText, _ latest: Bool, _ snapshot: CollectionSnapshot,
+        _ wanted: Wanted, _ text: DocumentText, _ latest: Bool, _ sight: Sight,
         _ served: ServedDatabase
     ) throws -> JSON {
+        let snapshot = sight.snapshot
         var docs: [JSON]
         do {
-            docs = try find(wanted, latest, snapshot).map { entry in
+            docs = try find(wanted, latest, sight).map { entry in
                 switch entry {
                 case .missing(let revision): return error(wanted, revision, .missing)
+                case .removed(let removed): return ["ok": .text(try removed.text(in: snapshot))]
                 case .document(let document):
                     var text = text
                     if let known = wanted.known {
@@ -221,12 +225,13 @@ enum BulkDocuments {
 
     private static func multipart(
         _ wanted: [Wanted], _ type: String, _ text: DocumentText, _ latest: Bool,
-        _ snapshot: CollectionSnapshot, _ served: ServedDatabase
+        _ sight: Sight, _ served: ServedDatabase
     ) throws -> HTTPResponse {
+        let snapshot = sight.snapshot
         let boundary = RandomText.hexadecimal(bytes: 16)
         var entries: [(Wanted, DocumentReading.Found)] = []
         for wanted in wanted {
-            entries += try find(wanted, latest, snapshot).map { (wanted, $0) }
+            entries += try find(wanted, latest, sight).map { (wanted, $0) }
         }
         let found = entries
         let body = MultipartBody(boundary: boundary) { index in
@@ -237,6 +242,7 @@ enum BulkDocuments {
                 return MultipartBody.Part(
                     headers: ["Content-Type": "application/json; error=\"true\""],
                     body: .bytes(Self.error(wanted, revision, .missing).bytes))
+            case .removed(let removed): return try removed.part(in: snapshot)
             case .document(let document):
                 var text = text
                 text.attachmentsFollow = true

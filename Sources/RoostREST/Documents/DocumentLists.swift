@@ -133,10 +133,11 @@ enum DocumentLists {
     ) throws -> GeneratedBody {
         let served = target.served
         let snapshot = try target.collection.snapshot()
+        let sight = try target.sight(of: snapshot)
         let selection = try Selection(query, prefix: kind == "_design_docs" ? "_design/" : nil, keys: keys)
         if kind == "_local_docs" { return try localList(snapshot, selection) }
         return GeneratedBody {
-            let rows = try Rows(snapshot, served, selection)
+            let rows = try Rows(sight, served, selection)
             return { try rows.piece() }
         }
     }
@@ -144,8 +145,12 @@ enum DocumentLists {
     /// The rows of a list, with the commas between them.
     private final class Rows {
         private let snapshot: CollectionSnapshot
+        private let sight: Sight
         private let served: ServedDatabase
         private let selection: Selection
+        /// How many rows that are seen are passed over yet, and how many follow, where not everything is.
+        private var skip: Int
+        private var left: Int
         private let cursor: DocumentCursor?
         private var keys: ArraySlice<FleeceValue> = []
         /// Of the next keys, last first, looked up together.
@@ -155,8 +160,12 @@ enum DocumentLists {
         private var hasBegun = false
         private var hasEnded = false
 
-        init(_ snapshot: CollectionSnapshot, _ served: ServedDatabase, _ selection: Selection) throws {
+        init(_ sight: Sight, _ served: ServedDatabase, _ selection: Selection) throws {
+            let snapshot = sight.snapshot
             self.snapshot = snapshot
+            self.sight = sight
+            skip = selection.skip
+            left = selection.limit
             self.served = served
             self.selection = selection
             if let keys = selection.keys {
@@ -165,8 +174,10 @@ enum DocumentLists {
                 cursor = nil
             } else {
                 var range = selection.range
-                range.skip = selection.skip
-                range.limit = selection.limit
+                if case nil = sight.access {
+                    range.skip = selection.skip
+                    range.limit = selection.limit
+                }
                 cursor = try snapshot.cursor(range)
             }
         }
@@ -191,6 +202,10 @@ enum DocumentLists {
 
         private var beginning: [UInt8] {
             get throws {
+                // What is not seen is not counted either.
+                guard case nil = sight.access else {
+                    return Array("{\"total_rows\":null,\"offset\":null,\"rows\":[\n".utf8)
+                }
                 let (total, offset) = try selection.place(in: snapshot)
                 var text = "{\"total_rows\":\(total),\"offset\":\(offset.map(String.init) ?? "null"),"
                 if selection.tellsSequence {
@@ -202,6 +217,7 @@ enum DocumentLists {
 
         private func nextRow() throws -> JSON? {
             if let cursor {
+                if sight.access != nil { return try nextSeen(cursor) }
                 if selection.includesDocuments {
                     return try cursor.next().map { try row($0.id, $0.revision, false, document: $0) }
                 }
@@ -213,8 +229,24 @@ enum DocumentLists {
                 documents = try snapshot.documents(ids: ids, includingDeleted: true).reversed()
             }
             guard let key = keys.popFirst(), let found = documents.popLast() else { return nil }
-            guard let document = found else { return ["key": .text(key.jsonBytes()), "error": "not_found"] }
+            guard let document = found, try sight.sees(document) else {
+                return ["key": .text(key.jsonBytes()), "error": "not_found"]
+            }
             return try row(document.id, document.revision, document.isDeleted, document: document)
+        }
+
+        /// The next row of a document that is seen.
+        private func nextSeen(_ cursor: DocumentCursor) throws -> JSON? {
+            while left > 0, let document = try cursor.next() {
+                guard try sight.sees(document) else { continue }
+                guard skip == 0 else {
+                    skip -= 1
+                    continue
+                }
+                left -= 1
+                return try row(document.id, document.revision, false, document: document)
+            }
+            return nil
         }
 
         private func row(
@@ -268,7 +300,7 @@ enum DocumentLists {
         var members: [(String, JSON)] = [
             ("id", .string(id)), ("key", .string(id)), ("value", ["rev": .string("0-\(document.revision)")]),
         ]
-        if selection.includesDocuments { members.append(("doc", .text(LocalRoutes.text(document)))) }
+        if selection.includesDocuments { members.append(("doc", .text(LocalRoutes.text(document, name)))) }
         return .object(members)
     }
 }

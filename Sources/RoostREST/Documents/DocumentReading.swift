@@ -8,10 +8,11 @@ enum DocumentReading {
     static func get(_ target: DatabaseContext, _ id: String) throws -> HTTPResponse {
         let context = target.context
         let snapshot = try target.collection.snapshot()
+        let sight = try target.sight(of: snapshot)
         if let asked = context.query["open_revs"] {
-            return try openRevisions(target, id, asked, snapshot)
+            return try openRevisions(target, id, asked, sight)
         }
-        let document = try document(id, context.query, snapshot)
+        let document = try document(id, context.query, sight)
         var text = try DocumentText(context.query)
         text.attachmentsSince = try DocumentText.newestKnown(
             context.query.json("atts_since")?.root, of: document, in: snapshot)
@@ -33,15 +34,18 @@ enum DocumentReading {
     ///
     /// - Throws: 404.
     static func document(
-        _ id: String, _ query: Query, _ snapshot: CollectionSnapshot
+        _ id: String, _ query: Query, _ sight: Sight
     ) throws -> Document {
+        let snapshot = sight.snapshot
         guard let text = query["rev"], try !(query.flag("latest") && query["open_revs"] == nil) else {
-            guard let document = try snapshot.getIncludingDeleted(id) else { throw HTTPFailure.missing }
+            guard let document = try snapshot.getIncludingDeleted(id), try sight.sees(document) else {
+                throw HTTPFailure.missing
+            }
             if document.isDeleted { throw HTTPFailure.deleted }
             return document
         }
         guard let revision = try RevisionID.possible(text),
-            let document = try snapshot.document(id, revision: revision)
+            let document = try snapshot.document(id, revision: revision), try sight.sees(document)
         else { throw HTTPFailure.missing }
         return document
     }
@@ -50,12 +54,15 @@ enum DocumentReading {
     enum Found {
         case document(Document)
         case missing(String)
+        /// One by which the document left what the user sees.
+        case removed(RemovedDocument)
     }
 
     /// The documents at the revisions that `revisions` name; with `latest`, the leaves that came of them.
     static func find(
-        _ id: String, _ revisions: [String], latest: Bool, _ snapshot: CollectionSnapshot
+        _ id: String, _ revisions: [String], latest: Bool, _ sight: Sight
     ) throws -> [Found] {
+        let snapshot = sight.snapshot
         var found: [Found] = []
         var seen: Set<RevisionID> = []
         for text in revisions {
@@ -68,7 +75,12 @@ enum DocumentReading {
                 leaves = try snapshot.leaves(of: id, descendingFrom: revision).map(\.id)
             }
             let documents = try leaves.compactMap { try snapshot.document(id, revision: $0) }
-            if documents.isEmpty { found.append(.missing(text)) }
+                .filter(sight.sees)
+            if documents.isEmpty {
+                found.append(
+                    try sight.saw(id, leaveBy: revision)
+                        ? .removed(RemovedDocument(id: id, revision: revision)) : .missing(text))
+            }
             for document in documents where seen.insert(document.revision).inserted {
                 found.append(.document(document))
             }
@@ -77,18 +89,19 @@ enum DocumentReading {
     }
 
     private static func openRevisions(
-        _ target: DatabaseContext, _ id: String, _ asked: String, _ snapshot: CollectionSnapshot
+        _ target: DatabaseContext, _ id: String, _ asked: String, _ sight: Sight
     ) throws -> HTTPResponse {
         let context = target.context
+        let snapshot = sight.snapshot
         let found: [Found]
         if asked == "all" {
-            found = try snapshot.openRevisions(of: id).map { .document($0) }
+            found = try snapshot.openRevisions(of: id).filter(sight.sees).map { .document($0) }
             if found.isEmpty { throw HTTPFailure.missing }
         } else {
             guard let list = try context.query.json("open_revs")?.root.array else {
                 throw HTTPFailure.badRequest("open_revs must be \"all\" or a JSON array of revisions")
             }
-            found = try find(id, list.compactMap(\.string), latest: context.query.flag("latest"), snapshot)
+            found = try find(id, list.compactMap(\.string), latest: context.query.flag("latest"), sight)
         }
         let known = try context.query.json("atts_since")?.root
         var text = try DocumentText(context.query)
@@ -98,6 +111,7 @@ enum DocumentReading {
             let rows: [JSON] = try found.map { entry in
                 switch entry {
                 case .missing(let revision): return ["missing": .string(revision)]
+                case .removed(let removed): return ["ok": .text(try removed.text(in: snapshot))]
                 case .document(let document):
                     var text = text
                     text.attachmentsSince = try DocumentText.newestKnown(known, of: document, in: snapshot)
@@ -111,6 +125,7 @@ enum DocumentReading {
         let parts: [MultipartBody.Part] = try found.map { entry in
             switch entry {
             case .missing(let revision): return MultipartDocument.missing(revision)
+            case .removed(let removed): return try removed.part(in: snapshot)
             case .document(let document):
                 var text = text
                 text.attachmentsFollow = true

@@ -53,9 +53,10 @@ enum DocumentRoutes {
         let context = target.context
         let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
         let collection = target.collection
-        guard let present = try collection.snapshot().getIncludingDeleted(id) else {
-            throw HTTPFailure.missing
-        }
+        let snapshot = try collection.snapshot()
+        guard let present = try snapshot.getIncludingDeleted(id),
+            try target.sight(of: snapshot).sees(present)
+        else { throw HTTPFailure.missing }
         if present.isDeleted { throw HTTPFailure.deleted }
         guard let base else { throw HTTPFailure.conflict }
         let tombstone = try IncomingDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
@@ -76,7 +77,8 @@ enum DocumentRoutes {
         }
         let query = try QueryParameters(parts.count > 1 ? parts[1] : "")
         let base = try RevisionID.base(query["rev"])
-        let source = try DocumentReading.document(id, context.query, try target.collection.snapshot())
+        let source = try DocumentReading.document(
+            id, context.query, try target.sight(of: try target.collection.snapshot()))
         let revision = try await DocumentSaving(target).saveAlone(
             IncomingDocument(copying: source), id: other, base: base)
         return saved(target, other, revision, status: 201)

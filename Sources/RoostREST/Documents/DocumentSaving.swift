@@ -14,6 +14,8 @@ struct DocumentSaving: Sendable {
     private let designs: [Document]
     private let security: [UInt8]
     private let router: Router
+    private let sync: SyncFunction?
+    private let isLimited: Bool
 
     init(_ target: DatabaseContext) throws {
         served = target.served
@@ -22,7 +24,9 @@ struct DocumentSaving: Sendable {
         router = target.context.router
         validations = router.hooks.validations.sorted { $0.key < $1.key }.map(\.value)
         designs = router.hooks.languages.isEmpty ? [] : try Self.validatingDesigns(served.collection)
-        security = designs.isEmpty ? [] : try served.securityText()
+        isLimited = target.isLimited
+        sync = served.name.isSystem ? nil : router.hooks.sync
+        security = designs.isEmpty && sync == nil ? [] : try served.securityText()
     }
 
     /// What must happen before the write: in `_users`, passwords are derived, which takes long; in `_replicator`, documents must
@@ -45,28 +49,34 @@ struct DocumentSaving: Sendable {
         _ document: IncomingDocument, id: String, base: RevisionID?, in batch: WriteBatch
     ) throws -> RevisionID {
         guard !document.namesUnknownRevision else { throw HTTPFailure.conflict }
-        try check(document, id, batch)
+        let routing = try check(document, id, batch)
         let saved = try batch.save(
             document.properties, reserved: try document.reserved(), id: id, in: served.collection,
             expecting: base.map { .revision($0) } ?? .absent)
+        try settle(id, saved.revision, routing, batch)
         return saved.revision
     }
 
     /// Saves a revision that was made elsewhere.
     func insert(_ document: IncomingDocument, id: String, in batch: WriteBatch) throws {
         let revision = try document.requireRevision()
-        try check(document, id, batch)
+        let routing = try check(document, id, batch)
         let history = document.history.isEmpty ? [revision] : document.history
-        _ = try batch.insert(
+        let isNew = try batch.insert(
             document.properties, reserved: try document.reserved(), id: id, history: history,
             in: served.collection)
+        if isNew { try settle(id, revision, routing, batch) }
     }
 
-    private func check(_ document: IncomingDocument, _ id: String, _ batch: WriteBatch) throws {
+    /// Asks all who may refuse a document; answers what the sync function decided on it.
+    private func check(_ document: IncomingDocument, _ id: String, _ batch: WriteBatch) throws -> Routing? {
         if id.hasPrefix("_design/"), !mayDesign {
             throw Security.refusal(user, "You are not a db or server admin.")
         }
-        guard !validations.isEmpty || !designs.isEmpty, !id.hasPrefix("_design/") else { return }
+        let isAsked = sync != nil || !validations.isEmpty || !designs.isEmpty
+        guard isAsked, !id.hasPrefix("_design/") else { return nil }
+        let access = sync == nil ? nil : try self.access(batch)
+        if isLimited { try requireSeen(id, access, batch) }
         let old = try batch.get(id, in: served.collection)
         for validation in validations {
             try validation(document.examined(id), old, user)
@@ -79,6 +89,49 @@ struct DocumentSaving: Sendable {
                 user: user.json(in: served.name.text).bytes, security: security)
             if let refusal = try language.validate(question, of: design) { throw refusal }
         }
+        return try decide(document, id, old, access)
+    }
+
+    // MARK: Channels
+
+    private func access(_ batch: WriteBatch) throws -> ChannelAccess {
+        try ChannelAccess(user) { try batch.annotation($0, in: served.collection) }
+    }
+
+    /// - Throws: 409 for a document of which the user does not see all that is in it: nobody learns more of it by editing it.
+    private func requireSeen(_ id: String, _ access: ChannelAccess?, _ batch: WriteBatch) throws {
+        let leaves = try batch.leaves(of: id, in: served.collection).filter { !$0.isDeleted }
+        let routed = try ledger(batch).document(id)
+        for leaf in leaves where access?.sees(routed.leaves[leaf.id.description]) != true {
+            throw HTTPFailure.conflict
+        }
+    }
+
+    private func decide(
+        _ document: IncomingDocument, _ id: String, _ old: Document?, _ access: ChannelAccess?
+    ) throws -> Routing? {
+        guard let sync, let access else { return nil }
+        let question = SyncQuestion(
+            document: document.examined(id), old: old, text: document.text(id), database: served.name.text,
+            security: security)
+        var decision = SyncDecision(
+            user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
+        try sync.decide(question, &decision)
+        return try decision.routing()
+    }
+
+    private func settle(_ id: String, _ revision: RevisionID, _ routing: Routing?, _ batch: WriteBatch) throws
+    {
+        guard let routing else { return }
+        do {
+            try ledger(batch).settle(id, revision, routing)
+        } catch {
+            throw UnsettledChannels(cause: error)
+        }
+    }
+
+    private func ledger(_ batch: WriteBatch) -> ChannelLedger {
+        ChannelLedger(batch: batch, collection: served.collection)
     }
 
     private static func validatingDesigns(_ collection: DocumentCollection) throws -> [Document] {
@@ -106,4 +159,9 @@ struct DocumentSaving: Sendable {
         try await served.database.write { batch in try insert(document, id: id, in: batch) }
         return try document.requireRevision()
     }
+}
+
+/// The channels' records could not follow a document. It fails the whole write, so that neither stays without the other.
+struct UnsettledChannels: Error {
+    let cause: any Error
 }

@@ -11,19 +11,21 @@ enum LocalRoutes {
         case "PUT", "POST": return try await save(target, name, try await context.uncheckedJSON().root)
         case "DELETE":
             let base = try base(context.query["rev"] ?? EntityTag.revision(context.headers["If-Match"]))
-            try await delete(target.served, name, base)
+            try await delete(target.served, try target.localName(name), base)
             return answer(context, name, 0, status: 200)
         case "COPY": throw HTTPFailure.notImplemented("COPY of a local document")
         default:
-            guard let document = try target.collection.local(name) else { throw HTTPFailure.missing }
-            return context.answer(.text(text(document)))
+            guard let document = try target.collection.local(try target.localName(name)) else {
+                throw HTTPFailure.missing
+            }
+            return context.answer(.text(text(document, name)))
         }
     }
 
-    /// A local document as JSON.
-    static func text(_ document: LocalDocument) -> [UInt8] {
+    /// A local document as JSON, under the name that it has for who asks.
+    static func text(_ document: LocalDocument, _ name: String) -> [UInt8] {
         var text =
-            (["_id": .string("_local/\(document.name)"), "_rev": .string("0-\(document.revision)")] as JSON)
+            (["_id": .string("_local/\(name)"), "_rev": .string("0-\(document.revision)")] as JSON)
             .bytes
         let properties = document.json()
         if properties.utf8.count > 2 {
@@ -37,7 +39,7 @@ enum LocalRoutes {
     static func save(
         _ target: DatabaseContext, _ name: String, _ value: FleeceValue
     ) async throws -> HTTPResponse {
-        let revision = try await save(target.served, name, value)
+        let revision = try await save(target.served, try target.localName(name), value)
         return answer(target.context, name, revision, status: revision == 0 ? 200 : 201)
     }
 

@@ -41,6 +41,15 @@ public struct Hooks: Sendable {
     /// Filters of `_changes`, by the name that clients give: `design/name`.
     public var filters: [String: Filter] = [:]
 
+    /// Asked about every document that is written from outside, in every database but those of the system (`_users`, …), after the
+    /// validations. Default: none.
+    ///
+    /// With one, who is no administrator of the server or the database reaches only what answers by channels: documents and their
+    /// attachments, `_all_docs`, `_bulk_get`, `_bulk_docs`, `_revs_diff`, `_changes`, local documents and `_session`. Everything else is
+    /// 403 for them. What they may not see is answered as what is not there. Documents that the function was not asked about, such as those that
+    /// the program itself saved, are for administrators only.
+    public var sync: SyncFunction?
+
     /// The languages in which design documents may have functions of their own. Default: none.
     public var languages: [any DesignLanguage] = []
 

@@ -4,6 +4,8 @@ import RoostWire
 /// The parameters of a request, read as what CouchDB takes them for. Those that nobody asks for are ignored.
 struct Query: Sendable {
     private(set) var parameters: QueryParameters
+    /// Flags that may not be set.
+    var refused: Set<String> = []
 
     init(_ parameters: QueryParameters) { self.parameters = parameters }
 
@@ -13,6 +15,8 @@ struct Query: Sendable {
     func flag(_ name: String, default value: Bool = false) throws -> Bool {
         switch parameters[name]?.lowercased() {
         case nil: value
+        case "true" where refused.contains(name):
+            throw HTTPFailure.forbidden("\(name) is for administrators of this database.")
         case "true": true
         case "false": false
         case let other?:

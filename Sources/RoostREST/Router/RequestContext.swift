@@ -10,7 +10,7 @@ struct RequestContext: Sendable {
     let method: String
     /// The parts of the path, decoded.
     let path: [String]
-    let query: Query
+    var query: Query
     let user: UserContext
 
     var headers: HTTPHeaders { request.headers }

@@ -7,6 +7,7 @@ enum Routes {
     static func respond(
         _ context: RequestContext, authenticatedBy handler: String?
     ) async throws -> HTTPResponse {
+        try LimitedRoutes.check(context)
         guard let first = context.path.first else { return try ServerRoutes.welcome(context) }
         if first == "_session" { return try await SessionRoutes.respond(context, handler) }
         if first.hasPrefix("_"), !["_users", "_replicator", "_global_changes"].contains(first) {
@@ -28,10 +29,14 @@ enum Routes {
             try target.security.requireMember(context.user)
         }
         var rest = Array(context.path.dropFirst())
-        guard let function = rest.first else { return try await DatabaseRoutes.respond(target) }
+        guard let function = rest.first else {
+            try await target.limit([])
+            return try await DatabaseRoutes.respond(target)
+        }
         if rest.count > 1, function == "_design" || function == "_local" {
             rest.replaceSubrange(0...1, with: ["\(function)/\(rest[1])"])
         }
+        try await target.limit(rest)
         if rest[0].hasPrefix("_local/") {
             guard rest.count == 1 else {
                 throw HTTPFailure.badRequest("_local documents do not accept attachments.")
@@ -83,9 +88,11 @@ enum Routes {
 
 /// A request to a database, and what the user may do there.
 struct DatabaseContext: Sendable {
-    let context: RequestContext
+    var context: RequestContext
     let served: ServedDatabase
     var security: Security
+    /// Whether the user sees no more than what stands in their channels.
+    var isLimited = false
 
     var collection: DocumentCollection { served.collection }
     var query: Query { context.query }

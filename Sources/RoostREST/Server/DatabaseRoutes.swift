@@ -48,6 +48,13 @@ enum DatabaseRoutes {
     static func respond(_ target: DatabaseContext) async throws -> HTTPResponse {
         try target.context.allow("GET", "PUT", "POST", "DELETE")
         if target.context.method == "POST" { return try await DocumentRoutes.post(target) }
+        if target.isLimited {
+            // What replicators look at, and nothing that documents change.
+            return target.context.answer([
+                "db_name": .string(target.served.name.text),
+                "instance_start_time": .string(target.served.instanceStartTime),
+            ])
+        }
         return target.context.answer(try information(target.served, target.context.router))
     }
 

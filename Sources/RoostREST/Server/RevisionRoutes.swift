@@ -21,7 +21,9 @@ enum RevisionRoutes {
         var rows: [(String, JSON)] = []
         let asked = try await revisions(target)
         let offered = try asked.map { ($0.id, try RevisionID.named($0.texts)) }
-        for ((id, texts), found) in zip(asked, try snapshot.missingRevisions(from: offered)) {
+        let sight = try target.sight(of: snapshot)
+        for ((id, texts), known) in zip(asked, try snapshot.missingRevisions(from: offered)) {
+            let found = try sight.difference(id, offered: texts, known)
             let unknown = try texts.filter { try RevisionID.possible($0) == nil }
             let all = found.missing.map(\.description) + unknown
             guard !all.isEmpty else { continue }
@@ -59,7 +61,11 @@ enum RevisionRoutes {
         for (id, texts) in try await revisions(target) { asked.append((id, try RevisionID.named(texts))) }
         let purging = asked
         let purged = try await target.served.database.write { batch in
-            try purging.map { ($0.0, try batch.purge($0.0, revisions: $0.1, in: collection)) }
+            try purging.map { id, revisions in
+                let gone = try batch.purge(id, revisions: revisions, in: collection)
+                try ChannelLedger(batch: batch, collection: collection).settlePurge(id)
+                return (id, gone)
+            }
         }
         return target.context.answer(
             201,

@@ -1,0 +1,90 @@
+import Roost
+
+/// What somebody who is no administrator has access to, and had.
+struct ChannelAccess: Sendable {
+    private let user: Principal
+    /// The roles' own records.
+    private let roles: [String: Principal]
+    /// Roles of somebody without a name, of whom nothing is remembered.
+    private let namelessRoles: Set<String>
+    /// When the access was changed last, on the ``AccessClock``.
+    let time: UInt64
+    /// The channels now.
+    let channels: Set<String>
+
+    /// - Parameter read: Reads an entry of the collection.
+    init(_ context: UserContext, _ read: ([UInt8]) throws -> [UInt8]?) throws {
+        let user =
+            try context.name.flatMap { try Principal(record: read(ChannelKey.user($0))) } ?? Principal()
+        let nameless = context.name == nil ? Self.accountRoles(context) : []
+        var roles: [String: Principal] = [:]
+        for role in Set(user.roles.keys).union(nameless) {
+            roles[role] = try Principal(record: read(ChannelKey.role(role)))
+        }
+        let lists = [user.channels, user.roles] + roles.values.map(\.channels)
+        self.user = user
+        self.roles = roles
+        namelessRoles = nameless
+        time = lists.flatMap(\.values).compactMap(\.moments.last?.time).max() ?? 0
+        channels = Self.channels(user, roles, nameless) { $0.isHeld }
+    }
+
+    /// The roles of an account that count here.
+    static func accountRoles(_ context: UserContext) -> Set<String> {
+        Set(context.roles.filter { !$0.hasPrefix("_") })
+    }
+
+    /// The roles now.
+    var roleNames: Set<String> { namelessRoles.union(user.roles.filter(\.value.isHeld).keys) }
+
+    /// The channels that were held at a time.
+    func channels(at time: UInt64) -> Set<String> {
+        Self.channels(user, roles, namelessRoles) { $0.isHeld(at: time) }
+    }
+
+    /// The channels that were held at a sequence of the documents.
+    func channels(atSequence sequence: UInt64) -> Set<String> {
+        Self.channels(user, roles, namelessRoles) { $0.isHeld(atSequence: sequence) }
+    }
+
+    /// The channels that were gained or lost after a time, by whatever way.
+    func channels(changedSince time: UInt64) -> Set<String> {
+        func isLater(_ holding: Principal.Holding?) -> Bool {
+            holding?.moments.last.map { $0.time > time } == true
+        }
+        var channels = Set(user.channels.filter { isLater($0.value) }.keys)
+        for (role, principal) in roles {
+            let isAllNew = isLater(user.roles[role])
+            channels.formUnion(principal.channels.filter { isAllNew || isLater($0.value) }.keys)
+        }
+        return channels
+    }
+
+    /// Whether a channel was held at one of some sequences of the documents.
+    func held(_ channel: String, within period: Range<UInt64>) -> Bool {
+        let holdings = [user.channels[channel]] + roles.flatMap { [user.roles[$0], $1.channels[channel]] }
+        let moments = holdings.compactMap { $0?.moments }.joined().map(\.sequence)
+        return ([period.lowerBound] + moments.filter(period.contains)).contains {
+            channels(atSequence: $0).contains(channel)
+        }
+    }
+
+    private static func channels(
+        _ user: Principal, _ roles: [String: Principal], _ nameless: Set<String>,
+        _ isHeld: (Principal.Holding) -> Bool
+    ) -> Set<String> {
+        var channels: Set<String> = [SyncDecision.publicChannel]
+        channels.formUnion(user.channels.filter { isHeld($0.value) }.keys)
+        for (role, principal) in roles where nameless.contains(role) || user.roles[role].map(isHeld) == true {
+            channels.formUnion(principal.channels.filter { isHeld($0.value) }.keys)
+        }
+        return channels
+    }
+
+    /// Whether a document is seen that stands in these channels.
+    func sees(_ routing: Routing?) -> Bool {
+        guard let routing else { return false }
+        return channels.contains(SyncDecision.allChannels)
+            || routing.channels.contains(where: channels.contains)
+    }
+}

@@ -1,0 +1,157 @@
+import Roost
+
+/// The changes that a user sees, a page at a time: those of their channels, what came with a channel that they gained, and what went
+/// with one that they lost. A page costs what the channels hold, not what the database does.
+struct ChannelFeed: Sendable {
+    /// What happened to a document, as the user sees it.
+    enum Event: Sendable {
+        /// It is there, or is a tombstone.
+        case changed(Document)
+        /// It left the user's channels by this revision.
+        case removed(RevisionID)
+        /// The user lost the channels that it is in.
+        case revoked
+    }
+
+    struct Row: Sendable {
+        let id: String
+        let event: Event
+        /// The channels that it left.
+        let channels: [String]
+        /// The place after it.
+        let token: ChannelToken
+    }
+
+    private let user: UserContext
+    /// The place that was come to.
+    private var token: ChannelToken
+    /// Whether nothing followed when it was looked last.
+    private(set) var isAtEnd = false
+    /// How many entries were looked at.
+    private(set) var looked: UInt64 = 0
+
+    init(_ user: UserContext, since token: ChannelToken) {
+        self.user = user
+        self.token = token
+    }
+
+    /// The place after everything that there is.
+    static func end(_ user: UserContext, _ snapshot: CollectionSnapshot) throws -> ChannelToken {
+        let access = try ChannelAccess(user) { try snapshot.annotation($0) }
+        return ChannelToken(sequence: snapshot.lastSequence, time: access.time)
+    }
+
+    /// The next rows.
+    mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> [Row] {
+        let access = try ChannelAccess(user) { try snapshot.annotation($0) }
+        let sight = Sight(access: access, snapshot: snapshot)
+        // Nothing was told yet, or of what is not here any more.
+        if token.sequence == 0 || token.sequence > snapshot.lastSequence {
+            token = ChannelToken(time: access.time)
+        }
+        isAtEnd = false
+        if token.time != access.time {
+            let rows = try catchUp(sight, access, limit)
+            if token.time != access.time || rows.count == limit { return rows }
+            return try rows + news(sight, access, limit - rows.count)
+        }
+        return try news(sight, access, limit)
+    }
+
+    // MARK: Gained and lost channels
+
+    private mutating func catchUp(_ sight: Sight, _ access: ChannelAccess, _ limit: Int) throws -> [Row] {
+        if token.target != access.time {
+            token.target = access.time
+            token.place = 0
+        }
+        let gained = access.channels.subtracting(access.channels(at: token.time))
+        // All that came or went since: also of what was gained and lost, or lost and gained, something may have been told before or
+        // have left meanwhile.
+        let lost = access.channels(changedSince: token.time)
+        let groups = try Self.groups(gained.union(lost), after: token.place, limit, sight.snapshot)
+        var rows: [Row] = []
+        for group in groups {
+            looked += 1
+            token.place = group.sequence
+            let (told, since) = (token, token.sequence)
+            // What came later is told with the news.
+            let hasCome = group.sequence <= since && group.entries.contains { gained.contains($0.channel) }
+            let gone = group.entries.filter { channel, entry in
+                lost.contains(channel) && (entry.left == nil || group.sequence > since)
+                    && entry.stays.periods.contains { access.held(channel, within: $0) }
+            }
+            if let document = try Self.seen(group.id, sight) {
+                guard hasCome else { continue }
+                rows.append(Row(id: group.id, event: .changed(document), channels: [], token: told))
+            } else if !gone.isEmpty {
+                rows.append(
+                    Row(id: group.id, event: .revoked, channels: gone.map(\.channel).sorted(), token: told))
+            }
+        }
+        if groups.count < limit {
+            token.time = access.time
+            token.target = 0
+            token.place = 0
+        }
+        return rows
+    }
+
+    // MARK: News
+
+    private mutating func news(_ sight: Sight, _ access: ChannelAccess, _ limit: Int) throws -> [Row] {
+        let groups = try Self.groups(access.channels, after: token.sequence, limit, sight.snapshot)
+        var rows: [Row] = []
+        for group in groups {
+            looked += 1
+            token.sequence = group.sequence
+            // Who had not the channel when it left did not see it there.
+            let held = access.channels(atSequence: group.sequence - 1)
+            let left = group.entries.filter { $0.entry.left != nil && held.contains($0.channel) }
+            if let document = try Self.seen(group.id, sight) {
+                rows.append(Row(id: group.id, event: .changed(document), channels: [], token: token))
+            } else if let revision = left.first?.entry.left.flatMap({ RevisionID($0) }) {
+                rows.append(
+                    Row(
+                        id: group.id, event: .removed(revision), channels: left.map(\.channel).sorted(),
+                        token: token))
+            }
+        }
+        isAtEnd = groups.count < limit
+        return rows
+    }
+
+    // MARK: Entries
+
+    /// The entries of one document in several channels.
+    private struct Group {
+        let id: String
+        let sequence: UInt64
+        var entries: [(channel: String, entry: ChannelEntry)]
+    }
+
+    /// The next entries of some channels, in the order of their sequences.
+    private static func groups(
+        _ channels: Set<String>, after sequence: UInt64, _ limit: Int, _ snapshot: CollectionSnapshot
+    ) throws -> [Group] {
+        var groups: [UInt64: Group] = [:]
+        for channel in channels {
+            let records = try snapshot.annotations(
+                under: ChannelKey.channel(channel), after: ChannelKey.sequence(sequence), limit: limit)
+            for record in records {
+                guard let entry = try ChannelEntry(record: record) else { continue }
+                groups[entry.sequence, default: Group(id: entry.id, sequence: entry.sequence, entries: [])]
+                    .entries.append((channel, entry))
+            }
+        }
+        return Array(groups.values.sorted { $0.sequence < $1.sequence }.prefix(limit))
+    }
+
+    /// The document, where its winner is seen.
+    private static func seen(_ id: String, _ sight: Sight) throws -> Document? {
+        guard let document = try sight.snapshot.getIncludingDeleted(id), try sight.sees(document) else {
+            return nil
+        }
+        return document
+    }
+}

@@ -1,0 +1,143 @@
+import Roost
+
+/// Keeps the channels' records in the write that changes a document, so that they are what the documents are after a crash, too.
+struct ChannelLedger {
+    let batch: WriteBatch
+    let collection: DocumentCollection
+
+    /// The most channels that are remembered of a document which has left them.
+    private static let mostLeft = 100
+
+    // MARK: Documents
+
+    func document(_ id: String) throws -> RoutedDocument {
+        try RoutedDocument(record: batch.annotation(ChannelKey.document(id), in: collection))
+            ?? RoutedDocument()
+    }
+
+    /// Takes over what was decided on a revision that has just been stored, and brings channels and grants in line with the revision
+    /// that wins now.
+    func settle(_ id: String, _ revision: RevisionID, _ routing: Routing) throws {
+        var record = try document(id)
+        let old = record.routing
+        record.leaves[revision.description] = routing
+        try settle(id, &record, old)
+    }
+
+    /// Brings channels and grants in line with what is left of a document after a purge.
+    func settlePurge(_ id: String) throws {
+        guard try batch.annotation(ChannelKey.document(id), in: collection) != nil else { return }
+        var record = try document(id)
+        let old = record.routing
+        try settle(id, &record, old)
+    }
+
+    private func settle(_ id: String, _ record: inout RoutedDocument, _ old: Routing) throws {
+        guard let winner = try batch.getIncludingDeleted(id, in: collection) else {
+            try grant(id, old, Routing(), at: try collection.snapshot().lastSequence)
+            for (channel, place) in record.places {
+                try batch.annotate(ChannelKey.entry(channel, place.sequence), with: nil, in: collection)
+            }
+            return try batch.annotate(ChannelKey.document(id), with: nil, in: collection)
+        }
+        let leaves = Set(try batch.leaves(of: id, in: collection).map(\.id.description))
+        record.leaves = record.leaves.filter { leaves.contains($0.key) }
+        record.winner = winner.revision.description
+        try grant(id, old, record.routing, at: winner.sequence)
+        try place(id, winner, &record)
+        try batch.annotate(ChannelKey.document(id), with: record.record, in: collection)
+    }
+
+    /// Moves the document's entries in the channels to its sequence.
+    private func place(_ id: String, _ winner: Document, _ record: inout RoutedDocument) throws {
+        var channels = Set(record.routing.channels)
+        if !winner.isDeleted, record.leaves[winner.revision.description] != nil {
+            channels.insert(SyncDecision.allChannels)
+        }
+        for (channel, place) in record.places where place.left == nil || channels.contains(channel) {
+            try batch.annotate(ChannelKey.entry(channel, place.sequence), with: nil, in: collection)
+        }
+        for channel in channels {
+            var place = record.places[channel] ?? .init(sequence: 0, stays: [], left: nil)
+            place.move(to: winner.sequence, leavingBy: nil)
+            record.places[channel] = place
+            try write(id, channel, record)
+        }
+        for (channel, place) in record.places where place.left == nil && !channels.contains(channel) {
+            var place = place
+            place.move(to: winner.sequence, leavingBy: winner.revision.description)
+            record.places[channel] = place
+            try write(id, channel, record)
+        }
+        let left = record.places.filter { $0.value.left != nil }.sorted {
+            $0.value.sequence < $1.value.sequence
+        }
+        for (channel, place) in left.dropLast(Self.mostLeft) {
+            record.places[channel] = nil
+            try batch.annotate(ChannelKey.entry(channel, place.sequence), with: nil, in: collection)
+        }
+    }
+
+    private func write(_ id: String, _ channel: String, _ record: RoutedDocument) throws {
+        guard let place = record.places[channel] else { return }
+        let entry = ChannelEntry(
+            id: id, sequence: place.sequence, stays: place.stays, left: place.left)
+        try batch.annotate(
+            ChannelKey.entry(channel, place.sequence), with: entry.record, in: collection)
+    }
+
+    // MARK: Grants
+
+    private func principal(_ key: [UInt8]) throws -> Principal {
+        try Principal(record: batch.annotation(key, in: collection)) ?? Principal()
+    }
+
+    /// Replaces what a document grants.
+    private func grant(
+        _ source: String, _ old: Routing, _ new: Routing, at sequence: UInt64
+    ) throws {
+        guard old.access != new.access || old.roles != new.roles else { return }
+        let moment = try nextMoment(sequence)
+        let names = Set(old.access.keys).union(new.access.keys).union(old.roles.keys).union(new.roles.keys)
+        for name in names {
+            let key = ChannelKey.principal(name)
+            var principal = try principal(key)
+            Self.replace(&principal.channels, source, old.access[name], new.access[name], moment)
+            Self.replace(&principal.roles, source, old.roles[name], new.roles[name], moment)
+            try batch.annotate(key, with: principal.record, in: collection)
+        }
+    }
+
+    /// Takes over the roles of a user's account.
+    func noteAccount(_ name: String, roles: Set<String>) throws {
+        let key = ChannelKey.user(name)
+        var principal = try principal(key)
+        // Nobody else writes meanwhile.
+        let moment = try nextMoment(try collection.snapshot().lastSequence)
+        Self.replace(&principal.roles, "", Array(principal.accountRoles), Array(roles), moment)
+        try batch.annotate(key, with: principal.record, in: collection)
+    }
+
+    private static func replace(
+        _ holdings: inout [String: Principal.Holding], _ source: String, _ old: [String]?, _ new: [String]?,
+        _ moment: Principal.Moment
+    ) {
+        let (old, new) = (Set(old ?? []), Set(new ?? []))
+        for name in old.symmetricDifference(new) {
+            holdings[name, default: .init()].set(source, new.contains(name), at: moment)
+        }
+    }
+
+    private func nextMoment(_ sequence: UInt64) throws -> Principal.Moment {
+        var clock =
+            try AccessClock(record: batch.annotation(ChannelKey.clock, in: collection)) ?? AccessClock()
+        clock.time += 1
+        try batch.annotate(ChannelKey.clock, with: clock.record, in: collection)
+        return Principal.Moment(time: clock.time, sequence: sequence)
+    }
+}
+
+extension Principal {
+    /// The roles that the user's account had when it was looked at last.
+    var accountRoles: Set<String> { Set(roles.filter { $0.value.grants.contains("") }.keys) }
+}

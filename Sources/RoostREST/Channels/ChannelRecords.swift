@@ -1,0 +1,155 @@
+import Fleece
+import Roost
+
+/// What is kept of channels beside the documents: where each document stands, who has which channels, and the channels' documents in
+/// the order of their sequences.
+///
+///     d id                          a ``RoutedDocument``
+///     u name                        a ``Principal``: a user
+///     r name                        a ``Principal``: a role
+///     i length channel sequence     a ``ChannelEntry``: the length is one byte, the sequence eight, big-endian
+///     n                             a ``AccessClock``
+enum ChannelKey {
+    static func document(_ id: String) -> [UInt8] { [UInt8(ascii: "d")] + id.utf8 }
+
+    static func user(_ name: String) -> [UInt8] { [UInt8(ascii: "u")] + name.utf8 }
+
+    static func role(_ name: String) -> [UInt8] { [UInt8(ascii: "r")] + name.utf8 }
+
+    /// Of whom a sync function names: a user, or `role:NAME`.
+    static func principal(_ name: String) -> [UInt8] {
+        let prefix = SyncDecision.rolePrefix
+        return name.hasPrefix(prefix) ? role(String(name.dropFirst(prefix.count))) : user(name)
+    }
+
+    static func channel(_ name: String) -> [UInt8] {
+        [UInt8(ascii: "i"), UInt8(truncatingIfNeeded: name.utf8.count)] + name.utf8
+    }
+
+    static func sequence(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) }
+    }
+
+    static func entry(_ channel: String, _ number: UInt64) -> [UInt8] {
+        Self.channel(channel) + sequence(number)
+    }
+
+    static let clock = [UInt8(ascii: "n")]
+}
+
+/// How often access was changed: what grants are dated by.
+struct AccessClock: Codable {
+    var time: UInt64 = 0
+}
+
+/// Where a document stands.
+struct RoutedDocument: Codable, Sendable {
+    /// Where it stands, or stood, in a channel.
+    struct Place: Codable, Sendable {
+        /// The sequence of its entry in the channel.
+        var sequence: UInt64
+        /// The sequences at which it came and left, in turns.
+        var stays: [UInt64]
+        /// The revision by which it left; `nil` while it is there.
+        var left: String?
+
+        /// So many are told apart; of more, the earliest are taken for one.
+        private static let mostStays = 32
+
+        /// It comes or leaves, or does not move.
+        mutating func move(to sequence: UInt64, leavingBy revision: String?) {
+            self.sequence = sequence
+            if (left == nil) != (revision == nil) || stays.isEmpty { stays.append(sequence) }
+            if stays.count > Self.mostStays { stays.removeSubrange(1...2) }
+            left = revision
+        }
+    }
+
+    /// What the sync function decided on its leaves, by revision. One that was not asked about is none.
+    var leaves: [String: Routing] = [:]
+    /// The revision whose routing holds; `nil` for none.
+    var winner: String?
+    var places: [String: Place] = [:]
+
+    /// The routing that holds.
+    var routing: Routing { winner.flatMap { leaves[$0] } ?? Routing() }
+}
+
+/// A document in a channel, or one that left it.
+struct ChannelEntry: Codable, Sendable {
+    let id: String
+    let sequence: UInt64
+    /// The sequences at which it came and left, in turns.
+    let stays: [UInt64]
+    /// The revision by which it left; `nil` while it is there.
+    let left: String?
+}
+
+/// What a user, or a role, has, and had.
+struct Principal: Codable, Equatable, Sendable {
+    /// When something is gained or lost.
+    struct Moment: Codable, Equatable, Sendable {
+        /// On the ``AccessClock``.
+        let time: UInt64
+        /// The documents' sequence from which on it counts.
+        let sequence: UInt64
+    }
+
+    /// From when to when something was held, and by whose grant.
+    struct Holding: Codable, Equatable, Sendable {
+        /// The documents that give it; the empty name is the account.
+        var grants: [String] = []
+        /// When it was gained and lost, in turns.
+        var moments: [Moment] = []
+
+        /// So many are remembered.
+        private static let mostMoments = 32
+
+        var isHeld: Bool { moments.count % 2 == 1 }
+
+        func isHeld(at time: UInt64) -> Bool { moments.count(where: { $0.time <= time }) % 2 == 1 }
+
+        func isHeld(atSequence sequence: UInt64) -> Bool {
+            moments.count(where: { $0.sequence <= sequence }) % 2 == 1
+        }
+
+        /// It is granted, or not any more, by `source`.
+        mutating func set(_ source: String, _ isGranted: Bool, at moment: Moment) {
+            grants.removeAll { $0.utf8.elementsEqual(source.utf8) }
+            if isGranted { grants.append(source) }
+            if isHeld == grants.isEmpty {
+                // What an account loses it had at the sequence before; and sequences don't fall.
+                let sequence = isHeld && source.isEmpty ? moment.sequence + 1 : moment.sequence
+                moments.append(
+                    Moment(time: moment.time, sequence: max(sequence, moments.last?.sequence ?? 0)))
+            }
+            if moments.count > Self.mostMoments { moments.removeFirst(2) }
+        }
+    }
+
+    var channels: [String: Holding] = [:]
+    /// Of users.
+    var roles: [String: Holding] = [:]
+}
+
+extension [UInt64] {
+    /// Of sequences at which something came and left, in turns: from which to before which it was there.
+    var periods: [Range<UInt64>] {
+        stride(from: 0, to: count, by: 2).map {
+            self[$0]..<Swift.max(self[$0], $0 + 1 < count ? self[$0 + 1] : .max)
+        }
+    }
+}
+
+extension Decodable {
+    /// Reads a record.
+    init?(record bytes: [UInt8]?) throws {
+        guard let bytes else { return nil }
+        self = try FleeceDecoder().decode(Self.self, from: try FleeceDocument(validating: bytes).root)
+    }
+}
+
+extension Encodable {
+    /// The stored form of a record.
+    var record: [UInt8] { get throws { try FleeceEncoder().encode(self) } }
+}

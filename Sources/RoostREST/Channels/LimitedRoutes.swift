@@ -1,0 +1,94 @@
+import Roost
+import RoostWire
+
+/// What those may ask for who see no more than their channels' documents, where there is a sync function: only what is in these tables,
+/// whose answers are made for it. Everything else is 403 for them.
+enum LimitedRoutes {
+    /// Of the server.
+    private static let ofServer: Set<String> = ["_session", "_up", "_utils", "_uuids", "_users"]
+    /// Of a database, with the methods.
+    private static let functions: [String: Set<String>] = [
+        "_all_docs": ["GET", "POST"], "_bulk_docs": ["POST"], "_bulk_get": ["POST"],
+        "_changes": ["GET", "POST"], "_ensure_full_commit": ["POST"], "_missing_revs": ["POST"],
+        "_revs_diff": ["POST"],
+    ]
+    private static let ofDocument: Set<String> = ["GET", "PUT", "POST", "DELETE", "COPY"]
+    private static let ofAttachment: Set<String> = ["GET", "PUT", "DELETE"]
+    /// What would tell of revisions and changes that are not seen.
+    static let refusedFlags: Set<String> = [
+        "conflicts", "deleted_conflicts", "local_seq", "meta", "revs_info", "update_seq",
+    ]
+
+    static let refusal = HTTPFailure.forbidden("This is for administrators of the database.")
+
+    /// - Throws: 403 for what concerns no database and is not for everybody.
+    static func check(_ context: RequestContext) throws {
+        guard context.router.hooks.sync != nil, !context.user.isAdmin, let first = context.path.first,
+            first.hasPrefix("_"), !ofServer.contains(first)
+        else { return }
+        throw Security.refusal(context.user, "You are not a server admin.")
+    }
+
+    /// - Parameter path: What follows the database's name, with `_design/…` and `_local/…` as one.
+    /// - Throws: 403.
+    static func check(_ method: String, _ path: [String]) throws {
+        let isAllowed =
+            switch path.first {
+            case nil: method == "GET" || method == "POST"
+            case let name? where name.hasPrefix("_local/"):
+                path.count == 1 && ["GET", "PUT", "POST", "DELETE"].contains(method)
+            case let name? where name.hasPrefix("_"):
+                path.count == 1 && functions[name]?.contains(method) == true
+            case .some: (path.count == 1 ? ofDocument : ofAttachment).contains(method)
+            }
+        guard isAllowed else { throw refusal }
+    }
+
+    /// - Throws: 403 for changes that would be chosen by what is not for the user to see, and for an order that has no places.
+    static func checkChanges(_ query: Query) throws {
+        guard [nil, "", "_doc_ids"].contains(query["filter"]), try !query.flag("descending") else {
+            throw refusal
+        }
+    }
+}
+
+extension DatabaseContext {
+    /// Lets who is no administrator reach only what answers by channels, where there is a sync function.
+    ///
+    /// - Parameter path: See ``LimitedRoutes/check(_:_:)``.
+    mutating func limit(_ path: [String]) async throws {
+        guard context.router.hooks.sync != nil, !served.name.isSystem, !security.isAdmin(user) else { return }
+        try LimitedRoutes.check(context.method, path)
+        isLimited = true
+        context.query.refused = LimitedRoutes.refusedFlags
+        try await noteAccount()
+    }
+
+    /// Keeps which roles the user's account has, so that it can be told later what came and went with them.
+    private func noteAccount() async throws {
+        guard let name = user.name else { return }
+        let roles = ChannelAccess.accountRoles(user)
+        let known = try Principal(record: collection.snapshot().annotation(ChannelKey.user(name)))
+        guard (known ?? Principal()).accountRoles != roles else { return }
+        let collection = collection
+        try await served.database.write { batch in
+            try ChannelLedger(batch: batch, collection: collection).noteAccount(name, roles: roles)
+        }
+    }
+
+    /// What the user sees of a moment.
+    func sight(of snapshot: CollectionSnapshot) throws -> Sight {
+        Sight(
+            access: isLimited ? try ChannelAccess(user, { try snapshot.annotation($0) }) : nil,
+            snapshot: snapshot)
+    }
+
+    /// The name under which a local document is kept: those of who sees no more than their channels are their own.
+    ///
+    /// - Throws: 401 for somebody without a name.
+    func localName(_ name: String) throws -> String {
+        guard isLimited else { return name }
+        guard let user = user.name else { throw Security.refusal(user, "") }
+        return "channels/\(PercentEncoding.encode(user))/\(name)"
+    }
+}

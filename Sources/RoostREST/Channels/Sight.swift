@@ -1,0 +1,43 @@
+import Roost
+
+/// What somebody sees of a moment of a database: everything, or what stands in their channels. What is not seen is answered as what is
+/// not there.
+struct Sight: Sendable {
+    /// Everything is seen where it is `nil`.
+    let access: ChannelAccess?
+    let snapshot: CollectionSnapshot
+
+    /// Whether a leaf of a document is seen. Of a document that somebody does not see whole, earlier revisions never are.
+    func sees(_ id: String, _ revision: RevisionID) throws -> Bool {
+        guard let access else { return true }
+        return access.sees(try routed(id)?.leaves[revision.description])
+    }
+
+    func sees(_ document: Document) throws -> Bool { try sees(document.id, document.revision) }
+
+    /// Whether a revision is the one by which a document left a channel, which those are told who saw it there.
+    func saw(_ id: String, leaveBy revision: RevisionID) throws -> Bool {
+        guard let access else { return false }
+        return try routed(id)?.places.contains { channel, place in
+            place.left == revision.description
+                && place.stays.periods.contains { access.held(channel, within: $0) }
+        } == true
+    }
+
+    func routed(_ id: String) throws -> RoutedDocument? {
+        try RoutedDocument(record: snapshot.annotation(ChannelKey.document(id)))
+    }
+
+    /// Which of the revisions that a replicator offers are missing, and what they may be edits of, as far as it is seen.
+    func difference(
+        _ id: String, offered texts: [String], _ known: MissingRevisions
+    ) throws -> (missing: [RevisionID], possibleAncestors: [RevisionID]) {
+        guard access != nil else { return (known.missing, known.possibleAncestors) }
+        var seen: Set<RevisionID> = []
+        for leaf in try snapshot.leaves(of: id) where try sees(id, leaf.id) {
+            seen.formUnion(try snapshot.history(of: id, revision: leaf.id))
+        }
+        let missing = try RevisionID.named(texts).filter { try !seen.contains($0) && !saw(id, leaveBy: $0) }
+        return (missing, try known.possibleAncestors.filter { try sees(id, $0) })
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+
+/// What a sync function decides on one document, and what it can ask about who writes it.
+///
+/// The names of channels, users and roles have 1 to 200 bytes, in Unicode's normal form C; in the place of a user stands `role:NAME` for all who have a role.
+/// A document may stand in 1,000 channels and give 10,000 grants.
+public struct SyncDecision: Sendable {
+    /// Who writes.
+    public let user: UserContext
+    /// The channels that the user has access to now.
+    public let userChannels: Set<String>
+    /// The roles that the user has now: those of the account, and those that documents gave.
+    public let userRoles: Set<String>
+
+    /// The channels of the document.
+    public private(set) var channels: Set<String> = []
+    /// The channels that the document gives access to, by user or `role:NAME`.
+    public private(set) var access: [String: Set<String>] = [:]
+    /// The roles that the document gives, by user.
+    public private(set) var roles: [String: Set<String>] = [:]
+
+    static let allChannels = "*"
+    static let publicChannel = "!"
+    static let rolePrefix = "role:"
+    private static let longestName = 200
+    private static let mostChannels = 1_000
+    private static let mostGrants = 10_000
+
+    /// Whether the user is an administrator of the server or the database, of whom nothing is required.
+    public let isAdmin: Bool
+
+    init(user: UserContext, isAdmin: Bool, channels: Set<String>, roles: Set<String>) {
+        self.user = user
+        self.isAdmin = isAdmin
+        userChannels = channels
+        userRoles = roles
+    }
+
+    // MARK: Deciding
+
+    /// Puts the document in channels. In `!` everybody sees it.
+    public mutating func channel(_ names: String...) { channel(names) }
+
+    /// Puts the document in channels.
+    public mutating func channel(_ names: some Sequence<String>) { channels.formUnion(names) }
+
+    /// Gives users, or `role:NAME`, access to channels for as long as the document says so. `*` stands for all documents.
+    public mutating func access(_ users: some Sequence<String>, _ channels: some Sequence<String>) {
+        for user in users { access[user, default: []].formUnion(channels) }
+    }
+
+    /// Gives a user, or `role:NAME`, access to a channel for as long as the document says so.
+    public mutating func access(_ user: String, _ channel: String) { access([user], [channel]) }
+
+    /// Gives users roles for as long as the document says so. They may be written `role:NAME`.
+    public mutating func role(_ users: some Sequence<String>, _ roles: some Sequence<String>) {
+        let names = roles.map(Self.roleName)
+        for user in users { self.roles[user, default: []].formUnion(names) }
+    }
+
+    /// Gives a user a role for as long as the document says so.
+    public mutating func role(_ user: String, _ role: String) { self.role([user], [role]) }
+
+    // MARK: Requiring
+
+    /// - Throws: `forbidden` unless the user is one of these, or an administrator.
+    public func requireUser(_ names: some Sequence<String>) throws {
+        // By its bytes: accounts of names that look the same are different ones.
+        let name = user.name.map { Array($0.utf8) }
+        guard isAdmin || names.contains(where: { Array($0.utf8) == name }) else {
+            throw ValidationFailure.forbidden("wrong user")
+        }
+    }
+
+    /// - Throws: `forbidden` unless the user is this one, or an administrator.
+    public func requireUser(_ name: String) throws { try requireUser([name]) }
+
+    /// - Throws: `forbidden` unless the user has one of these roles, or is an administrator.
+    public func requireRole(_ roles: some Sequence<String>) throws {
+        guard isAdmin || roles.contains(where: { userRoles.contains(Self.roleName($0)) }) else {
+            throw ValidationFailure.forbidden("missing role")
+        }
+    }
+
+    /// - Throws: `forbidden` unless the user has this role, or is an administrator.
+    public func requireRole(_ role: String) throws { try requireRole([role]) }
+
+    /// - Throws: `forbidden` unless the user has access to one of these channels, or is an administrator.
+    public func requireAccess(_ channels: some Sequence<String>) throws {
+        let all = userChannels.contains(Self.allChannels)
+        guard isAdmin || channels.contains(where: { all || userChannels.contains($0) }) else {
+            throw ValidationFailure.forbidden("missing channel access")
+        }
+    }
+
+    /// - Throws: `forbidden` unless the user has access to this channel, or is an administrator.
+    public func requireAccess(_ channel: String) throws { try requireAccess([channel]) }
+
+    private static func roleName(_ text: String) -> String {
+        text.hasPrefix(rolePrefix) ? String(text.dropFirst(rolePrefix.count)) : text
+    }
+
+    // MARK: What came of it
+
+    /// What is kept of the decision.
+    ///
+    /// - Throws: 500 for a name that can be none, and for more than there may be.
+    func routing() throws -> Routing {
+        let grants = access.values.reduce(0) { $0 + $1.count } + roles.values.reduce(0) { $0 + $1.count }
+        guard channels.count <= Self.mostChannels, grants <= Self.mostGrants else {
+            throw Self.broken(
+                "\(channels.count) channels and \(grants) grants; \(Self.mostChannels) and \(Self.mostGrants) are the most"
+            )
+        }
+        let names = [
+            Array(channels), Array(access.keys), access.values.flatMap { $0 }, Array(roles.keys),
+            roles.values.flatMap { $0 },
+        ].joined()
+        for name in names where !(1...Self.longestName).contains(name.utf8.count) {
+            throw Self.broken("a name of \(name.utf8.count) bytes; 1 to \(Self.longestName) may be")
+        }
+        // Of names that look the same there is one.
+        for name in names where !name.utf8.elementsEqual(name.precomposedStringWithCanonicalMapping.utf8) {
+            throw Self.broken("the name \(name), which is not in Unicode's normal form C")
+        }
+        return Routing(
+            channels: channels.subtracting([Self.allChannels]).sorted(),
+            access: access.mapValues { $0.sorted() }, roles: roles.mapValues { $0.sorted() })
+    }
+
+    private static func broken(_ reason: String) -> HTTPFailure {
+        HTTPFailure(500, "sync_function_error", "The sync function gave \(reason).")
+    }
+}
+
+/// What is kept of a sync function's decision on one revision.
+struct Routing: Codable, Equatable, Sendable {
+    var channels: [String] = []
+    /// Channels by user or `role:NAME`.
+    var access: [String: [String]] = [:]
+    /// Roles by user.
+    var roles: [String: [String]] = [:]
+}

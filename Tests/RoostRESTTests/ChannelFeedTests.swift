@@ -1,0 +1,176 @@
+import Foundation
+import Roost
+import RoostREST
+import RoostWire
+import Testing
+
+/// The changes that users see of their channels: what comes and goes with grants, and that nothing tells of the rest.
+@Suite struct ChannelFeedTests {
+    @Test func aGrantBringsWhatWasThereBefore() async throws {
+        let router = try await channelRouter()
+        for id in ["a1", "a2", "a3"] { try await router.put("/db/\(id)", #"{"channels":["a"]}"#) }
+        try await router.put("/db/open", #"{"channels":["!"]}"#)
+        let before = try await feed(router, ann)
+        #expect(before.rows.map(\.id) == ["open"])
+        let grant = try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)
+        try await router.put("/db/a4", #"{"channels":["a"]}"#)
+        // Two at a time, each page from the place where the one before ended.
+        var (place, told) = (before.last, [String]())
+        for _ in 0..<3 {
+            let page = try await feed(router, ann, since: place, "&limit=2")
+            told += page.rows.map(\.id)
+            place = page.last
+        }
+        #expect(told == ["a1", "a2", "a3", "a4"])
+        #expect(try await feed(router, bob).rows.map(\.id) == ["open"])
+        // The grant withdrawn: what was had is told as gone, without what became of it since.
+        try await router.ask("DELETE", "/db/grant?rev=\(grant)")
+        try await router.put("/db/a5", #"{"channels":["a"]}"#)
+        let after = try await feed(router, ann, since: place)
+        #expect(after.rows.map(\.id) == ["a1", "a2", "a3", "a4"])
+        #expect(after.rows.allSatisfy { $0.isRevoked && $0.revisions.isEmpty })
+        #expect(try await feed(router, ann, since: after.last).rows.isEmpty)
+    }
+
+    @Test func aDocumentThatLeavesIsToldAsRemoved() async throws {
+        let router = try await channelRouter()
+        try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)
+        let first = try await router.put("/db/doc", #"{"channels":["a"],"n":1}"#)
+        let start = try await feed(router, ann)
+        #expect(start.rows.map(\.revisions) == [[first]])
+        let second = try await router.put("/db/doc", #"{"_rev":"\#(first)","channels":["b"],"word":"xyzzy"}"#)
+        let left = try await feed(router, ann, since: start.last, "&include_docs=true")
+        #expect(left.rows.map(\.revisions) == [[second]] && left.rows[0].isDeleted)
+        #expect(!left.text.contains("xyzzy"))
+        // Replicators get a tombstone at that revision.
+        for target in ["/db/_bulk_get?revs=true", "/db/_bulk_get?latest=true"] {
+            let answer = try await router.ask(
+                "POST", target, #"{"docs":[{"id":"doc","rev":"\#(second)"}]}"#, as: ann)
+            #expect(answer.text.contains(#""_deleted":true"#) && !answer.text.contains("xyzzy"))
+        }
+        #expect(try await router.ask("GET", "/db/doc?rev=\(second)", as: ann).status == 404)
+        // Nobody else does, and what comes later is not told.
+        let other = try await router.ask(
+            "POST", "/db/_bulk_get", #"{"docs":[{"id":"doc","rev":"\#(second)"}]}"#, as: bob)
+        #expect(!other.text.contains("_deleted"))
+        let third = try await router.put("/db/doc", #"{"_rev":"\#(second)","channels":["b"]}"#)
+        #expect(try await feed(router, ann, since: left.last).rows.isEmpty)
+        try await router.put("/db/doc", #"{"_rev":"\#(third)","channels":["a"]}"#)
+        #expect(try await feed(router, ann, since: left.last).rows.map(\.isDeleted) == [false])
+    }
+
+    @Test func placesTellNothingOfWhatIsNotSeen() async throws {
+        let router = try await channelRouter()
+        try await router.put("/db/open", #"{"channels":["!"]}"#)
+        let before = try await router.ask("GET", "/db/_changes", as: ann)
+        for number in 0..<20 { try await router.put("/db/hidden\(number)", #"{"channels":["secret"]}"#) }
+        let after = try await router.ask("GET", "/db/_changes", as: ann)
+        #expect(before.text == after.text && before.headers["ETag"] == nil)
+        #expect(!before.text.contains("pending"))
+        let first = try #require(before["last_seq"] as? String)
+        let lists = try await router.ask("GET", "/db/_all_docs", as: ann)
+        #expect(lists["total_rows"] is NSNull && lists["offset"] is NSNull)
+        // Places are their owner's, and what is made up begins at the beginning.
+        try await router.put("/db/open2", #"{"channels":["!"]}"#)
+        #expect(try await feed(router, ann, since: first).rows.map(\.id) == ["open2"])
+        #expect(try await feed(router, bob, since: first).rows.map(\.id) == ["open", "open2"])
+        for text in ["7", "22-abc", "0", String(repeating: "0", count: 96), "zz"] {
+            #expect(try await feed(router, ann, since: text).rows.map(\.id) == ["open", "open2"])
+        }
+        let now = try await feed(router, ann, since: "now")
+        #expect(now.rows.isEmpty)
+        #expect(try await feed(router, ann, since: now.last).rows.isEmpty)
+    }
+
+    @Test(arguments: ["continuous", "longpoll", "eventsource"])
+    func feedsThatWaitTellWhatIsSeen(_ kind: String) async throws {
+        let router = try await channelRouter()
+        let start = try await feed(router, ann, since: "now").last
+        let target = "/db/_changes?feed=\(kind)&limit=1&timeout=60000&since=\(start)"
+        async let answer = router.ask("GET", target, as: ann)
+        try await router.put("/db/hidden", #"{"channels":["secret"]}"#)
+        try await router.put("/db/open", #"{"channels":["!"]}"#)
+        let text = try await answer.text
+        #expect(text.contains(#""id":"open""#) && !text.contains("hidden"))
+    }
+
+    @Test func theRolesOfAnAccountBringAndTakeWhatTheyHave() async throws {
+        let router = try await channelRouter()
+        try await router.put("/db/grant", #"{"access":{"role:staff":["a"],"eve":["*"]}}"#)
+        try await router.put("/db/doc", #"{"channels":["a"]}"#)
+        let start = try await feed(router, ann)
+        #expect(start.rows.isEmpty)
+        let staff = UserContext(name: "ann", roles: ["staff"])
+        let gained = try await feed(router, staff, since: start.last)
+        #expect(gained.rows.map(\.id) == ["doc"])
+        let lost = try await feed(router, ann, since: gained.last)
+        #expect(lost.rows.map(\.id) == ["doc"] && lost.rows[0].isRevoked)
+        // Somebody without a name has the public channel, and one with `*` everything.
+        #expect(try await feed(router, .anonymous).rows.isEmpty)
+        #expect(try await feed(router, UserContext(name: "eve")).rows.map(\.id) == ["grant", "doc"])
+    }
+
+    @Test func whatLeftBeforeAGrantIsNotTold() async throws {
+        let router = try await channelRouter()
+        let start = try await feed(router, ann)
+        let early = try await router.put("/db/early", #"{"channels":["a"]}"#)
+        try await router.put("/db/stays", #"{"channels":["a"]}"#)
+        try await router.put("/db/early", #"{"_rev":"\#(early)"}"#)
+        let grant = try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)
+        let gained = try await feed(router, ann, since: start.last)
+        #expect(gained.rows.map(\.id) == ["stays"])
+        #expect(try await feed(router, ann).rows.map(\.id) == ["stays"])
+        try await router.ask("DELETE", "/db/grant?rev=\(grant)")
+        let lost = try await feed(router, ann, since: gained.last)
+        #expect(lost.rows.map(\.id) == ["stays"])
+    }
+
+    @Test func aPurgeTakesGrantsAndEntriesAlong() async throws {
+        let router = try await channelRouter()
+        let grant = try await router.put("/db/grant", #"{"access":{"ann":["a"]},"channels":["a"]}"#)
+        try await router.put("/db/doc", #"{"channels":["a"]}"#)
+        #expect(try await feed(router, ann).rows.map(\.id) == ["grant", "doc"])
+        try await router.ask("POST", "/db/_purge", #"{"grant":["\#(grant)"]}"#)
+        #expect(try await feed(router, ann).rows.isEmpty)
+        #expect(try await router.ask("GET", "/db/doc", as: ann).status == 404)
+    }
+
+    @Test func whatChannelsKeepIsThereAfterReopening() async throws {
+        let router = try await channelRouter()
+        try await router.put("/db/doc", #"{"channels":["a"]}"#)
+        try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)
+        let before = try await feed(router, ann)
+        router.router.databases.closeUnused()
+        #expect(try await feed(router, ann).text == before.text)
+        #expect(before.rows.map(\.id) == ["doc"])
+        let database = try #require(try router.router.databases.database("db"))
+        #expect(try await database.check().findings.isEmpty)
+    }
+}
+
+// MARK: Changes as a client reads them
+
+struct SeenChange {
+    let id: String
+    let revisions: [String]
+    let isDeleted: Bool
+    let isRevoked: Bool
+}
+
+func changes(_ router: TestRouter, _ user: UserContext) async throws -> [SeenChange] {
+    try await feed(router, user).rows
+}
+
+func feed(
+    _ router: TestRouter, _ user: UserContext, since: String = "0", _ query: String = ""
+) async throws -> (rows: [SeenChange], last: String, text: String) {
+    let answer = try await router.ask("GET", "/db/_changes?since=\(since)\(query)", as: user)
+    let rows = try #require(answer["results"] as? [[String: Any]], "\(answer.text)")
+    let changes = try rows.map { row in
+        let revisions = try #require(row["changes"] as? [[String: String]])
+        return SeenChange(
+            id: try #require(row["id"] as? String), revisions: revisions.compactMap { $0["rev"] },
+            isDeleted: row["deleted"] as? Bool ?? false, isRevoked: row["revoked"] as? Bool ?? false)
+    }
+    return (changes, try #require(answer["last_seq"] as? String), answer.text)
+}

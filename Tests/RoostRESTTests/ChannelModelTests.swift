@@ -1,0 +1,152 @@
+import RoostREST
+import Testing
+
+/// Random documents, grants, roles and deletions against a model of who may see what: never more, and after the changes were read
+/// just that.
+@Suite struct ChannelModelTests {
+    private struct Random: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var value = state
+            value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+            return value ^ (value >> 31)
+        }
+
+        mutating func some(_ names: [String]) -> [String] { names.filter { _ in next() % 3 == 0 } }
+    }
+
+    private struct Entry {
+        let revision: String
+        let channels: [String]
+        let access: [String: [String]]
+        let roles: [String: [String]]
+    }
+
+    /// A device: what it holds, and how far it has read.
+    private struct Device {
+        var place = "0"
+        var documents: [String: String] = [:]
+    }
+
+    private static let users = ["ann", "bob", "cid"]
+    private static let channels = ["a", "b", "c", "!"]
+    private static let roles = ["staff", "chiefs"]
+
+    private static func held(
+        _ entries: [String: Entry], _ user: String, _ account: [String]
+    ) -> Set<String> {
+        let given = entries.values.flatMap { $0.roles[user] ?? [] }
+        let principals = [user] + (account + given).map { "role:\($0)" }
+        return Set(
+            ["!"] + entries.values.flatMap { entry in principals.flatMap { entry.access[$0] ?? [] } })
+    }
+
+    private static func visible(
+        _ entries: [String: Entry], _ user: String, _ account: [String]
+    ) -> [String: String] {
+        let held = held(entries, user, account)
+        return entries.filter { held.contains("*") || $0.value.channels.contains(where: held.contains) }
+            .mapValues(\.revision)
+    }
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func devicesHoldJustWhatTheirUsersMaySee(_ seed: UInt64) async throws {
+        var random = Random(state: seed)
+        let router = try await channelRouter()
+        var entries: [String: Entry] = [:]
+        var gone: [String: String] = [:]
+        var accounts: [String: [String]] = [:]
+        var devices: [String: Device] = [:]
+        // What each user might have seen once.
+        var known: [String: Set<String>] = [:]
+        for step in 0..<150 {
+            let id = "doc\(random.next() % 12)"
+            switch random.next() % 8 {
+            case 0:
+                guard let entry = entries.removeValue(forKey: id) else { break }
+                let answer = try await router.ask("DELETE", "/db/\(id)?rev=\(entry.revision)")
+                gone[id] = answer["rev"] as? String
+            case 1:
+                let name = Self.users[Int(random.next() % 3)]
+                let roles = random.some(Self.roles)
+                accounts[name] = roles
+                try await router.ask("GET", "/db/doc0", as: UserContext(name: name, roles: roles))
+            default:
+                var access: [String: [String]] = [:]
+                var given: [String: [String]] = [:]
+                if random.next() % 3 == 0 {
+                    for name in random.some(Self.users + Self.roles.map { "role:\($0)" }) {
+                        access[name] = random.some(["a", "b", "c"]) + (random.next() % 16 == 0 ? ["*"] : [])
+                    }
+                    for name in random.some(Self.users) { given[name] = random.some(Self.roles) }
+                }
+                let own = random.some(Self.channels)
+                var members = [
+                    "\"channels\":\(own)", "\"access\":\(Self.json(access))", "\"roles\":\(Self.json(given))",
+                ]
+                if let revision = entries[id]?.revision ?? gone[id] {
+                    members.append("\"_rev\":\"\(revision)\"")
+                }
+                let body = "{" + members.joined(separator: ",") + "}"
+                let revision = try await router.put("/db/\(id)", body)
+                entries[id] = Entry(revision: revision, channels: own, access: access, roles: given)
+            }
+            for name in Self.users {
+                let held = Self.held(entries, name, accounts[name] ?? [])
+                known[name, default: []].formUnion(
+                    Self.visible(entries, name, accounts[name] ?? []).keys)
+                // Who has all channels is told of tombstones, too.
+                if held.contains("*") { known[name, default: []].formUnion(gone.keys) }
+            }
+            let name = Self.users[Int(random.next() % 3)]
+            let account = accounts[name] ?? []
+            let user = UserContext(name: name, roles: account)
+            let expected = Self.visible(entries, name, account)
+            let list = try await router.ask("GET", "/db/_all_docs", as: user)
+            let rows = try #require(list["rows"] as? [[String: Any]])
+            #expect(
+                Set(rows.compactMap { $0["id"] as? String }) == Set(expected.keys), "seed \(seed), \(step)")
+            let status = try await router.ask("GET", "/db/\(id)", as: user).status
+            #expect(status == (expected[id] == nil ? 404 : 200), "seed \(seed), \(step)")
+            guard random.next() % 3 == 0 else { continue }
+            var device = devices[name] ?? Device()
+            let limit = 1 + Int(random.next() % 5)
+            // Now and then a device is switched off after a page.
+            let pages = random.next() % 3 == 0 ? 1 : Int.max
+            let isWhole = try await Self.read(
+                &device, router, user, expected, known[name] ?? [], limit: limit, pages: pages)
+            devices[name] = device
+            guard isWhole else { continue }
+            #expect(device.documents == expected, "seed \(seed), step \(step), \(name)")
+        }
+    }
+
+    /// Reads the changes, as a client does that knows of removals; answers whether to their end.
+    private static func read(
+        _ device: inout Device, _ router: TestRouter, _ user: UserContext, _ visible: [String: String],
+        _ known: Set<String>, limit: Int, pages: Int
+    ) async throws -> Bool {
+        for _ in 0..<pages {
+            let page = try await feed(router, user, since: device.place, "&limit=\(limit)")
+            for row in page.rows {
+                #expect(known.contains(row.id), "\(row)")
+                if row.isDeleted || row.isRevoked {
+                    device.documents[row.id] = nil
+                } else {
+                    #expect(visible[row.id] == row.revisions[0])
+                    device.documents[row.id] = row.revisions[0]
+                }
+            }
+            device.place = page.last
+            if page.rows.count < limit { return true }
+        }
+        return false
+    }
+
+    private static func json(_ lists: [String: [String]]) -> String {
+        "{" + lists.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
+    }
+}

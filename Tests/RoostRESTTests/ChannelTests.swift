@@ -1,0 +1,284 @@
+import Fleece
+import Foundation
+import Roost
+import RoostREST
+import RoostWire
+import Testing
+
+/// A router whose sync function does what documents say: `channels`, `access` and `roles` by user, `owner`, and `refused`.
+func channelRouter() async throws -> TestRouter {
+    let router = try TestRouter { _, hooks in
+        hooks.sync = SyncFunction { document, old, sync in
+            if let owner = old?["owner"].string { try sync.requireUser(owner) }
+            if let reason = document["refused"].string { throw ValidationFailure.forbidden(reason) }
+            if let role = document["needsRole"].string { try sync.requireRole(role) }
+            if let channel = document["needsAccess"].string { try sync.requireAccess(channel) }
+            sync.channel(texts(document["channels"]))
+            for (user, channels) in document["access"].dictionary ?? .empty {
+                sync.access([user], texts(channels))
+            }
+            for (user, roles) in document["roles"].dictionary ?? .empty { sync.role([user], texts(roles)) }
+        }
+    }
+    try await router.ask("PUT", "/db")
+    try await router.ask("PUT", "/db/_security", #"{"admins":{"roles":["keeper"]},"members":{}}"#)
+    return router
+}
+
+private func texts(_ value: FleeceValue) -> [String] { value.array?.compactMap(\.string) ?? [] }
+
+let ann = UserContext(name: "ann")
+let bob = UserContext(name: "bob")
+
+/// Sync functions and channels: who may write and who sees what, by the router.
+@Suite struct ChannelTests {
+    // MARK: What can't be seen
+
+    @Test func routesThatAreNotFilteredAreClosed() async throws {
+        let router = try await channelRouter()
+        try await router.ask("PUT", "/db/doc", #"{"channels":["!"]}"#)
+        let closed = [
+            "GET /_all_dbs", "GET /_dbs_info", "GET /_active_tasks", "GET /_node/_local/_stats",
+            "GET /_replicator/x", "GET /_scheduler/jobs", "GET /db/_local_docs",
+            "GET /db/_design_docs", "COPY /db/_local/x", "GET /db/_design/d",
+            "PUT /db/_design/d", "GET /db/_design/d/_view/v", "GET /db/_design/d/file",
+            "POST /db/_all_docs/queries", "POST /db/_find", "POST /db/_explain", "GET /db/_index",
+            "POST /db/_index", "GET /db/_security", "PUT /db/_security", "GET /db/_revs_limit",
+            "POST /db/_purge", "GET /db/_purged_infos", "POST /db/_compact", "POST /db/_view_cleanup",
+            "GET /db/_shards", "GET /db/_changes?filter=_selector", "GET /db/_changes?filter=_view",
+            "GET /db/_changes?filter=d/f", "GET /db/_changes?filter=_design",
+            "GET /db/_changes?descending=true", "GET /db/_all_docs?update_seq=true",
+            "GET /db/doc?conflicts=true", "GET /db/doc?meta=true",
+            "GET /db/doc?revs_info=true", "GET /db/doc?local_seq=true", "GET /db/doc?deleted_conflicts=true",
+        ]
+        for route in closed {
+            let parts = route.split(separator: " ").map(String.init)
+            let answer = try await router.ask(parts[0], parts[1], "{}", as: ann)
+            #expect([401, 403].contains(answer.status), "\(route): \(answer.status) \(answer.text)")
+        }
+        let inBody = try await router.ask("POST", "/db/_all_docs", #"{"update_seq":true}"#, as: ann)
+        #expect(inBody.status == 403)
+        // Administrators of the server and of the database are let in as ever.
+        #expect(try await router.ask("GET", "/db").status == 200)
+        let keeper = UserContext(name: "kim", roles: ["keeper"])
+        #expect(try await router.ask("GET", "/db/_local_docs", as: keeper).status == 200)
+    }
+
+    @Test func whatIsNotSeenIsAnsweredAsWhatIsNotThere() async throws {
+        let router = try await channelRouter()
+        // The same names but for a letter; one is there.
+        let revision = try await router.put("/db/hidden", #"{"channels":["secret"],"a":1}"#)
+        let file = try await router.ask("PUT", "/db/hidden/file?rev=\(revision)", "text")
+        let last = try #require(file["rev"] as? String)
+        let gone = try await router.put("/db/gone00", #"{"channels":["secret"]}"#)
+        try await router.ask("DELETE", "/db/gone00?rev=\(gone)")
+        let reads = [
+            ("GET", "/db/ID", nil), ("HEAD", "/db/ID", nil), ("GET", "/db/ID?rev=\(last)", nil),
+            ("GET", "/db/ID?rev=\(revision)", nil), ("GET", "/db/ID?open_revs=all", nil),
+            ("GET", "/db/ID?open_revs=[%22\(last)%22]&revs=true&latest=true", nil),
+            ("GET", "/db/ID/file", nil), ("GET", "/db/ID/file?rev=\(last)", nil),
+            ("DELETE", "/db/ID?rev=\(last)", nil), ("DELETE", "/db/ID", nil),
+            ("PUT", "/db/ID/file?rev=\(last)", "text"), ("DELETE", "/db/ID/file?rev=\(last)", nil),
+            ("PUT", "/db/ID?rev=\(last)", #"{"a":2}"#),
+            ("POST", "/db/_all_docs", #"{"keys":["ID"],"include_docs":true}"#),
+            ("GET", "/db/_all_docs?key=%22ID%22", nil), ("GET", "/db/_all_docs?include_docs=true", nil),
+            ("POST", "/db/_bulk_get", #"{"docs":[{"id":"ID"},{"id":"ID","rev":"\#(last)"}]}"#),
+            ("POST", "/db/_bulk_get?latest=true", #"{"docs":[{"id":"ID","rev":"\#(revision)"}]}"#),
+            ("POST", "/db/_revs_diff", #"{"ID":["\#(last)","9-ab"]}"#),
+            ("POST", "/db/_missing_revs", #"{"ID":["\#(last)","9-ab"]}"#),
+            ("POST", "/db/_changes?filter=_doc_ids&include_docs=true", #"{"doc_ids":["ID"]}"#),
+        ]
+        for (method, target, body) in reads {
+            let answers = try await ["hidden", "gone00", "absent"].asyncMap { id in
+                let answer = try await router.ask(
+                    method, target.replacingOccurrences(of: "ID", with: id),
+                    body?.replacingOccurrences(of: "ID", with: id),
+                    headers: ["Accept": "application/json"], as: ann)
+                let fields = answer.headers.fields.filter { $0.name != "X-Couch-Request-ID" }
+                    .map { "\($0.name): \($0.value)" }
+                return "\(answer.status) \(fields) \(answer.text)".replacingOccurrences(of: id, with: "ID")
+            }
+            #expect(answers[0] == answers[2], "\(method) \(target)")
+            #expect(answers[1] == answers[2], "\(method) \(target)")
+            #expect(!answers[0].contains("secret"))
+        }
+    }
+
+    @Test func namesThatAreTakenConflict() async throws {
+        let router = try await channelRouter()
+        try await router.put("/db/hidden", #"{"channels":["secret"],"owner":"bob"}"#)
+        // The sync function is not asked, so that its words tell nothing.
+        #expect(try await router.ask("PUT", "/db/hidden", "{}", as: ann).text.contains("update conflict"))
+        let branch = #"{"new_edits":false,"docs":[{"_id":"hidden","_rev":"9-ab","channels":["!"]}]}"#
+        #expect(try await router.ask("POST", "/db/_bulk_docs", branch, as: ann).text.contains("conflict"))
+        #expect(try await router.ask("GET", "/db/hidden", as: ann).status == 404)
+        #expect(try await router.ask("GET", "/db/hidden?conflicts=true")["_conflicts"] == nil)
+    }
+
+    @Test func earlierRevisionsAreNotSeen() async throws {
+        let router = try await channelRouter()
+        let first = try await router.put("/db/doc", #"{"channels":["secret"],"word":"xyzzy"}"#)
+        let second = try await router.put("/db/doc", #"{"_rev":"\#(first)","channels":["!"]}"#)
+        #expect(try await router.ask("GET", "/db/doc", as: ann)["_rev"] as? String == second)
+        #expect(try await router.ask("GET", "/db/doc?rev=\(first)").text.contains("xyzzy"))
+        #expect(try await router.ask("GET", "/db/doc?rev=\(first)", as: ann).status == 404)
+        let list = try await router.ask("GET", "/db/doc?open_revs=[%22\(first)%22]", as: ann)
+        #expect(!list.text.contains("xyzzy"))
+    }
+
+    @Test func branchesOfAConflictAreSeenByTheirOwnChannels() async throws {
+        let router = try await channelRouter()
+        try await router.ask(
+            "POST", "/db/_bulk_docs",
+            #"""
+            {"new_edits":false,"docs":[{"_id":"doc","_rev":"1-aa","channels":["!"],"n":1},
+            {"_id":"doc","_rev":"1-bb","channels":["secret"],"word":"xyzzy"}]}
+            """#)
+        // The winner is the hidden one; it decides where the document stands.
+        #expect(try await router.ask("GET", "/db/doc", as: ann).status == 404)
+        #expect(try await router.ask("GET", "/db/doc?rev=1-bb", as: ann).status == 404)
+        let all = try await router.ask("GET", "/db/doc?open_revs=all", as: ann)
+        #expect(!all.text.contains("xyzzy") && !all.text.contains("1-bb") && all.text.contains("1-aa"))
+        // With the winner deleted, the other branch holds again.
+        try await router.ask("DELETE", "/db/doc?rev=1-bb")
+        #expect(try await router.ask("GET", "/db/doc", as: ann)["n"] as? Int == 1)
+        #expect(try await changes(router, ann).map(\.id) == ["doc"])
+    }
+
+    @Test func documentsOfTheProgramItselfAreForAdministrators() async throws {
+        let router = try await channelRouter()
+        let database = try #require(try router.router.databases.database("db"))
+        try await database.defaultCollection.save(json: #"{"channels":["!"]}"#, id: "own")
+        #expect(try await router.ask("GET", "/db/own").status == 200)
+        #expect(try await router.ask("GET", "/db/own", as: ann).status == 404)
+        #expect(try await router.ask("GET", "/db/_all_docs", as: ann).text.contains("own") == false)
+        #expect(try await changes(router, ann).isEmpty)
+    }
+
+    @Test func localDocumentsAreTheirUsersOwn() async throws {
+        let router = try await channelRouter()
+        let slashes = UserContext(name: "ann/x")
+        for (user, name, value) in [(ann, "x/y", 1), (slashes, "y", 2), (UserContext.admin, "x/y", 3)] {
+            let path = "/db/_local/" + name.replacingOccurrences(of: "/", with: "%2F")
+            let saved = try await router.ask("PUT", path, #"{"n":\#(value)}"#, as: user)
+            #expect(saved["id"] as? String == "_local/\(name)")
+        }
+        let own = try await router.ask("GET", "/db/_local/x%2Fy", as: ann)
+        #expect(own["n"] as? Int == 1 && own["_id"] as? String == "_local/x/y")
+        #expect(try await router.ask("GET", "/db/_local/y", as: slashes)["n"] as? Int == 2)
+        #expect(try await router.ask("GET", "/db/_local/y", as: ann).status == 404)
+        #expect(try await router.ask("GET", "/db/_local/x%2Fy")["n"] as? Int == 3)
+        #expect(try await router.ask("DELETE", "/db/_local/x%2Fy?rev=0-1", as: ann).status == 200)
+        #expect(try await router.ask("GET", "/db/_local/x%2Fy").status == 200)
+        #expect(try await router.ask("PUT", "/db/_local/x", "{}", as: .anonymous).status == 401)
+        // By the other ways, too.
+        try await router.ask("POST", "/db", #"{"_id":"_local/p"}"#, as: ann)
+        try await router.ask("POST", "/db/_bulk_docs", #"{"docs":[{"_id":"_local/b"}]}"#, as: ann)
+        for name in ["p", "b"] {
+            #expect(try await router.ask("GET", "/db/_local/\(name)", as: ann).status == 200)
+            #expect(try await router.ask("GET", "/db/_local/\(name)").status == 404)
+        }
+    }
+
+    @Test func theDatabaseTellsNothingOfItsDocuments() async throws {
+        let router = try await channelRouter()
+        let before = try await router.ask("GET", "/db", as: ann)
+        try await router.put("/db/hidden", #"{"channels":["secret"]}"#)
+        let after = try await router.ask("GET", "/db", as: ann)
+        #expect(before.text == after.text)
+        let names = try #require(after.json as? [String: Any]).keys.sorted()
+        #expect(names == ["db_name", "instance_start_time"])
+    }
+
+    // MARK: Writing
+
+    @Test func theFunctionIsAskedAboutEveryWrite() async throws {
+        let router = try await channelRouter()
+        let refused = #"{"refused":"not this"}"#
+        let revision = try await router.put("/db/mine", #"{"channels":["!"],"owner":"ann"}"#)
+        try await router.put("/db/source", #"{"channels":["!"],"owner":"bob"}"#)
+        let writes = [
+            ("PUT", "/db/a", refused), ("POST", "/db", refused),
+            ("PUT", "/db/a?new_edits=false", #"{"_rev":"1-a","refused":"not this"}"#),
+            ("PUT", "/db/mine?rev=\(revision)", "{}"), ("DELETE", "/db/mine?rev=\(revision)", nil),
+            ("PUT", "/db/mine/file?rev=\(revision)", "text"),
+        ]
+        for (method, target, body) in writes {
+            let answer = try await router.ask(method, target, body, as: bob)
+            #expect(answer.status == 403 && answer["error"] as? String == "forbidden", "\(method) \(target)")
+        }
+        let copy = try await router.ask(
+            "COPY", "/db/source", headers: ["Destination": "mine?rev=\(revision)"], as: bob)
+        #expect(copy.status == 403 && copy["reason"] as? String == "wrong user")
+        for edits in ["true", "false"] {
+            let bulk = try await router.ask(
+                "POST", "/db/_bulk_docs",
+                #"{"new_edits":\#(edits),"docs":[{"_id":"b","_rev":"1-a","refused":"no"},{"_id":"c","_rev":"1-a","refused":"no"}]}"#,
+                as: bob)
+            #expect(
+                bulk.text.components(separatedBy: "forbidden").count == 3 || edits == "true", "\(bulk.text)")
+        }
+        #expect(try await router.ask("GET", "/db/a").status == 404)
+        #expect(try await router.ask("GET", "/db/b").status == 404)
+        // A history that was made up changes nothing in who is asked for.
+        let takeover = try await router.ask(
+            "POST", "/db/_bulk_docs",
+            #"{"new_edits":false,"docs":[{"_id":"mine","_rev":"99-aa","channels":["!"],"owner":"bob"}]}"#,
+            as: bob)
+        #expect(takeover.text.contains("wrong user"))
+        #expect(try await router.ask("GET", "/db/mine")["owner"] as? String == "ann")
+        #expect(try await router.ask("DELETE", "/db/mine?rev=\(revision)", as: ann).status == 200)
+    }
+
+    @Test func requirementsLookAtWhatTheUserHas() async throws {
+        let router = try await channelRouter()
+        let (role, access) = (#"{"needsRole":"role:staff"}"#, #"{"needsAccess":"news"}"#)
+        #expect(try await router.ask("PUT", "/db/a", role, as: ann)["reason"] as? String == "missing role")
+        #expect(
+            try await router.ask("PUT", "/db/b", access, as: ann)["reason"] as? String
+                == "missing channel access")
+        let grant = try await router.put(
+            "/db/grant", #"{"roles":{"ann":["staff"]},"access":{"role:staff":["news"]}}"#)
+        #expect(try await router.ask("PUT", "/db/a", role, as: ann).status == 201)
+        #expect(try await router.ask("PUT", "/db/b", access, as: ann).status == 201)
+        #expect(try await router.ask("PUT", "/db/c", role, as: bob).status == 403)
+        // The account's roles count, too.
+        let staff = UserContext(name: "bob", roles: ["staff"])
+        #expect(try await router.ask("PUT", "/db/d", access, as: staff).status == 201)
+        try await router.ask("DELETE", "/db/grant?rev=\(grant)")
+        #expect(try await router.ask("PUT", "/db/e", role, as: ann).status == 403)
+        #expect(try await router.ask("PUT", "/db/f", access, as: staff).status == 403)
+    }
+
+    @Test func namesThatLookTheSameAreDifferent() async throws {
+        let router = try await channelRouter()
+        try await router.put("/db/grant", #"{"access":{"role:staff":["a"],"jos\u00e9":["a"]}}"#)
+        try await router.put("/db/doc", #"{"channels":["a"],"owner":"jos\u00e9"}"#)
+        // An account called as the grants call a role is not the role.
+        #expect(try await router.ask("GET", "/db/doc", as: UserContext(name: "role:staff")).status == 404)
+        #expect(try await router.ask("GET", "/db/doc", as: UserContext(name: "jos\u{e9}")).status == 200)
+        let other = UserContext(name: "jose\u{301}", roles: ["staff"])
+        #expect(try await router.ask("GET", "/db/doc", as: UserContext(name: "jose\u{301}")).status == 404)
+        let revision = try #require(try await router.ask("GET", "/db/doc", as: other)["_rev"] as? String)
+        let edit = try await router.ask("PUT", "/db/doc?rev=\(revision)", "{}", as: other)
+        #expect(edit["reason"] as? String == "wrong user")
+        #expect(try await router.ask("PUT", "/db/x", #"{"channels":["e\u0301"]}"#).status == 500)
+    }
+
+    @Test func aNameThatIsTooLongRefusesTheDocument() async throws {
+        let router = try await channelRouter()
+        let name = String(repeating: "x", count: 201)
+        for body in [#"{"channels":["\#(name)"]}"#, #"{"access":{"ann":[""]}}"#] {
+            #expect(try await router.ask("PUT", "/db/doc", body).status == 500)
+        }
+        #expect(try await router.ask("GET", "/db/doc").status == 404)
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<T>(_ body: (Element) async throws -> T) async rethrows -> [T] {
+        var results: [T] = []
+        for element in self { results.append(try await body(element)) }
+        return results
+    }
+}
