@@ -54,6 +54,51 @@ public struct JavaScript: DesignLanguage {
         return verdicts
     }
 
+    /// Makes a sync function of the source of one, as Sync Gateway has them: `function (doc, oldDoc, userCtx, secObj) { … }`, which may
+    /// call `channel`, `access`, `role`, `requireUser`, `requireRole` and `requireAccess`, and throw `{forbidden}` or
+    /// `{unauthorized}`. `userCtx` has `name`, `roles` and `channels`.
+    ///
+    /// - Throws: ``LanguageError`` for what is no function.
+    public func syncFunction(_ source: String) throws -> SyncFunction {
+        let design = ScriptDesign(
+            text: Array("{\"sync\":".utf8) + ScriptRequest.string(source) + [UInt8(ascii: "}")])
+        _ = try call("check", ["sync"], [], design)
+        return SyncFunction(deciding: { question, decision in
+            let old = question.old.map {
+                Array($0.json(with: [.id, .revision, .attachments, .md5Digests]).utf8)
+            }
+            let answer = try call(
+                "sync", ["sync"],
+                [
+                    question.text, old ?? Array("null".utf8), Self.user(decision, in: question.database),
+                    question.security, Array("\(decision.isAdmin)".utf8),
+                ], design)
+            if let reason = answer["forbidden"].string { throw ValidationFailure.forbidden(reason) }
+            if let reason = answer["unauthorized"].string { throw ValidationFailure.unauthorized(reason) }
+            decision.channel(Self.names(answer["channels"]))
+            for grant in answer["access"].array ?? .empty {
+                decision.access(Self.names(grant[0]), Self.names(grant[1]))
+            }
+            for grant in answer["roles"].array ?? .empty {
+                decision.role(Self.names(grant[0]), Self.names(grant[1]))
+            }
+        })
+    }
+
+    private static func names(_ value: FleeceValue) -> [String] {
+        value.array?.compactMap(\.string) ?? []
+    }
+
+    /// Who writes, as JSON.
+    private static func user(_ decision: SyncDecision, in database: String) -> [UInt8] {
+        let lists = [decision.userRoles, decision.userChannels].map {
+            ScriptRequest.list($0.sorted().map(ScriptRequest.string))
+        }
+        let name = decision.user.name.map(ScriptRequest.string) ?? Array("null".utf8)
+        return Array("{\"db\":".utf8) + ScriptRequest.string(database) + Array(",\"name\":".utf8) + name
+            + Array(",\"roles\":".utf8) + lists[0] + Array(",\"channels\":".utf8) + lists[1] + Array("}".utf8)
+    }
+
     /// Runs a function.
     ///
     /// - Throws: ``LanguageError``.

@@ -19,6 +19,14 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: tool.path))
     }
 
+    /// Without it, everybody would see everything.
+    @Test func aSyncFunctionThatIsMissingServesNothing() {
+        let result = tool.run(
+            ["serve", tool.path, "--port", "0", "--sync-function", tool.path + "-none.js"])
+        #expect(result.status == 1 && result.output.contains("-none.js"), "\(result.output)")
+        #expect(!result.output.contains("roost serves"))
+    }
+
     @Test func anUnknownVerbIsNamed() {
         let blob = tool.run("blob", "frob")
         #expect(

@@ -33,10 +33,11 @@ final class ScriptRouter: Sendable {
         return directory.appendingPathComponent("ScriptHost").path
     }()
 
-    init(_ language: any DesignLanguage) async throws {
+    init(_ language: any DesignLanguage, sync: SyncFunction? = nil) async throws {
         directory = FileManager.default.temporaryDirectory.path + "/roost-script-\(UUID().uuidString)"
         var hooks = Hooks()
         hooks.languages = [language]
+        hooks.sync = sync
         router = Router(try DatabaseDirectory(directory), hooks: hooks)
         try await ask("PUT", "/db")
         try await ask("PUT", "/db/_security", "{}")

@@ -26,6 +26,9 @@ enum ServeCommand: Command {
         Option("--log-format", "F", "common (the default), or json: a JSON object a line"),
         Option("--certificate", "FILE", "serve over TLS, with this certificate and its chain in PEM"),
         Option("--key", "FILE", "the certificate's private key in PEM, not encrypted"),
+        Option(
+            "--sync-function", "FILE",
+            "a function in JavaScript that decides who may write and see which documents"),
         Option("--plain", nil, "listen beyond this machine although nothing is encrypted on the way"),
     ]
     static let notes = """
@@ -54,7 +57,8 @@ enum ServeCommand: Command {
         routing.origins = list(invocation.string("--origins"))
         let administrator = try administrator(invocation)
         routing.admins = [administrator.name: administrator.password]
-        let router = Router(try DatabaseDirectory(invocation[0]), options: routing, hooks: hooks)
+        let router = Router(
+            try DatabaseDirectory(invocation[0]), options: routing, hooks: try hooks(invocation))
         let server = try Server(router, options: options)
         try Waiting.result { await router.replicator.start() }
         Console.print("roost serves \(server.url)")
@@ -86,13 +90,23 @@ enum ServeCommand: Command {
     }
 
     /// Functions of design documents run in children of this process, which are the same program.
-    private static var hooks: Hooks {
+    private static func hooks(_ invocation: Invocation) throws -> Hooks {
         var hooks = Hooks()
+        let syncFunction = invocation.string("--sync-function")
         #if JavaScript
             if let program = Bundle.main.executablePath {
-                hooks.languages = [JavaScript(program: [program, RoostTool.scriptWorker])]
+                let language = JavaScript(program: [program, RoostTool.scriptWorker])
+                hooks.languages = [language]
+                if let syncFunction {
+                    hooks.sync = try language.syncFunction(
+                        try String(contentsOfFile: syncFunction, encoding: .utf8))
+                }
             }
         #endif
+        // Without it, everybody would see everything.
+        guard syncFunction == nil || hooks.sync != nil else {
+            throw UsageError("This program was built without JavaScript, so it can't run --sync-function.")
+        }
         return hooks
     }
 

@@ -76,6 +76,44 @@ enum ScriptPrelude {
                 require: requireFrom([]),
             });
 
+            // What a sync function calls: what it decides goes to `decision`, what it requires is looked up in `owned`.
+            let decision, owned;
+            function texts(value) {
+                const list = Array.isArray(value) ? value : [value];
+                return list.filter((text) => text !== null && text !== undefined).map((text) => {
+                    if (typeof text !== "string") throw new TypeError(stringify(text) + " is no name");
+                    return text;
+                });
+            }
+            function requirement(reason, holds) {
+                return (names) => {
+                    if (!owned.isAdmin && !texts(names).some(holds)) throw { forbidden: reason };
+                };
+            }
+            const roleName = (text) => text.replace(/^role:/, "");
+            const syncFunctions = {
+                channel: (...names) => { decision.channels.push(...texts(names.flat())); },
+                access: (users, channels) => { decision.access.push([texts(users), texts(channels)]); },
+                role: (users, roles) => { decision.roles.push([texts(users), texts(roles)]); },
+                requireUser: requirement("wrong user", (name) => owned.name === name),
+                requireRole: requirement("missing role", (role) => owned.roles.includes(roleName(role))),
+                requireAccess: requirement("missing channel access",
+                    (channel) => owned.channels.includes("*") || owned.channels.includes(channel)),
+            };
+
+            // What a function throws to refuse a document.
+            function refusal(call) {
+                try {
+                    call();
+                } catch (error) {
+                    if (error === null || typeof error !== "object") throw error;
+                    if ("forbidden" in error) return { forbidden: String(error.forbidden) };
+                    if ("unauthorized" in error) return { unauthorized: String(error.unauthorized) };
+                    throw error;
+                }
+                return {};
+            }
+
             const kinds = {
                 load(path, source) {
                     design = source;
@@ -102,15 +140,13 @@ enum ScriptPrelude {
                     return documents.map((document) => Boolean(filter(document, request)));
                 },
                 validate(path, document, old, user, security) {
-                    try {
-                        compiled(path)(document, old, user, security);
-                    } catch (error) {
-                        if (error === null || typeof error !== "object") throw error;
-                        if ("forbidden" in error) return { forbidden: String(error.forbidden) };
-                        if ("unauthorized" in error) return { unauthorized: String(error.unauthorized) };
-                        throw error;
-                    }
-                    return {};
+                    return refusal(() => { compiled(path)(document, old, user, security); });
+                },
+                sync(path, document, old, user, security, isAdmin) {
+                    Object.assign(globalThis, syncFunctions);
+                    decision = { channels: [], access: [], roles: [] };
+                    owned = { isAdmin, name: user.name, roles: [...user.roles], channels: [...user.channels] };
+                    return { ...refusal(() => { compiled(path)(document, old, user, security); }), ...decision };
                 },
             };
 

@@ -9,8 +9,10 @@ struct ScriptDesign: Sendable {
     /// The request that gives it to the prelude.
     let loading: [UInt8]
 
-    init(_ document: Document) {
-        let text = document.jsonBytes()
+    init(_ document: Document) { self.init(text: document.jsonBytes()) }
+
+    /// - Parameter text: The document as JSON.
+    init(text: [UInt8]) {
         let hash = SHA256.hash(text).bytes
         key = hash.map { String($0, radix: 16) }.joined(separator: ".")
         loading = ScriptRequest.text("load", [], [text])
