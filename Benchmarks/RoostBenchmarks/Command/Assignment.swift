@@ -11,6 +11,8 @@ struct Assignment: Codable, Sendable {
     let blobSize: Int
     /// The file of JSON lines that is imported.
     let importFile: String
+    /// The file of texts that are searched.
+    let textFile: String
 }
 
 /// What a child process reports.

@@ -74,7 +74,7 @@ struct Conductor {
                 contender: entry.name, row: row, directory: directory, docs: options.docs,
                 valueSize: options.valueSize, seed: options.seed, seconds: options.seconds,
                 blobSize: options.blobMegabytes << 20,
-                importFile: options.importFile))
+                importFile: options.importFile, textFile: options.textFile))
         if let result = row.result, needed.contains(result) {
             try workshop.keep(directory, as: result, of: entry.name)
         }

@@ -11,6 +11,8 @@ struct Options: Codable, Sendable {
     var blobMegabytes = 256
     /// The file of JSON lines that is imported.
     var importFile = "Samples/cities.jsonl"
+    /// The file of texts that are searched.
+    var textFile = ".build/gcide.txt"
     var seed: UInt64 = 1
     var rounds = 3
     /// How long the rows that are bounded by time go on.
@@ -53,6 +55,7 @@ struct Options: Codable, Sendable {
         case "--docs": docs = try Self.number(option, value, in: 1_000...1_000_000_000)
         case "--value-size": valueSize = try Self.number(option, value, in: 8...1_000_000)
         case "--import": importFile = value
+        case "--text": textFile = value
         case "--blob-size": blobMegabytes = try Self.number(option, value, in: 1...1_000_000)
         case "--seed": seed = UInt64(try Self.number(option, value, in: 0...Int.max))
         case "--rounds": rounds = try Self.number(option, value, in: 1...1_000)

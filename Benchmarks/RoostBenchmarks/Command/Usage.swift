@@ -9,12 +9,14 @@ enum Usage {
         runs in a process of its own, on a copy of the same store.
 
           --quick             100,000 documents, short phases, done within 3 minutes; unless --rows says so
-                              without the rows of encryption (K), blobs (B) and queries (Q)
+                              without the rows of encryption (K), blobs (B) and queries (Q, T)
           --rows W1,R1        only these rows: \(Row.allCases.map(\.rawValue).joined(separator: ", "))
           --contenders a,b    only these: \(ContenderCatalogue.all.map(\.name).joined(separator: ", "))
           --docs N            documents in the store (1000000)
           --value-size N      bytes of a value (300)
           --import FILE       documents as JSON lines for row D2 (Samples/cities.jsonl)
+          --text FILE         texts for row T1, a paragraph that begins at the margin each (.build/gcide.txt, the
+                              dictionary of Debian's dict-gcide; made up where there is no such file)
           --blob-size N       length of the blob in MiB (256); 2048 shows that memory does not grow
           --seed N            seed of documents and orders (1)
           --rounds N          samples of each figure (3)

@@ -37,6 +37,8 @@ struct ContenderEntry: Sendable {
     var views: (@Sendable (_ directory: String) throws -> any ViewContender)?
     /// Opens it as a database of JSON, where it takes part in the rows of queries.
     var queries: (@Sendable (_ directory: String) throws -> any QueryContender)?
+    /// Opens it as a database of texts, where it takes part in the rows of searches.
+    var texts: (@Sendable (_ directory: String) throws -> any TextContender)?
     /// The contender it is a variant of, which its rates are compared with as well.
     var original: String?
 }

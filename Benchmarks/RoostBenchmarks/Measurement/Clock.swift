@@ -12,4 +12,11 @@ enum Clock {
     static func seconds(since start: UInt64) -> Double {
         Double(now() - start) / 1e9
     }
+
+    /// What all threads of this process have worked.
+    static func processorSeconds() -> Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
 }

@@ -102,6 +102,17 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     case queryCount = "Q1.count"
     case querySum = "Q1.sum"
     case queryGroups = "Q1.groups"
+    case textBuild = "T1.build"
+    case textBuildProcessor = "T1.processor"
+    case textSize = "T1.size"
+    case textCount = "T1.count"
+    case textAnd = "T1.and"
+    case textPhrase = "T1.phrase"
+    case textPrefix = "T1.prefix"
+    case textNear = "T1.near"
+    case textBestOfMany = "T1.bestOfMany"
+    case textBestOfFew = "T1.bestOfFew"
+    case textUpdate = "T1.update"
 
     var row: Row {
         Row(rawValue: String(rawValue.prefix { $0 != "." }))!
@@ -192,6 +203,17 @@ enum Metric: String, CaseIterable, Codable, Sendable {
         case .queryCount: "Q1 count of a range, queries/s"
         case .querySum: "Q1 sum over a range, queries/s"
         case .queryGroups: "Q1 count by group, by an index, queries/s"
+        case .textBuild: "T1 first build of a full-text index, MB/s"
+        case .textBuildProcessor: "T1 the same per second of processor time, MB/s"
+        case .textSize: "T1 size of the index, bytes per byte of text"
+        case .textCount: "T1 count of a frequent word, ms"
+        case .textAnd: "T1 count of two words, ms"
+        case .textPhrase: "T1 count of a phrase of two frequent words, ms"
+        case .textPrefix: "T1 count of a prefix, ms"
+        case .textNear: "T1 count of two words that are near, ms"
+        case .textBestOfMany: "T1 the ten best for a frequent word, ms"
+        case .textBestOfFew: "T1 the ten best for a word, ms"
+        case .textUpdate: "T1 change one text durably and find it, ms"
         default: primitiveTitle
         }
     }
@@ -215,6 +237,9 @@ enum Metric: String, CaseIterable, Codable, Sendable {
 extension Metric {
     /// The figure of a question.
     init(_ question: Question) { self.init(rawValue: "Q1.\(question.rawValue)")! }
+
+    /// The figure of a search.
+    init(_ search: TextSearch) { self.init(rawValue: "T1.\(search.rawValue)")! }
 
     /// The figure of a primitive in one of their rows.
     init(_ primitive: Primitive, _ row: Row) {

@@ -24,14 +24,15 @@ enum Row: String, CaseIterable, Codable, Sendable {
     case blobRead = "B2"
     case blobRandomReads = "B3"
     case queries = "Q1"
+    case texts = "T1"
 
     /// Those of encryption, and of blobs.
     static let ofCrypto: Set<Row> = [.primitives, .portablePrimitives]
     static let ofBlobs: Set<Row> = [.blobWrite, .blobRead, .blobRandomReads]
     /// Those of the document layer, which no other contender has.
     static let ofDocuments: Set<Row> = [.property, .changeFeed, .jsonImport, .views, .viewUpkeep]
-    /// Those of queries.
-    static let ofQueries: Set<Row> = [.queries]
+    /// Those of queries and searches.
+    static let ofQueries: Set<Row> = [.queries, .texts]
     /// Those that any store can take part in.
     static let ofStores = Set(allCases).subtracting(
         ofDocuments.union(ofCrypto).union(ofBlobs).union(ofQueries))
@@ -64,7 +65,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
     var start: State {
         switch self {
         case .orderedLoad, .randomLoad, .property, .jsonImport, .views, .viewUpkeep, .primitives,
-            .portablePrimitives, .blobWrite, .queries:
+            .portablePrimitives, .blobWrite, .queries, .texts:
             .empty
         case .updates, .singleCommits, .parallelCommits, .randomReads, .scans, .ranges, .readsBesideWriter,
             .opening, .changeFeed:
@@ -113,6 +114,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .blobRead: try BlobReadRow.run(on: stage)
         case .blobRandomReads: try BlobRandomReadRow.run(on: stage)
         case .queries: try QueryRow.run(on: stage)
+        case .texts: try TextRow.run(on: stage)
         }
     }
 }

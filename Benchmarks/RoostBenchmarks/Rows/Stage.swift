@@ -8,6 +8,8 @@ final class Stage {
     let blobSize: Int
     /// The file of JSON lines that is imported.
     let importFile: String
+    /// The file of texts that are searched.
+    let textFile: String
     private(set) var figures: [Metric: Double] = [:]
     /// Documents a second in each part of a long load.
     var progress: [Double] = []
@@ -17,7 +19,7 @@ final class Stage {
 
     init(
         entry: ContenderEntry, corpus: Corpus, directory: String, seconds: Double, blobSize: Int,
-        importFile: String
+        importFile: String, textFile: String
     ) {
         self.entry = entry
         self.corpus = corpus
@@ -25,6 +27,7 @@ final class Stage {
         self.seconds = seconds
         self.blobSize = blobSize
         self.importFile = importFile
+        self.textFile = textFile
     }
 
     /// Whether the contender is the raw limit, which keeps nothing that could be verified.
@@ -52,6 +55,11 @@ final class Stage {
 
     func openQueries() throws -> any QueryContender {
         guard let open = entry.queries else { throw BenchmarkError("\(entry.title) is asked nothing") }
+        return try open(directory)
+    }
+
+    func openTexts() throws -> any TextContender {
+        guard let open = entry.texts else { throw BenchmarkError("\(entry.title) is not searched") }
         return try open(directory)
     }
 

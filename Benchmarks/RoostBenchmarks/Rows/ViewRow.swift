@@ -1,5 +1,3 @@
-import Glibc
-
 /// V1: the first build of a view, keeping it up, and asking it.
 enum ViewRow {
     static func run(on stage: Stage) throws {
@@ -8,10 +6,10 @@ enum ViewRow {
         for start in stride(from: 0, to: count, by: 10_000) {
             try store.save((start..<min(start + 10_000, count)).map { Note($0) })
         }
-        let processor = processorSeconds()
+        let processor = Clock.processorSeconds()
         let built = try stage.measure { try store.build() }
         stage.record(.viewBuild, Double(count) / built.seconds)
-        stage.record(.viewBuildProcessor, Double(count) / (processorSeconds() - processor))
+        stage.record(.viewBuildProcessor, Double(count) / (Clock.processorSeconds() - processor))
         stage.record(.viewSize, Double(try store.size()) / Double(count))
         try ask(store, stage)
         for (changes, metric) in [
@@ -53,12 +51,5 @@ enum ViewRow {
             } while Clock.seconds(since: start) < stage.seconds
         }
         return measurement.seconds * 1e6 / Double(times)
-    }
-
-    /// What all threads of this process have worked.
-    private static func processorSeconds() -> Double {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
