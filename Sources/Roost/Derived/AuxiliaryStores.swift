@@ -122,6 +122,8 @@ package final class AuxiliaryStores: Sendable {
         options.readOnly = readOnly
         options.createIfMissing = !readOnly
         options.durability = .unsynced
+        // What is derived is written anew more often than documents, by merges and catching up, and nobody waits for its compaction.
+        options.compactionThreshold = 0.5
         options.cacheSize = cacheSize
         options.inlineLimit = 2048
         options.transform = transform

@@ -16,6 +16,12 @@ struct TermLists {
         }
     }
 
+    /// As ``list(_:)``, where every document is wanted and none of the places.
+    func documents(_ terms: TextLeaf.Terms) throws -> PostingList {
+        let list = try list(terms)
+        return try (list as? UnionPostings)?.gathered(in: segment.documents) ?? list
+    }
+
     private func postings(_ term: [UInt8]) -> TermPostings { TermPostings(segment.blocks(term), coder) }
 
     private func exactPostings(_ root: [UInt8], _ exact: [UInt8]) -> PostingList {

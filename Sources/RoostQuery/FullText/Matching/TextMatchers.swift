@@ -77,6 +77,15 @@ final class PhraseMatcher: TextMatcher {
         self.scoring = scoring
     }
 
+    /// Matches every document with the phrase, of which neither the places nor the score will be asked for.
+    init(everyDocumentWith leaf: TextLeaf, _ lists: TermLists) throws {
+        self.leaf = leaf
+        self.lists =
+            leaf.isPlain
+            ? [try lists.documents(leaf.slots[0].terms)] : try leaf.slots.map { try lists.list($0.terms) }
+        scoring = nil
+    }
+
     override func seek(_ target: Int) throws {
         guard document < target else { return }
         var target = target
@@ -84,7 +93,7 @@ final class PhraseMatcher: TextMatcher {
             guard try lists.align(&target) else { return document = .max }
             starts = nil
             document = target
-            if try leaf.isPlain || !places().isEmpty { return }
+            if try leaf.isPlain || isThere() { return }
             target += 1
         }
     }
@@ -101,6 +110,20 @@ final class PhraseMatcher: TextMatcher {
             last = min(last, known.last)
         }
         return ScoreBound(most: scoring.most(most, shortest), last: last)
+    }
+
+    /// Whether the phrase is in the present document, which has its words. Most documents don't have them side by side.
+    private func isThere() throws -> Bool {
+        guard lists.count == 2, leaf.columns == nil, !leaf.isAnchored else { return try !places().isEmpty }
+        let (starts, ends, offset) = (try lists[0].places(), try lists[1].places(), leaf.slots[1].offset)
+        var index = 0
+        for start in starts {
+            let wanted = (start.column, start.position + offset)
+            while index < ends.count, (ends[index].column, ends[index].position) < wanted { index += 1 }
+            guard index < ends.count else { return false }
+            if (ends[index].column, ends[index].position) == wanted { return true }
+        }
+        return false
     }
 
     /// Where the phrase begins in the present document.

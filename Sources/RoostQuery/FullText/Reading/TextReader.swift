@@ -158,10 +158,10 @@ final class TextReader {
                 total += try list.estimate()
                 continue
             }
-            let matcher = try PhraseMatcher(leaf, lists, nil)
+            let matcher = try PhraseMatcher(everyDocumentWith: leaf, lists)
             try matcher.seek(0)
             while matcher.document != .max {
-                if try isAlive(matcher.document) { total += 1 }
+                if try isWhole || isAlive(matcher.document) { total += 1 }
                 try matcher.seek(matcher.document + 1)
             }
         }
@@ -184,7 +184,12 @@ final class TextReader {
         for segment in segments {
             try Task.checkCancellation()
             let lists = TermLists(segment: segment, coder: index.coder)
-            let matcher = try matcher(query.tree, query.leaves, lists, scorings)
+            let matcher =
+                if scorings == nil, case .leaf(let leaf) = query.tree {
+                    try PhraseMatcher(everyDocumentWith: query.leaves[leaf], lists)
+                } else {
+                    try matcher(query.tree, query.leaves, lists, scorings)
+                }
             try matcher.seek(0, above: threshold())
             while matcher.document != .max {
                 guard segment.documents.contains(matcher.document) else { throw TextDamage.error }
