@@ -21,6 +21,8 @@ final class DataFile: Sendable {
     /// while zeros are written where they might be.
     let writtenAhead = Mutex<UInt64>(0)
     private let replayedRegions = Atomic<UInt64>(0)
+    /// Why the file is shorter than what was published of it.
+    private let cutFailure = Mutex<StoreError?>(nil)
 
     init(
         file: any File, header: FileHeader, transform: (any ChunkTransform)?, cacheLimit: Int,
@@ -121,6 +123,12 @@ final class DataFile: Sendable {
         }
     }
 
+    /// Cuts the file off where `failure` has left the medium: what was published beyond can't be read any more, which is no damage.
+    func cut(at end: UInt64, becauseOf failure: StoreError?) {
+        if let failure { cutFailure.withLock { $0 = failure } }
+        try? file.truncate(to: end)
+    }
+
     /// Copies what is in memory from `position` on; where nothing is, says how many bytes come before what is.
     private func copyUnwritten(
         into buffer: UnsafeMutableRawBufferPointer, from position: UInt64
@@ -141,6 +149,7 @@ final class DataFile: Sendable {
             unsafe try file.readFully(into: buffer, at: offset)
         }
         guard count == buffer.count else {
+            if let failure = cutFailure.withLock({ $0 }) { throw failure }
             throw .damaged("the file ends within a chunk", at: offset, in: path)
         }
     }

@@ -310,9 +310,10 @@ final class CommitQueue: Sendable {
     /// the file is opened again, and after a failed sync the system shows bytes as written that may never get to the
     /// medium, so that nothing may be built on them.
     private func cutFailed(after written: StoreState) {
-        let end = shared.withLock { $0.failure == nil ? written.record.end : $0.syncedEnd }
+        let (failure, syncedEnd) = shared.withLock { ($0.failure, $0.syncedEnd) }
+        let end = failure == nil ? written.record.end : syncedEnd
         space.withLock { space in
-            try? written.file.file.truncate(to: end)
+            written.file.cut(at: end, becauseOf: failure)
             space.allocatedEnd = end
         }
     }

@@ -103,6 +103,30 @@ import Testing
         }
     }
 
+    /// The file then ends with what is on the medium. Who still sees what was committed after that is told what became of it.
+    @Test func whatAFailedSyncHasTakenIsNoDamage() throws {
+        var bench = bench
+        bench.options.durability = .unsynced
+        let store = try bench.open(disk)
+        let tree = try store.tree("values")
+        try store.sync()
+        var random = SeededGenerator(seed: 1)
+        try store.write { transaction in
+            for number in 0..<20 as Range<UInt64> {
+                let value = (0..<5_000).map { _ in UInt8(random.next(below: 256)) }
+                try transaction.put(Key(number), value, in: tree)
+            }
+        }
+        let values = try store.snapshot()[tree]
+        failNext(.sync)
+        #expect(code { try store.sync() } == .writerFailed)
+        for number in 0..<20 as Range<UInt64> {
+            #expect(code { _ = try values.value(Key(number)) } == .writerFailed)
+        }
+        #expect(code { try store.close() } == .writerFailed)
+        #expect(try bench.open(disk).snapshot().tree("values") != nil)
+    }
+
     @Test func aFailedWriteLeavesNothingAndTheNextCommitWorks() throws {
         let store = try bench.open(disk)
         for number in 1...40 {
