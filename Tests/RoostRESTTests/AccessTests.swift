@@ -58,6 +58,11 @@ import Testing
         Route(method: "GET", target: "/db/_security", expected: members),
         Route(method: "GET", target: "/db/_revs_limit", expected: members),
         Route(method: "POST", target: "/db/_ensure_full_commit", expected: members),
+        Route(
+            method: "POST", target: "/db/_query", body: #"{"statement":"SELECT 1"}"#, expected: members),
+        Route(
+            method: "POST", target: "/_users/_query", body: #"{"statement":"SELECT 1"}"#,
+            expected: administrators),
         Route(method: "POST", target: "/db/_compact", expected: keepers),
         Route(method: "POST", target: "/db/_view_cleanup", expected: keepers),
         Route(method: "PUT", target: "/db/_revs_limit", body: "1000", expected: keepers),

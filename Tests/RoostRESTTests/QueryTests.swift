@@ -23,6 +23,66 @@ import Testing
           "sum":{"map":{"emit":[{"key":["[]",[".kind"],[".stars"]],"value":[".stars"]}]},"reduce":"_sum"}}}
         """#
 
+    // MARK: SQL++
+
+    @Test func statementsAreAnsweredAndExplained() async throws {
+        let test = try await stars()
+        let answer = try await test.ask(
+            "POST", "/db/_query",
+            #"{"statement":"SELECT stars, kind FROM _ WHERE stars > $min ORDER BY stars","parameters":{"min":6}}"#
+        )
+        #expect(
+            answer.text == """
+                {"columns":["stars","kind"],"rows":[
+                {"kind":"b","stars":7},
+                {"kind":"a","stars":8}
+                ],"documents_read":8}
+
+                """)
+        let empty = try await test.ask("POST", "/db/_query", #"{"statement":"SELECT stars FROM _ LIMIT 0"}"#)
+        #expect((empty["rows"] as? [Any])?.isEmpty == true)
+        let plan = try await test.ask(
+            "POST", "/db/_query", #"{"statement":"SELECT stars FROM _","explain":true}"#)
+        #expect(plan["columns"] as? [String] == ["stars"] && plan["plan"] != nil && plan["rows"] == nil)
+        #expect((plan["text"] as? [String])?.isEmpty == false)
+        let wrong = [
+            "{}": "missing_required_key", #"{"statement":"DELETE FROM _"}"#: "query_parse_error",
+            #"{"statement":"SELECT x FROM nowhere"}"#: "query_parse_error",
+            #"{"statement":"SELECT 1","parameters":[]}"#: "bad_request",
+        ]
+        for (body, word) in wrong {
+            let refused = try await test.ask("POST", "/db/_query", body)
+            #expect(refused.status == 400 && refused["error"] as? String == word, "\(body): \(refused.text)")
+        }
+        #expect(try await test.ask("GET", "/db/_query").status == 405)
+    }
+
+    /// More rows than are sent at a time come once each and in order, while others write.
+    @Test func manyRowsOfAStatementAreOfOneMoment() async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        let documents = (0..<3_000).map { #"{"_id":"\#(10_000 + $0)","stars":\#($0)}"# }
+        try await test.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(documents.joined(separator: ","))]}")
+        let answer = try await test.ask(
+            "POST", "/db/_query", #"{"statement":"SELECT stars FROM _ ORDER BY stars DESC"}"#)
+        let rows = try #require(answer["rows"] as? [[String: Int]])
+        #expect(rows.compactMap { $0["stars"] } == Array((0..<3_000).reversed()))
+    }
+
+    /// A statement can name the other collections of a file, which have members of their own.
+    @Test func statementsReachNoCollectionBesideTheirOwn() async throws {
+        let test = try await stars()
+        let reader = UserContext(name: "mia")
+        try await test.ask("PUT", "/db/_security", #"{"members":{"names":["mia"]}}"#)
+        let own = #"{"statement":"SELECT stars FROM _"}"#
+        #expect(try await test.ask("POST", "/db/_query", own, as: reader).status == 200)
+        #expect(try await test.ask("PUT", "/db.secrets").status == 201)
+        for body in [own, #"{"statement":"SELECT x FROM secrets"}"#] {
+            #expect(try await test.ask("POST", "/db/_query", body, as: reader).status == 403)
+        }
+        #expect(try await test.ask("POST", "/db/_query", own).status == 200)
+    }
+
     // MARK: Views
 
     @Test func rowsOfAView() async throws {

@@ -1,6 +1,6 @@
 extension AdministrationPage {
     /// Draws what the address after `#` names. Texts of documents are only ever set as texts.
-    static let script = basis + documents + queries + start
+    static let script = basis + documents + queries + statements + replications + start
 
     private static let basis = #"""
 
@@ -66,7 +66,7 @@ extension AdministrationPage {
 
         function tabs(db, current) {
           const base = "#/db/" + part(db);
-          const all = [["Documents", ""], ["Find", "/find"], ["Views", "/views"], ["Changes", "/changes"]];
+          const all = [["Documents", ""], ["Find", "/find"], ["SQL++", "/sql"], ["Views", "/views"], ["Changes", "/changes"]];
           return h("nav", { class: "tabs", "aria-label": "Parts of the database" }, all.map(([text, end]) =>
             h("a", { href: base + end, "aria-current": text === current ? "page" : null }, text)));
         }
@@ -142,10 +142,12 @@ extension AdministrationPage {
           leave = null;
           const [kind, db, view, ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
           if (!await who()) return login();
-          if (kind !== "db" || !db) await databases();
+          if (kind === "replications") await replications();
+          else if (kind !== "db" || !db) await databases();
           else if (view === "doc") await shown(db, rest.join("/"));
           else if (view === "from") await list(db, rest.join("/"));
           else if (view === "find") await find(db);
+          else if (view === "sql") await sql(db);
           else if (view === "views") await views(db);
           else if (view === "changes") await changes(db);
           else await list(db, null);

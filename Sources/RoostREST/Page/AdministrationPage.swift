@@ -34,7 +34,7 @@ enum AdministrationPage {
         <body>
         <a class="skip" href="#main">Skip to the content</a>
         <header><a class="brand" href="#/">Roost</a><nav id="path" aria-label="Where you are"></nav>
-        <span id="user"></span></header>
+        <a href="#/replications">Replications</a><span id="user"></span></header>
         <main id="main" tabindex="-1"><p>Loading…</p></main>
         <p id="notice" role="status" aria-live="polite"></p>
         <noscript>This page needs JavaScript.</noscript>

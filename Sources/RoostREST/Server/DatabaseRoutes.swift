@@ -134,6 +134,7 @@ enum DatabaseRoutes {
         case "_explain":
             try context.allow("POST")
             return try await FindRoutes.explain(target)
+        case "_query": return try await QueryRoutes.respond(target)
         case "_index": return try await IndexRoutes.respond(target, Array(path.dropFirst()))
         case "_shards", "_sync_shards", "_auto_purge":
             throw HTTPFailure.notImplemented(path[0])

@@ -1,0 +1,65 @@
+import Fleece
+import Roost
+import RoostQuery
+import RoostWire
+
+/// `_query`, which is Roost's own: SQL++ over the wire, in which `_` is the database of the path.
+enum QueryRoutes {
+    /// What one answer may hold in memory to sort, group and join; the rest goes to disk.
+    private static let memoryLimit = 32 << 20
+
+    static func respond(_ target: DatabaseContext) async throws -> HTTPResponse {
+        let context = target.context
+        try context.allow("POST")
+        let body = try await context.object()
+        guard let statement = body.root["statement"].string else {
+            throw HTTPFailure(400, "missing_required_key", "Missing required key: statement")
+        }
+        let parameters = try parameters(body.root["parameters"])
+        let query = try await context.router.workers.run { [collection = target.collection] in
+            do throws(DatabaseError) {
+                return try collection.query(statement, parameters)
+            } catch {
+                guard error.code == .invalidQuery else { throw HTTPFailure(error) }
+                throw HTTPFailure.invalidQuery(error.message)
+            }
+        }
+        try requireAccess(target)
+        if body.root["explain"].bool == true {
+            let plan = try await context.router.workers.run { try query.explain() }
+            return context.answer([
+                "columns": .strings(query.columnNames), "plan": .text(Array(plan.json.utf8)),
+                "text": .strings(plan.description.split(separator: "\n").map(String.init)),
+            ])
+        }
+        var limited = query
+        limited.options.memoryLimit = memoryLimit
+        return try await context.stream(QueryBody(limited, context.router.workers))
+    }
+
+    private static func parameters(_ value: FleeceValue) throws -> [String: DocumentValue] {
+        guard value.exists else { return [:] }
+        guard case .dictionary(let parameters)? = DocumentValue(value) else {
+            throw HTTPFailure.badRequest("parameters must be a JSON object")
+        }
+        return Dictionary(parameters.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
+    }
+
+    /// A statement may name every collection of the file, and each is a database with its own rules on the wire. So where there
+    /// are others than the path's, only administrators of the server may ask. Called after the statement was prepared: what it
+    /// names was there by then.
+    private static func requireAccess(_ target: DatabaseContext) throws {
+        guard !target.user.isAdmin else { return }
+        let database = target.served.database
+        for scope in try database.scopes {
+            let others = try database.collections(scope: scope).contains {
+                ($0.scopeName, $0.collectionName)
+                    != (target.collection.scopeName, target.collection.collectionName)
+            }
+            guard !others else {
+                throw Security.refusal(
+                    target.user, "This database has several collections: only server admins may query it.")
+            }
+        }
+    }
+}
