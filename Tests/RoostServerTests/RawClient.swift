@@ -9,6 +9,10 @@ final class RawClient: Sendable {
     private let socket: Int32
     private let queue = DispatchQueue(label: "client")
     private let isClosed = Mutex(false)
+    private let reset = Mutex(false)
+
+    /// Whether the last thing that was received is that the connection broke off.
+    var isReset: Bool { reset.withLock { $0 } }
 
     /// Connects to a port of this machine.
     init(_ port: UInt16) throws {
@@ -64,12 +68,12 @@ final class RawClient: Sendable {
 
     /// The next bytes; `nil` at the end.
     func receive() async -> [UInt8]? {
-        let socket = socket
-        return await blocking {
+        await blocking { [self] in
             var bytes = [UInt8](repeating: 0, count: 64 << 10)
             let count = unsafe bytes.withUnsafeMutableBytes {
                 unsafe recv(socket, $0.baseAddress, $0.count, 0)
             }
+            reset.withLock { $0 = count < 0 && errno == ECONNRESET }
             return count > 0 ? Array(bytes.prefix(count)) : nil
         }
     }

@@ -30,6 +30,54 @@ import Testing
         await test.server.stop()
     }
 
+    /// Answers with a body that fails after its first piece, or ends there.
+    private struct HalfAnswers: RequestHandler {
+        struct Body: BodyStream {
+            let fails: Bool
+            let isBegun = Counter()
+
+            func next() async throws -> [UInt8]? {
+                if isBegun.next() == 0 { return Array("half".utf8) }
+                if fails { throw CocoaError(.fileReadUnknown) }
+                return nil
+            }
+        }
+
+        final class Counter: Sendable {
+            private let count = Mutex(0)
+
+            func next() -> Int {
+                count.withLock { count in
+                    defer { count += 1 }
+                    return count
+                }
+            }
+        }
+
+        func respond(to request: HTTPRequest) async -> HTTPResponse {
+            HTTPResponse(
+                200, headers: [:], body: .stream(Body(fails: request.target == "/broken"), length: nil))
+        }
+    }
+
+    /// An answer without a length ends with the connection; one that breaks off must not end like one that is whole.
+    @Test func halfAnAnswerBreaksTheConnection() async throws {
+        var options = ServerOptions()
+        options.port = 0
+        let server = try Server(HalfAnswers(), options: options)
+        for (target, isBroken) in [("/whole", false), ("/broken", true)] {
+            let client = try RawClient(server.port)
+            await client.send("GET \(target) HTTP/1.0\r\n\r\n")
+            let answer = await client.receiveAll()
+            #expect(answer.hasSuffix("\r\n\r\nhalf"))
+            #expect(client.isReset == isBroken, "\(target)")
+        }
+        let client = try RawClient(server.port)
+        await client.send("GET /broken HTTP/1.1\r\n\(host)\r\n")
+        #expect(await client.receiveAll().hasSuffix("4\r\nhalf\r\n"))
+        await server.stop()
+    }
+
     @Test(arguments: [
         ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.1\nHost: a\n\n", 400),
         ("\u{16}\u{3}\u{1}\u{2}\r\n\r\n", 400),

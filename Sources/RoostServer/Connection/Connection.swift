@@ -174,7 +174,8 @@ actor Connection {
         case (.stream(let stream, _), _):
             let job = StreamJob(channel: channel, stream: stream, framing: framing, pace: self)
             let (count, isWhole) = await job.run(after: bytes, isEndless: response.isEndless, activity)
-            // Half an answer must not look like a whole one: the connection is broken.
+            // Half an answer must not look like a whole one. To a client of HTTP/1.0 it ends with the connection.
+            if !isWhole, framing == .untilClose { channel.close(asBroken: true) }
             return (count, isWhole && goesOn)
         }
     }

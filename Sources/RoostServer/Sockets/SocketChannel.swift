@@ -274,7 +274,9 @@ final class SocketChannel: Sendable {
     }
 
     /// Ends the connection at once. Who waits is woken. Doing it twice does nothing.
-    func close() {
+    ///
+    /// - Parameter asBroken: whether the other side is to see that it hasn't got all.
+    func close(asBroken: Bool = false) {
         enum Call {
             case none
             case resume(CheckedContinuation<Void, Never>)
@@ -284,7 +286,11 @@ final class SocketChannel: Sendable {
             guard !state.isClosed else { return nil }
             state.isClosed = true
             // While the lock is held, since the descriptor is the channel's only until the sources are cancelled.
-            _ = shutdown(socket, Int32(SHUT_RDWR))
+            if asBroken {
+                SystemSockets.resetWhenClosed(socket)
+            } else {
+                _ = shutdown(socket, Int32(SHUT_RDWR))
+            }
             // A source that is suspended can't be let go.
             arm(&state, reading: true)
             arm(&state, reading: false)

@@ -83,6 +83,12 @@ enum SystemSockets {
     /// Gives a descriptor back.
     static func close(_ socket: Int32) { _ = systemClose(socket) }
 
+    /// Lets closing end the connection by a reset (RFC 9293, 3.10.5), so that the other side sees that it broke off.
+    static func resetWhenClosed(_ socket: Int32) {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
     /// Sends no more; the other side may.
     static func finishWriting(_ socket: Int32) { _ = shutdown(socket, Int32(SHUT_WR)) }
 
