@@ -122,7 +122,7 @@ package final class AuxiliaryStores: Sendable {
         options.readOnly = readOnly
         options.createIfMissing = !readOnly
         options.durability = .unsynced
-        // What is derived is written anew more often than documents, by merges and catching up, and nobody waits for its compaction.
+        // Merges and catching up rewrite derived data more often than documents change, and nobody waits for its compaction.
         options.compactionThreshold = 0.5
         options.cacheSize = cacheSize
         options.inlineLimit = 2048

@@ -34,7 +34,7 @@ final class ScanParts<Result: Sendable>: Sendable {
     /// What comes of each part, in order.
     ///
     /// - Parameter isCancelled: asked by the caller's thread, whether nobody wants the results any more.
-    /// - Throws: what `work` throws; the other parts are not ended then.
+    /// - Throws: the first error that `work` throws. No further part is begun then, and those under way are asked to stop.
     func results(threads: Int, isCancelled: @escaping () -> Bool) throws(DatabaseError) -> [Result] {
         for _ in 1..<max(threads, 1) {
             DispatchQueue.global().async { [self] in takeParts { [self] in hasFailed } }

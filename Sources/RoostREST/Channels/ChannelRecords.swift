@@ -8,7 +8,7 @@ import Roost
 ///     u name                        a ``Principal``: a user
 ///     r name                        a ``Principal``: a role
 ///     i length channel sequence     a ``ChannelEntry``: the length is one byte, the sequence eight, big-endian
-///     n                             a ``AccessClock``
+///     n                             an ``AccessClock``
 enum ChannelKey {
     static func document(_ id: String) -> [UInt8] { [UInt8(ascii: "d")] + id.utf8 }
 
@@ -53,7 +53,7 @@ struct RoutedDocument: Codable, Sendable {
         /// The revision by which it left; `nil` while it is there.
         var left: String?
 
-        /// So many are told apart; of more, the earliest are taken for one.
+        /// The most stays that are kept; beyond that, the earliest two are merged.
         private static let mostStays = 32
 
         /// It comes or leaves, or does not move.

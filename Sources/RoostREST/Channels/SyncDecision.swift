@@ -2,8 +2,8 @@ import Foundation
 
 /// What a sync function decides on one document, and what it can ask about who writes it.
 ///
-/// The names of channels, users and roles have 1 to 200 bytes, in Unicode's normal form C; in the place of a user stands `role:NAME` for all who have a role.
-/// A document may stand in 1,000 channels and give 10,000 grants.
+/// The names of channels, users and roles have 1 to 200 bytes, in Unicode's normal form C. In the place of a user, `role:NAME` stands for
+/// all who have a role. A document may stand in 1,000 channels and give 10,000 grants.
 public struct SyncDecision: Sendable {
     /// Who writes.
     public let user: UserContext
