@@ -41,31 +41,48 @@ package enum Base64 {
 
     /// The bytes that `text` stands for; `nil` if it is not Base64.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        // Not generic from here on: what another module calls is not specialised, and slow byte by byte.
+        let found = text.withContiguousStorageIfAvailable { unsafe decode($0) }
+        if let found { return found }
+        return unsafe Array(text).withUnsafeBufferPointer { unsafe decode($0) }
+    }
+
+    private static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
-        let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
-        var result: [UInt8] = []
-        result.reserveCapacity(text.count / 4 * 3)
-        var group: UInt32 = 0
-        for (index, byte) in text.enumerated() {
-            let isPadding = index >= text.count - padding
-            guard let digit = isPadding && byte == Base64.padding ? 0 : value(byte) else { return nil }
-            group = group << 6 | UInt32(digit)
-            if index % 4 == 3 {
-                result += [UInt8(group >> 16 & 0xFF), UInt8(group >> 8 & 0xFF), UInt8(group & 0xFF)]
+        guard !text.isEmpty else { return [] }
+        let padding = unsafe text.suffix(2).count { $0 == Self.padding }
+        var isValid = true
+        var result = unsafe [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { target, count in
+            count = target.count
+            for group in 0..<text.count / 4 {
+                let isLast = group == text.count / 4 - 1
+                var bits: UInt32 = 0
+                for place in 0..<4 {
+                    let byte = unsafe text[group * 4 + place]
+                    let isPadding = isLast && place >= 4 - padding && byte == Self.padding
+                    let digit = isPadding ? 0 : value(byte)
+                    isValid = isValid && digit < 64
+                    bits = bits << 6 | UInt32(digit & 63)
+                }
+                unsafe target[group * 3] = UInt8(bits >> 16)
+                unsafe target[group * 3 + 1] = UInt8(bits >> 8 & 0xFF)
+                unsafe target[group * 3 + 2] = UInt8(bits & 0xFF)
             }
         }
+        guard isValid else { return nil }
         result.removeLast(padding)
         return result
     }
 
-    private static func value(_ character: UInt8) -> UInt8? {
+    /// What a character stands for; 64 for one that is none of the alphabet.
+    private static func value(_ character: UInt8) -> UInt8 {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
         case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
         case UInt8(ascii: "+"): 62
         case UInt8(ascii: "/"): 63
-        default: nil
+        default: 64
         }
     }
 }

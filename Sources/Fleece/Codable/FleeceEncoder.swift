@@ -56,11 +56,41 @@ public struct FleeceEncoder {
     public func encode(_ value: some Encodable, to writer: inout FleeceWriter) throws {
         let state = EncodingState(self)
         try writer.append { output, depth in
-            // The output is the state's for the time being, and the writer has the state's empty one.
-            swap(&output, &state.output)
-            defer { swap(&output, &state.output) }
-            return try ValueEncoder(state, path: .root, depth: depth).item(encoding: value)
+            try state.lend(&output) {
+                try ValueEncoder(state, path: .root, depth: depth).item(encoding: value)
+            }
         }
+    }
+
+    /// Encodes `value`, an object, without the members whose keys `isApart` accepts; those become a dictionary in `other`.
+    ///
+    /// - Parameter isApart: Called with the UTF-8 of each of the object's own keys.
+    /// - Returns: Whether there were such members; without them nothing is written to `other`. What is no object is
+    ///   written as it is.
+    /// - Throws: As ``encode(_:)``. Both bodies begun are lost: call ``FleeceWriter/removeAll()``.
+    package func encode(
+        _ value: some Encodable, to writer: inout FleeceWriter,
+        separating isApart: @escaping (UnsafeRawBufferPointer) -> Bool, into other: inout FleeceWriter
+    ) throws -> Bool {
+        let (state, otherState) = (EncodingState(self), EncodingState(self))
+        var hasOthers = false
+        try writer.append { output, depth in
+            var item = Item.null
+            try other.append { otherOutput, otherDepth in
+                try state.lend(&output) {
+                    try otherState.lend(&otherOutput) {
+                        let others = ValueEncoder(otherState, path: .root, depth: otherDepth)
+                        let encoder = unsafe ValueEncoder(
+                            state, path: .root, depth: depth, separating: isApart, into: others)
+                        item = try encoder.item(encoding: value)
+                        hasOthers = others.count > 0
+                        return hasOthers ? try others.finish() : nil
+                    }
+                }
+            }
+            return item
+        }
+        return hasOthers
     }
 }
 
@@ -69,11 +99,24 @@ final class EncodingState {
     let dateStrategy: FleeceDateStrategy
     let dataStrategy: FleeceDataStrategy
     let userInfo: [CodingUserInfoKey: any Sendable]
-    var output = FleeceOutput(sharedKeys: nil, capacity: 0)
+    /// What the values are written to. Only the task that encodes changes it, one value after another: checking at run time
+    /// that no two changes overlap takes longer than many of them.
+    var output: FleeceOutput {
+        @inline(__always) _read { yield unsafe uncheckedOutput }
+        @inline(__always) _modify { yield unsafe &uncheckedOutput }
+    }
+    @exclusivity(unchecked) private var uncheckedOutput = FleeceOutput()
 
     init(_ encoder: FleeceEncoder) {
         dateStrategy = encoder.dateStrategy
         dataStrategy = encoder.dataStrategy
         userInfo = encoder.userInfo
+    }
+
+    /// Calls `body`, which writes to `output`: it is the state's meanwhile, and the state's empty one is in its place.
+    func lend<R>(_ output: inout FleeceOutput, _ body: () throws -> R) rethrows -> R {
+        swap(&output, &self.output)
+        defer { swap(&output, &self.output) }
+        return try body()
     }
 }

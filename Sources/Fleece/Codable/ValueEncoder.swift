@@ -2,20 +2,48 @@
 ///
 /// Also stands for the containers of that collection. A nested container or super encoder leaves a gap in its
 /// parent, which is filled when the parent is complete.
-final class ValueEncoder {
+@safe final class ValueEncoder {
     let state: EncodingState
     let path: CodingPath
     /// How many values are around this one; at least the number of collections.
     private let depth: Int
     private var kind: Header.Tag?
-    /// The scalar, or the elements, or keys and values in turn.
-    private var items: [Item] = []
+    /// The scalar, or the elements, or keys and values in turn. Unchecked as the state's output is.
+    private var items: [Item] {
+        @inline(__always) _read { yield unsafe uncheckedItems }
+        @inline(__always) _modify { yield unsafe &uncheckedItems }
+    }
+    @exclusivity(unchecked) private var uncheckedItems: [Item] = []
     private var gaps: [(index: Int, encoder: ValueEncoder)] = []
+    /// The keys whose members stand apart, given as UTF-8, and where they go.
+    private let separation: (isApart: (UnsafeRawBufferPointer) -> Bool, others: ValueEncoder)?
 
     init(_ state: EncodingState, path: CodingPath, depth: Int) {
         self.state = state
         self.path = path
         self.depth = depth
+        unsafe separation = nil
+    }
+
+    /// An encoder of a dictionary, whose members with keys that `isApart` accepts go to another one.
+    init(
+        _ state: EncodingState, path: CodingPath, depth: Int,
+        separating isApart: @escaping (UnsafeRawBufferPointer) -> Bool, into others: ValueEncoder
+    ) {
+        self.state = state
+        self.path = path
+        self.depth = depth
+        unsafe separation = (isApart, others)
+        others.become(.dictionary)
+    }
+
+    /// Where the member with this key goes.
+    @inline(__always)
+    func encoder(of key: some CodingKey) -> ValueEncoder {
+        guard let separation = unsafe separation else { return self }
+        var text = key.stringValue
+        let isApart = text.withUTF8 { unsafe separation.isApart(UnsafeRawBufferPointer($0)) }
+        return unsafe isApart ? separation.others : self
     }
 
     /// The number of elements so far.

@@ -7,12 +7,25 @@
     private(set) var count = 0
     private var capacity: Int
 
+    private static var minimumCapacity: Int { 16 }
+
     init(capacity: Int) {
-        self.capacity = max(capacity, 16)
+        self.capacity = max(capacity, Self.minimumCapacity)
         unsafe base = .allocate(capacity: self.capacity)
     }
 
-    deinit { unsafe base.deallocate() }
+    /// An empty buffer, which allocates nothing before something is appended.
+    init() {
+        capacity = 0
+        // Not null, so that the buffer of the elements has a base, and never read or written.
+        unsafe base = UnsafeMutablePointer(bitPattern: MemoryLayout<Element>.alignment)!
+    }
+
+    deinit { deallocate() }
+
+    private func deallocate() {
+        if capacity > 0 { unsafe base.deallocate() }
+    }
 
     /// The stored elements. Valid until the next change that may grow the buffer.
     @unsafe var elements: UnsafeMutableBufferPointer<Element> {
@@ -37,11 +50,12 @@
 
     @inline(never)
     private mutating func grow(_ additional: Int) {
-        capacity = max(capacity * 2, count + additional)
-        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
-        unsafe larger.update(from: base, count: count)
-        unsafe base.deallocate()
-        unsafe base = larger
+        let larger = max(capacity * 2, count + additional, Self.minimumCapacity)
+        let target = UnsafeMutablePointer<Element>.allocate(capacity: larger)
+        unsafe target.update(from: base, count: count)
+        deallocate()
+        capacity = larger
+        unsafe base = target
     }
 
     @inline(__always)

@@ -6,8 +6,8 @@ struct DictionarySorting: ~Copyable {
         var pair: Int
     }
 
-    private var entries = GrowableBuffer<Entry>(capacity: 32)
-    private var sorted = GrowableBuffer<Item>(capacity: 64)
+    private var entries = GrowableBuffer<Entry>()
+    private var sorted = GrowableBuffer<Item>()
 
     /// The number of pairs from which on the standard library's sort is faster than insertion.
     private static let insertionLimit = 24

@@ -19,6 +19,9 @@ struct FleeceOutput: ~Copyable {
         bytes = GrowableBuffer(capacity: capacity)
     }
 
+    /// An output that allocates nothing before something is written.
+    init() { bytes = GrowableBuffer() }
+
     mutating func removeAll() {
         bytes.removeAll()
         strings.removeAll()

@@ -143,9 +143,10 @@ public struct FleeceWriter: ~Copyable {
         return true
     }
 
-    /// Appends the item that `body` answers for a value it writes to the output itself, given the depth.
-    mutating func append(_ body: (inout FleeceOutput, Int) throws -> Item) rethrows {
-        append(try body(&output, depth))
+    /// Appends the item that `body` answers for a value it writes to the output itself, given the depth; nothing when it
+    /// answers `nil`.
+    mutating func append(_ body: (inout FleeceOutput, Int) throws -> Item?) rethrows {
+        if let item = try body(&output, depth) { append(item) }
     }
 
     /// Makes ``finish()`` throw: in place of a value that can't be written.

@@ -5,16 +5,14 @@
 /// bounds the table whatever the size of the body.
 struct StringTable: ~Copyable {
     /// Positions in the upper half (in units of two bytes, from 1), hashes in the lower; 0 is an empty slot.
-    private var slots = GrowableBuffer<UInt64>(capacity: 128)
+    private var slots = GrowableBuffer<UInt64>()
     private var used = 0
 
     private static let initialSlots = 128
     private static let maximumSlots = 16_384
     private static let probes = 16
 
-    init() {
-        fill(Self.initialSlots)
-    }
+    init() {}
 
     private mutating func fill(_ count: Int) {
         used = 0
@@ -26,14 +24,14 @@ struct StringTable: ~Copyable {
         if slots.count > Self.initialSlots * 4 {
             slots = GrowableBuffer(capacity: Self.initialSlots)
         }
-        fill(Self.initialSlots)
+        if slots.count > 0 { fill(Self.initialSlots) }
     }
 
     /// The position of a string with this hash that `isSame` confirms and that lies at `oldest` or later;
     /// otherwise notes that it is about to be written at `next`.
     @inline(__always)
     mutating func position(hash: UInt64, oldest: Int, next: Int, isSame: (Int) -> Bool) -> Int? {
-        if used * 2 > slots.count, slots.count < Self.maximumSlots { grow() }
+        if used * 2 >= slots.count, slots.count < Self.maximumSlots { grow() }
         let hash = hash & 0xFFFF_FFFF
         let mask = slots.count &- 1
         let home = Int(truncatingIfNeeded: hash) & mask
@@ -58,7 +56,7 @@ struct StringTable: ~Copyable {
 
     @inline(never)
     private mutating func grow() {
-        let count = slots.count * 2
+        let count = max(slots.count * 2, Self.initialSlots)
         var larger = GrowableBuffer<UInt64>(capacity: count)
         unsafe larger.append(count) { unsafe $0.initialize(repeating: 0, count: count) }
         for index in 0..<slots.count where slots[index] != 0 {

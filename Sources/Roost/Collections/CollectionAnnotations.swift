@@ -24,6 +24,13 @@ extension WriteBatch {
         }
     }
 
+    /// Gives a document the next sequence and changes nothing in it: for a layer above that has decided anew what follows from it, so
+    /// that readers of the changes look at it again. Nothing happens where there is no such document.
+    package func resequence(_ id: String, in collection: DocumentCollection) throws(DatabaseError) {
+        let writer = try writer(collection)
+        try writer.resequence(writer.keyView(try DocumentID(revisioned: id)))
+    }
+
     /// The document's leaves as of now, the winner first; see ``CollectionSnapshot/leaves(of:)``.
     package func leaves(
         of id: String, in collection: DocumentCollection

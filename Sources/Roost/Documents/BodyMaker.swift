@@ -4,9 +4,20 @@ import Fleece
 ///
 /// Belongs to one task at a time.
 final class BodyMaker {
-    private var writer = FleeceWriter(capacity: 4096)
-    /// Takes the reserved properties of a JSON text.
-    private var reservedWriter = FleeceWriter(capacity: 256)
+    // What follows is changed by one call after another: checking at run time that no two overlap takes a share of the
+    // time that each document takes.
+    private var writer: FleeceWriter {
+        @inline(__always) _read { yield unsafe uncheckedWriter }
+        @inline(__always) _modify { yield unsafe &uncheckedWriter }
+    }
+    /// Takes the members that are no properties.
+    private var otherWriter: FleeceWriter {
+        @inline(__always) _read { yield unsafe uncheckedOtherWriter }
+        @inline(__always) _modify { yield unsafe &uncheckedOtherWriter }
+    }
+    @exclusivity(unchecked) private var uncheckedWriter = FleeceWriter(capacity: 4096)
+    @exclusivity(unchecked) private var uncheckedOtherWriter = FleeceWriter(capacity: 256)
+    private let encoder = FleeceEncoder()
 
     /// The body with the content of a JSON text.
     ///
@@ -16,16 +27,15 @@ final class BodyMaker {
         let hasReserved: Bool
         do throws(FleeceError) {
             hasReserved = try unsafe writer.write(
-                json: json, separating: { unsafe ReservedNames.contain($0) }, into: &reservedWriter)
+                json: json, separating: { unsafe ReservedNames.contain($0) }, into: &otherWriter)
         } catch {
             writer.removeAll()
-            reservedWriter.removeAll()
+            otherWriter.removeAll()
             throw DatabaseError(error)
         }
         let body = try finish()
         guard hasReserved else { return IncomingDocument(body) }
-        let reserved = try bodyCall { () throws(FleeceError) in try reservedWriter.finish() }
-        return IncomingDocument(body, claims: try ReservedProperties(FleeceDocument(trusting: reserved)))
+        return IncomingDocument(body, claims: try ReservedProperties(finishOthers()))
     }
 
     /// The body that `value` encodes to, without the `id` of an `Identifiable` one. Dates become ISO 8601 text, URLs text,
@@ -33,22 +43,32 @@ final class BodyMaker {
     ///
     /// - Throws: `invalidDocument` when that is not an object, or when encoding fails; `corruptRevisionData`.
     func document(encoding value: some Encodable) throws(DatabaseError) -> IncomingDocument {
+        let isIdentifiable = value is any Identifiable
+        let hasOthers: Bool
         do {
-            try FleeceEncoder().encode(value, to: &writer)
+            hasOthers = try unsafe encoder.encode(
+                value, to: &writer,
+                separating: { key in
+                    unsafe ReservedNames.contain(key) || isIdentifiable && ValueIdentity.isKey(key)
+                }, into: &otherWriter)
         } catch {
             writer.removeAll()
+            otherWriter.removeAll()
             if let error = error as? FleeceError { throw DatabaseError(error) }
             throw DatabaseError(
                 .invalidDocument, "A value of the type \(type(of: value)) cannot be encoded: \(error)",
                 underlying: error)
         }
         let body = try finish()
-        let coded = body.properties[ValueIdentity.key]
-        let isLeftOut = coded.exists && value is any Identifiable
-        var incoming = try separated(body, leavingOut: isLeftOut ? [ValueIdentity.key] : [])
+        let others = try hasOthers ? finishOthers() : nil
+        let isClaiming = others?.root.dictionary?.hasKey(beginningWith: ReservedNames.firstByte) == true
+        var incoming = IncomingDocument(
+            body, claims: isClaiming ? try others.map(ReservedProperties.init) : nil)
         // An `_id` that was encoded says the same as the `id` of a type that encodes it so.
+        let coded = (isIdentifiable ? others : body.properties)?[ValueIdentity.key]
         incoming.identity =
-            incoming.claims?.id.map { .id($0) } ?? ValueIdentity(value, coded: DocumentValue(coded))
+            incoming.claims?.id.map { .id($0) }
+            ?? ValueIdentity(value, coded: coded.flatMap { DocumentValue($0) })
         return incoming
     }
 
@@ -72,25 +92,27 @@ final class BodyMaker {
     /// - Throws: `invalidDocument` for a number that is not finite; `limitExceeded`; `corruptRevisionData`.
     func document(_ properties: NamedValues<DocumentValue>) throws(DatabaseError) -> IncomingDocument {
         DocumentValue.write(properties, to: &writer)
-        return try separated(try finish(), leavingOut: [])
+        return try separated(try finish())
     }
 
-    /// The body, its reserved properties apart, without those that have one of `keys`.
-    private func separated(_ body: DocumentBody, leavingOut keys: [String]) throws(DatabaseError)
-        -> IncomingDocument
-    {
+    /// The body, its reserved properties apart.
+    private func separated(_ body: DocumentBody) throws(DatabaseError) -> IncomingDocument {
         let mayHaveReserved = body.dictionary.hasKey(beginningWith: ReservedNames.firstByte)
         let reserved = mayHaveReserved ? ReservedNames.all.filter { body.properties[$0].exists } : []
-        guard !reserved.isEmpty || !keys.isEmpty else { return IncomingDocument(body) }
-        let claims = try reserved.isEmpty ? nil : ReservedProperties(body.properties)
+        guard !reserved.isEmpty else { return IncomingDocument(body) }
+        let claims = try ReservedProperties(body.properties)
         writer.beginDictionary()
         for (key, value) in body.dictionary
-        where !(keys + reserved).contains(where: { $0.utf8.elementsEqual(key.utf8) }) {
+        where !reserved.contains(where: { $0.utf8.elementsEqual(key.utf8) }) {
             writer.key(key)
             writer.write(value)
         }
         writer.endDictionary()
         return IncomingDocument(try finish(), claims: claims)
+    }
+
+    private func finishOthers() throws(DatabaseError) -> FleeceDocument {
+        FleeceDocument(trusting: try bodyCall { () throws(FleeceError) in try otherWriter.finish() })
     }
 
     private func finish() throws(DatabaseError) -> DocumentBody {

@@ -47,7 +47,7 @@ struct CollectionCheck {
 
     private mutating func checkChange(of key: Key, _ entry: StoredDocument, _ place: ValueReference) {
         do throws(StoreError) {
-            let agrees: Bool? = try Sequences.key(entry.sequence).withView { (sequence) throws(StoreError) in
+            let agrees: Bool? = try Sequences.withKey(entry.sequence) { (sequence) throws(StoreError) in
                 try reader.source.withEntry(sequence, in: reader.trees.changes) { (inline, value) in
                     guard let change = try? StoredChange(inline) else { return false }
                     return change.id.array == key.bytes && change.winner == entry.winner && value == place

@@ -51,6 +51,14 @@ package struct RevisionDigest: Hashable, Sendable {
             }
         }
 
+        /// Appends the first `count` bytes, at most 32.
+        func append(_ count: Int, to bytes: inout [UInt8]) {
+            let words = (word0.bigEndian, word1.bigEndian, word2.bigEndian, word3.bigEndian)
+            unsafe withUnsafeBytes(of: words) {
+                unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+            }
+        }
+
         subscript(index: Int) -> UInt8 {
             let word = word(index >> 3)
             return UInt8(truncatingIfNeeded: word >> UInt64(56 - (index & 7) * 8))
@@ -143,12 +151,8 @@ package struct RevisionDigest: Hashable, Sendable {
 
     /// Appends the bytes to `bytes`.
     func append(to bytes: inout [UInt8]) {
-        for start in stride(from: 0, to: count, by: 8) {
-            let word = start < 32 ? first.word(start >> 3) : second.word((start - 32) >> 3)
-            unsafe withUnsafeBytes(of: word.bigEndian) {
-                unsafe bytes.append(contentsOf: $0.prefix(count - start))
-            }
-        }
+        first.append(min(count, 32), to: &bytes)
+        if count > 32 { second.append(count - 32, to: &bytes) }
     }
 }
 

@@ -14,6 +14,11 @@ enum ValueIdentity: Sendable {
     /// The key under which an `Identifiable` value has its `id`.
     static let key = "id"
 
+    /// Whether the UTF-8 `name` is ``key``.
+    static func isKey(_ name: UnsafeRawBufferPointer) -> Bool {
+        unsafe name.count == 2 && name[0] == UInt8(ascii: "i") && name[1] == UInt8(ascii: "d")
+    }
+
     /// - Parameters:
     ///   - value: What was encoded.
     ///   - coded: What it has under ``key``.

@@ -25,7 +25,8 @@ extension CollectionWriter {
             body, attachments, history: parent.map { [$0] } ?? [], isDeleted: isDeleted, isEdit: true,
             generation: (parent?.generation ?? 0) + 1, key, loaded)
         let revision = try RevisionID.next(
-            after: parent, digest: body.digest(parent: parent, isDeleted: isDeleted, gatheredIn: &form))
+            after: parent,
+            digest: body.digest(parent: parent, isDeleted: isDeleted, gatheredIn: &scratch.form))
         let flags = RevisionFlags(of: body, isDeleted: isDeleted)
         let sequence = nextSequence()
         try tree.edit(parent, as: revision, flags: flags, sequence: sequence)

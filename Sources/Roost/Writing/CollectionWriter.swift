@@ -17,11 +17,22 @@ final class CollectionWriter {
     private let storedRecord: CollectionRecord
     private let key = ByteBuffer(capacity: DocumentID.maximumLength)
     private let bodyBuffer = ByteBuffer(capacity: 4096)
-    /// Hold what is put into the trees, one entry after the other.
-    private var entry: [UInt8] = []
-    private var change: [UInt8] = []
-    /// What the digest of a new revision is made of.
-    var form = CanonicalForm()
+
+    /// Holds what is made of one document after the other.
+    struct Scratch: ~Copyable {
+        /// What is put into the trees.
+        var entry: [UInt8] = []
+        var change: [UInt8] = []
+        /// What the digest of a new revision is made of.
+        var form = CanonicalForm()
+    }
+
+    /// Changed by one call after another: checking at run time that no two overlap takes a share of each document's time.
+    var scratch: Scratch {
+        @inline(__always) _read { yield unsafe uncheckedScratch }
+        @inline(__always) _modify { yield unsafe &uncheckedScratch }
+    }
+    @exclusivity(unchecked) private var uncheckedScratch = Scratch()
 
     /// - Throws: `notFound` when there is no such collection any more.
     init(
@@ -114,6 +125,16 @@ final class CollectionWriter {
         return record.lastSequence
     }
 
+    /// Gives a document the next sequence.
+    func resequence(_ id: ByteView) throws(DatabaseError) {
+        guard var document = try load(id) else { return }
+        let sequence = document.sequence
+        document.sequence = nextSequence()
+        beginChange()
+        try put(id, document, replacing: sequence)
+        endChange()
+    }
+
     /// Stores the entry of a document in both orders, in place of the one at `oldSequence`.
     func put(
         _ id: ByteView, _ document: LoadedDocument, replacing oldSequence: UInt64?
@@ -135,14 +156,14 @@ final class CollectionWriter {
         _ id: ByteView, _ document: LoadedDocument, replacing oldSequence: UInt64?
     ) throws(DatabaseError) {
         try putEntry(id, document)
-        change.removeAll(keepingCapacity: true)
-        StoredChange.encode(document.flags, winner: document.winner, id: id, to: &change)
+        scratch.change.removeAll(keepingCapacity: true)
+        StoredChange.encode(document.flags, winner: document.winner, id: id, to: &scratch.change)
         try engine { () throws(StoreError) in
             if let oldSequence {
                 try transaction.delete(Key(Sequences.key(oldSequence)), in: trees.changes)
             }
-            try Sequences.key(document.sequence).withView { (sequence) throws(StoreError) in
-                try change.withView { (change) throws(StoreError) in
+            try Sequences.withKey(document.sequence) { (sequence) throws(StoreError) in
+                try scratch.change.withView { (change) throws(StoreError) in
                     try transaction.put(
                         sequence, inline: change, value: document.body, owns: false, in: trees.changes)
                 }
@@ -160,18 +181,18 @@ final class CollectionWriter {
             document.tree.encode(to: &tree)
             if tree.count > StoredDocument.longestInlineTree { flags.insert(.elsewhere) }
         }
-        entry.removeAll(keepingCapacity: true)
+        scratch.entry.removeAll(keepingCapacity: true)
         StoredDocument.encodeHead(
             flags, sequence: document.sequence, expiration: document.expiration, winner: document.winner,
-            to: &entry)
+            to: &scratch.entry)
         if flags.contains(.elsewhere) {
             try put(tree, under: ExtrasKey.revisions(of: id))
         } else {
-            entry += tree
+            scratch.entry += tree
             if document.flags.contains(.elsewhere) { try removeExtra(ExtrasKey.revisions(of: id)) }
         }
         try engine { () throws(StoreError) in
-            try entry.withView { (entry) throws(StoreError) in
+            try scratch.entry.withView { (entry) throws(StoreError) in
                 try transaction.put(id, inline: entry, value: document.body, owns: true, in: trees.documents)
             }
         }

@@ -12,6 +12,8 @@ public final class WriteBatch {
     let maker = BodyMaker()
     private let transaction: WriteTransaction
     private var writers: [CollectionName: CollectionWriter] = [:]
+    /// The one that was asked for last.
+    private var lastWriter: CollectionWriter?
     private var isOpen = true
     /// Set when the task that waits for the write is cancelled.
     private let flag: CancellationFlag?
@@ -34,9 +36,13 @@ public final class WriteBatch {
 
     /// The writer of a collection, made when it is first asked for.
     func writer(_ collection: DocumentCollection) throws(DatabaseError) -> CollectionWriter {
-        if let writer = writers[collection.name], writer.trees == collection.trees, isOpen { return writer }
+        if let lastWriter, lastWriter.trees == collection.trees, collection.database.core === core, isOpen {
+            return lastWriter
+        }
         try check(collection)
-        return try writer(collection.name, collection.trees)
+        let writer = try writer(collection.name, collection.trees)
+        lastWriter = writer
+        return writer
     }
 
     /// The writer of a collection of this database.
@@ -138,6 +144,7 @@ public final class WriteBatch {
         // Making the writer checks that the collection is there still.
         dropped.append(try writer(collection))
         writers[collection.name] = nil
+        lastWriter = nil
         try engine { () throws(StoreError) in
             try transaction.delete(Catalog.collection(collection.name), in: core.catalog)
             for tree in [collection.trees.documents, collection.trees.changes, collection.trees.extras] {

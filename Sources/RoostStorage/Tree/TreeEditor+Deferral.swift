@@ -52,6 +52,8 @@ extension TreeEditor {
     /// Calls `body` with the entry under `key` as it is with the changes made so far, if there is one; its views are valid
     /// during the call. Changes of other keys go on waiting.
     func find(_ key: ByteView, _ body: (Entry) -> Void) throws(StoreError) {
+        // No key of the tree is greater than the last one that was appended, and none waits that is.
+        if let tail, tail.lastKey.view.compare(key) < 0 { return }
         if deferredKeys?.mayContain(key) != false {
             try settle()
             deferredKeys = KeyFilter()

@@ -4,7 +4,17 @@ public enum PercentEncoding {
     ///
     /// - Parameter plusIsSpace: Whether `+` stands for a space, as in a query.
     public static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
+        // Not generic from here on: what another module calls is not specialised, and slow byte by byte.
+        decode(String(text), plusIsSpace)
+    }
+
+    private static func decode(_ text: String, _ plusIsSpace: Bool) -> String? {
+        let isPlain = text.utf8.allSatisfy { byte in
+            byte != UInt8(ascii: "%") && !(plusIsSpace && byte == UInt8(ascii: "+"))
+        }
+        if isPlain { return text }
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {
             switch byte {
