@@ -280,4 +280,26 @@ import Testing
         await replication.stop()
         await watching.stop()
     }
+
+    /// A direction that fails is tried again although the other has nothing to do, and so does not fail.
+    @Test(.timeLimit(.minutes(1)))
+    func oneDirectionThatFailsIsTriedAgain() async throws {
+        let router = router
+        let failures = Mutex(1)
+        let remote = RemoteDatabase(
+            "notes",
+            over: LocalTransport { request in
+                let isRefused = failures.withLock { left in
+                    guard left > 0, request.target.contains("feed=longpoll") else { return false }
+                    left -= 1
+                    return true
+                }
+                guard isRefused else { return await router.respond(to: request, as: .admin) }
+                _ = await router.respond(to: .json("PUT", "/notes/late", "{}"), as: .admin)
+                return HTTPResponse(503)
+            })
+        let replication = notes.replicate(with: remote, ReplicationOptions(.both, continuous: true))
+        try await notes.waitFor("late")
+        await replication.stop()
+    }
 }

@@ -20,6 +20,7 @@ struct AttachmentText {
     static func following(
         _ json: [UInt8], newerThan generation: UInt64, lengths: [String: UInt64] = [:]
     ) throws -> (text: [UInt8], attachments: [AttachmentText]) {
+        guard mayNameAttachments(json) else { return (json, []) }
         guard case .dictionary(var document) = try DocumentValue(json: String(decoding: json, as: UTF8.self)),
             case .dictionary(var members)? = document["_attachments"]
         else { return (json, []) }
@@ -48,6 +49,19 @@ struct AttachmentText {
         }
         document["_attachments"] = .dictionary(members)
         return (Array(try DocumentValue.dictionary(document).json().utf8), attachments)
+    }
+
+    /// Whether there may be attachments in a text, as their property's name or an escape that may stand for a part of it tells.
+    /// Most documents have none, and need not be parsed and written again for that.
+    private static func mayNameAttachments(_ json: [UInt8]) -> Bool {
+        let name = Array("_attachments".utf8)
+        return json.indices.contains { index in
+            switch json[index] {
+            case name[0]: json[index...].starts(with: name)
+            case UInt8(ascii: "\\"): index + 1 < json.count && json[index + 1] == UInt8(ascii: "u")
+            default: false
+            }
+        }
     }
 }
 

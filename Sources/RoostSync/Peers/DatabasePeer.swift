@@ -1,5 +1,6 @@
 import Roost
 import RoostWire
+import Synchronization
 
 /// A collection of a database in this process.
 package struct DatabasePeer: ReplicationPeer {
@@ -8,6 +9,9 @@ package struct DatabasePeer: ReplicationPeer {
 
     /// The most bytes that are taken of an attachment of which the peer does not say how long it is.
     static let longestAttachment: UInt64 = 1 << 30
+
+    /// How many revisions' attachments are stored at a time: each waits for the source, and for the medium.
+    private static let parallelContents = 8
 
     package init(_ collection: DocumentCollection) { self.collection = collection }
 
@@ -115,29 +119,64 @@ package struct DatabasePeer: ReplicationPeer {
     package func write(_ revisions: [CarriedRevision]) async throws -> [ReplicationProblem] {
         var problems: [ReplicationProblem] = []
         var prepared: [(CarriedRevision, Prepared)] = []
+        var waiting: [CarriedRevision] = []
         for revision in revisions {
-            do {
-                prepared.append((revision, try await prepare(revision)))
-            } catch {
-                guard error.isOfOneDocument else { throw error }
-                problems.append(ReplicationProblem(revision.id, revision.revision, error))
-            }
-        }
-        for (revision, error) in try await insert(prepared) {
-            guard (error as? DatabaseError)?.code == .missingStub else {
-                problems.append(ReplicationProblem(revision.id, revision.revision, error))
+            if case .stored(let document, _, _) = revision.content, !document.attachments.isEmpty {
+                waiting.append(revision)
                 continue
             }
-            // Attachments that were expected to be here are not: they come from the source after all.
             do {
-                let whole = Prepared.incoming(try await fetchAll(of: revision))
-                if let (_, error) = try await insert([(revision, whole)]).first { throw error }
+                prepared.append((revision, try prepare(revision)))
             } catch {
                 guard error.isOfOneDocument else { throw error }
                 problems.append(ReplicationProblem(revision.id, revision.revision, error))
             }
         }
+        let (stored, failed) = try await withContents(of: waiting) { revision in
+            try await storeContents(of: revision)
+            return try prepare(revision)
+        }
+        problems += failed
+        var missing: [CarriedRevision] = []
+        for (revision, error) in try await insert(prepared + stored) {
+            if (error as? DatabaseError)?.code == .missingStub {
+                // Attachments that were expected to be here are not: they come from the source after all.
+                missing.append(revision)
+            } else {
+                problems.append(ReplicationProblem(revision.id, revision.revision, error))
+            }
+        }
+        let (whole, lost) = try await withContents(of: missing) { .incoming(try await fetchAll(of: $0)) }
+        problems += lost
+        for (revision, error) in try await insert(whole) {
+            problems.append(ReplicationProblem(revision.id, revision.revision, error))
+        }
         return problems
+    }
+
+    /// Revisions made ready by `prepare`, which stores their attachments, several at a time; and those that can't be.
+    private func withContents(
+        of revisions: [CarriedRevision],
+        _ prepare: @escaping @Sendable (CarriedRevision) async throws -> Prepared
+    ) async throws -> (prepared: [(CarriedRevision, Prepared)], problems: [ReplicationProblem]) {
+        let results = try await concurrently(revisions, limit: Self.parallelContents) {
+            revision -> Result<Prepared, ReplicationProblem> in
+            do {
+                return .success(try await prepare(revision))
+            } catch {
+                guard error.isOfOneDocument else { throw error }
+                return .failure(ReplicationProblem(revision.id, revision.revision, error))
+            }
+        }
+        var prepared: [(CarriedRevision, Prepared)] = []
+        var problems: [ReplicationProblem] = []
+        for (revision, result) in zip(revisions, results) {
+            switch result {
+            case .success(let content): prepared.append((revision, content))
+            case .failure(let problem): problems.append(problem)
+            }
+        }
+        return (prepared, problems)
     }
 
     /// A revision that can be inserted without waiting for anything.
@@ -170,7 +209,7 @@ package struct DatabasePeer: ReplicationPeer {
         }
     }
 
-    private func prepare(_ revision: CarriedRevision) async throws -> Prepared {
+    private func prepare(_ revision: CarriedRevision) throws -> Prepared {
         switch revision.content {
         case .json(let text):
             let document = try IncomingDocument(json: text)
@@ -179,16 +218,20 @@ package struct DatabasePeer: ReplicationPeer {
                     .corruptRevisionData, "The peer sent another revision than \(revision.revision).")
             }
             return .incoming(document)
-        case .stored(let document, let history, _):
-            for (name, attachment) in document.attachments
-            where try database.blobReader(attachment) == nil {
-                let blob = try await store(
-                    name, of: revision, attachment.contentType, length: attachment.length)
-                guard blob.length == attachment.length, try database.blobReader(attachment) != nil else {
-                    throw damaged(name)
-                }
+        case .stored(let document, let history, _): return .stored(document, history: history)
+        }
+    }
+
+    /// Stores the attachments of a document of a database in this process that are not here yet.
+    private func storeContents(of revision: CarriedRevision) async throws {
+        guard case .stored(let document, _, _) = revision.content else { return }
+        for (name, attachment) in document.attachments
+        where try database.blobReader(attachment) == nil {
+            let blob = try await store(
+                name, of: revision, attachment.contentType, length: attachment.length)
+            guard blob.length == attachment.length, try database.blobReader(attachment) != nil else {
+                throw damaged(name)
             }
-            return .stored(document, history: history)
         }
     }
 
@@ -213,8 +256,8 @@ package struct DatabasePeer: ReplicationPeer {
         _ name: String, of revision: CarriedRevision, _ contentType: String?, length: UInt64?
     ) async throws -> Blob {
         let stream = try await revision.attachment(name)
-        let writer = try database.makeBlobWriter(
-            contentType: contentType, options: BlobOptions(computesMD5: true))
+        let writer = BlobTarget(
+            try database.makeBlobWriter(contentType: contentType, options: BlobOptions(computesMD5: true)))
         do {
             var left = length ?? Self.longestAttachment
             while let bytes = try await stream.next() {
@@ -228,7 +271,8 @@ package struct DatabasePeer: ReplicationPeer {
             writer.cancel()
             throw error
         }
-        return try writer.finish()
+        // It waits for the medium: not on a thread of the task's executor.
+        return try await database.perform { try writer.finish() }
     }
 
     private func damaged(_ name: String) -> DatabaseError {
@@ -266,6 +310,19 @@ extension CollectionSnapshot {
     fileprivate func position(at sequence: UInt64) -> SourcePosition {
         SourcePosition(json: "\"\(sequence)-\(String(epoch, radix: 16))\"")
     }
+}
+
+/// A blob that is being written, by one thread at a time.
+private final class BlobTarget: Sendable {
+    private let writer: Mutex<BlobWriter>
+
+    init(_ writer: sending BlobWriter) { self.writer = Mutex(writer) }
+
+    func write(_ bytes: [UInt8]) throws { try writer.withLock { try $0.write(bytes) } }
+
+    func finish() throws -> Blob { try writer.withLock { try $0.finish() } }
+
+    func cancel() { writer.withLock { $0.cancel() } }
 }
 
 /// The content of a blob, read as it is asked for.

@@ -6,16 +6,19 @@ import RoostWire
 extension RemotePeer {
     /// How many bytes of documents go in one request.
     private static let bulkSize = 4 << 20
+    /// How many documents with attachments are sent at a time: each waits for the server to have it on its medium.
+    private static let parallelDocuments = 4
 
     package func write(_ revisions: [CarriedRevision]) async throws -> [ReplicationProblem] {
         var problems: [ReplicationProblem] = []
         var bulk: [(CarriedRevision, [UInt8])] = []
         var size = 0
+        var following: [CarriedRevision] = []
         for revision in revisions {
             do {
-                let (text, attachments) = try await following(revision, newerThan: revision.knownGeneration)
+                let (text, attachments) = try Self.said(revision, newerThan: revision.knownGeneration)
                 guard attachments.isEmpty else {
-                    try await put(revision, text, attachments)
+                    following.append(revision)
                     continue
                 }
                 bulk.append((revision, text))
@@ -29,7 +32,18 @@ extension RemotePeer {
                 problems.append(ReplicationProblem(revision.id, revision.revision, error))
             }
         }
-        return try await problems + post(bulk)
+        problems += try await post(bulk)
+        problems += try await concurrently(following, limit: Self.parallelDocuments) {
+            [self] revision -> ReplicationProblem? in
+            do {
+                try await put(revision)
+                return nil
+            } catch {
+                guard error.isOfOneDocument else { throw error }
+                return ReplicationProblem(revision.id, revision.revision, error)
+            }
+        }.compactMap(\.self)
+        return problems
     }
 
     /// Sends documents without attachments that follow; halves them where they are too many for the server, or where one of them
@@ -37,7 +51,11 @@ extension RemotePeer {
     private func post(_ bulk: [(CarriedRevision, [UInt8])]) async throws -> [ReplicationProblem] {
         guard !bulk.isEmpty else { return [] }
         var body = Array(#"{"new_edits":false,"docs":["#.utf8)
-        body += bulk.map(\.1).joined(separator: [UInt8(ascii: ",")])
+        body.reserveCapacity(bulk.reduce(body.count + 2) { $0 + $1.1.count + 1 })
+        for (index, (_, text)) in bulk.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            body += text
+        }
         body += Array("]}".utf8)
         let answer: FleeceValue
         do {
@@ -80,10 +98,10 @@ extension RemotePeer {
     }
 
     /// Sends a document with content that follows.
-    private func put(
-        _ revision: CarriedRevision, _ text: [UInt8], _ attachments: [AttachmentText]
-    ) async throws {
+    private func put(_ revision: CarriedRevision) async throws {
         do {
+            let (text, attachments) = try await following(
+                revision, newerThan: revision.knownGeneration)
             try await send(revision, text, attachments)
         } catch let error as RemoteError where error.kind == "missing_stub" {
             try await putWhole(revision)
@@ -101,15 +119,26 @@ extension RemotePeer {
     private func following(
         _ revision: CarriedRevision, newerThan generation: UInt64
     ) async throws -> (text: [UInt8], attachments: [AttachmentText]) {
-        let json = try revision.json()
-        let said = try AttachmentText.following(json, newerThan: generation)
+        let said = try Self.said(revision, newerThan: generation)
         guard case .json = revision.content else { return said }
         var lengths: [String: UInt64] = [:]
         for attachment in said.attachments where attachment.isEncoded {
             lengths[attachment.name] = try await length(of: attachment.name, of: revision)
         }
         return lengths.isEmpty
-            ? said : try AttachmentText.following(json, newerThan: generation, lengths: lengths)
+            ? said
+            : try AttachmentText.following(revision.json(), newerThan: generation, lengths: lengths)
+    }
+
+    /// A revision's text and the attachments that follow it, as the text says.
+    private static func said(
+        _ revision: CarriedRevision, newerThan generation: UInt64
+    ) throws -> (text: [UInt8], attachments: [AttachmentText]) {
+        let json = try revision.json()
+        if case .stored(let document, _, _) = revision.content, document.attachments.isEmpty {
+            return (json, [])
+        }
+        return try AttachmentText.following(json, newerThan: generation)
     }
 
     /// How long a content is, read once for that.

@@ -46,7 +46,8 @@ struct ReplicationRunner: Sendable {
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for side in sides { group.addTask { try await transfer(side) } }
-            try await group.waitForAll()
+            // The first failure ends the other, too, which may wait for changes without end.
+            while try await group.next() != nil {}
         }
     }
 
