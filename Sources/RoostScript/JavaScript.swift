@@ -63,26 +63,28 @@ public struct JavaScript: DesignLanguage {
         let design = ScriptDesign(
             text: Array("{\"sync\":".utf8) + ScriptRequest.string(source) + [UInt8(ascii: "}")])
         _ = try call("check", ["sync"], [], design)
-        return SyncFunction(deciding: { question, decision in
-            let old = question.old.map {
-                Array($0.json(with: [.id, .revision, .attachments, .md5Digests]).utf8)
-            }
-            let answer = try call(
-                "sync", ["sync"],
-                [
-                    question.text, old ?? Array("null".utf8), Self.user(decision, in: question.database),
-                    question.security, Array("\(decision.isAdmin)".utf8),
-                ], design)
-            if let reason = answer["forbidden"].string { throw ValidationFailure.forbidden(reason) }
-            if let reason = answer["unauthorized"].string { throw ValidationFailure.unauthorized(reason) }
-            decision.channel(Self.names(answer["channels"]))
-            for grant in answer["access"].array ?? .empty {
-                decision.access(Self.names(grant[0]), Self.names(grant[1]))
-            }
-            for grant in answer["roles"].array ?? .empty {
-                decision.role(Self.names(grant[0]), Self.names(grant[1]))
-            }
-        })
+        return SyncFunction(
+            source: source,
+            deciding: { question, decision in
+                let old = question.old.map {
+                    Array($0.json(with: [.id, .revision, .attachments, .md5Digests]).utf8)
+                }
+                let answer = try call(
+                    "sync", ["sync"],
+                    [
+                        question.text, old ?? Array("null".utf8), Self.user(decision, in: question.database),
+                        question.security, Array("\(decision.isAdmin)".utf8),
+                    ], design)
+                if let reason = answer["forbidden"].string { throw ValidationFailure.forbidden(reason) }
+                if let reason = answer["unauthorized"].string { throw ValidationFailure.unauthorized(reason) }
+                decision.channel(Self.names(answer["channels"]))
+                for grant in answer["access"].array ?? .empty {
+                    decision.access(Self.names(grant[0]), Self.names(grant[1]))
+                }
+                for grant in answer["roles"].array ?? .empty {
+                    decision.role(Self.names(grant[0]), Self.names(grant[1]))
+                }
+            })
     }
 
     private static func names(_ value: FleeceValue) -> [String] {

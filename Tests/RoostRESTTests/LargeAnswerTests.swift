@@ -99,6 +99,25 @@ import Testing
         #expect(rows.map { $0["value"] as? Int } == Array(keys.dropFirst()))
     }
 
+    /// Several queries in one request: one answer after another, none of them in memory, and all as of the beginning.
+    @Test(arguments: ["_all_docs", "_design/v/_view/n"])
+    func answersManyQueries(list: String) async throws {
+        let test = try await filled()
+        let views = #"{"language":"roost","views":{"n":{"map":{"emit":[{"key":[".n"],"value":null}]}}}}"#
+        _ = try await test.put("/db/_design/v", views)
+        let queries =
+            #"{"queries":[{"endkey":"2"},{"descending":true,"startkey":"2"},{"limit":0},{"limit":1}]}"#
+        let (answer, longest) = try await read(test, "POST", "/db/\(list)/queries", queries)
+        let results = try #require(answer["results"] as? [[String: Any]])
+        let rows = results.map { Self.ids($0["rows"]) }
+        #expect(rows == [Self.all, Self.all.reversed(), [], ["10000"]])
+        #expect(longest < 80_000 && answer.text.utf8.count > 2 * longest)
+        let none = try await test.ask("POST", "/db/\(list)/queries", #"{"queries":[]}"#)
+        #expect(none.status == 200 && none.text == "{\"results\":[]}\n")
+        let wrong = #"{"queries":[{},{"limit":-1}]}"#
+        #expect(try await test.ask("POST", "/db/\(list)/queries", wrong).status == 400)
+    }
+
     @Test(arguments: ["", "&feed=longpoll", "&filter=_selector"])
     func changesGoBackwards(more: String) async throws {
         let test = try await filled()

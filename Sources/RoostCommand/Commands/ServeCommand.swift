@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RoostIndex
 import RoostREST
 import RoostServer
 
@@ -92,6 +93,10 @@ enum ServeCommand: Command {
     /// Functions of design documents run in children of this process, which are the same program.
     private static func hooks(_ invocation: Invocation) throws -> Hooks {
         var hooks = Hooks()
+        hooks.filePicture = { name, database, isWanted in
+            let inspection = try database.inspect { _ in isWanted() }
+            return InspectionPage(name: name, path: "", inspection, try database.derivedStores()).html
+        }
         let syncFunction = invocation.string("--sync-function")
         #if JavaScript
             if let program = Bundle.main.executablePath {

@@ -11,9 +11,14 @@ struct InspectionPage {
 
     init(title: String, _ inspection: StoreInspection, _ derived: [DerivedStore] = []) {
         let place = URL(fileURLWithPath: title)
-        let name = InspectionPage.escaped(place.lastPathComponent)
+        self.init(name: place.lastPathComponent, path: place.path, inspection, derived)
+    }
+
+    /// - Parameter path: Where the file is; empty where that is nobody's business.
+    init(name: String, path: String, _ inspection: StoreInspection, _ derived: [DerivedStore]) {
+        let name = InspectionPage.escaped(name)
         // A tree may be named </script>; within JSON strings the escape means the same.
-        let data = InspectionJSON.text(of: inspection, path: title, derived).replacingOccurrences(
+        let data = InspectionJSON.text(of: inspection, path: path, derived).replacingOccurrences(
             of: "<", with: "\\u003c")
         html = """
             <!doctype html>
@@ -28,7 +33,7 @@ struct InspectionPage {
             </style>
             </head>
             <body>
-            \(InspectionPage.markup(name: name, path: InspectionPage.escaped(place.path)))
+            \(InspectionPage.markup(name: name, path: InspectionPage.escaped(path)))
             <script type="application/json" id="data">\(data)</script>
             <script>
             \(InspectionPage.script)

@@ -83,7 +83,7 @@ struct ChannelAccess: Sendable {
 
     /// Whether a document is seen that stands in these channels.
     func sees(_ routing: Routing?) -> Bool {
-        guard let routing else { return false }
+        guard let routing, routing.isRefused != true else { return false }
         return channels.contains(SyncDecision.allChannels)
             || routing.channels.contains(where: channels.contains)
     }

@@ -20,7 +20,34 @@ struct ChannelLedger {
     func settle(_ id: String, _ revision: RevisionID, _ routing: Routing) throws {
         var record = try document(id)
         let old = record.routing
-        record.leaves[revision.description] = routing
+        let held = record.winner.flatMap { record.leaves[$0] }
+        record.leaves[revision.description] = try isNarrow(routing) ? routing.narrowed(to: held) : routing
+        try settle(id, &record, old)
+    }
+
+    /// Whether there may be something left of what another version of the function decided.
+    private func isNarrow(_ routing: Routing) throws -> Bool {
+        guard let version = routing.version else { return false }
+        if let position = try RoutingPosition(record: batch.annotation(ChannelKey.position, in: collection)) {
+            return position.version != version || !position.isNarrowed
+        }
+        // The first decision in the collection.
+        let first = RoutingPosition(version: version, isNarrowed: true)
+        try batch.annotate(ChannelKey.position, with: first.record, in: collection)
+        return false
+    }
+
+    /// Takes over what was decided on revisions that are there already. Where that is something else than before, the document gets a
+    /// new place among the changes, so that all learn of it.
+    func settle(_ id: String, anew decided: [String: Routing]) throws {
+        var record = try document(id)
+        let old = record.routing
+        var isNew = try batch.getIncludingDeleted(id, in: collection)?.revision.description != record.winner
+        for (revision, routing) in decided {
+            if record.leaves[revision]?.isSame(as: routing) != true { isNew = true }
+            record.leaves[revision] = routing
+        }
+        if isNew { try batch.resequence(id, in: collection) }
         try settle(id, &record, old)
     }
 
@@ -51,7 +78,9 @@ struct ChannelLedger {
     /// Moves the document's entries in the channels to its sequence.
     private func place(_ id: String, _ winner: Document, _ record: inout RoutedDocument) throws {
         var channels = Set(record.routing.channels)
-        if !winner.isDeleted, record.leaves[winner.revision.description] != nil {
+        if !winner.isDeleted, let routing = record.leaves[winner.revision.description],
+            routing.isRefused != true
+        {
             channels.insert(SyncDecision.allChannels)
         }
         for (channel, place) in record.places where place.left == nil || channels.contains(channel) {

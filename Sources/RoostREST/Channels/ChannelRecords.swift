@@ -9,6 +9,7 @@ import Roost
 ///     r name                        a ``Principal``: a role
 ///     i length channel sequence     a ``ChannelEntry``: the length is one byte, the sequence eight, big-endian
 ///     n                             an ``AccessClock``
+///     v                             a ``RoutingPosition``
 enum ChannelKey {
     static func document(_ id: String) -> [UInt8] { [UInt8(ascii: "d")] + id.utf8 }
 
@@ -35,6 +36,23 @@ enum ChannelKey {
     }
 
     static let clock = [UInt8(ascii: "n")]
+
+    static let position = [UInt8(ascii: "v")]
+}
+
+/// How far the documents that were written without asking the sync function have been routed.
+struct RoutingPosition: Codable, Equatable, Sendable {
+    /// That of the function.
+    var version: String
+    /// The sequence up to which all documents are routed.
+    var sequence: UInt64 = 0
+    /// The purge sequence up to which nothing is left of what was purged.
+    var purges: UInt64 = 0
+    /// How many documents the function refused.
+    var refused = 0
+    /// Whether nothing is left of what a function before decided: until then, what is decided holds only as far as that does, so that no
+    /// channel of the one is seen by a grant of the other.
+    var isNarrowed = false
 }
 
 /// How often access was changed: what grants are dated by.

@@ -3,6 +3,7 @@ import Roost
 /// A ``ChannelFeed`` as rows of `_changes`.
 struct SeenChanges: Sendable {
     private let served: ServedDatabase
+    private let routing: ChannelRouting?
     private let query: ChangesQuery
     private let user: UserContext
     private let tokens: ChannelTokens
@@ -12,6 +13,7 @@ struct SeenChanges: Sendable {
 
     init(_ target: DatabaseContext, _ query: ChangesQuery, _ snapshot: CollectionSnapshot) throws {
         served = target.served
+        routing = target.context.router.channelRouting
         self.query = query
         user = target.user
         let owner = user.name.map { "user \($0)" } ?? "nobody"
@@ -32,6 +34,7 @@ struct SeenChanges: Sendable {
 
     /// The next rows with the places after them.
     mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> [(json: JSON, token: String)] {
+        try routing?.begin(served)
         let rows = try feed.page(snapshot, limit: limit).filter { row in
             guard case .documents(let ids) = query.filter else { return true }
             return ids.contains(row.id)

@@ -105,7 +105,9 @@ public struct SyncDecision: Sendable {
     /// What is kept of the decision.
     ///
     /// - Throws: 500 for a name that can be none, and for more than there may be.
-    func routing() throws -> Routing {
+    ///
+    /// - Parameter version: That of the function.
+    func routing(_ version: String) throws -> Routing {
         let grants = access.values.reduce(0) { $0 + $1.count } + roles.values.reduce(0) { $0 + $1.count }
         guard channels.count <= Self.mostChannels, grants <= Self.mostGrants else {
             throw Self.broken(
@@ -125,7 +127,8 @@ public struct SyncDecision: Sendable {
         }
         return Routing(
             channels: channels.subtracting([Self.allChannels]).sorted(),
-            access: access.mapValues { $0.sorted() }, roles: roles.mapValues { $0.sorted() })
+            access: access.mapValues { $0.sorted() }, roles: roles.mapValues { $0.sorted() }, version: version
+        )
     }
 
     private static func broken(_ reason: String) -> HTTPFailure {
@@ -140,4 +143,34 @@ struct Routing: Codable, Equatable, Sendable {
     var access: [String: [String]] = [:]
     /// Roles by user.
     var roles: [String: [String]] = [:]
+    /// The version of the function that decided; `nil` for none.
+    var version: String?
+    /// Whether the function refused a revision that it was asked about when it was there already: that is for administrators only.
+    var isRefused: Bool?
+
+    /// Whether it is less than what was decided, till everything that the function before decided is gone.
+    var isNarrowed: Bool?
+
+    /// Whether both come to the same, whichever function decided.
+    func isSame(as other: Self) -> Bool {
+        channels == other.channels && access == other.access && roles == other.roles
+            && (isRefused == true) == (other.isRefused == true)
+    }
+
+    /// What this and `old`, the decision of the function before, have in common: nobody sees more by it than by either. `nil` for a
+    /// revision that the function before did not decide on.
+    func narrowed(to old: Routing?) -> Routing {
+        guard let old, isRefused != true, old.isRefused != true else {
+            return Routing(version: version, isRefused: true, isNarrowed: true)
+        }
+        func common(_ grants: [String: [String]], _ others: [String: [String]]) -> [String: [String]] {
+            grants.reduce(into: [:]) { common, grant in
+                let names = Set(others[grant.key] ?? []).intersection(grant.value)
+                if !names.isEmpty { common[grant.key] = names.sorted() }
+            }
+        }
+        return Routing(
+            channels: Set(channels).intersection(old.channels).sorted(), access: common(access, old.access),
+            roles: common(roles, old.roles), version: version, isNarrowed: true)
+    }
 }

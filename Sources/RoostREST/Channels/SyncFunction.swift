@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostCrypto
 
 /// Decides what becomes of each document that is written from outside: whether it is saved, in which channels it stands, and whom it
 /// gives access to channels. Sync Gateway's sync function.
@@ -22,15 +23,27 @@ public struct SyncFunction: Sendable {
     /// Decides on what is asked.
     package typealias Decide = @Sendable (SyncQuestion, inout SyncDecision) throws -> Void
 
+    /// Tells the function from what it was: documents that another one decided on are routed anew.
+    public let version: String
     let decide: Decide
 
     /// A function in Swift.
-    public init(_ body: @escaping Body) {
+    ///
+    /// - Parameters:
+    ///   - version: To be changed whenever the function comes to decide otherwise.
+    ///   - body: What decides.
+    public init(version: String = "1", _ body: @escaping Body) {
+        self.version = version
         decide = { question, decision in try body(question.document, question.old, &decision) }
     }
 
-    /// A function in another language.
-    package init(deciding decide: @escaping Decide) { self.decide = decide }
+    /// A function in another language, whose version is its text's digest.
+    package init(source: String, deciding decide: @escaping Decide) {
+        version = SHA256.hash(Array(source.utf8)).bytes.prefix(8).map { byte in
+            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }.joined()
+        self.decide = decide
+    }
 }
 
 /// What a sync function is asked.

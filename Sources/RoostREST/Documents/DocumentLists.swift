@@ -119,13 +119,11 @@ enum DocumentLists {
         guard let queries = body["queries"].array else {
             throw HTTPFailure.badRequest("POST body must include `queries` parameter.")
         }
-        var results: [JSON] = []
-        for value in queries {
+        let answers = try queries.map { value in
             let query = target.query.overridden(by: value.dictionary ?? .empty)
-            results.append(
-                .text(try await list(target, kind, query, value["keys"].array.map(Array.init)).collect()))
+            return try list(target, kind, query, value["keys"].array.map(Array.init))
         }
-        return target.context.answer(["results": .array(results)])
+        return try await target.context.stream(ResultsBody(answers))
     }
 
     private static func list(

@@ -117,7 +117,7 @@ struct DocumentSaving: Sendable {
         var decision = SyncDecision(
             user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
         try sync.decide(question, &decision)
-        return try decision.routing()
+        return try decision.routing(sync.version)
     }
 
     private func settle(_ id: String, _ revision: RevisionID, _ routing: Routing?, _ batch: WriteBatch) throws

@@ -36,6 +36,12 @@ public struct Hooks: Sendable {
         @Sendable (_ document: ExaminedDocument, _ parameter: (String) -> String?, _ user: UserContext) ->
         Bool
 
+    /// Draws where the bytes of a database's file are, as an HTML page that is complete in itself. `isWanted` is to be asked now and then;
+    /// once it says no, the function throws `DatabaseError` `cancelled`.
+    public typealias FilePicture =
+        @Sendable (_ name: String, _ database: Database, _ isWanted: @escaping @Sendable () -> Bool) throws ->
+        String
+
     /// All of them are asked, in the order of their names, of every database.
     public var validations: [String: Validation] = [:]
     /// Filters of `_changes`, by the name that clients give: `design/name`.
@@ -46,9 +52,12 @@ public struct Hooks: Sendable {
     ///
     /// With one, who is no administrator of the server or the database reaches only what answers by channels: documents and their
     /// attachments, `_all_docs`, `_bulk_get`, `_bulk_docs`, `_revs_diff`, `_changes`, local documents and `_session`. Everything else is
-    /// 403 for them. What they may not see is answered as what is not there. Documents that the function was not asked about, such as those that
-    /// the program itself saved, are for administrators only.
+    /// 403 for them. What they may not see is answered as what is not there. Documents that were written without asking the function, such as those
+    /// that the program itself saved, are for administrators only till it is asked, which the next request has done in the background.
     public var sync: SyncFunction?
+
+    /// Draws what `/_utils/file/NAME` shows to administrators of the server, to which the page at `/_utils` links then. Default: none.
+    public var filePicture: FilePicture?
 
     /// The languages in which design documents may have functions of their own. Default: none.
     public var languages: [any DesignLanguage] = []

@@ -13,7 +13,9 @@ extension AdministrationPage {
             "aria-label": "ID of a document", required: true });
           show(db, [["Databases", "#/"]], tabs(db, "Documents"),
             h("p", { class: "soft" }, count(info.doc_count) + " documents, " + count(info.doc_del_count)
-              + " deleted, " + size(info.sizes.file) + " on disk"),
+              + " deleted, " + size(info.sizes.file) + " on disk", administers && "pictures" in document.body.dataset
+              ? [" · ", h("a", { href: "/_utils/file/" + part(db), target: "_blank", rel: "noopener" }, "Picture of the file")]
+              : []),
             h("form", { class: "bar", onsubmit: (event) => {
               event.preventDefault();
               location.hash = base + "/doc/" + part(field.value);

@@ -8,6 +8,7 @@ extension AdministrationPage {
         const main = document.getElementById("main");
         const noticeBox = document.getElementById("notice");
         let leave = null;
+        let administers = false;
 
         function h(name, attributes, ...children) {
           const element = document.createElement(name);
@@ -129,12 +130,13 @@ extension AdministrationPage {
         async function who() {
           const session = await ask("GET", "/_session");
           const name = session.userCtx.name;
+          administers = session.userCtx.roles.includes("_admin");
           const box = document.getElementById("user");
           box.replaceChildren(...(name ? [name + " ", h("button", { onclick: run(async () => {
             await ask("DELETE", "/_session");
             await route();
           }) }, "Log out")] : []));
-          return name !== null || session.userCtx.roles.includes("_admin");
+          return name !== null || administers;
         }
 
         const route = run(async () => {

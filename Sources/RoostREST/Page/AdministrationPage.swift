@@ -12,7 +12,7 @@ enum AdministrationPage {
             headers: [
                 "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy,
                 "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache",
-            ], body: .bytes(html))
+            ], body: .bytes(context.router.hooks.filePicture == nil ? html : htmlWithPictures))
     }
 
     /// Only this script runs, whatever is stored in documents.
@@ -20,29 +20,35 @@ enum AdministrationPage {
         "default-src 'none'; script-src '\(digest(script))'; style-src '\(digest(style))'; connect-src 'self'; "
         + "img-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 
-    private static let html = Array(
-        """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <title>Roost</title>
-        <style>\(style)</style>
-        </head>
-        <body>
-        <a class="skip" href="#main">Skip to the content</a>
-        <header><a class="brand" href="#/">Roost</a><nav id="path" aria-label="Where you are"></nav>
-        <a href="#/replications">Replications</a><span id="user"></span></header>
-        <main id="main" tabindex="-1"><p>Loading…</p></main>
-        <p id="notice" role="status" aria-live="polite"></p>
-        <noscript>This page needs JavaScript.</noscript>
-        <script>\(script)</script>
-        </body>
-        </html>
+    private static let html = page(body: "<body>")
+    /// Its script links to the pictures of the databases' files.
+    private static let htmlWithPictures = page(body: "<body data-pictures>")
 
-        """.utf8)
+    private static func page(body: String) -> [UInt8] {
+        Array(
+            """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>Roost</title>
+            <style>\(style)</style>
+            </head>
+            \(body)
+            <a class="skip" href="#main">Skip to the content</a>
+            <header><a class="brand" href="#/">Roost</a><nav id="path" aria-label="Where you are"></nav>
+            <a href="#/replications">Replications</a><span id="user"></span></header>
+            <main id="main" tabindex="-1"><p>Loading…</p></main>
+            <p id="notice" role="status" aria-live="polite"></p>
+            <noscript>This page needs JavaScript.</noscript>
+            <script>\(script)</script>
+            </body>
+            </html>
+
+            """.utf8)
+    }
 
     private static func digest(_ text: String) -> String {
         "sha256-" + Data(SHA256.hash(Array(text.utf8)).bytes).base64EncodedString()

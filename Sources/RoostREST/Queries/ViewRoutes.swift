@@ -37,12 +37,11 @@ enum ViewRoutes {
         guard let queries else {
             return try await context.stream(try body(view, query, keys, target))
         }
-        var results: [JSON] = []
-        for value in queries {
+        let answers = try queries.map { value in
             let query = context.query.overridden(by: value.dictionary ?? .empty)
-            results.append(.text(try await body(view, query, list(value["keys"]), target).collect()))
+            return try body(view, query, list(value["keys"]), target)
         }
-        return context.answer(["results": .array(results)])
+        return try await context.stream(ResultsBody(answers))
     }
 
     private static func list(_ keys: FleeceValue) throws -> [FleeceValue]? {

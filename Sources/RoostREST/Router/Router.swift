@@ -28,6 +28,9 @@ public final class Router: Sendable {
     public let statistics = ServerStatistics()
     let compactionRequests = CompactionRequests()
     let accounts: Accounts
+    let filePictures = FilePictures()
+    /// Where there is a sync function.
+    let channelRouting: ChannelRouting?
     /// The threads on which indexes are built and asked.
     let workers = WorkerPool(limit: 8)
 
@@ -38,6 +41,7 @@ public final class Router: Sendable {
         self.databases = databases
         self.options = options
         self.hooks = hooks
+        channelRouting = hooks.sync.map { ChannelRouting($0) }
         accounts = Accounts(options, sessionSecret: databases.sessionSecret)
         replicator = ReplicatorManager(
             ReplicatorManager.Databases { name in
@@ -49,6 +53,20 @@ public final class Router: Sendable {
                 else { throw HTTPFailure.noDatabase }
                 return collection
             })
+    }
+
+    /// Has the sync function decide on everything in a database that was written without it, and returns when it has. Requests have the
+    /// same done in the background, and don't wait for it.
+    ///
+    /// - Throws: 404 where there is no such database. What fails on the way is tried again with the next request.
+    public func routeChannels(of database: String) async throws {
+        guard let channelRouting else { return }
+        let name = try DatabaseName(database)
+        guard let collection = try ServedDatabase.collection(of: name, in: databases, creating: false) else {
+            throw HTTPFailure.noDatabase
+        }
+        try channelRouting.begin(try ServedDatabase(name, collection.database, collection))
+        await channelRouting.finish(name)
     }
 
     /// Answers a request as whoever its `Authorization` or its cookie says, with CORS: what a listener calls.

@@ -22,6 +22,7 @@ enum Routes {
             return try DatabaseRoutes.createOrDelete(context, name)
         }
         let served = try open(name, context)
+        try context.router.channelRouting?.begin(served)
         var target = DatabaseContext(context: context, served: served, security: try served.security())
         if name.base == "_users" {
             target.security = try UsersDatabase.security(target)

@@ -18,7 +18,11 @@ enum ServerRoutes {
         case "_up":
             try context.allow("GET")
             return context.answer(["status": "ok", "seeds": [:]])
-        case "_utils": return try AdministrationPage.respond(context)
+        case "_utils":
+            let isPicture = context.path.count == 3 && context.path[1] == "file"
+            return isPicture
+                ? try await context.router.filePictures.respond(context)
+                : try AdministrationPage.respond(context)
         case "_all_dbs": return try allDatabases(context)
         case "_dbs_info": return try await information(context)
         case "_uuids": return try uuids(context)

@@ -33,6 +33,17 @@ enum ActiveTasks {
                         ]))
             }
         }
+        for (name, work) in context.router.channelRouting?.underWay ?? [] {
+            let (done, total) = (work.position.sequence, work.end)
+            rows.append(
+                row(
+                    "channel_routing", name, started: work.start, now: work.now,
+                    Double(done) / Double(max(1, total)),
+                    [
+                        ("changes_done", .number(done)), ("total_changes", .number(total)),
+                        ("docs_refused", .number(work.position.refused)),
+                    ]))
+        }
         return context.answer(.array(rows))
     }
 
