@@ -50,6 +50,8 @@ func benchmarkTargets() -> [Target] {
             name: "RoostBenchmarks",
             dependencies: [
                 "WriteCounters", "Roost", "RoostQuery", "RoostStorage", "RoostCrypto", "RoostBytes", "Fleece",
+                "RoostWire", "RoostREST", "RoostServer", "RoostSync",
+                .target(name: "RoostScript", condition: .when(traits: ["JavaScript"])),
             ]
                 + peers.map { .byName(name: "C\($0)") },
             path: "Benchmarks/RoostBenchmarks",

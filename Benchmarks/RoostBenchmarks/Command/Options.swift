@@ -35,7 +35,9 @@ struct Options: Codable, Sendable {
             case "--quick":
                 (docs, seconds, limit) = (100_000, 0.3, 160)
                 if !choosesRows {
-                    rows.removeAll(where: Row.ofCrypto.union(Row.ofBlobs).union(Row.ofQueries).contains)
+                    let slow = Row.ofCrypto.union(Row.ofBlobs).union(Row.ofQueries).union(Row.ofServer)
+                        .union(Row.ofReplication)
+                    rows.removeAll(where: slow.contains)
                 }
             case "--help", "-h":
                 wantsHelp = true

@@ -1,11 +1,18 @@
 import Foundation
 
+#if JavaScript
+    import RoostScript
+#endif
+
 /// The benchmark program.
 @main
 enum RoostBenchmarks {
     static func main() {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
+            #if JavaScript
+                if arguments.first == RoostHTTP.scriptWorker { return ScriptWorker.run() }
+            #endif
             if arguments.first == Child.flag, arguments.count == 2 {
                 try Child.run(arguments[1])
             } else {

@@ -9,7 +9,8 @@ enum Usage {
         runs in a process of its own, on a copy of the same store.
 
           --quick             100,000 documents, short phases, done within 3 minutes; unless --rows says so
-                              without the rows of encryption (K), blobs (B) and queries (Q, T)
+                              without the rows of encryption (K), blobs (B), queries (Q, T), the server (H) and
+                              replication (S)
           --rows W1,R1        only these rows: \(Row.allCases.map(\.rawValue).joined(separator: ", "))
           --contenders a,b    only these: \(ContenderCatalogue.all.map(\.name).joined(separator: ", "))
           --docs N            documents in the store (1000000)

@@ -2,6 +2,8 @@
 enum ContenderCatalogue {
     static let all: [ContenderEntry] = {
         var entries = RawStore.entries + RoostStore.entries + [DocumentLayerStore.entry]
+        entries += [RoostHTTP.entry, RoostRouter.entry, CouchDBFigures.entry]
+        if let nginx = NginxServer.entry { entries.append(nginx) }
         if let openSSL = OpenSSLSpeed.entry { entries.append(openSSL) }
         #if PEER_LMDB
             entries += LMDBStore.entries
@@ -19,6 +21,7 @@ enum ContenderCatalogue {
     static let leftOut: [String] = {
         var lines: [String] = []
         if OpenSSLSpeed.entry == nil { lines.append("OpenSSL is left out: there is no command openssl") }
+        if NginxServer.entry == nil { lines.append("nginx is left out: it is not installed (nginx-light)") }
         #if !PEER_LMDB
             lines.append("LMDB is left out: its library was missing (liblmdb-dev); run Benchmarks/run")
         #endif

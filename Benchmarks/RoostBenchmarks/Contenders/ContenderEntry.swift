@@ -35,10 +35,18 @@ struct ContenderEntry: Sendable {
     var blobs: (@Sendable (_ directory: String) throws -> any BlobContender)?
     /// Opens it as a store of documents with an index, where it takes part in their rows.
     var views: (@Sendable (_ directory: String) throws -> any ViewContender)?
+    /// Opens it as a store of JSON documents, where it takes part in their row.
+    var documents: (@Sendable (_ directory: String) throws -> any DocumentContender)?
     /// Opens it as a database of JSON, where it takes part in the rows of queries.
     var queries: (@Sendable (_ directory: String) throws -> any QueryContender)?
     /// Opens it as a database of texts, where it takes part in the rows of searches.
     var texts: (@Sendable (_ directory: String) throws -> any TextContender)?
+    /// Starts it as a server, where it takes part in the rows of HTTP.
+    var server: (@Sendable (_ directory: String) throws -> any ServerContender)?
+    /// Opens two databases that replicate, where it takes part in those rows.
+    var replication: (@Sendable (_ directory: String) throws -> RoostReplication)?
+    /// Figures that were measured elsewhere and are only shown; it is not run then.
+    var known: [Metric: Double] = [:]
     /// The contender it is a variant of, which its rates are compared with as well.
     var original: String?
 }

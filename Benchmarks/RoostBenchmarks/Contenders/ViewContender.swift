@@ -26,6 +26,7 @@ struct Note {
     let id: String
     let group: String
     let n: Int
+    let text: String
     let json: String
 
     /// - Parameter version: tells states of the document apart.
@@ -35,8 +36,7 @@ struct Note {
         id = String(repeating: "0", count: 16 - digits.count) + digits
         group = "group \(random.next(below: Self.groups))"
         n = random.next(below: 1_000_000)
-        let text = (0..<26).map { _ in Self.words[random.next(below: Self.words.count)] }
-            .joined(separator: " ")
+        text = (0..<26).map { _ in Self.words[random.next(below: Self.words.count)] }.joined(separator: " ")
         json =
             #"{"group":"\#(group)","n":\#(n),"tags":["a\#(n % 7)","b\#(n % 5)"],"stars":\#(n % 6),"#
             + #""place":{"lat":\#(n % 90).5,"lon":\#(n % 180).25},"done":\#(n % 2 == 0),"text":"\#(text)"}"#

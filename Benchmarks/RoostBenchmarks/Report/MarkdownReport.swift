@@ -23,14 +23,14 @@ struct MarkdownReport {
     }
 
     private var table: String {
-        let titles = results.contenders.map(\.title)
+        let titles = results.measuredContenders.map(\.title)
         let head = "| | " + titles.joined(separator: " | ") + " |"
         let rule = "|---|" + String(repeating: "---:|", count: titles.count)
         return ([head, rule] + results.metrics.map(line)).joined(separator: "\n")
     }
 
     private func line(_ metric: Metric) -> String {
-        let cells = results.contenders.map { cell(metric, $0) }
+        let cells = results.measuredContenders.map { cell(metric, $0) }
         return "| \(metric.title) | " + cells.joined(separator: " | ") + " |"
     }
 
@@ -63,11 +63,11 @@ struct MarkdownReport {
 
     private var sampleCount: Int {
         results.metrics.flatMap { metric in
-            results.contenders.compactMap { results.summary(metric, $0)?.samples.count }
+            results.measuredContenders.compactMap { results.summary(metric, $0)?.samples.count }
         }.max() ?? 0
     }
 
     private var configurations: String {
-        results.contenders.map { "- \($0.title): \($0.configuration)." }.joined(separator: "\n")
+        results.measuredContenders.map { "- \($0.title): \($0.configuration)." }.joined(separator: "\n")
     }
 }

@@ -46,14 +46,17 @@ struct Results {
         Metric.allCases.filter { metric in contenders.contains { summary(metric, $0) != nil } }
     }
 
+    /// The columns of the table: who has a figure.
+    var measuredContenders: [ContenderEntry] { contenders.filter { samples[$0.name] != nil } }
+
     /// The median of the contender called `name`.
     func median(_ metric: Metric, of name: String) -> Double? {
         contenders.first { $0.name == name }.flatMap { summary(metric, $0)?.median }
     }
 
-    /// The median of the plain raw limit.
+    /// The median of the plain raw limit: the first contender of that kind that has one.
     func raw(_ metric: Metric) -> Double? {
-        contenders.first { $0.kind == .raw }.flatMap { summary(metric, $0)?.median }
+        contenders.lazy.filter { $0.kind == .raw }.compactMap { summary(metric, $0)?.median }.first
     }
 
     /// The best median among the peers that promise what is asked.

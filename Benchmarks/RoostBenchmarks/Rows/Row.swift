@@ -16,6 +16,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
     case property = "F1"
     case changeFeed = "D1"
     case jsonImport = "D2"
+    case jsonDocuments = "D3"
     case views = "V1"
     case viewUpkeep = "V2"
     case primitives = "K1"
@@ -25,17 +26,29 @@ enum Row: String, CaseIterable, Codable, Sendable {
     case blobRandomReads = "B3"
     case queries = "Q1"
     case texts = "T1"
+    case bulkInserts = "H1"
+    case puts = "H2"
+    case gets = "H3"
+    case scriptedView = "H4"
+    case idleFeeds = "H5"
+    case replication = "S1"
+    case attachmentReplication = "S2"
 
     /// Those of encryption, and of blobs.
     static let ofCrypto: Set<Row> = [.primitives, .portablePrimitives]
     static let ofBlobs: Set<Row> = [.blobWrite, .blobRead, .blobRandomReads]
-    /// Those of the document layer, which no other contender has.
-    static let ofDocuments: Set<Row> = [.property, .changeFeed, .jsonImport, .views, .viewUpkeep]
+    /// Those of the document layer.
+    static let ofDocuments: Set<Row> = [
+        .property, .changeFeed, .jsonImport, .jsonDocuments, .views, .viewUpkeep,
+    ]
     /// Those of queries and searches.
     static let ofQueries: Set<Row> = [.queries, .texts]
+    /// Those of the HTTP server, and of replication.
+    static let ofServer: Set<Row> = [.bulkInserts, .puts, .gets, .scriptedView, .idleFeeds]
+    static let ofReplication: Set<Row> = [.replication, .attachmentReplication]
     /// Those that any store can take part in.
     static let ofStores = Set(allCases).subtracting(
-        ofDocuments.union(ofCrypto).union(ofBlobs).union(ofQueries))
+        ofDocuments.union(ofCrypto).union(ofBlobs).union(ofQueries).union(ofServer).union(ofReplication))
 
     /// The store a row starts from.
     enum State: String, Codable, Sendable {
@@ -64,8 +77,9 @@ enum Row: String, CaseIterable, Codable, Sendable {
     /// What the row works on. It always gets a copy, so that every row and every repetition starts alike.
     var start: State {
         switch self {
-        case .orderedLoad, .randomLoad, .property, .jsonImport, .views, .viewUpkeep, .primitives,
-            .portablePrimitives, .blobWrite, .queries, .texts:
+        case .orderedLoad, .randomLoad, .property, .jsonImport, .jsonDocuments, .views, .viewUpkeep,
+            .primitives, .portablePrimitives, .blobWrite, .queries, .texts, .bulkInserts, .puts, .gets,
+            .scriptedView, .idleFeeds, .replication, .attachmentReplication:
             .empty
         case .updates, .singleCommits, .parallelCommits, .randomReads, .scans, .ranges, .readsBesideWriter,
             .opening, .changeFeed:
@@ -106,6 +120,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .property: try PropertyRow.run(on: stage)
         case .changeFeed: try ChangeFeedRow.run(on: stage)
         case .jsonImport: try ImportRow.run(on: stage)
+        case .jsonDocuments: try DocumentRow.run(on: stage)
         case .views: try ViewRow.run(on: stage)
         case .viewUpkeep: try ViewUpkeepRow.run(on: stage)
         case .primitives: try PrimitiveRow.run(on: stage, .hardware)
@@ -115,6 +130,13 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .blobRandomReads: try BlobRandomReadRow.run(on: stage)
         case .queries: try QueryRow.run(on: stage)
         case .texts: try TextRow.run(on: stage)
+        case .bulkInserts: try BulkInsertRow.run(on: stage)
+        case .puts: try PutRow.run(on: stage)
+        case .gets: try GetRow.run(on: stage)
+        case .scriptedView: try ScriptedViewRow.run(on: stage)
+        case .idleFeeds: try IdleFeedRow.run(on: stage)
+        case .replication: try ReplicationRow.run(on: stage)
+        case .attachmentReplication: try ReplicationRow.runWithAttachments(on: stage)
         }
     }
 }

@@ -53,6 +53,11 @@ final class Stage {
         return try open(directory)
     }
 
+    func openDocuments() throws -> any DocumentContender {
+        guard let open = entry.documents else { throw BenchmarkError("\(entry.title) keeps no documents") }
+        return try open(directory)
+    }
+
     func openQueries() throws -> any QueryContender {
         guard let open = entry.queries else { throw BenchmarkError("\(entry.title) is asked nothing") }
         return try open(directory)
@@ -60,6 +65,16 @@ final class Stage {
 
     func openTexts() throws -> any TextContender {
         guard let open = entry.texts else { throw BenchmarkError("\(entry.title) is not searched") }
+        return try open(directory)
+    }
+
+    func openServer() throws -> any ServerContender {
+        guard let open = entry.server else { throw BenchmarkError("\(entry.title) serves nobody") }
+        return try open(directory)
+    }
+
+    func openReplication() throws -> RoostReplication {
+        guard let open = entry.replication else { throw BenchmarkError("\(entry.title) does not replicate") }
         return try open(directory)
     }
 

@@ -31,10 +31,12 @@ final class DocumentLayerStore: Contender {
         configuration: "Database with its defaults: revisions, digests, both orders, Fleece bodies",
         rows: [
             .orderedLoad, .randomLoad, .updates, .singleCommits, .parallelCommits, .randomReads, .scans,
-            .ranges, .opening, .changeFeed, .jsonImport, .views, .viewUpkeep, .queries, .texts,
+            .ranges, .opening, .changeFeed, .jsonImport, .jsonDocuments, .views, .viewUpkeep, .queries,
+            .texts,
         ],
         open: { try DocumentLayerStore($0) }, views: { try RoostViews($0) },
-        queries: { try RoostQueries($0) }, texts: { try RoostTexts($0) })
+        documents: { try RoostDocuments($0) }, queries: { try RoostQueries($0) },
+        texts: { try RoostTexts($0) })
 }
 
 final class DocumentLayerWriter: ContenderWriter {

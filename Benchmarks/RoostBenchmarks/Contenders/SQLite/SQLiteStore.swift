@@ -79,9 +79,10 @@
                     rowid = sequence and a unique index by ID, automatic checkpoints as by default; compaction \
                     by VACUUM
                     """,
-                rows: Row.ofStores.union(kind == .peer ? [.views, .queries, .texts] : []),
+                rows: Row.ofStores.union(kind == .peer ? [.jsonDocuments, .views, .queries, .texts] : []),
                 open: { try SQLiteStore($0, synchronous: synchronous) }, views: { try SQLiteViews($0) },
-                queries: { try SQLiteQueries($0) }, texts: { try SQLiteTexts($0) })
+                documents: { try SQLiteDocuments($0) }, queries: { try SQLiteQueries($0) },
+                texts: { try SQLiteTexts($0) })
         }
     }
 #endif

@@ -1,0 +1,42 @@
+import Fleece
+import Roost
+
+/// Documents of the document layer: JSON texts as they come, and Codable values in typed collections.
+final class RoostDocuments: DocumentContender {
+    private let database: Database
+    private let tables: [NoteTable: DocumentCollection]
+    private let records: TypedCollection<NoteRecord>
+
+    init(_ directory: String) throws {
+        database = try Database.open(directory)
+        var tables: [NoteTable: DocumentCollection] = [:]
+        for table in NoteTable.allCases { tables[table] = try database.collection(table.rawValue) }
+        self.tables = tables
+        records = try database.collection(NoteTable.records.rawValue, of: NoteRecord.self)
+    }
+
+    func insert(_ notes: ArraySlice<Note>, into table: NoteTable) throws {
+        try database.write { batch in
+            for note in notes { try batch.save(json: note.json, id: note.id, in: tables[table]!) }
+        }
+    }
+
+    func insert(_ values: ArraySlice<NoteRecord>) throws {
+        try database.write { batch in
+            for value in values { try batch.save(value, in: records.documents) }
+        }
+    }
+
+    func update(_ notes: ArraySlice<Note>) throws { try insert(notes, into: .texts) }
+
+    func record(_ id: String) throws -> NoteRecord? { try records.get(id)?.value }
+
+    func sum() throws -> Int {
+        let cursor = try tables[.texts]!.snapshot().cursor()
+        var sum = 0
+        while let document = try cursor.next() { sum += document["n"].int ?? 0 }
+        return sum
+    }
+
+    func close() throws { try database.close() }
+}

@@ -1,0 +1,112 @@
+#if PEER_SQLite
+    import CSQLite
+    import Foundation
+
+    /// SQLite: JSON texts in a column, and Codable values in a table with a column for each property, those that are no
+    /// scalars as JSON, which is how GRDB stores records.
+    @safe final class SQLiteDocuments: DocumentContender {
+        private let connection: SQLiteConnection
+        private let inserts: [NoteTable: OpaquePointer]
+        private let replace: OpaquePointer
+        private let select: OpaquePointer
+        private let scan: OpaquePointer
+        private let encoder = JSONEncoder()
+        private let decoder = JSONDecoder()
+
+        init(_ directory: String) throws {
+            connection = try SQLiteConnection(
+                path: directory + "/documents.sqlite", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                settings: [
+                    "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = -262144",
+                    "PRAGMA mmap_size = 2147418112",
+                    "CREATE TABLE texts (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
+                    "CREATE TABLE shuffled (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
+                    """
+                    CREATE TABLE records (id TEXT PRIMARY KEY, "group" TEXT, n INTEGER, tags TEXT, stars INTEGER,
+                    place TEXT, done BOOLEAN, text TEXT) WITHOUT ROWID
+                    """,
+                ])
+            var inserts: [NoteTable: OpaquePointer] = unsafe [:]
+            unsafe inserts[.texts] = try connection.prepare("INSERT INTO texts VALUES (?1, ?2)")
+            unsafe inserts[.shuffled] = try connection.prepare("INSERT INTO shuffled VALUES (?1, ?2)")
+            unsafe inserts[.records] = try connection.prepare(
+                "INSERT INTO records VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+            unsafe self.inserts = unsafe inserts
+            unsafe replace = try connection.prepare("UPDATE texts SET body = ?2 WHERE id = ?1")
+            unsafe select = try connection.prepare("SELECT * FROM records WHERE id = ?1")
+            unsafe scan = try connection.prepare("SELECT json_extract(body, '$.n') FROM texts ORDER BY id")
+        }
+
+        func insert(_ notes: ArraySlice<Note>, into table: NoteTable) throws {
+            unsafe try write(notes, inserts[table]!)
+        }
+
+        func update(_ notes: ArraySlice<Note>) throws { unsafe try write(notes, replace) }
+
+        private func write(_ notes: ArraySlice<Note>, _ statement: OpaquePointer) throws {
+            try connection.execute("BEGIN IMMEDIATE")
+            for note in notes {
+                unsafe bind(statement, 1, note.id)
+                unsafe bind(statement, 2, note.json)
+                unsafe try connection.run(statement)
+            }
+            try connection.execute("COMMIT")
+        }
+
+        func insert(_ records: ArraySlice<NoteRecord>) throws {
+            let statement = unsafe inserts[.records]!
+            try connection.execute("BEGIN IMMEDIATE")
+            for record in records {
+                unsafe bind(statement, 1, record.id)
+                unsafe bind(statement, 2, record.group)
+                unsafe sqlite3_bind_int64(statement, 3, Int64(record.n))
+                unsafe bind(statement, 4, String(decoding: try encoder.encode(record.tags), as: UTF8.self))
+                unsafe sqlite3_bind_int64(statement, 5, Int64(record.stars))
+                unsafe bind(statement, 6, String(decoding: try encoder.encode(record.place), as: UTF8.self))
+                unsafe sqlite3_bind_int64(statement, 7, record.done ? 1 : 0)
+                unsafe bind(statement, 8, record.text)
+                unsafe try connection.run(statement)
+            }
+            try connection.execute("COMMIT")
+        }
+
+        func record(_ id: String) throws -> NoteRecord? {
+            defer { unsafe sqlite3_reset(select) }
+            unsafe bind(select, 1, id)
+            guard unsafe sqlite3_step(select) == SQLITE_ROW else { return nil }
+            return NoteRecord(
+                id: text(0), group: text(1), n: Int(unsafe sqlite3_column_int64(select, 2)),
+                tags: try decoder.decode([String].self, from: Data(text(3).utf8)),
+                stars: Int(unsafe sqlite3_column_int64(select, 4)),
+                place: try decoder.decode(NoteRecord.Place.self, from: Data(text(5).utf8)),
+                done: unsafe sqlite3_column_int64(select, 6) != 0, text: text(7))
+        }
+
+        private func text(_ column: Int32) -> String {
+            unsafe String(cString: sqlite3_column_text(select, column))
+        }
+
+        func sum() throws -> Int {
+            defer { unsafe sqlite3_reset(scan) }
+            var sum = 0
+            while unsafe sqlite3_step(scan) == SQLITE_ROW {
+                sum += Int(unsafe sqlite3_column_int64(scan, 0))
+            }
+            return sum
+        }
+
+        func close() throws { try connection.close() }
+
+        private func bind(_ statement: OpaquePointer, _ place: Int32, _ text: String) {
+            var text = text
+            // A destructor of -1 has SQLite copy the text.
+            let isTransient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            text.withUTF8 { utf8 in
+                _ = unsafe sqlite3_bind_text(
+                    statement, place,
+                    UnsafeRawPointer(utf8.baseAddress!).assumingMemoryBound(
+                        to: CChar.self), Int32(utf8.count), isTransient)
+            }
+        }
+    }
+#endif
