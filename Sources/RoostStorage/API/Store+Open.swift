@@ -261,7 +261,8 @@ struct StoreOpener {
 
     /// Cuts off what a crash left after the last whole commit, and makes durable what comes before: a process that was
     /// killed leaves commits in the system's cache alone, where a power failure could still take them from under what
-    /// is appended now. The same goes for a new file's name, which is made durable with the first commit.
+    /// is appended now. The same goes for the file's name, if its maker was killed as well; that of a file without a commit
+    /// becomes durable with the first one.
     ///
     /// - Returns: the end of what is known to be on the medium.
     private func secure(_ file: DataFile, upTo record: CommitRecord) throws(StoreError) -> UInt64 {
@@ -272,6 +273,7 @@ struct StoreOpener {
             if isCleanEnd, !hasTail { return record.syncedEnd }
             if hasTail, !Canary.uncutTail.isPlanted { try file.file.truncate(to: record.end) }
             try file.makeDurable(upTo: record)
+            if record.previous != 0 { try nameSync() }
             return record.end
         }
     }

@@ -45,6 +45,27 @@ import Testing
         }
     }
 
+    /// A process is killed before the name of the file that it makes is durable, and the next one amid its first commit.
+    @Test func whatOpeningShowsCanBeFoundAfterAPowerFailure() throws {
+        var shownCommits = 0
+        for creation in 1...10 {
+            for commit in 1...6 {
+                let first = SimulatedMedium()
+                first.crash(atChange: creation)
+                _ = try? bench.open(first)
+                let second = first.afterProcessDeath()
+                second.crash(atChange: commit)
+                if let store = try? bench.open(second) { try? bench.commit(1, to: store) }
+                let third = second.afterProcessDeath()
+                let shown = try #require(try bench.commitsShown(by: try bench.open(third)))
+                let found = try bench.commitsShown(by: try bench.open(third.afterCrash(.losesAll)))
+                #expect(found == shown, "killed at changes \(creation) and \(commit)")
+                shownCommits += shown
+            }
+        }
+        #expect(shownCommits > 0)
+    }
+
     @Test func asLongAsAWriterIsOpenNoOtherGetsIn() throws {
         let disk = SimulatedMedium()
         let first = try bench.open(disk)
