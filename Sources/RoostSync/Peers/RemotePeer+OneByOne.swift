@@ -12,18 +12,8 @@ extension RemotePeer {
     func readOneByOne(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
     ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
-        var read = [[Result<CarriedRevision, ReplicationProblem>]](repeating: [], count: wanted.count)
-        try await withThrowingTaskGroup(of: (Int, [Result<CarriedRevision, ReplicationProblem>]).self) {
-            group in
-            for (index, document) in wanted.enumerated() {
-                if index >= Self.atATime, let (done, revisions) = try await group.next() {
-                    read[done] = revisions
-                }
-                group.addTask { (index, try await self.read(document, selection)) }
-            }
-            for try await (done, revisions) in group { read[done] = revisions }
-        }
-        return read.flatMap { $0 }
+        let read = try await concurrently(wanted, limit: Self.atATime) { try await self.read($0, selection) }
+        return read.flatMap(\.self)
     }
 
     private func read(

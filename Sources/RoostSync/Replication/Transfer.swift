@@ -92,16 +92,7 @@ struct Transfer: Sendable {
             Array(wanted[$0..<min($0 + Self.readSize, wanted.count)])
         }
         // In any order: what they come to is recorded only when all are done.
-        let results = try await withThrowingTaskGroup(of: (written: Int, problems: [ReplicationProblem]).self)
-        { group in
-            var results: [(written: Int, problems: [ReplicationProblem])] = []
-            for (index, part) in parts.enumerated() {
-                if index >= Self.parallelParts, let result = try await group.next() { results.append(result) }
-                group.addTask { try await carry(part) }
-            }
-            for try await result in group { results.append(result) }
-            return results
-        }
+        let results = try await concurrently(parts, limit: Self.parallelParts) { try await carry($0) }
         let problems = results.flatMap(\.problems)
         counts.missing += wanted.reduce(0) { $0 + $1.revisions.count }
         counts.written += results.reduce(0) { $0 + $1.written }
