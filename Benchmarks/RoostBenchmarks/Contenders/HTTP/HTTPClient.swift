@@ -16,10 +16,7 @@ final class HTTPClient {
     init(port: UInt16, fields: String = "") throws {
         self.fields = Array("Host: 127.0.0.1\r\nContent-Type: application/json\r\n\(fields)".utf8)
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var address = sockaddr_in(loopback: port)
         let socket = socket
         let result = unsafe withUnsafePointer(to: &address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -6,6 +6,20 @@
         let handle: OpaquePointer
         private var statements: [OpaquePointer] = unsafe []
 
+        enum Synchronous: String {
+            /// Commits are synced before they return.
+            case full = "FULL"
+            case normal = "NORMAL"
+        }
+
+        /// What its documentation recommends where there is memory to spare.
+        static func settings(_ synchronous: Synchronous = .full) -> [String] {
+            [
+                "PRAGMA journal_mode = WAL", "PRAGMA synchronous = \(synchronous.rawValue)",
+                "PRAGMA cache_size = -262144", "PRAGMA mmap_size = 2147418112",
+            ]
+        }
+
         /// `settings` are run on opening.
         init(path: String, flags: Int32, settings: [String]) throws {
             var opened: OpaquePointer?
@@ -29,6 +43,19 @@
             guard code == SQLITE_OK, let statement = unsafe statement else { throw error(sql) }
             unsafe statements.append(statement)
             return unsafe statement
+        }
+
+        /// Gives a statement its parameter at `place`, from 1 on.
+        func bind(_ text: String, at place: Int32 = 1, of statement: OpaquePointer) {
+            var text = text
+            // A destructor of -1 has SQLite copy the text.
+            let isTransient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            text.withUTF8 { utf8 in
+                unsafe utf8.withMemoryRebound(to: CChar.self) { text in
+                    _ = unsafe sqlite3_bind_text(
+                        statement, place, text.baseAddress, Int32(text.count), isTransient)
+                }
+            }
         }
 
         /// Runs a statement that returns no rows, and makes it ready for the next time.

@@ -16,9 +16,7 @@
         init(_ directory: String) throws {
             connection = try SQLiteConnection(
                 path: directory + "/documents.sqlite", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                settings: [
-                    "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = -262144",
-                    "PRAGMA mmap_size = 2147418112",
+                settings: SQLiteConnection.settings() + [
                     "CREATE TABLE texts (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
                     "CREATE TABLE shuffled (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
                     """
@@ -46,8 +44,8 @@
         private func write(_ notes: ArraySlice<Note>, _ statement: OpaquePointer) throws {
             try connection.execute("BEGIN IMMEDIATE")
             for note in notes {
-                unsafe bind(statement, 1, note.id)
-                unsafe bind(statement, 2, note.json)
+                unsafe connection.bind(note.id, at: 1, of: statement)
+                unsafe connection.bind(note.json, at: 2, of: statement)
                 unsafe try connection.run(statement)
             }
             try connection.execute("COMMIT")
@@ -57,14 +55,16 @@
             let statement = unsafe inserts[.records]!
             try connection.execute("BEGIN IMMEDIATE")
             for record in records {
-                unsafe bind(statement, 1, record.id)
-                unsafe bind(statement, 2, record.group)
+                unsafe connection.bind(record.id, at: 1, of: statement)
+                unsafe connection.bind(record.group, at: 2, of: statement)
                 unsafe sqlite3_bind_int64(statement, 3, Int64(record.n))
-                unsafe bind(statement, 4, String(decoding: try encoder.encode(record.tags), as: UTF8.self))
+                unsafe connection.bind(
+                    String(decoding: try encoder.encode(record.tags), as: UTF8.self), at: 4, of: statement)
                 unsafe sqlite3_bind_int64(statement, 5, Int64(record.stars))
-                unsafe bind(statement, 6, String(decoding: try encoder.encode(record.place), as: UTF8.self))
+                unsafe connection.bind(
+                    String(decoding: try encoder.encode(record.place), as: UTF8.self), at: 6, of: statement)
                 unsafe sqlite3_bind_int64(statement, 7, record.done ? 1 : 0)
-                unsafe bind(statement, 8, record.text)
+                unsafe connection.bind(record.text, at: 8, of: statement)
                 unsafe try connection.run(statement)
             }
             try connection.execute("COMMIT")
@@ -72,7 +72,7 @@
 
         func record(_ id: String) throws -> NoteRecord? {
             defer { unsafe sqlite3_reset(select) }
-            unsafe bind(select, 1, id)
+            unsafe connection.bind(id, at: 1, of: select)
             guard unsafe sqlite3_step(select) == SQLITE_ROW else { return nil }
             return NoteRecord(
                 id: text(0), group: text(1), n: Int(unsafe sqlite3_column_int64(select, 2)),
@@ -96,17 +96,5 @@
         }
 
         func close() throws { try connection.close() }
-
-        private func bind(_ statement: OpaquePointer, _ place: Int32, _ text: String) {
-            var text = text
-            // A destructor of -1 has SQLite copy the text.
-            let isTransient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-            text.withUTF8 { utf8 in
-                _ = unsafe sqlite3_bind_text(
-                    statement, place,
-                    UnsafeRawPointer(utf8.baseAddress!).assumingMemoryBound(
-                        to: CChar.self), Int32(utf8.count), isTransient)
-            }
-        }
     }
 #endif

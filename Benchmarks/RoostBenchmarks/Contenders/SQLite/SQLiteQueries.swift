@@ -10,10 +10,8 @@
         init(_ directory: String) throws {
             connection = try SQLiteConnection(
                 path: directory + "/queries.sqlite", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                settings: [
-                    "PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -262144",
-                    "PRAGMA mmap_size = 2147418112",
-                    "CREATE TABLE IF NOT EXISTS docs(id TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID",
+                settings: SQLiteConnection.settings(.normal) + [
+                    "CREATE TABLE IF NOT EXISTS docs(id TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID"
                 ])
         }
 
@@ -21,13 +19,8 @@
             try connection.execute("BEGIN")
             let statement = unsafe try connection.prepare("INSERT INTO docs VALUES(?, ?)")
             for document in batch {
-                for (place, text) in [document.id, document.json].enumerated() {
-                    let bytes = Array(text.utf8CString)
-                    // A destructor of -1 has SQLite copy the text.
-                    let isTransient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-                    unsafe sqlite3_bind_text(
-                        statement, Int32(place + 1), bytes, Int32(bytes.count - 1), isTransient)
-                }
+                unsafe connection.bind(document.id, of: statement)
+                unsafe connection.bind(document.json, at: 2, of: statement)
                 unsafe try connection.run(statement)
             }
             try connection.execute("COMMIT")

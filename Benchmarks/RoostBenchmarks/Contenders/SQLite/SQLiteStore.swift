@@ -8,25 +8,15 @@
     /// One connection writes, taken in turn by the threads that do, since SQLite has one writer at a time and
     /// waiting in the program is cheaper than its busy handler; every reading thread has a connection.
     final class SQLiteStore: CompactingContender {
-        enum Synchronous: String {
-            case full = "FULL"
-            case normal = "NORMAL"
-        }
-
         private let path: String
         private let settings: [String]
         /// Taken in turn with a plain lock: Synchronization's Mutex hands over more slowly between four threads.
         private let turn = NSLock()
         private nonisolated(unsafe) let writing: SQLiteWriting
 
-        init(_ request: OpenRequest, synchronous: Synchronous) throws {
+        init(_ request: OpenRequest, synchronous: SQLiteConnection.Synchronous) throws {
             path = request.directory + "/documents.sqlite"
-            settings = [
-                "PRAGMA journal_mode = WAL",
-                "PRAGMA synchronous = \(synchronous.rawValue)",
-                "PRAGMA cache_size = -262144",
-                "PRAGMA mmap_size = 2147418112",
-            ]
+            settings = SQLiteConnection.settings(synchronous)
             unsafe writing = try SQLiteWriting(path: path, settings: settings)
         }
 

@@ -12,10 +12,8 @@
             self.directory = directory
             connection = try SQLiteConnection(
                 path: directory + "/texts.sqlite", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                settings: [
-                    "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA cache_size = -262144",
-                    "PRAGMA mmap_size = 2147418112",
-                    "CREATE TABLE IF NOT EXISTS docs(id INTEGER PRIMARY KEY, text TEXT)",
+                settings: SQLiteConnection.settings() + [
+                    "CREATE TABLE IF NOT EXISTS docs(id INTEGER PRIMARY KEY, text TEXT)"
                 ])
         }
 
@@ -69,23 +67,16 @@
             return unsafe made
         }
 
-        private func bind(_ text: String, _ statement: OpaquePointer) {
-            let bytes = Array(text.utf8CString)
-            // A destructor of -1 has SQLite copy the text.
-            let isTransient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-            unsafe sqlite3_bind_text(statement, 1, bytes, Int32(bytes.count - 1), isTransient)
-        }
-
         private func write(_ change: String, _ text: String, _ number: Int) throws {
             let statement = unsafe try statement(change)
-            unsafe bind(text, statement)
+            unsafe connection.bind(text, of: statement)
             unsafe sqlite3_bind_int64(statement, 2, Int64(number))
             unsafe try connection.run(statement)
         }
 
         private func numbers(_ question: String, _ query: String) throws -> [Int] {
             let statement = unsafe try statement(question)
-            unsafe bind(query, statement)
+            unsafe connection.bind(query, of: statement)
             defer { unsafe sqlite3_reset(statement) }
             var numbers: [Int] = []
             while unsafe sqlite3_step(statement) == SQLITE_ROW {

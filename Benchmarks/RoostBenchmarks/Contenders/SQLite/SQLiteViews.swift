@@ -13,19 +13,10 @@
             path = directory
             connection = try SQLiteConnection(
                 path: directory + "/notes.sqlite", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                settings: [
-                    "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
-                    "PRAGMA cache_size = -262144", "PRAGMA mmap_size = 2147418112",
-                    "CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
+                settings: SQLiteConnection.settings() + [
+                    "CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID"
                 ])
             unsafe insert = unsafe try connection.prepare("INSERT OR REPLACE INTO notes VALUES (?1, ?2)")
-        }
-
-        private func bind(_ statement: OpaquePointer, _ texts: [String]) {
-            for (index, text) in texts.enumerated() {
-                let forCopying = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-                unsafe sqlite3_bind_text(statement, Int32(index + 1), text, -1, forCopying)
-            }
         }
 
         func save(_ notes: some Collection<Note>) throws {
@@ -39,7 +30,8 @@
         }
 
         func commit(_ note: Note) throws {
-            unsafe bind(insert, [note.id, note.json])
+            unsafe connection.bind(note.id, of: insert)
+            unsafe connection.bind(note.json, at: 2, of: insert)
             unsafe try connection.run(insert)
         }
 
