@@ -91,24 +91,21 @@ final class BodyMaker {
     ///
     /// - Throws: `invalidDocument` for a number that is not finite; `limitExceeded`; `corruptRevisionData`.
     func document(_ properties: NamedValues<DocumentValue>) throws(DatabaseError) -> IncomingDocument {
-        DocumentValue.write(properties, to: &writer)
-        return try separated(try finish())
-    }
-
-    /// The body, its reserved properties apart.
-    private func separated(_ body: DocumentBody) throws(DatabaseError) -> IncomingDocument {
-        let mayHaveReserved = body.dictionary.hasKey(beginningWith: ReservedNames.firstByte)
-        let reserved = mayHaveReserved ? ReservedNames.all.filter { body.properties[$0].exists } : []
-        guard !reserved.isEmpty else { return IncomingDocument(body) }
-        let claims = try ReservedProperties(body.properties)
+        var reserved = NamedValues<DocumentValue>()
         writer.beginDictionary()
-        for (key, value) in body.dictionary
-        where !reserved.contains(where: { $0.utf8.elementsEqual(key.utf8) }) {
-            writer.key(key)
-            writer.write(value)
+        for (name, value) in properties {
+            if ReservedNames.contain(name) {
+                reserved[name] = value
+            } else {
+                writer.key(name)
+                value.write(to: &writer, depth: 1)
+            }
         }
         writer.endDictionary()
-        return IncomingDocument(try finish(), claims: claims)
+        let body = try finish()
+        guard !reserved.isEmpty else { return IncomingDocument(body) }
+        DocumentValue.write(reserved, to: &otherWriter)
+        return IncomingDocument(body, claims: try ReservedProperties(finishOthers()))
     }
 
     private func finishOthers() throws(DatabaseError) -> FleeceDocument {

@@ -26,4 +26,8 @@ enum ReservedNames {
         guard unsafe name.first == firstByte else { return false }
         return all.contains { unsafe $0.utf8.elementsEqual(name) }
     }
+
+    static func contain(_ name: String) -> Bool {
+        name.utf8.first == firstByte && all.contains { $0.utf8.elementsEqual(name.utf8) }
+    }
 }

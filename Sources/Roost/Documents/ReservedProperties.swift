@@ -13,7 +13,7 @@ struct ReservedProperties: Sendable {
     /// - Throws: `corruptRevisionData` for a reserved name that no body may have, and for one whose value cannot be true.
     init(_ properties: FleeceDocument) throws(DatabaseError) {
         for (name, value) in properties.root.dictionary ?? .empty
-        where ReservedNames.all.contains(name) {
+        where ReservedNames.contain(name) {
             switch name {
             case ReservedNames.id: id = try Self.require(value.string, name)
             case ReservedNames.deleted: isDeleted = try Self.require(value.bool, name)
