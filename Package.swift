@@ -247,7 +247,7 @@ let package = Package(
             "RoostCommandTests",
             [
                 "RoostCommand", "Roost", "RoostQuery", "RoostStorage", "RoostREST", "RoostServer",
-                "TestCertificates",
+                "TestCertificates", "DatabaseWriter", "ChildProcesses",
             ]),
         tests(
             "RoostTests",

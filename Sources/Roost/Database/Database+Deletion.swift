@@ -21,6 +21,28 @@ extension Database {
     public static func delete(_ url: URL) throws(DatabaseError) { try delete(url.path) }
 
     private static func delete(_ path: String, environment: Environment) throws(DatabaseError) {
+        var trimmed = path[...]
+        while trimmed.count > 1, trimmed.last == "/" { trimmed = trimmed.dropLast() }
+        let rest =
+            "\(trimmed).deleted-\(UUIDText.text(UUIDText.random(environment)).filter { $0 != "-" }.prefix(16))"
+        try withdraw(String(trimmed), to: rest, environment: environment)
+        do {
+            try FileManager.default.removeItem(atPath: rest)
+        } catch {
+            throw DatabaseError(
+                .inputOutput,
+                "The database \(path) is deleted, but its files are still in \(rest). Remove them.",
+                underlying: error)
+        }
+    }
+
+    /// The first half of deleting: gives the database's directory another name on the same file system, durably. What is
+    /// there is for the caller to remove.
+    ///
+    /// - Throws: As ``delete(_:)-(String)``; then nothing was changed.
+    package static func withdraw(
+        _ path: String, to rest: String, environment: Environment = .system
+    ) throws(DatabaseError) {
         let medium = environment.medium
         try checkDeletable(path, medium)
         let lock: any FileLock
@@ -34,21 +56,9 @@ extension Database {
         }
         defer { withExtendedLifetime(lock) {} }
         try WritingProcesses(path: path, environment: environment).requireNone()
-        var trimmed = path[...]
-        while trimmed.count > 1, trimmed.last == "/" { trimmed = trimmed.dropLast() }
-        let rest =
-            "\(trimmed).deleted-\(UUIDText.text(UUIDText.random(environment)).filter { $0 != "-" }.prefix(16))"
         try mediumCall { () throws(FileError) in
-            try medium.rename(String(trimmed), to: rest)
+            try medium.rename(path, to: rest)
             try medium.syncDirectory(of: rest)
-        }
-        do {
-            try FileManager.default.removeItem(atPath: rest)
-        } catch {
-            throw DatabaseError(
-                .inputOutput,
-                "The database \(path) is deleted, but its files are still in \(rest). Remove them.",
-                underlying: error)
         }
     }
 

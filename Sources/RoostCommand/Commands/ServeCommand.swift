@@ -30,10 +30,12 @@ enum ServeCommand: Command {
         Option(
             "--sync-function", "FILE",
             "a function in JavaScript that decides who may write and see which documents"),
+        Option("--take-turns", nil, "other programs may write the databases, too, by turns with the server"),
         Option("--plain", nil, "listen beyond this machine although nothing is encrypted on the way"),
     ]
     static let notes = """
         Without --admin, the administrator is "roost" with a new random password, printed in the second line.
+        With --take-turns, this tool and programs that open databases by turns can write them while they are served.
         A certificate that was renewed is read again at SIGHUP, for clients that connect from then on.
         Interrupt it (Ctrl-C), or send SIGTERM, to stop: requests under way are finished first.
         """
@@ -58,8 +60,11 @@ enum ServeCommand: Command {
         routing.origins = list(invocation.string("--origins"))
         let administrator = try administrator(invocation)
         routing.admins = [administrator.name: administrator.password]
+        var directory = DatabaseDirectory.Options()
+        if invocation.has("--take-turns") { directory.database.writers = .takingTurns }
         let router = Router(
-            try DatabaseDirectory(invocation[0]), options: routing, hooks: try hooks(invocation))
+            try DatabaseDirectory(invocation[0], options: directory), options: routing,
+            hooks: try hooks(invocation))
         let server = try Server(router, options: options)
         try Waiting.result { await router.replicator.start() }
         Console.print("roost serves \(server.url)")

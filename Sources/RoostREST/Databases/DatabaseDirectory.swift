@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Roost
 import RoostCrypto
@@ -8,6 +9,9 @@ import Synchronization
 /// too many are open.
 ///
 /// Each is a directory of its own, `NAME.roost`, its name percent-encoded. It may be used from any thread.
+///
+/// Where other processes write the databases, too (``Options/database``, `writers`), whoever asks for one gets it with what they
+/// have committed, and those who wait for changes of an open one are told of theirs within half a second.
 public final class DatabaseDirectory: Sendable {
     /// How the databases are opened, and how many at a time.
     public struct Options: Sendable {
@@ -47,6 +51,8 @@ public final class DatabaseDirectory: Sendable {
     let sessionSecret: [UInt8]
     private let options: Options
     private let state = Mutex(State())
+    /// Takes in what other processes commit.
+    private let followers = DispatchQueue(label: "roost.followers")
 
     /// The databases in `directory`, which is made if there is none.
     ///
@@ -64,6 +70,20 @@ public final class DatabaseDirectory: Sendable {
         uuid = try Self.kept("server-uuid", in: directory) { RandomText.hexadecimal(bytes: 16) }
         sessionSecret = Array(
             try Self.kept("session-secret", in: directory) { RandomText.hexadecimal(bytes: 16) }.utf8)
+        if isShared { followOthers() }
+    }
+
+    /// Whether other processes may write the databases, too.
+    private var isShared: Bool { options.database.writers == .takingTurns }
+
+    /// Nobody tells of what other processes commit, so it is looked for.
+    private func followOthers() {
+        followers.asyncAfter(deadline: .now() + .milliseconds(500)) { [weak self] in
+            guard let self else { return }
+            // One that fails is told so by its next use.
+            for (_, database) in openDatabases { _ = try? database.refresh() }
+            followOthers()
+        }
     }
 
     /// The text of 32 bytes in a file that only its owner can read; made by `make` where there is none.
@@ -114,7 +134,8 @@ public final class DatabaseDirectory: Sendable {
     /// Deletes a database with all that is in it. Whoever is using it gets the error `closed`.
     ///
     /// - Returns: Whether there was one.
-    /// - Throws: An error of the file system.
+    /// - Throws: `DatabaseError`, as `Database.delete(_:)`: `locked` when another process has it open, `notADatabase` where something
+    ///   else is in its directory; an error of the file system.
     @discardableResult
     public func delete(_ name: String) throws -> Bool {
         let name = try DatabaseName(name)
@@ -122,7 +143,7 @@ public final class DatabaseDirectory: Sendable {
         let wasThere = try state.withLock { state in
             guard FileManager.default.fileExists(atPath: path(name)) else { return false }
             try state.entries.removeValue(forKey: name.base)?.database?.close()
-            try FileManager.default.moveItem(atPath: path(name), toPath: grave)
+            try Database.withdraw(path(name), to: grave)
             return true
         }
         // From here on it is gone, also after a crash.
@@ -146,7 +167,7 @@ public final class DatabaseDirectory: Sendable {
     }
 
     func open(_ name: DatabaseName, creating: Bool) throws -> Database? {
-        try state.withLock { state in
+        let database: Database? = try state.withLock { state in
             state.clock += 1
             if let database = state.entries[name.base]?.database {
                 state.entries[name.base] = Entry(database: database, kept: database, lastUse: state.clock)
@@ -158,6 +179,8 @@ public final class DatabaseDirectory: Sendable {
             letGo(&state)
             return database
         }
+        if isShared { try database?.refresh() }
+        return database
     }
 
     /// Stops keeping the database that was not used for longest. It closes unless somebody is using it.

@@ -101,7 +101,7 @@ struct HTTPFailure: Error, Sendable {
         case .closed: self = .noDatabase
         case .readOnly, .permissionDenied: self.init(403, "forbidden", error.message)
         case .noSpace: self.init(507, "insufficient_storage", error.message)
-        case .cancelled: self.init(503, "service unavailable", error.message)
+        case .cancelled, .locked: self.init(503, "service unavailable", error.message)
         default: self.init(500, "unknown_error", error.message)
         }
     }
