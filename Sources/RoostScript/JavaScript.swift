@@ -66,9 +66,7 @@ public struct JavaScript: DesignLanguage {
         return SyncFunction(
             source: source,
             deciding: { question, decision in
-                let old = question.old.map {
-                    Array($0.json(with: [.id, .revision, .attachments, .md5Digests]).utf8)
-                }
+                let old = question.old?.jsonBytes(with: [.id, .revision, .attachments, .md5Digests])
                 let answer = try call(
                     "sync", ["sync"],
                     [

@@ -13,9 +13,8 @@ struct JavaScriptViews: ViewCompiler {
         let path = ["views", source.name]
         _ = try functions.call("check", path + ["map"], [], design)
         return CompiledView(reduction: try reduction(source, path + ["reduce"], design)) { documents in
-            let texts = documents.map { document in
-                Array(
-                    document.document.json(with: [.id, .revision, .attachments, .md5Digests]).utf8)
+            let texts = documents.map {
+                $0.document.jsonBytes(with: [.id, .revision, .attachments, .md5Digests])
             }
             let answer = try functions.call("map", path + ["map"], [ScriptRequest.list(texts)], design)
             return (answer.array ?? .empty).map { rows in

@@ -116,6 +116,18 @@ extension FleeceValue {
     }
 }
 
+extension [UInt8] {
+    /// Appends the JSON string that stands for `text`, with the escapes that JSON demands and no others.
+    package mutating func append(jsonString text: String) {
+        var text = text
+        text.withUTF8 { text in
+            var writer = JSONWriter(format: .compact, sharedKeys: nil, capacity: text.count + 2)
+            unsafe writer.write(string: UnsafeRawBufferPointer(text))
+            unsafe append(contentsOf: writer.output.elements)
+        }
+    }
+}
+
 extension FleeceValue: CustomStringConvertible {
     /// The value as compact JSON text; `undefined` where there is none.
     public var description: String { exists ? json() : "undefined" }

@@ -37,6 +37,8 @@ extension Database {
             fields[Attachment.Field.data] = .string(Base64.encode(try reader.readAll()))
             members[name] = .dictionary(fields)
         }
-        return document.json(format, with: metadata.subtracting(.attachments), attachments: members)
+        let text = document.jsonBytes(
+            format, with: metadata.subtracting(.attachments), attachments: members)
+        return String(decoding: text, as: UTF8.self)
     }
 }

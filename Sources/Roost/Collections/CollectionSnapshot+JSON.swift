@@ -21,9 +21,10 @@ extension CollectionSnapshot {
         if metadata.contains(.localSequence) {
             further.append((ReservedNames.localSequence, .integer(Int64(clamping: document.sequence))))
         }
-        return document.json(
+        let text = document.jsonBytes(
             format, with: metadata,
             attachments: metadata.contains(.attachments) ? document.attachmentStubs(metadata) : [:], further)
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

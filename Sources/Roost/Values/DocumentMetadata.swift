@@ -43,29 +43,51 @@ public struct DocumentMetadata: OptionSet, Sendable {
 extension Document {
     /// The properties as JSON text, with `metadata` before them: see ``json(_:)``.
     public func json(_ format: JSONFormat = .compact, with metadata: DocumentMetadata) -> String {
-        json(
+        String(decoding: jsonBytes(format, with: metadata), as: UTF8.self)
+    }
+
+    /// The properties as JSON text in UTF-8, with `metadata` before them: see ``json(_:)``.
+    public func jsonBytes(_ format: JSONFormat = .compact, with metadata: DocumentMetadata) -> [UInt8] {
+        jsonBytes(
             format, with: metadata,
             attachments: metadata.contains(.attachments) ? attachmentStubs(metadata) : [:])
     }
 
     /// The same, with what is to stand under `_attachments`, if there is any.
-    func json(
+    func jsonBytes(
         _ format: JSONFormat, with metadata: DocumentMetadata, attachments: NamedValues<DocumentValue>,
         _ further: [(name: String, value: DocumentValue)] = []
-    ) -> String {
+    ) -> [UInt8] {
         let isPretty = format == .pretty
-        var members: [String] = []
-        func add(_ name: String, _ value: DocumentValue) {
-            members.append("\(isPretty ? "  " : "")\"\(name)\":\(isPretty ? " " : "")\(value)")
+        let body = jsonBytes(format)
+        var text: [UInt8] = []
+        text.reserveCapacity(body.count + id.utf8.count + 80)
+        func begin(_ name: String) {
+            text += (text.isEmpty ? "{" : ",").utf8
+            text += (isPretty ? "\n  \"\(name)\": " : "\"\(name)\":").utf8
         }
-        if metadata.contains(.id) { add(ReservedNames.id, .string(id)) }
-        if metadata.contains(.revision) { add(ReservedNames.revision, .string("\(revision)")) }
+        func add(_ name: String, _ value: DocumentValue) {
+            begin(name)
+            text += value.description.utf8
+        }
+        if metadata.contains(.id) {
+            begin(ReservedNames.id)
+            text.append(jsonString: id)
+        }
+        if metadata.contains(.revision) {
+            begin(ReservedNames.revision)
+            text.append(jsonString: revision.description)
+        }
         if metadata.contains(.deletion), isDeleted { add(ReservedNames.deleted, .bool(true)) }
         for (name, value) in further { add(name, value) }
         if !attachments.isEmpty { add(ReservedNames.attachments, .dictionary(attachments)) }
-        let body = json(format)
-        guard !members.isEmpty else { return body }
-        let end = properties.isEmpty ? (isPretty ? "\n}" : "}") : ",\(body.dropFirst())"
-        return "{" + (isPretty ? "\n" : "") + members.joined(separator: isPretty ? ",\n" : ",") + end
+        guard !text.isEmpty else { return body }
+        if properties.isEmpty {
+            text += (isPretty ? "\n}" : "}").utf8
+        } else {
+            text.append(UInt8(ascii: ","))
+            text += body.dropFirst()
+        }
+        return text
     }
 }

@@ -77,8 +77,8 @@ enum ChangeFilter: Sendable {
         ]
         let text = request.bytes
         return .script { documents in
-            let texts = documents.map { document in
-                Array(document.json(with: [.id, .revision, .deletion, .attachments, .md5Digests]).utf8)
+            let texts = documents.map {
+                $0.jsonBytes(with: [.id, .revision, .deletion, .attachments, .md5Digests])
             }
             return try language.filter(parts[1], of: design, texts, request: text)
         }

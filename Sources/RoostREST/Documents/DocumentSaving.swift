@@ -85,7 +85,7 @@ struct DocumentSaving: Sendable {
             guard let language = router.hooks.language(of: design) else { continue }
             let question = ValidationQuestion(
                 new: document.text(id),
-                old: old.map { Array($0.json(with: [.id, .revision, .attachments, .md5Digests]).utf8) },
+                old: old?.jsonBytes(with: [.id, .revision, .attachments, .md5Digests]),
                 user: user.json(in: served.name.text).bytes, security: security)
             if let refusal = try language.validate(question, of: design) { throw refusal }
         }

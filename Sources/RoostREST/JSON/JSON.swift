@@ -1,3 +1,5 @@
+import Fleece
+
 /// A JSON value that is to be answered; members of objects keep their order.
 enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
@@ -37,7 +39,7 @@ enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
         case .integer(let value): bytes += String(value).utf8
-        case .string(let value): Self.write(value, to: &bytes)
+        case .string(let value): bytes.append(jsonString: value)
         case .text(let text): bytes += text
         case .array(let values):
             bytes.append(UInt8(ascii: "["))
@@ -50,26 +52,11 @@ enum JSON: Sendable, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
             bytes.append(UInt8(ascii: "{"))
             for (index, (name, value)) in members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                Self.write(name, to: &bytes)
+                bytes.append(jsonString: name)
                 bytes.append(UInt8(ascii: ":"))
                 value.write(to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
         }
-    }
-
-    private static func write(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 10: bytes += "\\n".utf8
-            case 0..<0x20:
-                let digits = String(byte, radix: 16)
-                bytes += ("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits).utf8
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

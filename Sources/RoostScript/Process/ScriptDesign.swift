@@ -49,9 +49,8 @@ enum ScriptRequest {
 
     /// A text as JSON.
     static func string(_ text: String) -> [UInt8] {
-        var writer = FleeceWriter()
-        writer.write(text)
-        guard let bytes = try? writer.finish() else { return Array("\"\"".utf8) }
-        return FleeceDocument(trusting: bytes).root.jsonBytes()
+        var bytes: [UInt8] = []
+        bytes.append(jsonString: text)
+        return bytes
     }
 }
