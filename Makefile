@@ -3,11 +3,11 @@
 # Turns warnings into errors and adds the benchmark and fuzzing targets (see Package.swift).
 export ROOST_DEVELOPMENT = 1
 
-# How long `make simulate` and `make fuzz` run.
+# How long `make simulate`, `make fuzz` and `make soak` run.
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-server test simulate fuzz sanitize golden bench format lint docs coverage format-example
+.PHONY: help setup demo demo-server demo-chat test simulate fuzz soak sanitize golden bench format lint docs coverage format-example
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ demo: setup ## Imports a few thousand cities, reads, changes, compacts and check
 demo-server: setup ## Starts a server, loads the sample, asks it over HTTP, and stops it.
 	@Scripts/demo-server
 
+demo-chat: setup ## Tells CouchChat's story: a server, three people, a room, a picture, refusals, and devices without a network.
+	swift run -c release --package-path Examples/CouchChat --scratch-path .build/chat chat-demo
+
 test: setup ## Builds everything and runs all tests.
 	swift test
 
@@ -29,6 +32,10 @@ simulate: setup ## Runs random histories on a simulated disk that crashes and fa
 
 fuzz: setup ## Fuzzes every decoder and whole files with libFuzzer, SECONDS long in all (60), or RUNS inputs each.
 	Fuzz/run $(if $(RUNS),--runs $(RUNS),$(SECONDS))
+
+soak: setup ## Kills a server under mixed clients again and again, SECONDS long (60): what was acknowledged must stay.
+	swift build -c release --product roost
+	Scripts/soak .build/release/roost $(SECONDS)
 
 # Debug builds, because a race that the optimizer removes is a race still.
 sanitize: setup ## Runs the tests of concurrent use under the thread sanitizer.

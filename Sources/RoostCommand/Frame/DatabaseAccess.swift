@@ -9,9 +9,7 @@ extension Invocation {
 
     /// The database that the first argument names, to be written: by turns where others do that now, otherwise alone.
     func openForWriting(createIfMissing: Bool = false) throws -> Database {
-        var options = DatabaseOptions(createIfMissing: createIfMissing)
-        if try Database.isWrittenByTurns(self[0]) { options.writers = .takingTurns }
-        let database = try open(options)
+        let database = try openAsOthersDo(DatabaseOptions(createIfMissing: createIfMissing))
         let bytes = database.ending.bytesBehind
         if bytes > 0 {
             Console.complain(
@@ -19,6 +17,19 @@ extension Invocation {
                     + "leaves that, or damage to the last commits.")
         }
         return database
+    }
+
+    private func openAsOthersDo(_ options: DatabaseOptions) throws -> Database {
+        var options = options
+        if try Database.isWrittenByTurns(self[0]) { options.writers = .takingTurns }
+        do {
+            return try open(options)
+        } catch let error as DatabaseError where error.code == .locked && options.writers == .one {
+            // Who takes turns may have come meanwhile.
+            guard try Database.isWrittenByTurns(self[0]) else { throw error }
+            options.writers = .takingTurns
+            return try open(options)
+        }
     }
 
     /// Opens with the key that the options lead to; asks for a passphrase where one is needed and was not given.
