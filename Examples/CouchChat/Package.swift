@@ -13,7 +13,15 @@ let package = Package(
         .target(
             name: "ChatRules", dependencies: roost("Roost", "RoostREST", "Fleece"),
             resources: [.embedInCode("sync-function.js")]),
+        .target(
+            name: "ChatService",
+            dependencies: ["ChatRules"] + roost("Roost", "RoostREST", "RoostServer")),
+        .target(name: "ChatKit", dependencies: roost("Roost", "RoostQuery", "RoostSync", "Fleece")),
+        .executableTarget(name: "chat-server", dependencies: ["ChatService"]),
+        .executableTarget(name: "chat", dependencies: ["ChatKit"]),
+        .executableTarget(name: "chat-demo", dependencies: ["ChatKit", "ChatService"]),
         .testTarget(
-            name: "ChatRulesTests", dependencies: ["ChatRules"] + roost("RoostServer", "RoostREST")),
+            name: "ChatRulesTests",
+            dependencies: ["ChatRules"] + roost("RoostServer", "RoostREST")),
     ]
 )

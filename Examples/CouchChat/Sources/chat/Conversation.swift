@@ -1,0 +1,161 @@
+import ChatKit
+import Foundation
+import Synchronization
+
+/// What somebody types, and what comes meanwhile.
+final class Conversation: Sendable {
+    private static let help = """
+        /rooms           lists your rooms            /new TITLE     makes one
+        /enter NUMBER    enters one of the list      /title TITLE   renames the room
+        /invite NAME     lets somebody in            /people        lists everybody
+        /picture FILE    sends a picture             /save FILE     saves the room's last picture
+        /quit            ends
+        Everything else is said in the room.
+        """
+
+    private let client: ChatClient
+
+    private struct State {
+        var rooms: [Room] = []
+        var people: [Person] = []
+        var room: Room?
+        var messages: [Message] = []
+    }
+    private let state = Mutex(State())
+
+    init(_ client: ChatClient) { self.client = client }
+
+    /// Goes on until the input ends.
+    func run() async throws {
+        print(Self.help)
+        let followers = [
+            Task { for try await rooms in try client.rooms() { show(rooms) } },
+            Task { for try await people in try client.people() { state.withLock { $0.people = people } } },
+            Task { for await status in client.states { tell(status.problems.map(\.description)) } },
+        ]
+        var listener: Task<Void, any Error>?
+        for try await line in Lines() {
+            if line == "/quit" { break }
+            do {
+                if let room = try perform(line) {
+                    listener?.cancel()
+                    listener = Task {
+                        for try await messages in try client.messages(in: room.id) { show(messages) }
+                    }
+                }
+            } catch {
+                print("That didn't work: \(error)")
+            }
+        }
+        for task in followers + [listener].compactMap(\.self) { task.cancel() }
+    }
+
+    /// Does what a line says; answers the room that was entered.
+    private func perform(_ line: String) throws -> Room? {
+        guard line.hasPrefix("/") else {
+            if !line.isEmpty, let room = presentRoom() { try client.say(line, in: room.id) }
+            return nil
+        }
+        let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+        let argument = words.count > 1 ? words[1] : ""
+        switch words[0] {
+        case "/rooms": list(state.withLock(\.rooms))
+        case "/people":
+            for person in state.withLock(\.people) { print("  \(person.nick) (\(person.name))") }
+        case "/new": return enter(try client.makeRoom(argument))
+        case "/enter":
+            let rooms = state.withLock(\.rooms)
+            guard let number = Int(argument), rooms.indices.contains(number - 1) else {
+                print("There is no such room in the list.")
+                return nil
+            }
+            return enter(rooms[number - 1])
+        case "/invite": if let room = presentRoom() { try client.invite(argument, to: room.id) }
+        case "/title": if let room = presentRoom() { try client.rename(room.id, to: argument) }
+        case "/picture": if let room = presentRoom() { try sendPicture(argument, in: room) }
+        case "/save": try savePicture(argument)
+        default: print(Self.help)
+        }
+        return nil
+    }
+
+    private func presentRoom() -> Room? {
+        let room = state.withLock(\.room)
+        if room == nil { print("Enter a room first.") }
+        return room
+    }
+
+    private func enter(_ room: Room) -> Room {
+        state.withLock {
+            $0.room = room; $0.messages = []
+        }
+        print("— \(room.title) —")
+        return room
+    }
+
+    private func sendPicture(_ path: String, in room: Room) throws {
+        let file = URL(fileURLWithPath: path)
+        let type = ["png": "image/png", "gif": "image/gif"][file.pathExtension.lowercased()] ?? "image/jpeg"
+        let content = try Data(contentsOf: file)
+        try client.say(
+            file.lastPathComponent, in: room.id, picture: (file.lastPathComponent, type, Array(content)))
+    }
+
+    private func savePicture(_ path: String) throws {
+        for message in state.withLock(\.messages).reversed() {
+            guard let name = try client.pictures(of: message.id).first,
+                let content = try client.picture(name, of: message.id)
+            else { continue }
+            try Data(content).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+            print("\(name) is in \(path).")
+            return
+        }
+        print("There is no picture in this room.")
+    }
+
+    // MARK: What comes
+
+    private func show(_ rooms: [Room]) {
+        let isNews = state.withLock { state in
+            defer { state.rooms = rooms }
+            if let room = state.room { state.room = rooms.first { $0.id == room.id } ?? room }
+            return state.rooms.map(\.title) != rooms.map(\.title)
+        }
+        if isNews { list(rooms) }
+    }
+
+    private func list(_ rooms: [Room]) {
+        for (number, room) in rooms.enumerated() {
+            let others = room.owners + (room.members ?? [])
+            print("  \(number + 1). \(room.title) (\(others.joined(separator: ", ")))")
+        }
+    }
+
+    private func show(_ messages: [Message]) {
+        let new = state.withLock { state in
+            defer { state.messages = messages }
+            return messages.filter { !state.messages.contains($0) }
+        }
+        for message in new {
+            let pictures = (try? client.pictures(of: message.id)) ?? []
+            print("\(message.author): \(message.markdown)" + pictures.map { " [\($0)]" }.joined())
+        }
+    }
+
+    private func tell(_ problems: [String]) {
+        for problem in problems { print("Not carried: \(problem)") }
+    }
+}
+
+/// The lines of the standard input.
+private struct Lines: AsyncSequence {
+    func makeAsyncIterator() -> AsyncStream<String>.Iterator {
+        AsyncStream { stream in
+            // Reading waits, so it has a thread of its own.
+            Thread.detachNewThread {
+                while let line = readLine() { stream.yield(line) }
+                stream.finish()
+            }
+        }.makeAsyncIterator()
+    }
+}
