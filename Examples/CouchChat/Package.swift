@@ -23,5 +23,8 @@ let package = Package(
         .testTarget(
             name: "ChatRulesTests",
             dependencies: ["ChatRules"] + roost("RoostServer", "RoostREST")),
+        .testTarget(
+            name: "ChatKitTests",
+            dependencies: ["ChatKit", "ChatService"] + roost("RoostServer", "RoostSync")),
     ]
 )

@@ -20,12 +20,12 @@ public final class ChatClient: Sendable {
     ///
     /// - Parameters:
     ///   - path: The database's directory.
-    ///   - passphrase: What its key is made of. It opens nothing but this database.
+    ///   - key: What it is encrypted with: a passphrase, or a random key that the device's keychain keeps.
     ///   - account: Who replicates.
-    /// - Throws: `DatabaseError`: `wrongKey` for another passphrase.
-    public init(_ path: String, passphrase: String, account: Account) throws {
+    /// - Throws: `DatabaseError`: `wrongKey` for another key.
+    public init(_ path: String, key: EncryptionKey, account: Account) throws {
         name = account.name
-        database = try Database.open(path, options: DatabaseOptions(key: .passphrase(passphrase)))
+        database = try Database.open(path, options: DatabaseOptions(key: key))
         documents = try database.defaultCollection
         try documents.createIndex("rooms", on: "type, title")
         try documents.createIndex("messages", on: "type, channel_id, created_at")
@@ -129,7 +129,7 @@ public final class ChatClient: Sendable {
     public func say(
         _ text: String, in room: String, picture: (name: String, type: String, content: [UInt8])? = nil
     ) throws {
-        let moment = Date.now.formatted(.iso8601.time(includingFractionalSeconds: true))
+        let moment = Date.now.ISO8601Format(.init(includingFractionalSeconds: true))
         var message = MutableDocument([
             "type": "chat", "channel_id": .string(room), "author": .string(name), "markdown": .string(text),
             "created_at": .string(moment),

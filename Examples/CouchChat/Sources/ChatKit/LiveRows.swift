@@ -21,12 +21,13 @@ public struct LiveRows<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         var rows: QueryUpdates.Iterator
         let isReversed: Bool
 
-        /// All values, in their order.
+        /// All values, in their order. What somebody's program wrote in another form is passed over, or it would keep all the
+        /// others from being seen.
         ///
-        /// - Throws: `DatabaseError`, also for a row that is no value of the type.
+        /// - Throws: `DatabaseError`.
         public mutating func next() async throws -> [Value]? {
             guard let rows = try await rows.next() else { return nil }
-            let values = try rows.map { try $0.decode(Value.self) }
+            let values = rows.compactMap { try? $0.decode(Value.self) }
             return isReversed ? values.reversed() : values
         }
     }

@@ -24,12 +24,15 @@ public struct ChatService: RequestHandler {
     /// - Parameters:
     ///   - rules: Who may write and see what; ``ChatRules`` in Swift, or in JavaScript.
     ///   - administrator: A name and a password; the administrator sees everything.
+    ///   - passwordRounds: How many rounds of PBKDF2 passwords are kept with; the router's default, unless a test is in a hurry.
     public init(
         _ directory: String, rules: SyncFunction = ChatRules.syncFunction,
-        administrator: (name: String, password: String)
+        administrator: (name: String, password: String),
+        passwordRounds: Int = RouterOptions().passwordRounds
     ) async throws {
         var options = RouterOptions()
         options.admins = [administrator.name: administrator.password]
+        options.passwordRounds = passwordRounds
         // A device may stay away for long and needs no new password meanwhile.
         options.sessionDuration = 7 * 86_400
         var hooks = Hooks()
@@ -71,6 +74,12 @@ public struct ChatService: RequestHandler {
             return .refusal(400, "A name has up to 40 of the characters a to z, 0 to 9, - and _.")
         }
         guard password.count >= 8 else { return .refusal(400, "A password has eight characters at least.") }
+        // Rooms know people by their names, so that of a deleted account is nobody else's either.
+        let former = try router.databases.database("_users")?.defaultCollection.snapshot()
+            .leaves(of: "org.couchdb.user:\(name)")
+        guard former?.isEmpty == true, router.options.admins[name] == nil else {
+            return .refusal(409, "The name \(name) is taken.")
+        }
         let account: DocumentValue = .dictionary([
             "name": .string(name), "password": .string(password), "type": .string("user"),
             "roles": .array([]),

@@ -70,7 +70,7 @@ struct Story {
         print("Anna is in Ben's room, and reads what he wrote before he invited her.")
 
         let tablet = try ChatClient(
-            directory.appending(path: "tablet").path, passphrase: "the tablet", account: annasAccount)
+            directory.appending(path: "tablet").path, key: .passphrase("the tablet"), account: annasAccount)
         try await see(tablet.rooms()) { $0.count == 2 }
         print("Anna's tablet has both rooms, too.")
         await server.stop()
@@ -101,7 +101,7 @@ struct Story {
         let account = Account(server: server, name: name, password: "\(name) and the swifts")
         try await account.signUp()
         let client = try ChatClient(
-            directory.appending(path: name).path, passphrase: "\(name)'s device", account: account)
+            directory.appending(path: name).path, key: .passphrase("\(name)'s device"), account: account)
         try client.introduce(as: nick)
         print("\(nick) signs up. What the device keeps is encrypted.")
         return (client, account)

@@ -27,7 +27,7 @@ final class Conversation: Sendable {
 
     /// Goes on until the input ends.
     func run() async throws {
-        print(Self.help)
+        showHelp()
         let followers = [
             Task { for try await rooms in try client.rooms() { show(rooms) } },
             Task { for try await people in try client.people() { state.withLock { $0.people = people } } },
@@ -44,7 +44,7 @@ final class Conversation: Sendable {
                     }
                 }
             } catch {
-                print("That didn't work: \(error)")
+                Screen.show("That didn't work: \(error)")
             }
         }
         for task in followers + [listener].compactMap(\.self) { task.cancel() }
@@ -61,12 +61,12 @@ final class Conversation: Sendable {
         switch words[0] {
         case "/rooms": list(state.withLock(\.rooms))
         case "/people":
-            for person in state.withLock(\.people) { print("  \(person.nick) (\(person.name))") }
+            for person in state.withLock(\.people) { Screen.show("  \(person.nick) (\(person.name))") }
         case "/new": return enter(try client.makeRoom(argument))
         case "/enter":
             let rooms = state.withLock(\.rooms)
             guard let number = Int(argument), rooms.indices.contains(number - 1) else {
-                print("There is no such room in the list.")
+                Screen.show("There is no such room in the list.")
                 return nil
             }
             return enter(rooms[number - 1])
@@ -74,14 +74,18 @@ final class Conversation: Sendable {
         case "/title": if let room = presentRoom() { try client.rename(room.id, to: argument) }
         case "/picture": if let room = presentRoom() { try sendPicture(argument, in: room) }
         case "/save": try savePicture(argument)
-        default: print(Self.help)
+        default: showHelp()
         }
         return nil
     }
 
+    private func showHelp() {
+        for line in Self.help.split(separator: "\n") { Screen.show(String(line)) }
+    }
+
     private func presentRoom() -> Room? {
         let room = state.withLock(\.room)
-        if room == nil { print("Enter a room first.") }
+        if room == nil { Screen.show("Enter a room first.") }
         return room
     }
 
@@ -89,7 +93,7 @@ final class Conversation: Sendable {
         state.withLock {
             $0.room = room; $0.messages = []
         }
-        print("— \(room.title) —")
+        Screen.show("— \(room.title) —")
         return room
     }
 
@@ -107,10 +111,10 @@ final class Conversation: Sendable {
                 let content = try client.picture(name, of: message.id)
             else { continue }
             try Data(content).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
-            print("\(name) is in \(path).")
+            Screen.show("\(name) is in \(path).")
             return
         }
-        print("There is no picture in this room.")
+        Screen.show("There is no picture in this room.")
     }
 
     // MARK: What comes
@@ -127,7 +131,7 @@ final class Conversation: Sendable {
     private func list(_ rooms: [Room]) {
         for (number, room) in rooms.enumerated() {
             let others = room.owners + (room.members ?? [])
-            print("  \(number + 1). \(room.title) (\(others.joined(separator: ", ")))")
+            Screen.show("  \(number + 1). \(room.title) (\(others.joined(separator: ", ")))")
         }
     }
 
@@ -138,12 +142,13 @@ final class Conversation: Sendable {
         }
         for message in new {
             let pictures = (try? client.pictures(of: message.id)) ?? []
-            print("\(message.author): \(message.markdown)" + pictures.map { " [\($0)]" }.joined())
+            let line = "\(message.author): \(message.markdown)" + pictures.map { " [\($0)]" }.joined()
+            Screen.show(line)
         }
     }
 
     private func tell(_ problems: [String]) {
-        for problem in problems { print("Not carried: \(problem)") }
+        for problem in problems { Screen.show("Not carried: \(problem)") }
     }
 }
 

@@ -9,7 +9,8 @@ do {
         password: try Secret.read("Password of \(invocation.name): "))
     if invocation.signsUp { try await account.signUp() }
     let client = try ChatClient(
-        invocation.directory, passphrase: try Secret.read("Passphrase of this device: "), account: account)
+        invocation.directory, key: .passphrase(try Secret.read("Passphrase of this device: ")),
+        account: account)
     if invocation.signsUp { try client.introduce(as: invocation.name) }
     try await Conversation(client).run()
     try await client.close()
