@@ -15,7 +15,8 @@ let package = Package(
             resources: [.embedInCode("sync-function.js")]),
         .target(
             name: "ChatService",
-            dependencies: ["ChatRules"] + roost("Roost", "RoostREST", "RoostServer")),
+            dependencies: ["ChatRules"] + roost("Roost", "RoostREST", "RoostServer"),
+            resources: [.embedInCode("page.html")]),
         .target(name: "ChatKit", dependencies: roost("Roost", "RoostQuery", "RoostSync", "Fleece")),
         .executableTarget(name: "chat-server", dependencies: ["ChatService"]),
         .executableTarget(name: "chat", dependencies: ["ChatKit"]),

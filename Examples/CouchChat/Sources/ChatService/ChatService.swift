@@ -6,7 +6,7 @@ import RoostScript
 import RoostServer
 import RoostWire
 
-/// What the chat's server answers: CouchDB's API for one database under the chat's rules, and a way to sign up.
+/// What the chat's server answers: CouchDB's API for one database under the chat's rules, a way to sign up, and a page for browsers.
 ///
 /// `POST /_signup` with `{"name", "password"}` makes an account. Whoever can reach the server may, so put it where only those are
 /// who should, or ask for an invitation there.
@@ -53,6 +53,7 @@ public struct ChatService: RequestHandler {
 
     /// Answers as CouchDB does, and makes accounts.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
+        if ChatPage.isWanted(by: request) { return ChatPage.response() }
         guard request.method == "POST", request.target == "/_signup" else {
             return await router.respond(to: request)
         }
