@@ -56,6 +56,9 @@ import Testing
     func devicesHoldJustWhatTheirUsersMaySee(_ seed: UInt64) async throws {
         var random = Random(state: seed)
         let router = try await channelRouter()
+        _ = try await router.put(
+            "/db/_design/v", #"{"language":"roost","views":{"all":{"map":{"emit":[{"key":[".channels"]}]}}}}"#
+        )
         var entries: [String: Entry] = [:]
         var gone: [String: String] = [:]
         var accounts: [String: [String]] = [:]
@@ -109,6 +112,16 @@ import Testing
             let rows = try #require(list["rows"] as? [[String: Any]])
             #expect(
                 Set(rows.compactMap { $0["id"] as? String }) == Set(expected.keys), "seed \(seed), \(step)")
+            let view = try await router.ask("GET", "/db/_design/v/_view/all", as: user)
+            let viewRows = try #require(view["rows"] as? [[String: Any]])
+            #expect(
+                Set(viewRows.compactMap { $0["id"] as? String }) == Set(expected.keys),
+                "seed \(seed), \(step)")
+            let found = try await router.ask("POST", "/db/_find", #"{"selector":{}}"#, as: user)
+            let documents = try #require(found["docs"] as? [[String: Any]])
+            #expect(
+                documents.compactMap { $0["_rev"] as? String }.sorted() == expected.values.sorted(),
+                "seed \(seed), \(step)")
             let status = try await router.ask("GET", "/db/\(id)", as: user).status
             #expect(status == (expected[id] == nil ? 404 : 200), "seed \(seed), \(step)")
             guard random.next() % 3 == 0 else { continue }

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func anotherVersionRoutesEverythingAnew() async throws {
-        _ = try await makeDatabase()
+        let database = try await makeDatabase()
         let first = router(function("a", version: "1"))
         try await ask(
             first, "PUT", "/db/grant", #"{"a":{"access":{"ann":["x"]}},"b":{"access":{"ann":["x"]}}}"#)
@@ -129,6 +129,7 @@ import Testing
         // The first version again, as when a server is put back.
         try await first.routeChannels(of: "db")
         #expect(try await ids(first, ann) == ["goes", "lost", "stays"])
+        #expect(try await database.check().isClean)
     }
 
     @Test func grantsFollowTheVersion() async throws {
@@ -238,6 +239,11 @@ import Testing
         #expect(try await ask(router, "GET", "/db/doc?rev=1-bb", as: ann).status == 404)
         #expect(try await ask(router, "GET", "/db/doc?rev=1-bb", as: bob).status == 200)
         #expect(try await ask(router, "GET", "/db/doc?rev=1-aa", as: bob).status == 404)
+        // Gives the document another sequence, and none of its revisions.
+        let second = self.router(function("b", version: "2"))
+        try await second.routeChannels(of: "db")
+        #expect(try await ask(second, "GET", "/db/doc?rev=1-aa", as: ann).status == 404)
+        #expect(try await database.check().isClean)
     }
 
     @Test func whatIsRoutedIsNotAskedAboutAgain() async throws {

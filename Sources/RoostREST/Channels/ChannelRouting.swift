@@ -102,7 +102,7 @@ final class ChannelRouting: Sendable {
             position = RoutingPosition(version: sync.version, purges: position.purges)
         }
         var kept = position == stored ? position.sequence : 0
-        if position != stored { try keep(position, served) }
+        if position != stored { try keep(position, in: served) }
         let start = served.database.now
         while true {
             note(
@@ -120,7 +120,7 @@ final class ChannelRouting: Sendable {
                 position.sequence = 0
                 position.refused = 0
                 kept = 0
-                try keep(position, served)
+                try keep(position, in: served)
                 continue
             }
             var decisions: [(id: String, leaves: [RevisionID], decided: [String: Routing])] = []
@@ -131,27 +131,32 @@ final class ChannelRouting: Sendable {
             position.sequence = last.sequence
             position.refused += decisions.count { $0.decided.values.contains { $0.isRefused == true } }
             if !decisions.isEmpty || position.sequence - kept >= Self.longestUnkept {
-                let (now, found) = (position, decisions)
-                try served.database.write { batch in
+                try keep(position, in: served) { batch in
                     let ledger = ChannelLedger(batch: batch, collection: collection)
-                    for (id, leaves, decided) in found
+                    for (id, leaves, decided) in decisions
                     where try batch.leaves(of: id, in: collection).map(\.id) == leaves {
                         try ledger.settle(id, anew: decided)
                     }
-                    try batch.annotate(ChannelKey.position, with: now.record, in: collection)
                 }
                 kept = position.sequence
             }
             snapshot = try collection.snapshot()
         }
         position.sequence = snapshot.lastSequence
-        if position.version != stored?.version, position.sequence > kept { try keep(position, served) }
+        if position.version != stored?.version, position.sequence > kept {
+            try keep(position, in: served)
+        }
         states.withLock { $0[served.name.text]?.reached = (snapshot.epoch, position) }
     }
 
-    private func keep(_ position: RoutingPosition, _ served: ServedDatabase) throws {
+    /// Keeps the place that was come to, in one commit with what `change` does.
+    private func keep(
+        _ position: RoutingPosition, in served: ServedDatabase,
+        with change: (WriteBatch) throws -> Void = { _ in }
+    ) throws {
         let collection = served.collection
         try served.database.write { batch in
+            try change(batch)
             try batch.annotate(ChannelKey.position, with: position.record, in: collection)
         }
     }
@@ -192,7 +197,7 @@ final class ChannelRouting: Sendable {
             let question = SyncQuestion(
                 document: ExaminedDocument(
                     id: document.id, isDeleted: false, properties: document.properties),
-                old: nil, text: Array(document.json(with: [.id, .revision, .attachments]).utf8),
+                old: nil, text: document.jsonBytes(with: [.id, .revision, .attachments]),
                 database: served.name.text, security: try served.securityText())
             var decision = SyncDecision(user: .admin, isAdmin: true, channels: [], roles: [])
             try sync.decide(question, &decision)
@@ -213,11 +218,9 @@ final class ChannelRouting: Sendable {
         let ids = try purged.map { $0.map(\.id) } ?? missing(snapshot)
         var position = position
         position.purges = snapshot.purgeSequence
-        let (now, collection) = (position, served.collection)
-        try served.database.write { batch in
-            let ledger = ChannelLedger(batch: batch, collection: collection)
+        try keep(position, in: served) { batch in
+            let ledger = ChannelLedger(batch: batch, collection: served.collection)
             for id in Set(ids) { try ledger.settlePurge(id) }
-            try batch.annotate(ChannelKey.position, with: now.record, in: collection)
         }
         return position
     }

@@ -9,8 +9,8 @@ enum LimitedRoutes {
     /// Of a database, with the methods.
     private static let functions: [String: Set<String>] = [
         "_all_docs": ["GET", "POST"], "_bulk_docs": ["POST"], "_bulk_get": ["POST"],
-        "_changes": ["GET", "POST"], "_ensure_full_commit": ["POST"], "_missing_revs": ["POST"],
-        "_revs_diff": ["POST"],
+        "_changes": ["GET", "POST"], "_ensure_full_commit": ["POST"], "_find": ["POST"],
+        "_missing_revs": ["POST"], "_revs_diff": ["POST"],
     ]
     private static let ofDocument: Set<String> = ["GET", "PUT", "POST", "DELETE", "COPY"]
     private static let ofAttachment: Set<String> = ["GET", "PUT", "DELETE"]
@@ -19,6 +19,8 @@ enum LimitedRoutes {
         "conflicts", "deleted_conflicts", "local_seq", "meta", "revs_info", "update_seq",
     ]
 
+    static let reduction = HTTPFailure.forbidden(
+        "Reductions are of all documents, and for administrators of the database. Ask with reduce=false.")
     static let refusal = HTTPFailure.forbidden("This is for administrators of the database.")
 
     /// - Throws: 403 for what concerns no database and is not for everybody.
@@ -37,6 +39,8 @@ enum LimitedRoutes {
             case nil: method == "GET" || method == "POST"
             case let name? where name.hasPrefix("_local/"):
                 path.count == 1 && ["GET", "PUT", "POST", "DELETE"].contains(method)
+            case let name? where name.hasPrefix("_design/"):
+                (3...4).contains(path.count) && path[1] == "_view" && (method == "GET" || method == "POST")
             case let name? where name.hasPrefix("_"):
                 path.count == 1 && functions[name]?.contains(method) == true
             case .some: (path.count == 1 ? ofDocument : ofAttachment).contains(method)

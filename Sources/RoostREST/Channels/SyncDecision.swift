@@ -147,7 +147,6 @@ struct Routing: Codable, Equatable, Sendable {
     var version: String?
     /// Whether the function refused a revision that it was asked about when it was there already: that is for administrators only.
     var isRefused: Bool?
-
     /// Whether it is less than what was decided, till everything that the function before decided is gone.
     var isNarrowed: Bool?
 
@@ -157,8 +156,8 @@ struct Routing: Codable, Equatable, Sendable {
             && (isRefused == true) == (other.isRefused == true)
     }
 
-    /// What this and `old`, the decision of the function before, have in common: nobody sees more by it than by either. `nil` for a
-    /// revision that the function before did not decide on.
+    /// What this and `old`, the decision of the function before, have in common: nobody sees more by it than by either. Where one of them
+    /// is none, or refused the document, it is for administrators only.
     func narrowed(to old: Routing?) -> Routing {
         guard let old, isRefused != true, old.isRefused != true else {
             return Routing(version: version, isRefused: true, isNarrowed: true)

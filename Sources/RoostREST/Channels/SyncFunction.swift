@@ -39,9 +39,7 @@ public struct SyncFunction: Sendable {
 
     /// A function in another language, whose version is its text's digest.
     package init(source: String, deciding decide: @escaping Decide) {
-        version = SHA256.hash(Array(source.utf8)).bytes.prefix(8).map { byte in
-            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }.joined()
+        version = RandomText.text(Array(SHA256.hash(Array(source.utf8)).bytes.prefix(8)))
         self.decide = decide
     }
 }

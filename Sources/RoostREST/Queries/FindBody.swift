@@ -9,11 +9,9 @@ actor FindBody: BodyStream {
     private let search: Search
     private let workers: WorkerPool
 
-    init(
-        _ collection: DocumentCollection, _ request: DocumentValue, skip: Int, _ workers: WorkerPool
-    ) {
-        search = Search(collection, request, skip: skip)
-        self.workers = workers
+    init(_ target: DatabaseContext, _ request: DocumentValue, skip: Int) {
+        search = Search(target, request, skip: skip)
+        workers = target.context.router.workers
     }
 
     func next() async throws -> [UInt8]? {
@@ -26,7 +24,7 @@ actor FindBody: BodyStream {
     /// What is being looked for. Only one call at a time is made, since a body is asked by one task at a time and each call is
     /// waited for.
     private final class Search: @unchecked Sendable {
-        private let collection: DocumentCollection
+        private let target: DatabaseContext
         private let request: DocumentValue
         private let skip: Int
         private let start = ContinuousClock.now
@@ -37,8 +35,8 @@ actor FindBody: BodyStream {
         /// Of the call that is being made.
         private var flag: CancellationFlag?
 
-        init(_ collection: DocumentCollection, _ request: DocumentValue, skip: Int) {
-            self.collection = collection
+        init(_ target: DatabaseContext, _ request: DocumentValue, skip: Int) {
+            self.target = target
             self.request = request
             self.skip = skip
         }
@@ -62,9 +60,14 @@ actor FindBody: BodyStream {
         }
 
         private func begin(_ bytes: inout [UInt8]) throws -> MangoCursor {
+            let collection = target.collection
             try collection.prepareMangoIndexes()
             isIndexed = try !collection.explainFind(request).steps.contains { $0.operation == "SCAN" }
-            let made = try collection.findCursor(request) { [unowned self] in flag?.isSet == true }
+            let moment = try collection.database.snapshot()
+            let sight = try target.sight(of: try moment[collection])
+            let made = try collection.findCursor(
+                request, at: moment, showing: sight.access == nil ? nil : { try sight.sees($0, $1) }
+            ) { [unowned self] in flag?.isSet == true }
             cursor = made
             bytes += "{\"docs\":[".utf8
             return made
@@ -75,7 +78,8 @@ actor FindBody: BodyStream {
             // Where the next page begins; a page that is empty is the last one.
             let place = count == 0 ? "nil" : String(skip + count)
             var members: [(String, JSON)] = [("bookmark", .string(place))]
-            if cursor.wantsStatistics {
+            // Figures would tell how many documents are not seen.
+            if cursor.wantsStatistics, !target.isLimited {
                 let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
                 members.append(
                     (

@@ -34,10 +34,13 @@ enum FindRoutes {
     }
 
     static func find(_ target: DatabaseContext) async throws -> HTTPResponse {
-        let (context, collection) = (target.context, target.collection)
+        let context = target.context
         let request = try Request(try await context.object().root)
-        return try await context.stream(
-            FindBody(collection, request.members, skip: request.skip, context.router.workers))
+        // How well words fit follows from all documents that have them.
+        if target.isLimited, try Self.text(request.members["selector"]).bytes.contains("\"$text\":".utf8) {
+            throw LimitedRoutes.refusal
+        }
+        return try await context.stream(FindBody(target, request.members, skip: request.skip))
     }
 
     static func explain(_ target: DatabaseContext) async throws -> HTTPResponse {

@@ -16,6 +16,7 @@ actor ViewBody: BodyStream {
     private let text: DocumentText
     private let workers: WorkerPool
     private let tellsSequence: Bool
+    private let sight: Sight
     /// What is still to be sent.
     private var query: ViewQuery
     private var hasBegun = false
@@ -23,11 +24,21 @@ actor ViewBody: BodyStream {
     private var place: GroupPlace?
     private var hasEnded = false
 
+    /// How many rows of the view were looked at, and how many of them written, where not all are seen.
+    private var passed = 0
+    private var written = 0
+
     init(_ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: Query) throws {
         self.view = view
         self.query = query
         served = target.served
         snapshot = try target.collection.snapshot()
+        sight = try target.sight(of: snapshot)
+        if target.isLimited {
+            // Reductions are made of all rows, and rows that are not up to date of documents as they were.
+            guard query.reduces == false || !view.isReduced else { throw LimitedRoutes.reduction }
+            self.query.update = .now
+        }
         text = try DocumentText(parameters)
         workers = target.context.router.workers
         tellsSequence = try parameters.flag("update_seq")
@@ -42,6 +53,7 @@ actor ViewBody: BodyStream {
     // MARK: Rows
 
     private func page() async throws -> [UInt8] {
+        guard sight.access == nil else { return try await seenPage() }
         var page = query
         page.limit = min(query.limit, Self.pageSize)
         let (wanted, isFirst) = (page, !hasBegun)
@@ -66,17 +78,76 @@ actor ViewBody: BodyStream {
         }
         for (index, row) in rows.enumerated() {
             if index > 0 || !isFirst { bytes += ",\n".utf8 }
-            var members: [(String, JSON)] = [
-                ("id", .string(row.id)), ("key", .text(row.key.jsonBytes())),
-                ("value", .text(row.value.jsonBytes())),
-            ]
-            if page.includesDocuments {
-                let document = try row.document.map { try text.bytes($0, in: snapshot, of: served) }
-                members.append(("doc", document.map { .text($0) } ?? .null))
-            }
-            JSON.object(members).write(to: &bytes)
+            try write(row, page, to: &bytes)
         }
         return (bytes, rows.count)
+    }
+
+    private nonisolated func write(
+        _ row: ViewRow<FleeceValue, FleeceValue>, _ page: ViewQuery, to bytes: inout [UInt8]
+    ) throws {
+        var members: [(String, JSON)] = [
+            ("id", .string(row.id)), ("key", .text(row.key.jsonBytes())),
+            ("value", .text(row.value.jsonBytes())),
+        ]
+        if page.includesDocuments {
+            // It may be another one than the row's, which the view led to.
+            let document = try row.document.flatMap { try sight.sees($0) ? $0 : nil }
+            let bytes = try document.map { try text.bytes($0, in: snapshot, of: served) }
+            members.append(("doc", bytes.map { .text($0) } ?? .null))
+        }
+        JSON.object(members).write(to: &bytes)
+    }
+
+    // MARK: Rows that are seen
+
+    /// As ``page()``, for somebody who does not see all documents: other rows are passed over, and not counted.
+    private func seenPage() async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.isEmpty, !hasEnded {
+            var part = SeenRows(page: query, skip: query.skip, limit: query.limit, isFirst: written == 0)
+            (part.page.skip, part.page.limit) = (passed, Self.pageSize)
+            let done = try await workers.run { [self, part] in try read(part) }
+            passed += done.passed
+            written += done.written
+            (query.skip, query.limit) = (done.skip, done.limit)
+            hasEnded = done.passed < Self.pageSize || done.limit == 0
+            bytes = done.text
+        }
+        // What is not seen is not counted either.
+        if !hasBegun { bytes = Array("{\"total_rows\":null,\"offset\":null,\"rows\":[\n".utf8) + bytes }
+        hasBegun = true
+        return hasEnded ? bytes + Array("\n]}\n".utf8) : bytes
+    }
+
+    /// A part of the view's rows, and what was made of it.
+    private struct SeenRows {
+        var page: ViewQuery
+        /// How many rows that are seen are still to be passed over, and to be written.
+        var skip: Int
+        var limit: Int
+        /// Whether none was written before.
+        let isFirst: Bool
+        var text: [UInt8] = []
+        var passed = 0
+        var written = 0
+    }
+
+    private nonisolated func read(_ part: SeenRows) throws -> SeenRows {
+        var part = part
+        for row in try view.rows(part.page, at: snapshot) where part.limit > 0 {
+            part.passed += 1
+            guard let document = try snapshot.get(row.id), try sight.sees(document) else { continue }
+            guard part.skip == 0 else {
+                part.skip -= 1
+                continue
+            }
+            part.limit -= 1
+            if part.written > 0 || !part.isFirst { part.text += ",\n".utf8 }
+            part.written += 1
+            try write(row, part.page, to: &part.text)
+        }
+        return part
     }
 
     // MARK: Groups

@@ -1,0 +1,137 @@
+import Foundation
+import Roost
+import RoostREST
+import Testing
+
+/// Views and `_find` of somebody who sees no more than their channels.
+@Suite struct ChannelQueryTests {
+    private static let design = #"""
+        {"language":"roost","views":{
+          "n":{"map":{"where":["IS NOT",[".n"],["MISSING"]],"emit":[{"key":[".n"],"value":[".link"]}]}},
+          "sum":{"map":{"emit":[{"key":[".n"],"value":[".n"]}]},"reduce":"_count"}}}
+        """#
+
+    /// Documents n0, n1, … of which ann sees every third; n1 and n2 are hidden, and all link to n1.
+    private func router(_ count: Int) async throws -> TestRouter {
+        let router = try await channelRouter()
+        _ = try await router.put("/db/_design/v", Self.design)
+        let docs = (0..<count).map { number in
+            let channel = number % 3 == 0 ? "!" : "secret"
+            return #"{"_id":"n\#(number)","n":\#(number),"channels":["\#(channel)"],"link":{"_id":"n1"}}"#
+        }
+        _ = try await router.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(docs.joined(separator: ","))]}")
+        return router
+    }
+
+    private func ids(_ answer: TestRouter.Answer) throws -> [String] {
+        try #require(answer["rows"] as? [[String: Any]], "\(answer.text)").compactMap { $0["id"] as? String }
+    }
+
+    @Test(arguments: [
+        ("", ["n0", "n3", "n6", "n9"]), ("?descending=true", ["n9", "n6", "n3", "n0"]),
+        ("?skip=1&limit=2", ["n3", "n6"]), ("?limit=0", []), ("?skip=9", []),
+        ("?startkey=1&endkey=8", ["n3", "n6"]), ("?key=1", []), ("?keys=[6,1,0]", ["n6", "n0"]),
+        ("?limit=3&startkey=4", ["n6", "n9"]),
+    ])
+    func aViewHasRowsOfSeenDocumentsOnly(query: String, expected: [String]) async throws {
+        let router = try await router(11)
+        let answer = try await router.ask("GET", "/db/_design/v/_view/n\(query)", as: ann)
+        #expect(answer.status == 200)
+        #expect(try ids(answer) == expected)
+        #expect(answer.text.hasPrefix("{\"total_rows\":null,\"offset\":null,"))
+        let queries = try await router.ask(
+            "POST", "/db/_design/v/_view/n/queries", #"{"queries":[{"skip":1},{"limit":1}]}"#, as: ann)
+        let results = try #require(queries["results"] as? [[String: Any]])
+        #expect(results.map { ($0["rows"] as? [Any])?.count } == [3, 1])
+    }
+
+    /// Over several pages that have no row to show.
+    @Test func rowsAreFoundBehindManyThatAreHidden() async throws {
+        let router = try await router(30)
+        let hidden = (0..<1_700).map { #"{"n":\#(Double($0) / 2_000 + 4),"channels":["secret"]}"# }
+        _ = try await router.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(hidden.joined(separator: ","))]}")
+        let all = try await router.ask("GET", "/db/_design/v/_view/n", as: ann)
+        #expect(try ids(all) == (0..<10).map { "n\($0 * 3)" })
+        let some = try await router.ask("GET", "/db/_design/v/_view/n?startkey=4&skip=1&limit=2", as: ann)
+        #expect(try ids(some) == ["n9", "n12"])
+        let none = try await router.ask("GET", "/db/_design/v/_view/n?startkey=4&endkey=5", as: ann)
+        #expect(try ids(none) == [])
+        #expect(try await ids(router.ask("GET", "/db/_design/v/_view/n")).count == 1_730)
+    }
+
+    @Test func aLinkLeadsToNothingThatIsHidden() async throws {
+        let router = try await router(4)
+        let path = "/db/_design/v/_view/n?include_docs=true&key=3"
+        let seen = try await router.ask("GET", path, as: ann)
+        let row = try #require((seen["rows"] as? [[String: Any]])?.first)
+        #expect(row["id"] as? String == "n3" && row["doc"] is NSNull, "\(seen.text)")
+        let whole = try await router.ask("GET", path)
+        #expect(whole.text.contains(#""doc":{"_id":"n1""#))
+    }
+
+    /// Rows of before a document came into the channel tell what it was then.
+    @Test func rowsAreOfTheRevisionThatIsSeen() async throws {
+        let router = try await channelRouter()
+        _ = try await router.put("/db/_design/v", Self.design)
+        let first = try await router.put("/db/doc", #"{"n":1,"channels":["secret"]}"#)
+        #expect(try await ids(router.ask("GET", "/db/_design/v/_view/n")) == ["doc"])
+        _ = try await router.put("/db/doc", #"{"n":2,"channels":["!"],"_rev":"\#(first)"}"#)
+        for query in ["stale=ok", "update=lazy", "update=false"] {
+            let answer = try await router.ask("GET", "/db/_design/v/_view/n?\(query)", as: ann)
+            #expect(answer.text.contains(#""key":2"#) && !answer.text.contains(#""key":1"#), "\(answer.text)")
+        }
+    }
+
+    /// The function has not been asked about it yet, whatever it decided on the revision before.
+    @Test func whatTheProgramWroteIsHidden() async throws {
+        let router = try await router(1)
+        #expect(try await ids(router.ask("GET", "/db/_design/v/_view/n", as: ann)) == ["n0"])
+        let sight = try #require(try router.router.databases.database("db")).defaultCollection
+        var draft = try #require(try sight.get("n0")).mutableCopy()
+        draft["n"] = 7
+        draft["channels"] = ["secret"]
+        try await sight.save(&draft)
+        #expect(try await ids(router.ask("GET", "/db/_design/v/_view/n", as: ann)) == [])
+        let found = try await router.ask("POST", "/db/_find", #"{"selector":{"n":7}}"#, as: ann)
+        #expect((found["docs"] as? [Any])?.count == 0)
+    }
+
+    @Test func reductionsAreForAdministrators() async throws {
+        let router = try await router(5)
+        for query in ["", "?group=true", "?reduce=true"] {
+            let answer = try await router.ask("GET", "/db/_design/v/_view/sum\(query)", as: ann)
+            #expect(answer.status == 403 && answer.text.contains("reduce=false"), "\(answer.text)")
+            #expect(try await router.ask("GET", "/db/_design/v/_view/sum\(query)").status == 200)
+        }
+        let rows = try await router.ask("GET", "/db/_design/v/_view/sum?reduce=false", as: ann)
+        #expect(try ids(rows) == ["n0", "n3"])
+    }
+
+    @Test func findHasSeenDocumentsOnly() async throws {
+        let router = try await router(30)
+        func found(_ request: String, as user: UserContext = ann) async throws -> [Int] {
+            let answer = try await router.ask("POST", "/db/_find", request, as: user)
+            let documents = try #require(answer["docs"] as? [[String: Any]], "\(answer.text)")
+            return documents.compactMap { $0["n"] as? Int }
+        }
+        let sorted = #""selector":{"n":{"$gte":4}},"sort":[{"n":"asc"}]"#
+        #expect(try await found("{\(sorted)}") == [6, 9, 12, 15, 18, 21, 24, 27])
+        #expect(try await found("{\(sorted),\"skip\":2,\"limit\":3}") == [12, 15, 18])
+        #expect(try await found("{\(sorted),\"limit\":2,\"fields\":[\"n\"]}") == [6, 9])
+        #expect(try await found("{\(sorted),\"limit\":2}", as: .admin) == [4, 5])
+        try await router.ask("POST", "/db/_index", #"{"index":{"fields":["n"]}}"#)
+        #expect(try await found("{\(sorted),\"limit\":2}") == [6, 9])
+        #expect(try await found(#"{"selector":{"n":1}}"#) == [])
+
+        let page = try await router.ask("POST", "/db/_find", "{\(sorted),\"limit\":2}", as: ann)
+        let bookmark = try #require(page["bookmark"] as? String)
+        #expect(try await found("{\(sorted),\"limit\":2,\"bookmark\":\"\(bookmark)\"}") == [12, 15])
+        // How many documents were looked at tells how many are hidden.
+        let figures = try await router.ask(
+            "POST", "/db/_find", "{\(sorted),\"execution_stats\":true}", as: ann)
+        #expect(figures.status == 200 && figures["execution_stats"] == nil)
+        let ranked = try await router.ask(
+            "POST", "/db/_find", #"{"selector":{"$text":"owls"}}"#, as: ann)
+        #expect(ranked.status == 403)
+    }
+}
