@@ -53,8 +53,9 @@ final class WritingHistory: Sendable {
         }
     }
 
-    /// Binds what is written from `start` on to another number than what was written there and given up.
-    func renew(at start: UInt64) { begin(at: start, number(at: start) &+ 1) }
+    /// Binds what is written from `start` on to another number than what was written there, or behind it, and given up: each
+    /// number is one more than the last, whatever place that was for.
+    func renew(at start: UInt64) { begin(at: start, (entries.last?.number ?? 0) &+ 1) }
 
     /// The first entry that begins after `offset`. O(log n).
     private static func index(after offset: UInt64, in entries: [Entry]) -> Int {

@@ -85,6 +85,9 @@ final class CommitQueue: Sendable {
         return base
     }
 
+    /// What the next transaction builds on.
+    var tip: StoreState { shared.withLock { $0.tip } }
+
     /// Adds a commit to those that wait. It becomes the new tip once its changes are made. Only the holder of the writer's
     /// turn may do so; the turn may be passed on after that, before ``finish(_:while:)``.
     func enqueue(_ commit: StagedCommit, on base: Base) throws(StoreError) -> Ticket {

@@ -59,7 +59,8 @@ public final class WriteTransaction {
     private func discard() {
         hasEnded = true
         output.release()
-        if output.parts != nil { base.state.renewHistory() }
+        // Where the next one begins, which is further back if what this one built on has failed.
+        if output.parts != nil { queue.tip.renewHistory() }
         file.cache.removeAll(from: output.start)
         store.passTurn()
     }

@@ -85,6 +85,39 @@ import Testing
         return try bench.open(disk.crashed(seed: 1)).snapshot()[tree].count == 1
     }
 
+    /// What is written in the place of a commit that failed, and of a large one that was begun on it, has one number all through.
+    @Test func whatTakesThePlaceOfFailedCommitsIsReadAgain() throws {
+        var bench = bench
+        bench.options.transform = SimulatedCipher()
+        let store = try bench.open(disk)
+        let tree = try store.tree("rows")
+        var random = SeededGenerator(seed: 5)
+        func values() -> [[UInt8]] {
+            (0..<100).map { _ in (0..<5_000).map { _ in UInt8(random.next(below: 256)) } }
+        }
+        for _ in 0..<3 {
+            let first = try store.beginWriting()
+            try first.put("first", [UInt8](repeating: 1, count: 9_000), in: tree)
+            let finishFirst = try #require(try first.stage())
+            let second = try store.beginWriting()
+            for (number, value) in values().enumerated() {
+                try second.put(Key(UInt64(number)), value, in: tree)
+            }
+            failNext(.write)
+            #expect(code { try finishFirst() } == .inputOutput)
+            #expect(code { _ = try second.commit() } == .inputOutput)
+            second.rollback()
+        }
+        let kept = values()
+        try store.write { transaction in
+            for (number, value) in kept.enumerated() {
+                try transaction.put(Key(UInt64(number)), value, in: tree)
+            }
+        }
+        let found = try bench.open(disk.afterCrash(.losesAll)).snapshot()[tree]
+        for (number, value) in kept.enumerated() { #expect(try found.value(Key(UInt64(number))) == value) }
+    }
+
     @Test func aFailedSyncIsNotRepeatedByRelaxedStoresEither() throws {
         var bench = bench
         bench.options.durability = .relaxed(interval: 1e9)
