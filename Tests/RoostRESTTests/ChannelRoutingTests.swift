@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func grantsFollowTheVersion() async throws {
-        _ = try await makeDatabase()
+        let database = try await makeDatabase()
         let first = router(function("a", version: "1"))
         try await ask(
             first, "PUT", "/db/room", #"{"a":{"access":{"ann":["x"]}},"b":{"access":{"bob":["x"]}}}"#)
@@ -147,6 +147,7 @@ import Testing
         #expect(try await ids(second, ann).isEmpty)
         #expect(try await changes(second, ann, place).told == ["-doc"])
         #expect(try await ids(second, bob) == ["doc"])
+        #expect(try await database.check().findings.isEmpty)
     }
 
     /// A channel of the one version is not seen by a grant of the other, at no moment between the two.
@@ -193,6 +194,7 @@ import Testing
         try await second.routeChannels(of: "db")
         #expect(try await ids(second, ann).isEmpty)
         #expect(try await ids(second, bob) == ["fresh"])
+        #expect(try await database.check().findings.isEmpty)
     }
 
     @Test func whatTheProgramWritesIsRoutedAndWhatItRemovesGivesNothing() async throws {
@@ -221,6 +223,7 @@ import Testing
         try await documents.purge("room2")
         try await router.routeChannels(of: "db")
         #expect(try await ids(router, ann).isEmpty)
+        #expect(try await database.check().findings.isEmpty)
     }
 
     @Test func conflictsAreRoutedLeafByLeaf() async throws {

@@ -104,9 +104,9 @@ public struct SyncDecision: Sendable {
 
     /// What is kept of the decision.
     ///
-    /// - Throws: 500 for a name that can be none, and for more than there may be.
-    ///
     /// - Parameter version: That of the function.
+    ///
+    /// - Throws: 500 for a name that can be none, and for more than there may be.
     func routing(_ version: String) throws -> Routing {
         let grants = access.values.reduce(0) { $0 + $1.count } + roles.values.reduce(0) { $0 + $1.count }
         guard channels.count <= Self.mostChannels, grants <= Self.mostGrants else {
