@@ -75,15 +75,16 @@ actor ChangesBody: BodyStream {
                 try Task.checkCancellation()
                 let alarm = ChangeAlarm()
                 // Asked for first, so that no commit slips in between reading and waiting.
-                let registration = try served.collection.wakeOnChange { alarm.ring() }
-                defer { registration.cancel() }
-                let before = progress
+                let stopListening = try listen(alarm)
+                defer { stopListening() }
+                let (before, channels) = (progress, seen?.channels)
                 let bytes = try await page() + (try endIfDone() ?? [])
                 if !bytes.isEmpty {
                     lastPiece = clock.now
                     return bytes
                 }
-                if progress != before { continue }
+                // Of other channels nobody has told it yet.
+                if progress != before || seen?.channels != channels { continue }
                 if let bytes = try await wait(alarm) { return bytes }
             }
             return nil
@@ -94,6 +95,13 @@ actor ChangesBody: BodyStream {
     private var progress: UInt64 { seen?.looked ?? place }
 
     // MARK: Waiting
+
+    /// Has the alarm rung with what comes.
+    private func listen(_ alarm: ChangeAlarm) throws -> @Sendable () -> Void {
+        if let seen { return try seen.listen { alarm.ring() } }
+        let registration = try served.collection.wakeOnChange { alarm.ring() }
+        return { registration.cancel() }
+    }
 
     /// Waits for a change, for as long as nothing else is due; what is due then is answered.
     private func wait(_ alarm: ChangeAlarm) async throws -> [UInt8]? {

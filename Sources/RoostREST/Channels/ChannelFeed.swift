@@ -29,6 +29,8 @@ struct ChannelFeed: Sendable {
     private(set) var isAtEnd = false
     /// How many entries were looked at.
     private(set) var looked: UInt64 = 0
+    /// The channels that the user had when it was looked last.
+    private(set) var channels: Set<String> = []
 
     init(_ user: UserContext, since token: ChannelToken) {
         self.user = user
@@ -41,12 +43,17 @@ struct ChannelFeed: Sendable {
         return ChannelToken(sequence: snapshot.lastSequence, time: access.time)
     }
 
-    /// The next rows.
-    mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> [Row] {
+    /// The next rows, and what the user sees of that moment.
+    mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> (rows: [Row], sight: Sight) {
         let access = try ChannelAccess(user) { try snapshot.annotation($0) }
         let sight = Sight(access: access, snapshot: snapshot)
+        channels = access.channels
+        return (try rows(sight, access, limit), sight)
+    }
+
+    private mutating func rows(_ sight: Sight, _ access: ChannelAccess, _ limit: Int) throws -> [Row] {
         // Nothing was told yet, or of what is not here any more.
-        if token.sequence == 0 || token.sequence > snapshot.lastSequence {
+        if token.sequence == 0 || token.sequence > sight.snapshot.lastSequence {
             token = ChannelToken(time: access.time)
         }
         isAtEnd = false

@@ -3,7 +3,8 @@ import Roost
 /// A ``ChannelFeed`` as rows of `_changes`.
 struct SeenChanges: Sendable {
     private let served: ServedDatabase
-    private let routing: ChannelRouting?
+    private let routing: ChannelRouting
+    private let watch: ChannelWatch
     private let query: ChangesQuery
     private let user: UserContext
     private let tokens: ChannelTokens
@@ -12,8 +13,10 @@ struct SeenChanges: Sendable {
     private(set) var lastToken: String
 
     init(_ target: DatabaseContext, _ query: ChangesQuery, _ snapshot: CollectionSnapshot) throws {
+        guard let routing = target.context.router.channelRouting else { throw LimitedRoutes.refusal }
         served = target.served
-        routing = target.context.router.channelRouting
+        self.routing = routing
+        watch = target.context.router.channelWatches.watch(served, epoch: snapshot.epoch, routing)
         self.query = query
         user = target.user
         let owner = user.name.map { "user \($0)" } ?? "nobody"
@@ -32,17 +35,21 @@ struct SeenChanges: Sendable {
     /// Grows with what was looked at.
     var looked: UInt64 { feed.looked }
 
+    /// The channels that the user had when it was looked last.
+    var channels: Set<String> { feed.channels }
+
+    /// Has `wake` called with each change in these channels, until what is returned is called.
+    func listen(_ wake: @escaping @Sendable () -> Void) throws -> @Sendable () -> Void {
+        try watch.listen(to: channels, wake)
+    }
+
     /// The next rows with the places after them.
     mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> [(json: JSON, token: String)] {
-        try routing?.begin(served)
-        let rows = try feed.page(snapshot, limit: limit).filter { row in
-            guard case .documents(let ids) = query.filter else { return true }
-            return ids.contains(row.id)
-        }
-        let sight = Sight(
-            access: try ChannelAccess(user) { try snapshot.annotation($0) }, snapshot: snapshot)
+        try routing.begin(served)
+        let (rows, sight) = try feed.page(snapshot, limit: limit)
         var told: [(JSON, String)] = []
         for row in rows {
+            if case .documents(let ids) = query.filter, !ids.contains(row.id) { continue }
             guard let members = try members(row, sight) else { continue }
             lastToken = tokens.text(row.token)
             told.append(

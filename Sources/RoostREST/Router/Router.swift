@@ -31,6 +31,7 @@ public final class Router: Sendable {
     let filePictures = FilePictures()
     /// Where there is a sync function.
     let channelRouting: ChannelRouting?
+    let channelWatches = ChannelWatches()
     /// The threads on which indexes are built and asked.
     let workers = WorkerPool(limit: 8)
 

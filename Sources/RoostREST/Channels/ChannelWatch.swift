@@ -1,0 +1,157 @@
+import Roost
+import Synchronization
+
+/// Wakes those who wait for what happens in channels of a database, each only for what concerns them.
+///
+/// The documents of a commit are looked at once, for all who wait. Where it isn't told apart whom something concerns, everybody is woken:
+/// changes of access, purges, and many changes at once; so they are by an error, which they meet themselves then.
+final class ChannelWatch: Sendable {
+    /// What was looked at already.
+    private struct Place: Equatable {
+        var sequence: UInt64
+        var purges: UInt64
+        /// On the ``AccessClock``.
+        var time: UInt64
+
+        init(_ snapshot: CollectionSnapshot) throws {
+            sequence = snapshot.lastSequence
+            purges = snapshot.purgeSequence
+            time = try AccessClock(record: snapshot.annotation(ChannelKey.clock))?.time ?? 0
+        }
+    }
+
+    private struct Listener {
+        let channels: Set<String>
+        let wake: @Sendable () -> Void
+    }
+
+    private struct State {
+        var place: Place?
+        var listeners: [UInt64: Listener] = [:]
+        /// Those who listen to each channel.
+        var numbers: [String: Set<UInt64>] = [:]
+        var nextNumber: UInt64 = 0
+        /// Looks while somebody listens.
+        var task: Task<Void, Never>?
+    }
+
+    /// Beyond so many sequences everybody is woken.
+    private static let mostChanges: UInt64 = 1_000
+
+    private let served: ServedDatabase
+    private let routing: ChannelRouting
+    private let state = Mutex(State())
+
+    init(_ served: ServedDatabase, _ routing: ChannelRouting) {
+        self.served = served
+        self.routing = routing
+    }
+
+    /// Has `wake` called with each commit from now on that changes something in one of `channels`, and perhaps with others. Read once more
+    /// after asking, since a commit may have come before.
+    ///
+    /// - Returns: What ends that.
+    /// - Throws: `closed`, or what reading throws.
+    func listen(
+        to channels: Set<String>, _ wake: @escaping @Sendable () -> Void
+    ) throws -> @Sendable () -> Void {
+        let place = try Place(try served.collection.snapshot())
+        let number = state.withLock { state in
+            let number = state.nextNumber
+            state.nextNumber += 1
+            if state.listeners.isEmpty { state.place = place }
+            state.listeners[number] = Listener(channels: channels, wake: wake)
+            for channel in channels { state.numbers[channel, default: []].insert(number) }
+            if state.task == nil { state.task = Task { await self.run() } }
+            return number
+        }
+        return { [self] in end(number) }
+    }
+
+    private func end(_ number: UInt64) {
+        state.withLock { state in
+            guard let listener = state.listeners.removeValue(forKey: number) else { return }
+            for channel in listener.channels {
+                state.numbers[channel]?.remove(number)
+                if state.numbers[channel]?.isEmpty == true { state.numbers[channel] = nil }
+            }
+            guard state.listeners.isEmpty else { return }
+            state.task?.cancel()
+            state.task = nil
+        }
+    }
+
+    private func run() async {
+        while !Task.isCancelled {
+            let alarm = ChangeAlarm()
+            do {
+                // Asked for first, so that no commit slips in between looking and waiting.
+                let registration = try served.collection.wakeOnChange { alarm.ring() }
+                defer { registration.cancel() }
+                if try look() { continue }
+                _ = await alarm.wait(until: .now + .seconds(3_600))
+            } catch {
+                wake(nil)
+                return state.withLock { if !Task.isCancelled { $0.task = nil } }
+            }
+        }
+    }
+
+    /// Wakes those whom it concerns what has come since; answers whether anything has.
+    private func look() throws -> Bool {
+        try routing.begin(served)
+        let snapshot = try served.collection.snapshot()
+        let now = try Place(snapshot)
+        guard let before = state.withLock(\.place), before != now else { return false }
+        var channels: Set<String>? = []
+        let isPlain = now.purges == before.purges && now.time == before.time
+        if isPlain, now.sequence >= before.sequence, now.sequence - before.sequence <= Self.mostChanges {
+            let cursor = try snapshot.changeCursor(since: before.sequence)
+            while let change = try cursor.next() {
+                let record = try RoutedDocument(record: snapshot.annotation(ChannelKey.document(change.id)))
+                for (channel, place) in record?.places ?? [:] where place.sequence > before.sequence {
+                    channels?.insert(channel)
+                }
+            }
+        } else {
+            channels = nil
+        }
+        state.withLock { $0.place = now }
+        wake(channels)
+        return true
+    }
+
+    /// Wakes those who listen to one of some channels; everybody where it is not known which.
+    private func wake(_ channels: Set<String>?) {
+        let listeners = state.withLock { state in
+            guard let channels else { return Array(state.listeners.values) }
+            let numbers = channels.reduce(into: Set()) { $0.formUnion(state.numbers[$1] ?? []) }
+            return numbers.compactMap { state.listeners[$0] }
+        }
+        for listener in listeners { listener.wake() }
+    }
+}
+
+/// The watches of the databases for whose changes somebody waits.
+final class ChannelWatches: Sendable {
+    private struct Entry {
+        weak var watch: ChannelWatch?
+        /// Of the collection; another one of the same name has another.
+        let epoch: UInt64
+    }
+
+    private let entries = Mutex<[String: Entry]>([:])
+
+    /// The database's watch. It lasts as long as somebody holds it.
+    func watch(_ served: ServedDatabase, epoch: UInt64, _ routing: ChannelRouting) -> ChannelWatch {
+        entries.withLock { entries in
+            if let entry = entries[served.name.text], entry.epoch == epoch, let watch = entry.watch {
+                return watch
+            }
+            let watch = ChannelWatch(served, routing)
+            entries = entries.filter { $0.value.watch != nil }
+            entries[served.name.text] = Entry(watch: watch, epoch: epoch)
+            return watch
+        }
+    }
+}

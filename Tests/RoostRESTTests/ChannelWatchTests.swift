@@ -1,0 +1,90 @@
+import Foundation
+import Roost
+import Synchronization
+import Testing
+
+@testable import RoostREST
+
+/// Who is woken by what happens in channels.
+@Suite struct ChannelWatchTests {
+    /// Somebody who listens: how often they were woken, and when first.
+    private final class Listener: Sendable {
+        private let calls = Mutex(0)
+        let first = AsyncStream.makeStream(of: Void.self)
+
+        var count: Int { calls.withLock { $0 } }
+
+        func wake() {
+            calls.withLock { $0 += 1 }
+            first.continuation.yield()
+        }
+
+        func wait() async { for await _ in first.stream { return } }
+    }
+
+    private func watch(_ router: TestRouter) throws -> ChannelWatch {
+        let database = try #require(try router.router.databases.database("db"))
+        let collection = try database.defaultCollection
+        let served = try ServedDatabase(try DatabaseName("db"), database, collection)
+        return router.router.channelWatches.watch(
+            served, epoch: try collection.snapshot().epoch, try #require(router.router.channelRouting))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func thoseAreWokenWhomADocumentConcerns() async throws {
+        let router = try await channelRouter()
+        let revision = try await router.put("/db/moves", #"{"channels":["x"]}"#)
+        let watch = try watch(router)
+        let (inX, inY, inZ) = (Listener(), Listener(), Listener())
+        let ends = try [("x", inX), ("y", inY), ("z", inZ)].map { channel, listener in
+            try watch.listen(to: ["!", channel]) { listener.wake() }
+        }
+        // Leaves x and comes to y.
+        _ = try await router.put("/db/moves", #"{"channels":["y"],"_rev":"\#(revision)"}"#)
+        await inX.wait()
+        await inY.wait()
+        #expect(inZ.count == 0)
+        // What was woken once is woken again.
+        _ = try await router.put("/db/other", #"{"channels":["y"]}"#)
+        while inY.count < 2 { await inY.wait() }
+        #expect(inX.count == 1 && inZ.count == 0)
+        for end in ends { end() }
+        let again = Listener()
+        let end = try watch.listen(to: ["z"]) { again.wake() }
+        _ = try await router.put("/db/more", #"{"channels":["z"]}"#)
+        await again.wait()
+        #expect(inZ.count == 0)
+        end()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aGrantWakesEverybody() async throws {
+        let router = try await channelRouter()
+        let watch = try watch(router)
+        let listener = Listener()
+        let end = try watch.listen(to: ["x"]) { listener.wake() }
+        _ = try await router.put("/db/grant", #"{"channels":[],"access":{"bob":["y"]}}"#)
+        await listener.wait()
+        end()
+    }
+
+    /// The function is asked about it, since somebody listens.
+    @Test(.timeLimit(.minutes(1))) func whatTheProgramWritesWakes() async throws {
+        let router = try await channelRouter()
+        let watch = try watch(router)
+        let listener = Listener()
+        let end = try watch.listen(to: ["x"]) { listener.wake() }
+        let documents = try #require(try router.router.databases.database("db")).defaultCollection
+        try await documents.save(json: #"{"channels":["x"]}"#, id: "by-program")
+        await listener.wait()
+        end()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoListensIsWokenWhenTheDatabaseGoes() async throws {
+        let router = try await channelRouter()
+        let watch = try watch(router)
+        let listener = Listener()
+        let end = try watch.listen(to: ["x"]) { listener.wake() }
+        #expect(try await router.ask("DELETE", "/db").status == 200)
+        await listener.wait()
+        end()
+    }
+}
