@@ -36,7 +36,7 @@ struct Options: Codable, Sendable {
                 (docs, seconds, limit) = (100_000, 0.3, 160)
                 if !choosesRows {
                     let slow = Row.ofCrypto.union(Row.ofBlobs).union(Row.ofQueries).union(Row.ofServer)
-                        .union(Row.ofReplication)
+                        .union(Row.ofReplication).union(Row.ofChannels)
                     rows.removeAll(where: slow.contains)
                 }
             case "--help", "-h":

@@ -31,6 +31,8 @@ enum Row: String, CaseIterable, Codable, Sendable {
     case gets = "H3"
     case scriptedView = "H4"
     case idleFeeds = "H5"
+    case channelWrites = "G1"
+    case channelFeeds = "G2"
     case replication = "S1"
     case attachmentReplication = "S2"
 
@@ -46,9 +48,12 @@ enum Row: String, CaseIterable, Codable, Sendable {
     /// Those of the HTTP server, and of replication.
     static let ofServer: Set<Row> = [.bulkInserts, .puts, .gets, .scriptedView, .idleFeeds]
     static let ofReplication: Set<Row> = [.replication, .attachmentReplication]
+    /// Those of sync functions and channels.
+    static let ofChannels: Set<Row> = [.channelWrites, .channelFeeds]
     /// Those that any store can take part in.
     static let ofStores = Set(allCases).subtracting(
-        ofDocuments.union(ofCrypto).union(ofBlobs).union(ofQueries).union(ofServer).union(ofReplication))
+        ofDocuments.union(ofCrypto).union(ofBlobs).union(ofQueries).union(ofServer).union(ofReplication)
+            .union(ofChannels))
 
     /// The store a row starts from.
     enum State: String, Codable, Sendable {
@@ -79,7 +84,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
         switch self {
         case .orderedLoad, .randomLoad, .property, .jsonImport, .jsonDocuments, .views, .viewUpkeep,
             .primitives, .portablePrimitives, .blobWrite, .queries, .texts, .bulkInserts, .puts, .gets,
-            .scriptedView, .idleFeeds, .replication, .attachmentReplication:
+            .scriptedView, .idleFeeds, .replication, .attachmentReplication, .channelWrites, .channelFeeds:
             .empty
         case .updates, .singleCommits, .parallelCommits, .randomReads, .scans, .ranges, .readsBesideWriter,
             .opening, .changeFeed:
@@ -135,6 +140,8 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .gets: try GetRow.run(on: stage)
         case .scriptedView: try ScriptedViewRow.run(on: stage)
         case .idleFeeds: try IdleFeedRow.run(on: stage)
+        case .channelWrites: try ChannelWriteRow.run(on: stage)
+        case .channelFeeds: try ChannelFeedRow.run(on: stage)
         case .replication: try ReplicationRow.run(on: stage)
         case .attachmentReplication: try ReplicationRow.runWithAttachments(on: stage)
         }

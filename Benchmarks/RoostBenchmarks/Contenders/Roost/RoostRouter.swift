@@ -52,6 +52,8 @@ final class RoostRouter: ServerContender {
                 "the router asked by tasks of its own process; in the rows S two databases of one process, without HTTP",
             rows: [
                 .bulkInserts, .puts, .gets, .scriptedView, .replication, .attachmentReplication,
+                .channelWrites,
+                .channelFeeds,
             ],
             open: { _ in throw BenchmarkError("the router is asked by requests") })
         entry.server = { try RoostRouter($0) }
