@@ -1,5 +1,6 @@
-import RoostREST
 import Testing
+
+@testable import RoostREST
 
 /// Random documents, grants, roles and deletions against a model of who may see what: never more, and after the changes were read
 /// just that.
@@ -52,13 +53,16 @@ import Testing
             .mapValues(\.revision)
     }
 
-    @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func devicesHoldJustWhatTheirUsersMaySee(_ seed: UInt64) async throws {
+    /// Also where somebody listens, so that the newest entries are remembered.
+    @Test(arguments: [1, 2, 3, 4] as [UInt64], [false, true])
+    func devicesHoldJustWhatTheirUsersMaySee(_ seed: UInt64, isListening: Bool) async throws {
         var random = Random(state: seed)
         let router = try await channelRouter()
         _ = try await router.put(
             "/db/_design/v", #"{"language":"roost","views":{"all":{"map":{"emit":[{"key":[".channels"]}]}}}}"#
         )
+        let stopListening = isListening ? try router.watch().listen(to: ["none"]) {} : nil
+        defer { stopListening?() }
         var entries: [String: Entry] = [:]
         var gone: [String: String] = [:]
         var accounts: [String: [String]] = [:]

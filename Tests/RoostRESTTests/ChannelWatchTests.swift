@@ -22,18 +22,10 @@ import Testing
         func wait() async { for await _ in first.stream { return } }
     }
 
-    private func watch(_ router: TestRouter) throws -> ChannelWatch {
-        let database = try #require(try router.router.databases.database("db"))
-        let collection = try database.defaultCollection
-        let served = try ServedDatabase(try DatabaseName("db"), database, collection)
-        return router.router.channelWatches.watch(
-            served, epoch: try collection.snapshot().epoch, try #require(router.router.channelRouting))
-    }
-
     @Test(.timeLimit(.minutes(1))) func thoseAreWokenWhomADocumentConcerns() async throws {
         let router = try await channelRouter()
         let revision = try await router.put("/db/moves", #"{"channels":["x"]}"#)
-        let watch = try watch(router)
+        let watch = try router.watch()
         let (inX, inY, inZ) = (Listener(), Listener(), Listener())
         let ends = try [("x", inX), ("y", inY), ("z", inZ)].map { channel, listener in
             try watch.listen(to: ["!", channel]) { listener.wake() }
@@ -58,7 +50,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(1))) func aGrantWakesEverybody() async throws {
         let router = try await channelRouter()
-        let watch = try watch(router)
+        let watch = try router.watch()
         let listener = Listener()
         let end = try watch.listen(to: ["x"]) { listener.wake() }
         _ = try await router.put("/db/grant", #"{"channels":[],"access":{"bob":["y"]}}"#)
@@ -69,7 +61,7 @@ import Testing
     /// The function is asked about it, since somebody listens.
     @Test(.timeLimit(.minutes(1))) func whatTheProgramWritesWakes() async throws {
         let router = try await channelRouter()
-        let watch = try watch(router)
+        let watch = try router.watch()
         let listener = Listener()
         let end = try watch.listen(to: ["x"]) { listener.wake() }
         let documents = try #require(try router.router.databases.database("db")).defaultCollection
@@ -80,11 +72,22 @@ import Testing
 
     @Test(.timeLimit(.minutes(1))) func whoListensIsWokenWhenTheDatabaseGoes() async throws {
         let router = try await channelRouter()
-        let watch = try watch(router)
+        let watch = try router.watch()
         let listener = Listener()
         let end = try watch.listen(to: ["x"]) { listener.wake() }
         #expect(try await router.ask("DELETE", "/db").status == 200)
         await listener.wait()
         end()
+    }
+}
+
+extension TestRouter {
+    /// The watch of the database `db`.
+    func watch() throws -> ChannelWatch {
+        let database = try #require(try router.databases.database("db"))
+        let collection = try database.defaultCollection
+        let served = try ServedDatabase(try DatabaseName("db"), database, collection)
+        return router.channelWatches.watch(
+            served, epoch: try collection.snapshot().epoch, try #require(router.channelRouting))
     }
 }

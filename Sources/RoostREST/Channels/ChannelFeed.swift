@@ -23,19 +23,24 @@ struct ChannelFeed: Sendable {
     }
 
     private let user: UserContext
+    private let watch: ChannelWatch
+    /// What the user had when it was looked last, and when that was on the ``AccessClock``.
+    private var known: (access: ChannelAccess, time: UInt64)?
     /// The place that was come to.
     private var token: ChannelToken
     /// Whether nothing followed when it was looked last.
     private(set) var isAtEnd = false
     /// How many entries were looked at.
     private(set) var looked: UInt64 = 0
-    /// The channels that the user had when it was looked last.
-    private(set) var channels: Set<String> = []
 
-    init(_ user: UserContext, since token: ChannelToken) {
+    init(_ user: UserContext, since token: ChannelToken, _ watch: ChannelWatch) {
         self.user = user
+        self.watch = watch
         self.token = token
     }
+
+    /// The channels that the user had when it was looked last.
+    var channels: Set<String> { known?.access.channels ?? [] }
 
     /// The place after everything that there is.
     static func end(_ user: UserContext, _ snapshot: CollectionSnapshot) throws -> ChannelToken {
@@ -45,10 +50,17 @@ struct ChannelFeed: Sendable {
 
     /// The next rows, and what the user sees of that moment.
     mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> (rows: [Row], sight: Sight) {
-        let access = try ChannelAccess(user) { try snapshot.annotation($0) }
+        let access = try access(snapshot)
         let sight = Sight(access: access, snapshot: snapshot)
-        channels = access.channels
         return (try rows(sight, access, limit), sight)
+    }
+
+    private mutating func access(_ snapshot: CollectionSnapshot) throws -> ChannelAccess {
+        let time = try AccessClock(record: snapshot.annotation(ChannelKey.clock))?.time ?? 0
+        if let known, known.time == time { return known.access }
+        let access = try ChannelAccess(user) { try snapshot.annotation($0) }
+        known = (access, time)
+        return access
     }
 
     private mutating func rows(_ sight: Sight, _ access: ChannelAccess, _ limit: Int) throws -> [Row] {
@@ -107,7 +119,11 @@ struct ChannelFeed: Sendable {
     // MARK: News
 
     private mutating func news(_ sight: Sight, _ access: ChannelAccess, _ limit: Int) throws -> [Row] {
-        let groups = try Self.groups(access.channels, after: token.sequence, limit, sight.snapshot)
+        let recent = try watch.entries(
+            of: access.channels, after: token.sequence, in: sight.snapshot, limit: limit)
+        let groups =
+            try recent.map { Self.groups($0, limit) }
+            ?? Self.groups(access.channels, after: token.sequence, limit, sight.snapshot)
         var rows: [Row] = []
         for group in groups {
             looked += 1
@@ -141,15 +157,23 @@ struct ChannelFeed: Sendable {
     private static func groups(
         _ channels: Set<String>, after sequence: UInt64, _ limit: Int, _ snapshot: CollectionSnapshot
     ) throws -> [Group] {
-        var groups: [UInt64: Group] = [:]
+        var found: [(channel: String, entry: ChannelEntry)] = []
         for channel in channels {
             let records = try snapshot.annotations(
                 under: ChannelKey.channel(channel), after: ChannelKey.sequence(sequence), limit: limit)
             for record in records {
                 guard let entry = try ChannelEntry(record: record) else { continue }
-                groups[entry.sequence, default: Group(id: entry.id, sequence: entry.sequence, entries: [])]
-                    .entries.append((channel, entry))
+                found.append((channel, entry))
             }
+        }
+        return groups(found, limit)
+    }
+
+    private static func groups(_ found: [(channel: String, entry: ChannelEntry)], _ limit: Int) -> [Group] {
+        var groups: [UInt64: Group] = [:]
+        for (channel, entry) in found {
+            groups[entry.sequence, default: Group(id: entry.id, sequence: entry.sequence, entries: [])]
+                .entries.append((channel, entry))
         }
         return Array(groups.values.sorted { $0.sequence < $1.sequence }.prefix(limit))
     }

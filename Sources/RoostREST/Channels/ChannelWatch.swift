@@ -3,7 +3,7 @@ import Synchronization
 
 /// Wakes those who wait for what happens in channels of a database, each only for what concerns them.
 ///
-/// The documents of a commit are looked at once, for all who wait. Where it isn't told apart whom something concerns, everybody is woken:
+/// The documents of a commit are looked at once, for all who wait, and where they stand is remembered for them (``RecentEntries``). Where it isn't told apart whom something concerns, everybody is woken:
 /// changes of access, purges, and many changes at once; so they are by an error, which they meet themselves then.
 final class ChannelWatch: Sendable {
     /// What was looked at already.
@@ -27,6 +27,8 @@ final class ChannelWatch: Sendable {
 
     private struct State {
         var place: Place?
+        /// What came before `place`, since somebody listens.
+        var recent = RecentEntries(start: .max)
         var listeners: [UInt64: Listener] = [:]
         /// Those who listen to each channel.
         var numbers: [String: Set<UInt64>] = [:]
@@ -59,7 +61,10 @@ final class ChannelWatch: Sendable {
         let number = state.withLock { state in
             let number = state.nextNumber
             state.nextNumber += 1
-            if state.listeners.isEmpty { state.place = place }
+            if state.listeners.isEmpty {
+                state.place = place
+                state.recent = RecentEntries(start: place.sequence)
+            }
             state.listeners[number] = Listener(channels: channels, wake: wake)
             for channel in channels { state.numbers[channel, default: []].insert(number) }
             if state.task == nil { state.task = Task { await self.run() } }
@@ -103,22 +108,59 @@ final class ChannelWatch: Sendable {
         let snapshot = try served.collection.snapshot()
         let now = try Place(snapshot)
         guard let before = state.withLock(\.place), before != now else { return false }
-        var channels: Set<String>? = []
-        let isPlain = now.purges == before.purges && now.time == before.time
-        if isPlain, now.sequence >= before.sequence, now.sequence - before.sequence <= Self.mostChanges {
-            let cursor = try snapshot.changeCursor(since: before.sequence)
-            while let change = try cursor.next() {
-                let record = try RoutedDocument(record: snapshot.annotation(ChannelKey.document(change.id)))
-                for (channel, place) in record?.places ?? [:] where place.sequence > before.sequence {
-                    channels?.insert(channel)
-                }
+        let changed = try changes(snapshot, from: before, to: now)
+        let isFirst = state.withLock { state in
+            // Two may look at a time.
+            guard state.place == before else { return false }
+            state.place = now
+            if let changed {
+                for document in changed { state.recent.add(document.id, document.sequence, document.record) }
+            } else {
+                state.recent = RecentEntries(start: now.sequence)
             }
-        } else {
-            channels = nil
+            return true
         }
-        state.withLock { $0.place = now }
-        wake(channels)
+        guard isFirst else { return true }
+        if let changed, now.time == before.time {
+            let places = changed.lazy.compactMap(\.record).flatMap(\.places)
+            wake(Set(places.filter { $0.value.sequence > before.sequence }.map(\.key)))
+        } else {
+            wake(nil)
+        }
         return true
+    }
+
+    /// The documents that have changed, and where they stand; `nil` where they are too many, or something was purged.
+    private func changes(
+        _ snapshot: CollectionSnapshot, from before: Place, to now: Place
+    ) throws -> [(id: String, sequence: UInt64, record: RoutedDocument?)]? {
+        guard now.purges == before.purges, now.sequence >= before.sequence,
+            now.sequence - before.sequence <= Self.mostChanges
+        else { return nil }
+        var changed: [(id: String, sequence: UInt64, record: RoutedDocument?)] = []
+        let cursor = try snapshot.changeCursor(since: before.sequence)
+        while let change = try cursor.next() {
+            let record = try RoutedDocument(record: snapshot.annotation(ChannelKey.document(change.id)))
+            changed.append((change.id, change.sequence, record))
+        }
+        return changed
+    }
+
+    /// The first entries of each of some channels after a sequence, up to that of a snapshot; `nil` where they aren't remembered.
+    func entries(
+        of channels: Set<String>, after sequence: UInt64, in snapshot: CollectionSnapshot, limit: Int
+    ) throws -> [(channel: String, entry: ChannelEntry)]? {
+        let last = snapshot.lastSequence
+        if let place = state.withLock(\.place), place.sequence < last { _ = try look() }
+        return state.withLock { state in
+            guard let place = state.place, place.sequence >= last, state.recent.start <= sequence else {
+                return nil
+            }
+            return channels.flatMap { channel in
+                state.recent.entries(of: channel, after: sequence, upTo: last, limit: limit)
+                    .map { (channel, $0) }
+            }
+        }
     }
 
     /// Wakes those who listen to one of some channels; everybody where it is not known which.

@@ -25,7 +25,7 @@ struct SeenChanges: Sendable {
             scope: "\(served.name.text) \(snapshot.epoch) \(owner)")
         let start =
             query.token == "now" ? try ChannelFeed.end(user, snapshot) : tokens.token(query.token)
-        feed = ChannelFeed(user, since: start)
+        feed = ChannelFeed(user, since: start, watch)
         lastToken = tokens.text(start)
     }
 
