@@ -1,4 +1,3 @@
-import Fleece
 import Roost
 
 /// What is kept of channels beside the documents: where each document stands, who has which channels, and the channels' documents in
@@ -41,7 +40,7 @@ enum ChannelKey {
 }
 
 /// How far the documents that were written without asking the sync function have been routed.
-struct RoutingPosition: Codable, Equatable, Sendable {
+struct RoutingPosition: Equatable, Sendable {
     /// That of the function.
     var version: String
     /// The sequence up to which all documents are routed.
@@ -56,14 +55,14 @@ struct RoutingPosition: Codable, Equatable, Sendable {
 }
 
 /// How often access was changed: what grants are dated by.
-struct AccessClock: Codable {
+struct AccessClock {
     var time: UInt64 = 0
 }
 
 /// Where a document stands.
-struct RoutedDocument: Codable, Sendable {
+struct RoutedDocument: Sendable {
     /// Where it stands, or stood, in a channel.
-    struct Place: Codable, Sendable {
+    struct Place: Sendable {
         /// The sequence of its entry in the channel.
         var sequence: UInt64
         /// The sequences at which it came and left, in turns.
@@ -94,7 +93,7 @@ struct RoutedDocument: Codable, Sendable {
 }
 
 /// A document in a channel, or one that left it.
-struct ChannelEntry: Codable, Sendable {
+struct ChannelEntry: Sendable {
     let id: String
     let sequence: UInt64
     /// The sequences at which it came and left, in turns.
@@ -104,9 +103,9 @@ struct ChannelEntry: Codable, Sendable {
 }
 
 /// What a user, or a role, has, and had.
-struct Principal: Codable, Equatable, Sendable {
+struct Principal: Equatable, Sendable {
     /// When something is gained or lost.
-    struct Moment: Codable, Equatable, Sendable {
+    struct Moment: Equatable, Sendable {
         /// On the ``AccessClock``.
         let time: UInt64
         /// The documents' sequence from which on it counts.
@@ -114,7 +113,7 @@ struct Principal: Codable, Equatable, Sendable {
     }
 
     /// From when to when something was held, and by whose grant.
-    struct Holding: Codable, Equatable, Sendable {
+    struct Holding: Equatable, Sendable {
         /// The documents that give it; the empty name is the account.
         var grants: [String] = []
         /// When it was gained and lost, in turns.
@@ -157,17 +156,4 @@ extension [UInt64] {
             self[$0]..<Swift.max(self[$0], $0 + 1 < count ? self[$0 + 1] : .max)
         }
     }
-}
-
-extension Decodable {
-    /// Reads a record.
-    init?(record bytes: [UInt8]?) throws {
-        guard let bytes else { return nil }
-        self = try FleeceDecoder().decode(Self.self, from: try FleeceDocument(validating: bytes).root)
-    }
-}
-
-extension Encodable {
-    /// The stored form of a record.
-    var record: [UInt8] { get throws { try FleeceEncoder().encode(self) } }
 }

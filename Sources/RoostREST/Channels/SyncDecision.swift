@@ -137,7 +137,7 @@ public struct SyncDecision: Sendable {
 }
 
 /// What is kept of a sync function's decision on one revision.
-struct Routing: Codable, Equatable, Sendable {
+struct Routing: Equatable, Sendable {
     var channels: [String] = []
     /// Channels by user or `role:NAME`.
     var access: [String: [String]] = [:]
