@@ -125,7 +125,7 @@ final class ChannelRouting: Sendable {
             }
             var decisions: [(id: String, leaves: [RevisionID], decided: [String: Routing])] = []
             for change in page where !change.id.hasPrefix("_design/") {
-                let decision = try decide(served, snapshot, change.id, isNarrowing: !position.isNarrowed)
+                let decision = try decide(served, snapshot, change, isNarrowing: !position.isNarrowed)
                 if let decision { decisions.append(decision) }
             }
             position.sequence = last.sequence
@@ -167,9 +167,13 @@ final class ChannelRouting: Sendable {
 
     /// What becomes of a document's leaves that this version of the function has not decided on; `nil` where it has on all of them.
     private func decide(
-        _ served: ServedDatabase, _ snapshot: CollectionSnapshot, _ id: String, isNarrowing: Bool
+        _ served: ServedDatabase, _ snapshot: CollectionSnapshot, _ change: Change, isNarrowing: Bool
     ) throws -> (id: String, leaves: [RevisionID], decided: [String: Routing])? {
+        let id = change.id
         let record = try RoutedDocument(record: snapshot.annotation(ChannelKey.document(id)))
+        let only = change.hasSeveralLeaves ? nil : change.revision.description
+        // So it is with what was written by requests.
+        if let only, record?.winner == only, isDone(record?.leaves[only], isNarrowing) { return nil }
         let leaves = try snapshot.leaves(of: id)
         guard let winner = leaves.first else { return nil }
         var decided: [String: Routing] = [:]
@@ -180,9 +184,8 @@ final class ChannelRouting: Sendable {
                 decided[leaf.id.description] = Routing(channels: old.channels, version: sync.version)
                 continue
             }
-            let isDone = old?.version == sync.version && (isNarrowing || old?.isNarrowed != true)
             // What nobody has decided on needs no narrowing: administrators alone see it.
-            if isDone || isNarrowing && old == nil { continue }
+            if isDone(old, isNarrowing) || isNarrowing && old == nil { continue }
             guard let document = try snapshot.document(id, revision: leaf.id) else { continue }
             let routing = routing(of: document, in: served)
             decided[leaf.id.description] = isNarrowing ? routing.narrowed(to: old) : routing
@@ -190,6 +193,11 @@ final class ChannelRouting: Sendable {
         // A tombstone of the program's may have come to win.
         let isOld = record.map { $0.winner != winner.id.description } ?? false
         return decided.isEmpty && !isOld ? nil : (id, leaves.map(\.id), decided)
+    }
+
+    /// Whether this version of the function has decided so, as far as the present pass goes.
+    private func isDone(_ routing: Routing?, _ isNarrowing: Bool) -> Bool {
+        routing?.version == sync.version && (isNarrowing || routing?.isNarrowed != true)
     }
 
     private func routing(of document: Document, in served: ServedDatabase) -> Routing {
