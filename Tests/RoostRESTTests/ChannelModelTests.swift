@@ -5,20 +5,6 @@ import Testing
 /// Random documents, grants, roles and deletions against a model of who may see what: never more, and after the changes were read
 /// just that.
 @Suite struct ChannelModelTests {
-    private struct Random: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-            return value ^ (value >> 31)
-        }
-
-        mutating func some(_ names: [String]) -> [String] { names.filter { _ in next() % 3 == 0 } }
-    }
-
     private struct Entry {
         let revision: String
         let channels: [String]
@@ -56,7 +42,7 @@ import Testing
     /// Also where somebody listens, so that the newest entries are remembered.
     @Test(arguments: [1, 2, 3, 4] as [UInt64], [false, true])
     func devicesHoldJustWhatTheirUsersMaySee(_ seed: UInt64, isListening: Bool) async throws {
-        var random = Random(state: seed)
+        var random = SeededRandom(state: seed)
         let router = try await channelRouter()
         _ = try await router.put(
             "/db/_design/v", #"{"language":"roost","views":{"all":{"map":{"emit":[{"key":[".channels"]}]}}}}"#

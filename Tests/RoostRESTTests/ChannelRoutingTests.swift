@@ -46,26 +46,15 @@ import Testing
         return Router(databases, hooks: hooks)
     }
 
-    @discardableResult
-    private func ask(
-        _ router: Router, _ method: String, _ target: String, _ body: String? = nil,
-        as user: UserContext = .admin
-    ) async throws -> TestRouter.Answer {
-        let request = HTTPRequest(
-            method, target, headers: ["Content-Type": "application/json"],
-            body: body.map { BytesBody(Array($0.utf8)) })
-        return try await TestRouter.read(await router.respond(to: request, as: user))
-    }
-
     private func makeDatabase() async throws -> Database {
         let router = router(nil)
-        try await ask(router, "PUT", "/db")
-        try await ask(router, "PUT", "/db/_security", #"{"members":{}}"#)
+        try await router.ask("PUT", "/db")
+        try await router.ask("PUT", "/db/_security", #"{"members":{}}"#)
         return try #require(try databases.database("db"))
     }
 
     private func ids(_ router: Router, _ user: UserContext) async throws -> [String] {
-        let rows = try await ask(router, "GET", "/db/_all_docs", as: user)["rows"] as? [[String: Any]]
+        let rows = try await router.ask("GET", "/db/_all_docs", as: user)["rows"] as? [[String: Any]]
         return try #require(rows).compactMap { $0["id"] as? String }
     }
 
@@ -73,7 +62,7 @@ import Testing
     private func changes(_ router: Router, _ user: UserContext, _ since: String) async throws -> (
         told: [String], last: String
     ) {
-        let answer = try await ask(router, "GET", "/db/_changes?since=\(since)", as: user)
+        let answer = try await router.ask("GET", "/db/_changes?since=\(since)", as: user)
         let rows = try #require(answer["results"] as? [[String: Any]])
         let told = rows.map { ($0["removed"] == nil ? "" : "-") + ($0["id"] as? String ?? "") }
         return (told, try #require(answer["last_seq"] as? String))
@@ -101,19 +90,19 @@ import Testing
         #expect(try await ids(router, bob).count == 251)
         #expect(try await ids(router, .admin).count == 252)
         for user in [ann, bob] {
-            #expect(try await ask(router, "GET", "/db/refused", as: user).status == 404)
+            #expect(try await router.ask("GET", "/db/refused", as: user).status == 404)
         }
     }
 
     @Test func anotherVersionRoutesEverythingAnew() async throws {
         let database = try await makeDatabase()
         let first = router(function("a", version: "1"))
-        try await ask(
-            first, "PUT", "/db/grant", #"{"a":{"access":{"ann":["x"]}},"b":{"access":{"ann":["x"]}}}"#)
-        try await ask(first, "PUT", "/db/stays", #"{"a":{"channels":["x"]},"b":{"channels":["x"]}}"#)
-        try await ask(first, "PUT", "/db/comes", #"{"a":{"channels":["y"]},"b":{"channels":["x"]}}"#)
-        try await ask(first, "PUT", "/db/goes", #"{"a":{"channels":["x"]},"b":{"channels":["y"]}}"#)
-        try await ask(first, "PUT", "/db/lost", #"{"a":{"channels":["x"]},"b":{"refused":"now"}}"#)
+        try await first.ask(
+            "PUT", "/db/grant", #"{"a":{"access":{"ann":["x"]}},"b":{"access":{"ann":["x"]}}}"#)
+        try await first.ask("PUT", "/db/stays", #"{"a":{"channels":["x"]},"b":{"channels":["x"]}}"#)
+        try await first.ask("PUT", "/db/comes", #"{"a":{"channels":["y"]},"b":{"channels":["x"]}}"#)
+        try await first.ask("PUT", "/db/goes", #"{"a":{"channels":["x"]},"b":{"channels":["y"]}}"#)
+        try await first.ask("PUT", "/db/lost", #"{"a":{"channels":["x"]},"b":{"refused":"now"}}"#)
         let (told, place) = try await changes(first, ann, "0")
         #expect(Set(told) == ["stays", "goes", "lost"])
         // What the requests have begun is over when the next version comes, as a server's are.
@@ -124,7 +113,7 @@ import Testing
         #expect(try await ids(second, ann) == ["comes", "stays"])
         #expect(Set(try await changes(second, ann, place).told) == ["comes", "-goes", "-lost"])
         for id in ["goes", "lost"] {
-            #expect(try await ask(second, "GET", "/db/\(id)", as: ann).status == 404)
+            #expect(try await second.ask("GET", "/db/\(id)", as: ann).status == 404)
         }
         // The first version again, as when a server is put back.
         try await first.routeChannels(of: "db")
@@ -135,9 +124,9 @@ import Testing
     @Test func grantsFollowTheVersion() async throws {
         let database = try await makeDatabase()
         let first = router(function("a", version: "1"))
-        try await ask(
-            first, "PUT", "/db/room", #"{"a":{"access":{"ann":["x"]}},"b":{"access":{"bob":["x"]}}}"#)
-        try await ask(first, "PUT", "/db/doc", #"{"a":{"channels":["x"]},"b":{"channels":["x"]}}"#)
+        try await first.ask(
+            "PUT", "/db/room", #"{"a":{"access":{"ann":["x"]}},"b":{"access":{"bob":["x"]}}}"#)
+        try await first.ask("PUT", "/db/doc", #"{"a":{"channels":["x"]},"b":{"channels":["x"]}}"#)
         #expect(try await ids(first, ann) == ["doc"])
         #expect(try await ids(first, bob).isEmpty)
         let place = try await changes(first, ann, "0").last
@@ -155,14 +144,14 @@ import Testing
         let database = try await makeDatabase()
         let documents = try database.defaultCollection
         let first = router(function("a", version: "1"))
-        try await ask(first, "PUT", "/db/gives-x", #"{"b":{"access":{"bob":["x","y"]}}}"#)
+        try await first.ask("PUT", "/db/gives-x", #"{"b":{"access":{"bob":["x","y"]}}}"#)
         // So many that each end of the changes is routed in another part.
         try await database.write { batch in
             for number in 0..<150 { try batch.save(json: "{}", id: "f\(number)", in: documents) }
         }
         try await first.routeChannels(of: "db")
-        try await ask(first, "PUT", "/db/moves", #"{"a":{"channels":["x"]},"b":{"channels":["z"]}}"#)
-        try await ask(first, "PUT", "/db/gives-y", #"{"a":{"access":{"ann":["x","y"]}}}"#)
+        try await first.ask("PUT", "/db/moves", #"{"a":{"channels":["x"]},"b":{"channels":["z"]}}"#)
+        try await first.ask("PUT", "/db/gives-y", #"{"a":{"access":{"ann":["x","y"]}}}"#)
         try await first.routeChannels(of: "db")
         #expect(try await ids(first, ann) == ["moves"])
         #expect(try await ids(first, bob).isEmpty)
@@ -183,7 +172,7 @@ import Testing
             #expect(try await ids(second, bob).isEmpty)
             #expect(try await ids(second, ann).allSatisfy { $0 == "moves" })
             if seen == 0 {
-                let saved = try await ask(second, "PUT", "/db/fresh", #"{"b":{"channels":["y"]}}"#)
+                let saved = try await second.ask("PUT", "/db/fresh", #"{"b":{"channels":["y"]}}"#)
                 #expect(saved.status == 201)
                 #expect(try await !ids(second, ann).contains("fresh"))
             }
@@ -201,10 +190,10 @@ import Testing
         let database = try await makeDatabase()
         let documents = try database.defaultCollection
         let router = router(function("a", version: "1"))
-        try await ask(router, "PUT", "/db/room1", #"{"a":{"access":{"ann":["x"]}}}"#)
-        try await ask(router, "PUT", "/db/room2", #"{"a":{"access":{"ann":["y"]}}}"#)
-        try await ask(router, "PUT", "/db/in-x", #"{"a":{"channels":["x"]}}"#)
-        try await ask(router, "PUT", "/db/in-y", #"{"a":{"channels":["y"]}}"#)
+        try await router.ask("PUT", "/db/room1", #"{"a":{"access":{"ann":["x"]}}}"#)
+        try await router.ask("PUT", "/db/room2", #"{"a":{"access":{"ann":["y"]}}}"#)
+        try await router.ask("PUT", "/db/in-x", #"{"a":{"channels":["x"]}}"#)
+        try await router.ask("PUT", "/db/in-y", #"{"a":{"channels":["y"]}}"#)
         try await router.routeChannels(of: "db")
         let place = try await changes(router, ann, "0").last
 
@@ -230,7 +219,7 @@ import Testing
         let database = try await makeDatabase()
         let documents = try database.defaultCollection
         let router = router(function("a", version: "1"))
-        try await ask(router, "PUT", "/db/room", #"{"a":{"access":{"ann":["x"],"bob":["y"]}}}"#)
+        try await router.ask("PUT", "/db/room", #"{"a":{"access":{"ann":["x"],"bob":["y"]}}}"#)
         try await database.write { batch in
             for (revision, channel) in [("1-aa", "x"), ("1-bb", "y")] {
                 let json = #"{"_id":"doc","_rev":"\#(revision)","a":{"channels":["\#(channel)"]}}"#
@@ -238,14 +227,14 @@ import Testing
             }
         }
         try await router.routeChannels(of: "db")
-        #expect(try await ask(router, "GET", "/db/doc?rev=1-aa", as: ann).status == 200)
-        #expect(try await ask(router, "GET", "/db/doc?rev=1-bb", as: ann).status == 404)
-        #expect(try await ask(router, "GET", "/db/doc?rev=1-bb", as: bob).status == 200)
-        #expect(try await ask(router, "GET", "/db/doc?rev=1-aa", as: bob).status == 404)
+        #expect(try await router.ask("GET", "/db/doc?rev=1-aa", as: ann).status == 200)
+        #expect(try await router.ask("GET", "/db/doc?rev=1-bb", as: ann).status == 404)
+        #expect(try await router.ask("GET", "/db/doc?rev=1-bb", as: bob).status == 200)
+        #expect(try await router.ask("GET", "/db/doc?rev=1-aa", as: bob).status == 404)
         // Gives the document another sequence, and none of its revisions.
         let second = self.router(function("b", version: "2"))
         try await second.routeChannels(of: "db")
-        #expect(try await ask(second, "GET", "/db/doc?rev=1-aa", as: ann).status == 404)
+        #expect(try await second.ask("GET", "/db/doc?rev=1-aa", as: ann).status == 404)
         #expect(try await database.check().isClean)
     }
 
@@ -265,7 +254,7 @@ import Testing
         try await router(function("a", version: "1", count)).routeChannels(of: "db")
         #expect(count.value == 150)
         #expect(try documents.snapshot().lastSequence == last)
-        try await ask(first, "PUT", "/db/new", "{}")
+        try await first.ask("PUT", "/db/new", "{}")
         try await first.routeChannels(of: "db")
         #expect(count.value == 151)
     }
@@ -283,7 +272,7 @@ import Testing
             })
         #expect(try await ids(router, ann).isEmpty)
         for await _ in entered { break }
-        let tasks = try await ask(router, "GET", "/_active_tasks").json as? [[String: Any]]
+        let tasks = try await router.ask("GET", "/_active_tasks").json as? [[String: Any]]
         let task = try #require(tasks?.first { $0["type"] as? String == "channel_routing" })
         #expect(task["database"] as? String == "db")
         #expect(task["total_changes"] as? Int == 1)
@@ -292,7 +281,7 @@ import Testing
         gate.signal()
         try await router.routeChannels(of: "db")
         #expect(try await ids(router, ann) == ["doc"])
-        let later = try await ask(router, "GET", "/_active_tasks").json as? [[String: Any]]
+        let later = try await router.ask("GET", "/_active_tasks").json as? [[String: Any]]
         #expect(later?.isEmpty == true)
     }
 }

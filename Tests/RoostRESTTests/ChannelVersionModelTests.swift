@@ -7,20 +7,6 @@ import Testing
 /// Random documents, grants, roles and versions of the sync function, written through it and without it, against a model of who may
 /// see what: while another version routes everything anew never more than by one of the two, afterwards just what it says.
 @Suite final class ChannelVersionModelTests {
-    private struct Random: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-            return value ^ (value >> 31)
-        }
-
-        mutating func some(_ names: [String]) -> [String] { names.filter { _ in next() % 3 == 0 } }
-    }
-
     /// What a version of the function decides on a document.
     private struct Decision: Codable {
         var refused = false
@@ -28,7 +14,7 @@ import Testing
         var access: [String: [String]] = [:]
         var roles: [String: [String]] = [:]
 
-        static func random(_ random: inout Random) -> Self {
+        static func random(_ random: inout SeededRandom) -> Self {
             var decision = Self(refused: random.next() % 8 == 0, channels: random.some(["x", "y", "z", "!"]))
             guard random.next() % 3 == 0 else { return decision }
             for name in random.some(users + ["role:staff"]) {
@@ -87,19 +73,9 @@ import Testing
         return Set(decisions.filter { !channels.isDisjoint(with: $0.value.channels) }.keys)
     }
 
-    private func ask(
-        _ router: Router, _ method: String, _ target: String, _ body: String? = nil,
-        as user: UserContext = .admin
-    ) async throws -> TestRouter.Answer {
-        let request = HTTPRequest(
-            method, target, headers: ["Content-Type": "application/json"],
-            body: body.map { BytesBody(Array($0.utf8)) })
-        return try await TestRouter.read(await router.respond(to: request, as: user))
-    }
-
     /// The documents that somebody is shown, with their revisions.
     private func list(_ router: Router, _ user: UserContext) async throws -> [String: String] {
-        let answer = try await ask(router, "GET", "/db/_all_docs", as: user)
+        let answer = try await router.ask("GET", "/db/_all_docs", as: user)
         let rows = try #require(answer["rows"] as? [[String: Any]], "\(answer.text)")
         return try rows.reduce(into: [:]) { list, row in
             list[try #require(row["id"] as? String)] = (row["value"] as? [String: Any])?["rev"] as? String
@@ -109,7 +85,7 @@ import Testing
     private func read(
         _ device: inout Device, _ router: Router, _ user: UserContext, _ known: Set<String>
     ) async throws {
-        let answer = try await ask(router, "GET", "/db/_changes?since=\(device.place)", as: user)
+        let answer = try await router.ask("GET", "/db/_changes?since=\(device.place)", as: user)
         for row in try #require(answer["results"] as? [[String: Any]], "\(answer.text)") {
             let id = try #require(row["id"] as? String)
             #expect(known.contains(id), "\(row)")
@@ -123,7 +99,7 @@ import Testing
     /// Writes a document through the function or as the program, or deletes it.
     private func write(
         _ id: String, _ router: Router, _ version: String, _ documents: DocumentCollection,
-        _ random: inout Random
+        _ random: inout SeededRandom
     ) async throws {
         if random.next() % 6 == 0, entries.removeValue(forKey: id) != nil {
             try await documents.delete(id)
@@ -137,7 +113,7 @@ import Testing
         } else {
             let revision = try await list(router, .admin)[id].map { "?rev=\($0)" } ?? ""
             let isRefused = decisions[version]?.refused == true
-            let answer = try await ask(router, "PUT", "/db/\(id)\(revision)", body)
+            let answer = try await router.ask("PUT", "/db/\(id)\(revision)", body)
             #expect(answer.status == (isRefused ? 403 : 201), "\(answer.text)")
             if isRefused { return }
         }
@@ -146,11 +122,11 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func nobodySeesMoreWhileVersionsChangeAndAllSeeWhatTheLastSays(_ seed: UInt64) async throws {
-        var random = Random(state: seed)
+        var random = SeededRandom(state: seed)
         var version = "a"
         var router = router(version)
-        _ = try await ask(router, "PUT", "/db")
-        _ = try await ask(router, "PUT", "/db/_security", #"{"members":{}}"#)
+        _ = try await router.ask("PUT", "/db")
+        _ = try await router.ask("PUT", "/db/_security", #"{"members":{}}"#)
         let database = try #require(try databases.database("db"))
         let documents = try database.defaultCollection
         var devices: [String: Device] = [:]

@@ -41,8 +41,7 @@ final class TestRouter: Sendable {
         _ method: String, _ target: String, _ body: String? = nil, headers: HTTPHeaders = HTTPHeaders(),
         as user: UserContext = .admin
     ) async throws -> Answer {
-        let response = await router.respond(to: request(method, target, body, headers), as: user)
-        return try await Self.read(response)
+        try await router.ask(method, target, body, headers: headers, as: user)
     }
 
     /// Asks as whoever the fields say, as a listener does.
@@ -50,18 +49,9 @@ final class TestRouter: Sendable {
         _ method: String, _ target: String, _ body: String? = nil, headers: HTTPHeaders = HTTPHeaders(),
         peer: String = "192.0.2.1"
     ) async throws -> Answer {
-        var request = request(method, target, body, headers)
+        var request = HTTPRequest.forTest(method, target, body, headers)
         request.peer = peer
         return try await Self.read(await router.respond(to: request))
-    }
-
-    private func request(
-        _ method: String, _ target: String, _ body: String?, _ headers: HTTPHeaders
-    ) -> HTTPRequest {
-        var headers = headers
-        if headers["Content-Type"] == nil { headers["Content-Type"] = "application/json" }
-        return HTTPRequest(
-            method, target, headers: headers, body: body.map { BytesBody(Array($0.utf8)) })
     }
 
     static func read(_ response: HTTPResponse) async throws -> Answer {
@@ -81,4 +71,27 @@ final class TestRouter: Sendable {
 /// `Authorization` for a name and a password.
 func basic(_ name: String, _ password: String) -> HTTPHeaders {
     ["Authorization": "Basic " + Data("\(name):\(password)".utf8).base64EncodedString()]
+}
+
+extension HTTPRequest {
+    /// A request with a JSON body where there is one.
+    fileprivate static func forTest(
+        _ method: String, _ target: String, _ body: String?, _ headers: HTTPHeaders
+    ) -> HTTPRequest {
+        var headers = headers
+        if headers["Content-Type"] == nil { headers["Content-Type"] = "application/json" }
+        return HTTPRequest(
+            method, target, headers: headers, body: body.map { BytesBody(Array($0.utf8)) })
+    }
+}
+
+extension Router {
+    /// Asks as `user`, with a JSON body where there is one.
+    @discardableResult
+    func ask(
+        _ method: String, _ target: String, _ body: String? = nil, headers: HTTPHeaders = HTTPHeaders(),
+        as user: UserContext = .admin
+    ) async throws -> TestRouter.Answer {
+        try await TestRouter.read(await respond(to: .forTest(method, target, body, headers), as: user))
+    }
 }
