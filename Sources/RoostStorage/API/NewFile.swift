@@ -75,15 +75,19 @@ struct LeftoverFile {
     /// - Throws: ``StoreError/Code/alreadyExists`` when what is there was not made by Roost,
     ///   ``StoreError/Code/locked`` when somebody is just writing it.
     func remove(isOwned: Bool = false) throws(StoreError) {
-        let isGone: Bool = try fileCall { () throws(FileError) in
-            guard let file = try open(.readWrite) else { return try medium.status(of: name) == nil }
-            let lock = isOwned ? nil : try file.lock()
-            defer { withExtendedLifetime(lock) {} }
-            // Whoever held the lock may have given the file its own name.
-            if try medium.status(of: name)?.identity == file.identity() { try medium.remove(name) }
-            return true
+        let isForeign: Bool = try fileCall { () throws(FileError) in
+            switch try find(.readWrite) {
+            case .nothing: return false
+            case .foreign: return true
+            case .leftover(let file):
+                let lock = isOwned ? nil : try file.lock()
+                defer { withExtendedLifetime(lock) {} }
+                // Whoever held the lock may have given the file its own name.
+                if try medium.status(of: name)?.identity == file.identity() { try medium.remove(name) }
+                return false
+            }
         }
-        guard isGone else {
+        guard !isForeign else {
             throw StoreError(
                 .alreadyExists,
                 "\(name) is in the way: Roost needs the name for a while, and what is there is not Roost's. Move it away."
@@ -105,26 +109,35 @@ struct LeftoverFile {
     /// Removes it after a failure of its maker, who may hold its lock, as far as that goes: the next opening does the
     /// rest.
     func discard() {
-        guard let file = try? open(.readOnly) else { return }
+        guard case .leftover(let file)? = try? find(.readOnly) else { return }
         withExtendedLifetime(file) { try? medium.remove(name) }
     }
 
-    /// The file; `nil` when there is none or it is not Roost's.
-    private func open(_ mode: OpenMode) throws(FileError) -> (any File)? {
-        guard try medium.status(of: name)?.kind == .file else { return nil }
+    /// What has the name.
+    private enum Found {
+        case nothing
+        /// Something that Roost did not make.
+        case foreign
+        case leftover(any File)
+    }
+
+    /// Looks once, so that it is not taken for foreign what another process makes meanwhile.
+    private func find(_ mode: OpenMode) throws(FileError) -> Found {
+        guard let status = try medium.status(of: name) else { return .nothing }
+        guard status.kind == .file else { return .foreign }
         let file: any File
         do throws(FileError) {
             file = try medium.open(name, mode)
         } catch {
             guard error.code == .notFound else { throw error }
-            return nil
+            return .nothing
         }
         // A file no longer than the magic may hold anything: a crash came before that was durable.
-        if try file.size() <= UInt64(FileHeader.magic.count) { return file }
+        if try file.size() <= UInt64(FileHeader.magic.count) { return .leftover(file) }
         let start = ByteBuffer(capacity: FileHeader.magic.count)
         start.resize(to: FileHeader.magic.count)
         start.resize(to: unsafe try file.readFully(into: start.mutableBytes, at: 0))
-        return start.view.array == FileHeader.magic ? file : nil
+        return start.view.array == FileHeader.magic ? .leftover(file) : .foreign
     }
 }
 

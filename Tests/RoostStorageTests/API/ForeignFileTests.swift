@@ -1,5 +1,8 @@
+import Dispatch
 import Foundation
 import RoostFile
+import RoostSimulation
+import Synchronization
 import Testing
 
 @testable import RoostStorage
@@ -206,5 +209,24 @@ import Testing
             let access = try PosixMedium().status(of: directory.file(name))?.access
             #expect(access?.owner == 4711 && access?.group == 4712, "\(name)")
         }
+    }
+
+    /// Whoever looks for a leftover while another process makes the file finds none.
+    @Test func aFileThatIsJustBeingMadeIsNotTakenForForeign() throws {
+        let disk = SimulatedMedium()
+        let medium = GatedMedium(disk)
+        medium.close(before: .status)
+        let group = DispatchGroup()
+        let failure = Mutex<StoreError?>(nil)
+        DispatchQueue.global().async(group: group) {
+            let outcome = Result { () throws(StoreError) in try LeftoverFile("new", medium).remove() }
+            if case .failure(let error) = outcome { failure.withLock { $0 = error } }
+        }
+        medium.waitForVisitor()
+        _ = try disk.open("new", .createNew)
+        medium.open()
+        group.wait()
+        #expect(failure.withLock { $0 } == nil)
+        #expect(try disk.status(of: "new") != nil)
     }
 }

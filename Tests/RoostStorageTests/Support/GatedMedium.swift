@@ -5,7 +5,7 @@ import Synchronization
 
 /// A simulated medium on which one call waits while its gate is closed, and may fail then.
 final class GatedMedium: Medium {
-    enum Call { case sync, write }
+    enum Call { case sync, write, status }
 
     private let base: SimulatedMedium
     private let gate = Mutex<Call?>(nil)
@@ -51,7 +51,12 @@ final class GatedMedium: Medium {
         try base.createDirectory(path, access)
     }
     func list(_ path: String) throws(FileError) -> [String] { try base.list(path) }
-    func status(of path: String) throws(FileError) -> FileStatus? { try base.status(of: path) }
+    /// Answers what there was before it waits.
+    func status(of path: String) throws(FileError) -> FileStatus? {
+        let status = try base.status(of: path)
+        try pass(.status)
+        return status
+    }
     func statusFollowingLinks(of path: String) throws(FileError) -> FileStatus? {
         try base.statusFollowingLinks(of: path)
     }
