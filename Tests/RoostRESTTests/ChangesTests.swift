@@ -67,6 +67,29 @@ import Testing
         #expect(try await test.ask("GET", "/db/_changes?active_only=true").text.contains(#""rev":"1-ee""#))
     }
 
+    /// As CouchDB does: a leaf that the filter doesn't let through is not told, whether it wins or not.
+    @Test func filtersLookAtEachLeaf() async throws {
+        let test = try await filled { _, hooks in
+            hooks.filters["app/kept"] = { document, _, _ in document.properties["keep"].bool == true }
+        }
+        let leaves =
+            #"{"_id":"x","_rev":"1-aa","keep":true},{"_id":"x","_rev":"1-bb"},{"_id":"x","_rev":"1-cc","keep":true}"#
+            + #",{"_id":"y","_rev":"1-aa","keep":true},{"_id":"y","_rev":"1-bb"}"#
+        try await test.ask("POST", "/db/_bulk_docs", #"{"new_edits":false,"docs":[\#(leaves)]}"#)
+        for (target, body) in [
+            ("filter=app/kept", nil), ("filter=_selector", #"{"selector":{"keep":true}}"#),
+        ] {
+            let method = body == nil ? "GET" : "POST"
+            let all = try await test.ask(method, "/db/_changes?style=all_docs&" + target, body)
+            #expect(all.text.contains(#""changes":[{"rev":"1-cc"},{"rev":"1-aa"}]"#), "\(all.text)")
+            #expect(all.text.contains(#""id":"y","changes":[{"rev":"1-aa"}]"#), "\(all.text)")
+            // Of the winners alone only one is let through.
+            let main = try await test.ask(method, "/db/_changes?" + target, body)
+            #expect(main.text.contains(#""id":"x","changes":[{"rev":"1-cc"}]"#), "\(main.text)")
+            #expect(!main.text.contains(#""id":"y""#), "\(main.text)")
+        }
+    }
+
     @Test(arguments: [
         "?feed=odd", "?heartbeat=0", "?heartbeat=x", "?filter=_odd", "?filter=odd", "?filter=_doc_ids",
         "?limit=-1",

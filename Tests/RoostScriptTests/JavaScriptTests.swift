@@ -128,6 +128,11 @@ import Testing
         let descending = try await test.ask("GET", "/db/_changes?filter=d/over&least=10&descending=true")
         #expect(descending.ids.count == 690 && descending.ids.first == "1700")
         #expect(try await test.ask("GET", "/db/_changes?filter=_view&view=d/few").ids == ["1001", "1002"])
+        // Each leaf is asked about, where each is told.
+        try await test.ask(
+            "POST", "/db/_bulk_docs", #"{"new_edits":false,"docs":[{"_id":"1001","_rev":"1-f","n":700}]}"#)
+        let leaves = try await test.ask("GET", "/db/_changes?filter=d/over&least=699&style=all_docs")
+        #expect(leaves.ids == ["1700", "1001"] && leaves.text.contains(#""changes":[{"rev":"1-f"}]"#))
         #expect(try await test.ask("GET", "/db/_changes?filter=d/none").status == 404)
         #expect(try await test.ask("GET", "/db/_changes?filter=none/none").status == 404)
     }

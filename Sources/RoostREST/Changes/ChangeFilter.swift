@@ -92,34 +92,36 @@ enum ChangeFilter: Sendable {
         }
     }
 
-    /// Which of these documents belong to the feed, for one that takes long.
-    func chosen(of documents: [Document], at snapshot: CollectionSnapshot) throws -> [Bool] {
+    /// Whether it looks at documents, each leaf by itself, rather than at IDs.
+    var readsDocuments: Bool {
         switch self {
-        case .view(let view): try documents.map { try view.emits(for: $0, at: snapshot) }
-        case .script(let filter): try filter(documents)
-        case .all, .documents, .design, .selector, .function: documents.map { _ in true }
+        case .selector, .view, .script, .function: true
+        case .all, .documents, .design: false
         }
     }
 
-    /// Whether a change belongs to the feed.
-    ///
-    /// - Parameters:
-    ///   - snapshot: The moment that the change is read from.
-    ///   - document: Reads the document, where the answer depends on it.
-    func lets(
-        _ change: Change, at snapshot: CollectionSnapshot, _ document: () throws -> Document
-    ) throws -> Bool {
+    /// Whether a document of this ID may belong to the feed.
+    func lets(_ id: String) -> Bool {
         switch self {
-        case .all: return true
-        case .documents(let ids): return ids.contains(change.id)
-        case .design: return change.id.hasPrefix("_design/")
-        case .selector(let selector): return try selector.matches(try document(), at: snapshot)
-        case .view, .script: return try chosen(of: [try document()], at: snapshot)[0]
+        case .documents(let ids): ids.contains(id)
+        case .design: id.hasPrefix("_design/")
+        case .all, .selector, .view, .script, .function: true
+        }
+    }
+
+    /// Which of these documents belong to the feed.
+    ///
+    /// - Parameter snapshot: The moment that they were read from.
+    func chosen(of documents: [Document], at snapshot: CollectionSnapshot) throws -> [Bool] {
+        switch self {
+        case .all, .documents, .design: return documents.map { lets($0.id) }
+        case .selector(let selector): return try documents.map { try selector.matches($0, at: snapshot) }
+        case .view(let view): return try documents.map { try view.emits(for: $0, at: snapshot) }
+        case .script(let filter): return try filter(documents)
         case .function(let function):
-            let document = try document()
-            return function(
-                ExaminedDocument(
-                    id: document.id, isDeleted: document.isDeleted, properties: document.properties))
+            return documents.map {
+                function(ExaminedDocument(id: $0.id, isDeleted: $0.isDeleted, properties: $0.properties))
+            }
         }
     }
 }

@@ -161,9 +161,9 @@ actor ChangesBody: BodyStream {
         return bytes
     }
 
-    /// - Parameter chosen: The sequences of the changes that were asked about beforehand, and whether they belong to the feed;
-    ///   `nil` where each is decided on when its turn comes.
-    private func page(_ snapshot: CollectionSnapshot, _ chosen: [UInt64: Bool]?) throws -> [UInt8] {
+    /// - Parameter chosen: The sequences of the changes that were asked about beforehand, and their revisions that belong to the
+    ///   feed; `nil` where each is decided on when its turn comes.
+    private func page(_ snapshot: CollectionSnapshot, _ chosen: [UInt64: [RevisionID]]?) throws -> [UInt8] {
         var bytes: [UInt8] = []
         let isNormal = query.feed == .normal
         var looked = 0
@@ -178,19 +178,15 @@ actor ChangesBody: BodyStream {
                 place = last
                 break
             }
-            let verdict = chosen?[change.sequence]
-            if chosen != nil, verdict == nil { break }
+            let choice = chosen?[change.sequence]
+            if chosen != nil, choice == nil { break }
             looked += 1
             place = change.sequence
             if query.activeOnly, change.isDeleted { continue }
-            if let verdict {
-                guard verdict else { continue }
-            } else {
-                guard try query.filter.lets(change, at: snapshot, { try cursor.document(of: change) }) else {
-                    continue
-                }
-            }
-            append(try row(change, cursor, snapshot), served.token(change.sequence), to: &bytes)
+            let revisions =
+                if let choice { choice } else { try Self.revisions(change, query, cursor, snapshot) }
+            guard !revisions.isEmpty else { continue }
+            append(try row(change, revisions, cursor, snapshot), served.token(change.sequence), to: &bytes)
         }
         return bytes
     }
@@ -204,19 +200,44 @@ actor ChangesBody: BodyStream {
     }
 
     /// Asks the filter about the changes that come next.
-    private func choose(_ snapshot: CollectionSnapshot) async throws -> [UInt64: Bool] {
+    private func choose(_ snapshot: CollectionSnapshot) async throws -> [UInt64: [RevisionID]] {
         let (query, place) = (query, place)
         return try await workers.run {
             let cursor = try Self.cursor(snapshot, query, place)
-            var sequences: [UInt64] = []
-            var documents: [Document] = []
-            while documents.count < Self.batchSize, let change = try cursor.next() {
-                sequences.append(change.sequence)
-                documents.append(try cursor.document(of: change))
+            var chosen: [UInt64: [RevisionID]] = [:]
+            var asked: [(sequence: UInt64, document: Document)] = []
+            while asked.count < Self.batchSize, let change = try cursor.next() {
+                chosen[change.sequence] = []
+                asked += try Self.documents(change, query, cursor, snapshot).map { (change.sequence, $0) }
             }
-            let verdicts = try query.filter.chosen(of: documents, at: snapshot)
-            return Dictionary(zip(sequences, verdicts)) { first, _ in first }
+            let verdicts = try query.filter.chosen(of: asked.map(\.document), at: snapshot)
+            for ((sequence, document), isChosen) in zip(asked, verdicts) where isChosen {
+                chosen[sequence, default: []].append(document.revision)
+            }
+            return chosen
         }
+    }
+
+    /// The documents that a change is judged by: the winner, or each leaf.
+    private static func documents(
+        _ change: Change, _ query: ChangesQuery, _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot
+    ) throws -> [Document] {
+        query.allLeaves && change.hasSeveralLeaves
+            ? try snapshot.openRevisions(of: change.id) : [try cursor.document(of: change)]
+    }
+
+    /// The revisions of a change that belong to the feed, the winner first; none where it doesn't.
+    private static func revisions(
+        _ change: Change, _ query: ChangesQuery, _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot
+    ) throws -> [RevisionID] {
+        if query.filter.readsDocuments {
+            let documents = try documents(change, query, cursor, snapshot)
+            let verdicts = try query.filter.chosen(of: documents, at: snapshot)
+            return zip(documents, verdicts).filter(\.1).map(\.0.revision)
+        }
+        guard query.filter.lets(change.id) else { return [] }
+        guard query.allLeaves, change.hasSeveralLeaves else { return [change.revision] }
+        return try snapshot.leaves(of: change.id).map(\.id)
     }
 
     private func append(_ row: JSON, _ token: String, to bytes: inout [UInt8]) {
@@ -234,13 +255,9 @@ actor ChangesBody: BodyStream {
         lastRow = clock.now
     }
 
-    private func row(_ change: Change, _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot) throws -> JSON
-    {
-        var revisions = [change.revision]
-        if query.allLeaves, change.hasSeveralLeaves {
-            revisions = try snapshot.leaves(of: change.id).map(\.id).filter { $0 != change.revision }
-            revisions.insert(change.revision, at: 0)
-        }
+    private func row(
+        _ change: Change, _ revisions: [RevisionID], _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot
+    ) throws -> JSON {
         let tellsSequence = count % query.sequenceInterval == 0
         var members: [(String, JSON)] = [
             ("seq", tellsSequence ? .string(served.token(change.sequence)) : .null),
