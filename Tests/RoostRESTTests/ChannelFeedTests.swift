@@ -32,6 +32,22 @@ import Testing
         #expect(try await feed(router, ann, since: after.last).rows.isEmpty)
     }
 
+    /// A device that was told of a part of what a withdrawn grant took gets it back with the next grant.
+    @Test func aGrantThatComesBackBringsWhatWasToldAsRevoked() async throws {
+        let router = try await channelRouter()
+        for id in ["a1", "a2", "a3"] { try await router.put("/db/\(id)", #"{"channels":["a"]}"#) }
+        let first = try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)
+        let start = try await feed(router, ann)
+        #expect(start.rows.map(\.id) == ["a1", "a2", "a3"])
+        try await router.ask("DELETE", "/db/grant?rev=\(first)")
+        let revoked = try await feed(router, ann, since: start.last, "&limit=1")
+        #expect(revoked.rows.map(\.id) == ["a1"] && revoked.rows[0].isRevoked)
+        try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)
+        let told = try await feed(router, ann, since: revoked.last)
+        #expect(told.rows.first { $0.id == "a1" }?.isRevoked == false)
+        #expect(try await feed(router, ann, since: told.last).rows.isEmpty)
+    }
+
     @Test func aDocumentThatLeavesIsToldAsRemoved() async throws {
         let router = try await channelRouter()
         try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)

@@ -37,11 +37,6 @@ struct ChannelAccess: Sendable {
     /// The roles now.
     var roleNames: Set<String> { namelessRoles.union(user.roles.filter(\.value.isHeld).keys) }
 
-    /// The channels that were held at a time.
-    func channels(at time: UInt64) -> Set<String> {
-        Self.channels(user, roles, namelessRoles) { $0.isHeld(at: time) }
-    }
-
     /// The channels that were held at a sequence of the documents.
     func channels(atSequence sequence: UInt64) -> Set<String> {
         Self.channels(user, roles, namelessRoles) { $0.isHeld(atSequence: sequence) }
@@ -60,13 +55,30 @@ struct ChannelAccess: Sendable {
         return channels
     }
 
+    /// Whether a channel was held from a time on, without a break.
+    func isHeld(_ channel: String, since time: UInt64) -> Bool {
+        let times = [time] + moments(of: channel).map(\.time).filter { $0 > time }
+        return times.allSatisfy { time in isHeld(channel) { $0.isHeld(at: time) } }
+    }
+
     /// Whether a channel was held at one of some sequences of the documents.
     func held(_ channel: String, within period: Range<UInt64>) -> Bool {
+        let sequences = [period.lowerBound] + moments(of: channel).map(\.sequence).filter(period.contains)
+        return sequences.contains { sequence in isHeld(channel) { $0.isHeld(atSequence: sequence) } }
+    }
+
+    /// When a channel, or a role that may bring it, was gained or lost.
+    private func moments(of channel: String) -> [Principal.Moment] {
         let holdings = [user.channels[channel]] + roles.flatMap { [user.roles[$0], $1.channels[channel]] }
-        let moments = holdings.compactMap { $0?.moments }.joined().map(\.sequence)
-        return ([period.lowerBound] + moments.filter(period.contains)).contains {
-            channels(atSequence: $0).contains(channel)
-        }
+        return holdings.flatMap { $0?.moments ?? [] }
+    }
+
+    private func isHeld(_ channel: String, _ isHeld: (Principal.Holding) -> Bool) -> Bool {
+        channel == SyncDecision.publicChannel || user.channels[channel].map(isHeld) == true
+            || roles.contains { role, principal in
+                (namelessRoles.contains(role) || user.roles[role].map(isHeld) == true)
+                    && principal.channels[channel].map(isHeld) == true
+            }
     }
 
     private static func channels(

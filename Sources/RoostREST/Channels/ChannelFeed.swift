@@ -84,10 +84,11 @@ struct ChannelFeed: Sendable {
             token.target = access.time
             token.place = 0
         }
-        let gained = access.channels.subtracting(access.channels(at: token.time))
         // All that came or went since: also of what was gained and lost, or lost and gained, something may have been told before or
         // have left meanwhile.
         let lost = access.channels(changedSince: token.time)
+        // Also what was lost and gained again: a round that was not ended may have told of the loss.
+        let gained = access.channels.filter { !access.isHeld($0, since: token.time) }
         let groups = try Self.groups(gained.union(lost), after: token.place, limit, sight.snapshot)
         var rows: [Row] = []
         for group in groups {
