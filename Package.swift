@@ -235,7 +235,9 @@ let package = Package(
                 "RoostFile", "Fleece",
                 "RoostSimulation", "RoostDerivedCampaign",
             ]),
-        tests("RoostRESTTests", ["RoostREST", "RoostWire", "RoostQuery", "Roost", "Fleece"]),
+        tests(
+            "RoostRESTTests",
+            ["RoostREST", "RoostWire", "RoostQuery", "Roost", "Fleece", "RoostSimulation"]),
         .executableTarget(
             name: "ScriptHost", dependencies: ["RoostScript"], path: "Tests/ScriptHost", swiftSettings: strict
         ),

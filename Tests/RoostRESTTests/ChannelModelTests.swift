@@ -1,3 +1,4 @@
+import RoostSimulation
 import Testing
 
 @testable import RoostREST
@@ -42,7 +43,7 @@ import Testing
     /// Also where somebody listens, so that the newest entries are remembered.
     @Test(arguments: [1, 2, 3, 4] as [UInt64], [false, true])
     func devicesHoldJustWhatTheirUsersMaySee(_ seed: UInt64, isListening: Bool) async throws {
-        var random = SeededRandom(state: seed)
+        var random = SeededGenerator(seed: seed)
         let router = try await channelRouter()
         _ = try await router.put(
             "/db/_design/v", #"{"language":"roost","views":{"all":{"map":{"emit":[{"key":[".channels"]}]}}}}"#
@@ -152,4 +153,9 @@ import Testing
     private static func json(_ lists: [String: [String]]) -> String {
         "{" + lists.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
     }
+}
+
+extension SeededGenerator {
+    /// A third of them.
+    mutating func some(_ names: [String]) -> [String] { names.filter { _ in next() % 3 == 0 } }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostREST
+import RoostSimulation
 import RoostWire
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
         var access: [String: [String]] = [:]
         var roles: [String: [String]] = [:]
 
-        static func random(_ random: inout SeededRandom) -> Self {
+        static func random(_ random: inout SeededGenerator) -> Self {
             var decision = Self(refused: random.next() % 8 == 0, channels: random.some(["x", "y", "z", "!"]))
             guard random.next() % 3 == 0 else { return decision }
             for name in random.some(users + ["role:staff"]) {
@@ -99,7 +100,7 @@ import Testing
     /// Writes a document through the function or as the program, or deletes it.
     private func write(
         _ id: String, _ router: Router, _ version: String, _ documents: DocumentCollection,
-        _ random: inout SeededRandom
+        _ random: inout SeededGenerator
     ) async throws {
         if random.next() % 6 == 0, entries.removeValue(forKey: id) != nil {
             try await documents.delete(id)
@@ -122,7 +123,7 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func nobodySeesMoreWhileVersionsChangeAndAllSeeWhatTheLastSays(_ seed: UInt64) async throws {
-        var random = SeededRandom(state: seed)
+        var random = SeededGenerator(seed: seed)
         var version = "a"
         var router = router(version)
         _ = try await router.ask("PUT", "/db")

@@ -27,8 +27,8 @@ import Testing
         let revision = try await router.put("/db/moves", #"{"channels":["x"]}"#)
         let watch = try router.watch()
         let (inX, inY, inZ) = (Listener(), Listener(), Listener())
-        let ends = try [("x", inX), ("y", inY), ("z", inZ)].map { channel, listener in
-            try watch.listen(to: ["!", channel]) { listener.wake() }
+        let ends = [("x", inX), ("y", inY), ("z", inZ)].map { channel, listener in
+            watch.listen(to: ["!", channel]) { listener.wake() }
         }
         // Leaves x and comes to y.
         _ = try await router.put("/db/moves", #"{"channels":["y"],"_rev":"\#(revision)"}"#)
@@ -41,43 +41,43 @@ import Testing
         #expect(inX.count == 1 && inZ.count == 0)
         for end in ends { end() }
         let again = Listener()
-        let end = try watch.listen(to: ["z"]) { again.wake() }
+        let end = watch.listen(to: ["z"]) { again.wake() }
         _ = try await router.put("/db/more", #"{"channels":["z"]}"#)
         await again.wait()
         #expect(inZ.count == 0)
         end()
     }
 
-    @Test(.timeLimit(.minutes(1))) func aGrantWakesEverybody() async throws {
+    /// Has somebody who listens to the channel x woken by what `deed` does.
+    private func wakes(_ deed: (TestRouter) async throws -> Void) async throws {
         let router = try await channelRouter()
         let watch = try router.watch()
         let listener = Listener()
-        let end = try watch.listen(to: ["x"]) { listener.wake() }
-        _ = try await router.put("/db/grant", #"{"channels":[],"access":{"bob":["y"]}}"#)
+        let end = watch.listen(to: ["x"]) { listener.wake() }
+        try await deed(router)
         await listener.wait()
         end()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aGrantWakesEverybody() async throws {
+        try await wakes { router in
+            _ = try await router.put("/db/grant", #"{"channels":[],"access":{"bob":["y"]}}"#)
+        }
     }
 
     /// The function is asked about it, since somebody listens.
     @Test(.timeLimit(.minutes(1))) func whatTheProgramWritesWakes() async throws {
-        let router = try await channelRouter()
-        let watch = try router.watch()
-        let listener = Listener()
-        let end = try watch.listen(to: ["x"]) { listener.wake() }
-        let documents = try #require(try router.router.databases.database("db")).defaultCollection
-        try await documents.save(json: #"{"channels":["x"]}"#, id: "by-program")
-        await listener.wait()
-        end()
+        try await wakes { router in
+            let documents = try #require(try router.router.databases.database("db")).defaultCollection
+            try await documents.save(json: #"{"channels":["x"]}"#, id: "by-program")
+        }
     }
 
     @Test(.timeLimit(.minutes(1))) func whoListensIsWokenWhenTheDatabaseGoes() async throws {
-        let router = try await channelRouter()
-        let watch = try router.watch()
-        let listener = Listener()
-        let end = try watch.listen(to: ["x"]) { listener.wake() }
-        #expect(try await router.ask("DELETE", "/db").status == 200)
-        await listener.wait()
-        end()
+        try await wakes { router in
+            let response = try await router.ask("DELETE", "/db")
+            #expect(response.status == 200)
+        }
     }
 }
 
@@ -87,7 +87,7 @@ extension TestRouter {
         let database = try #require(try router.databases.database("db"))
         let collection = try database.defaultCollection
         let served = try ServedDatabase(try DatabaseName("db"), database, collection)
-        return router.channelWatches.watch(
-            served, epoch: try collection.snapshot().epoch, try #require(router.channelRouting))
+        return try router.channelWatches.watch(
+            served, try #require(router.channelRouting), since: try collection.snapshot())
     }
 }

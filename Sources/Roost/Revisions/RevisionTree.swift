@@ -1,3 +1,5 @@
+import RoostBytes
+
 // # Revision trees
 //
 // Two devices hold the same note. On a train without a network both edit it. No clock can be trusted to say
@@ -171,18 +173,5 @@ extension RevisionTree {
     func furtherParents(of index: Int) -> ArraySlice<Link> {
         let start = furtherParents.partitioningIndex { $0.child >= index }
         return furtherParents[start...].prefix { $0.child == index }
-    }
-}
-
-extension Array {
-    /// The index of the first element that `belongsToEnd`, where all that follow do too. O(log n).
-    fileprivate func partitioningIndex(where belongsToEnd: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if belongsToEnd(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

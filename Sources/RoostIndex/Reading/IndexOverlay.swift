@@ -55,27 +55,15 @@ struct IndexOverlay: Sendable {
 
     /// The places in ``hidden`` of the keys in `range`.
     func hidden(in range: KeyRange) -> Range<Int> {
-        let lower = range.lower.map { key in hidden.partition { $0 < key } } ?? 0
-        let upper = range.upper.map { key in hidden.partition { $0 < key } } ?? hidden.count
+        let lower = range.lower.map { key in hidden.partitioningIndex { $0 >= key } } ?? 0
+        let upper = range.upper.map { key in hidden.partitioningIndex { $0 >= key } } ?? hidden.count
         return lower..<max(lower, upper)
     }
 
     /// The places in ``added`` of the rows in `range`.
     func added(in range: KeyRange) -> Range<Int> {
-        let lower = range.lower.map { key in added.partition { Key($0.key) < key } } ?? 0
-        let upper = range.upper.map { key in added.partition { Key($0.key) < key } } ?? added.count
+        let lower = range.lower.map { key in added.partitioningIndex { Key($0.key) >= key } } ?? 0
+        let upper = range.upper.map { key in added.partitioningIndex { Key($0.key) >= key } } ?? added.count
         return lower..<max(lower, upper)
-    }
-}
-
-extension Array {
-    /// The place of the first element for which `isBefore` does not hold, where it holds for all before that.
-    package func partition(_ isBefore: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

@@ -15,6 +15,12 @@ extension Expression {
         return children.contains(where: \.hasAggregate)
     }
 
+    /// Whether words are looked for in it.
+    var hasMatch: Bool {
+        if case .match = self { return true }
+        return children.contains(where: \.hasMatch)
+    }
+
     /// The expressions directly within this one; those of queries aside.
     var children: [Expression] {
         switch self {

@@ -12,9 +12,6 @@ struct MangoRequest {
     /// The fields to answer; `nil` for whole documents.
     var fields: [[Step]]?
     var withStatistics = false
-    /// How many documents that match are passed over, and how many are answered.
-    var skip = 0
-    var limit = MangoRequest.usualLimit
     /// Members that CouchDB takes and that change nothing here.
     private static let ignored = [
         "use_index", "allow_fallback", "update", "stable", "r", "w", "conflicts", "stale",
@@ -29,10 +26,11 @@ struct MangoRequest {
         guard let selector = members["selector"] else { throw QueryError("The request has no selector") }
         select = Select()
         select.condition = try MangoParser.condition(selector)
+        var limit = Self.usualLimit
         for (name, value) in members where name != "selector" {
             switch name {
             case "limit": limit = try Self.number(value, name)
-            case "skip": skip = try Self.number(value, name)
+            case "skip": select.offset = .literal(.integer(Int64(try Self.number(value, name))))
             case "sort": select.order = try Self.order(value)
             case "fields": fields = try Self.fields(value)
             case "execution_stats":
@@ -57,6 +55,7 @@ struct MangoRequest {
         if select.order.isEmpty, let rank = Self.rank(of: select.condition) {
             select.order = [Select.Ordering(value: rank, isDescending: true)]
         }
+        select.limit = .literal(.integer(Int64(limit)))
         select.columns = [
             Select.Column(value: .meta(.id, alias: nil, .unknown), alias: "_id"),
             Select.Column(value: .meta(.revisionID, alias: nil, .unknown), alias: "_rev"),
@@ -118,44 +117,40 @@ struct MangoRequest {
     }
 }
 
+/// A document that a selector matches.
+package struct MangoMatch {
+    package let id: String
+    /// `nil` for one that can't be.
+    package let revision: RevisionID?
+    /// The document, or the fields of it that are asked for.
+    package let document: DocumentValue
+}
+
 /// The documents that a selector matches, one after another. Use it from one thread at a time.
 package final class MangoCursor {
-    /// Whether a revision of a document may be shown to who asks.
-    package typealias Filter = (_ id: String, _ revision: RevisionID) throws -> Bool
-
     private let fields: [[Step]]?
     private let rows: RowsCursor
-    private let isShown: Filter?
-    /// How many documents that are shown are still to be passed over, and how many to be answered, where not all are.
-    private var skip: Int
-    private var left: Int
     /// Whether the request asks for figures to be shown.
     package let wantsStatistics: Bool
 
-    fileprivate init(_ request: MangoRequest, _ rows: RowsCursor, _ isShown: Filter?) {
-        self.isShown = isShown
-        skip = request.skip
-        left = request.limit
+    fileprivate init(_ request: MangoRequest, _ rows: RowsCursor) {
         fields = request.fields
         wantsStatistics = request.withStatistics
         self.rows = rows
     }
 
     /// The next document, or the fields of it that are asked for; `nil` after the last.
-    package func next() throws -> DocumentValue? {
-        guard let isShown else { return try rows.next().map { DocumentCollection.document($0, fields) } }
-        while left > 0, let row = try rows.next() {
-            guard let id = row[0].string, let revision = row[1].string.flatMap({ RevisionID($0) }),
-                try isShown(id, revision)
-            else { continue }
-            guard skip == 0 else {
-                skip -= 1
-                continue
-            }
-            left -= 1
-            return DocumentCollection.document(row, fields)
+    package func next() throws(DatabaseError) -> DocumentValue? {
+        try rows.next().map { DocumentCollection.document($0, fields) }
+    }
+
+    /// As ``next()``, with the ID and the revision.
+    package func nextMatch() throws(DatabaseError) -> MangoMatch? {
+        try rows.next().map { row in
+            MangoMatch(
+                id: row[0].string ?? "", revision: row[1].string.flatMap { RevisionID($0) },
+                document: DocumentCollection.document(row, fields))
         }
-        return nil
     }
 
     /// How many documents were looked at until now.
@@ -181,29 +176,36 @@ extension DocumentCollection {
     ///
     /// - Throws: `invalidQuery` for a request that is malformed; what reading throws.
     public func find(_ request: DocumentValue) throws(DatabaseError) -> MangoResult {
-        let (mango, query) = try prepareFind(request)
-        let rows = try query.cursor()
+        let cursor = try findCursor(request, at: try database.snapshot()) { false }
         var documents: [DocumentValue] = []
-        while let row = try rows.next() { documents.append(Self.document(row, mango.fields)) }
+        while let document = try cursor.next() { documents.append(document) }
         return MangoResult(
-            documents: documents, documentsExamined: rows.documentsRead, wantsStatistics: mango.withStatistics
-        )
+            documents: documents, documentsExamined: cursor.documentsExamined,
+            wantsStatistics: cursor.wantsStatistics)
     }
 
-    /// As ``find(_:)``, one document after another, until `isCancelled` says that nobody wants them any more; it is asked now and
-    /// then.
+    /// As ``find(_:)``, one document after another as of a moment, until `isCancelled` says that nobody wants them any more; it is
+    /// asked now and then.
     ///
-    /// - Parameters:
-    ///   - moment: As of when; now by default.
-    ///   - isShown: Which documents count. They are looked for one after another, since no index tells.
+    /// - Parameter isCounted: Whether the request's `skip` and `limit` count; otherwise they are for the caller, who does not take
+    ///   every document.
     package func findCursor(
-        _ request: DocumentValue, at moment: DatabaseSnapshot? = nil,
-        showing isShown: MangoCursor.Filter? = nil,
+        _ request: DocumentValue, at moment: DatabaseSnapshot, isCounted: Bool = true,
         isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> MangoCursor {
-        let (mango, query) = try prepareFind(request, countsAll: isShown == nil)
-        let moment = if let moment { moment } else { try database.snapshot() }
-        return MangoCursor(mango, try query.cursor(in: moment, isCancelled: isCancelled), isShown)
+        let (mango, query) = try prepareFind(request, isCounted: isCounted)
+        return MangoCursor(mango, try query.cursor(in: moment, isCancelled: isCancelled))
+    }
+
+    /// Whether a request looks for words, with `$text`.
+    ///
+    /// - Throws: `invalidQuery` for one that is malformed.
+    package func findsWords(_ request: DocumentValue) throws(DatabaseError) -> Bool {
+        do throws(QueryError) {
+            return try MangoRequest(request).select.condition?.hasMatch == true
+        } catch {
+            throw DatabaseError(error)
+        }
     }
 
     /// How ``find(_:)`` would look for documents now; nothing of it is done.
@@ -213,16 +215,12 @@ extension DocumentCollection {
         try prepareFind(request).1.explain()
     }
 
-    /// - Parameter countsAll: Whether the query itself passes documents over, and ends with the last that is wanted.
     private func prepareFind(
-        _ request: DocumentValue, countsAll: Bool = true
+        _ request: DocumentValue, isCounted: Bool = true
     ) throws(DatabaseError) -> (MangoRequest, Query) {
         do throws(QueryError) {
             var mango = try MangoRequest(request)
-            if countsAll {
-                mango.select.limit = .literal(.integer(Int64(mango.limit)))
-                if mango.skip > 0 { mango.select.offset = .literal(.integer(Int64(mango.skip))) }
-            }
+            if !isCounted { (mango.select.offset, mango.select.limit) = (nil, nil) }
             return (mango, Query(database, try PreparedQuery(mango.select, planner)))
         } catch {
             throw DatabaseError(error)

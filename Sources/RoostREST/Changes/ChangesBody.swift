@@ -98,7 +98,7 @@ actor ChangesBody: BodyStream {
 
     /// Has the alarm rung with what comes.
     private func listen(_ alarm: ChangeAlarm) throws -> @Sendable () -> Void {
-        if let seen { return try seen.listen { alarm.ring() } }
+        if let seen { return seen.listen { alarm.ring() } }
         let registration = try served.collection.wakeOnChange { alarm.ring() }
         return { registration.cancel() }
     }

@@ -56,7 +56,7 @@ struct ChannelFeed: Sendable {
     }
 
     private mutating func access(_ snapshot: CollectionSnapshot) throws -> ChannelAccess {
-        let time = try AccessClock(record: snapshot.annotation(ChannelKey.clock))?.time ?? 0
+        let time = try AccessClock.time(snapshot)
         if let known, known.time == time { return known.access }
         let access = try ChannelAccess(user) { try snapshot.annotation($0) }
         known = (access, time)
@@ -98,8 +98,8 @@ struct ChannelFeed: Sendable {
             // What came later is told with the news.
             let hasCome = group.sequence <= since && group.entries.contains { gained.contains($0.channel) }
             let gone = group.entries.filter { channel, entry in
-                lost.contains(channel) && (entry.left == nil || group.sequence > since)
-                    && entry.stays.periods.contains { access.held(channel, within: $0) }
+                lost.contains(channel) && (entry.place.left == nil || group.sequence > since)
+                    && entry.place.stays.periods.contains { access.held(channel, within: $0) }
             }
             if let document = try Self.seen(group.id, sight) {
                 guard hasCome else { continue }
@@ -131,10 +131,10 @@ struct ChannelFeed: Sendable {
             token.sequence = group.sequence
             // Who had not the channel when it left did not see it there.
             let held = access.channels(atSequence: group.sequence - 1)
-            let left = group.entries.filter { $0.entry.left != nil && held.contains($0.channel) }
+            let left = group.entries.filter { $0.entry.place.left != nil && held.contains($0.channel) }
             if let document = try Self.seen(group.id, sight) {
                 rows.append(Row(id: group.id, event: .changed(document), channels: [], token: token))
-            } else if let revision = left.first?.entry.left.flatMap({ RevisionID($0) }) {
+            } else if let revision = left.first?.entry.place.left.flatMap({ RevisionID($0) }) {
                 rows.append(
                     Row(
                         id: group.id, event: .removed(revision), channels: left.map(\.channel).sorted(),

@@ -109,8 +109,7 @@ struct ChannelLedger {
 
     private func write(_ id: String, _ channel: String, _ record: RoutedDocument) throws {
         guard let place = record.places[channel] else { return }
-        let entry = ChannelEntry(
-            id: id, sequence: place.sequence, stays: place.stays, left: place.left)
+        let entry = ChannelEntry(id: id, place: place)
         try batch.annotate(
             ChannelKey.entry(channel, place.sequence), with: entry.record, in: collection)
     }

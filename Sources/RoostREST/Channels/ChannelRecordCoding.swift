@@ -85,10 +85,14 @@ extension RoutedDocument.Place: ChannelRecord {
 
     func write(to writer: inout FleeceWriter) {
         writer.beginDictionary()
+        writeMembers(to: &writer)
+        writer.endDictionary()
+    }
+
+    fileprivate func writeMembers(to writer: inout FleeceWriter) {
         writer.member("sequence", sequence)
         writer.member("stays", stays)
         if let left { writer.member("left", left) }
-        writer.endDictionary()
     }
 }
 
@@ -118,17 +122,13 @@ extension Routing: ChannelRecord {
 
 extension ChannelEntry: ChannelRecord {
     init(_ value: FleeceValue) throws {
-        self.init(
-            id: try require(value["id"].string), sequence: try require(value["sequence"].uint64),
-            stays: try numbers(value["stays"]), left: value["left"].string)
+        self.init(id: try require(value["id"].string), place: try RoutedDocument.Place(value))
     }
 
     func write(to writer: inout FleeceWriter) {
         writer.beginDictionary()
         writer.member("id", id)
-        writer.member("sequence", sequence)
-        writer.member("stays", stays)
-        if let left { writer.member("left", left) }
+        place.writeMembers(to: &writer)
         writer.endDictionary()
     }
 }

@@ -57,6 +57,11 @@ struct RoutingPosition: Equatable, Sendable {
 /// How often access was changed: what grants are dated by.
 struct AccessClock {
     var time: UInt64 = 0
+
+    /// The time at a moment of the collection.
+    static func time(_ snapshot: CollectionSnapshot) throws -> UInt64 {
+        try AccessClock(record: snapshot.annotation(ChannelKey.clock))?.time ?? 0
+    }
 }
 
 /// Where a document stands.
@@ -95,11 +100,9 @@ struct RoutedDocument: Sendable {
 /// A document in a channel, or one that left it.
 struct ChannelEntry: Sendable {
     let id: String
-    let sequence: UInt64
-    /// The sequences at which it came and left, in turns.
-    let stays: [UInt64]
-    /// The revision by which it left; `nil` while it is there.
-    let left: String?
+    let place: RoutedDocument.Place
+
+    var sequence: UInt64 { place.sequence }
 }
 
 /// What a user, or a role, has, and had.

@@ -11,7 +11,7 @@ import Synchronization
 /// than by one of the two. A document is asked about as one that an administrator makes; one that is refused is for administrators only.
 /// Tombstones of another version's keep their channels, so that all who had the document learn of it, and give nothing.
 ///
-/// It is begun by requests and by feeds, and holds no database while there is nothing to do.
+/// It is begun by requests and by those who watch for changes, and holds no database while there is nothing to do.
 final class ChannelRouting: Sendable {
     /// What is done in one database.
     struct Work: Sendable {

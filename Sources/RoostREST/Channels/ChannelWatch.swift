@@ -3,8 +3,9 @@ import Synchronization
 
 /// Wakes those who wait for what happens in channels of a database, each only for what concerns them.
 ///
-/// The documents of a commit are looked at once, for all who wait, and where they stand is remembered for them (``RecentEntries``). Where it isn't told apart whom something concerns, everybody is woken:
-/// changes of access, purges, and many changes at once; so they are by an error, which they meet themselves then.
+/// The documents of a commit are looked at once, for all who wait, and where they stand is remembered for them (``RecentEntries``).
+/// Where it isn't told apart whom something concerns, everybody is woken: changes of access, purges, and many changes at once; so
+/// they are by an error, which they meet themselves then.
 final class ChannelWatch: Sendable {
     /// What was looked at already.
     private struct Place: Equatable {
@@ -16,7 +17,7 @@ final class ChannelWatch: Sendable {
         init(_ snapshot: CollectionSnapshot) throws {
             sequence = snapshot.lastSequence
             purges = snapshot.purgeSequence
-            time = try AccessClock(record: snapshot.annotation(ChannelKey.clock))?.time ?? 0
+            time = try AccessClock.time(snapshot)
         }
     }
 
@@ -26,9 +27,9 @@ final class ChannelWatch: Sendable {
     }
 
     private struct State {
-        var place: Place?
+        var place: Place
         /// What came before `place`, since somebody listens.
-        var recent = RecentEntries(start: .max)
+        var recent: RecentEntries
         var listeners: [UInt64: Listener] = [:]
         /// Those who listen to each channel.
         var numbers: [String: Set<UInt64>] = [:]
@@ -42,29 +43,26 @@ final class ChannelWatch: Sendable {
 
     private let served: ServedDatabase
     private let routing: ChannelRouting
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(_ served: ServedDatabase, _ routing: ChannelRouting) {
+    /// A watch of what comes after the moment of `snapshot`.
+    init(_ served: ServedDatabase, _ routing: ChannelRouting, since snapshot: CollectionSnapshot) throws {
         self.served = served
         self.routing = routing
+        let recent = RecentEntries(start: snapshot.lastSequence)
+        state = Mutex(State(place: try Place(snapshot), recent: recent))
     }
 
-    /// Has `wake` called with each commit from now on that changes something in one of `channels`, and perhaps with others. Read once more
-    /// after asking, since a commit may have come before.
+    /// Has `wake` called with each commit from now on that changes something in one of `channels`, and perhaps with others. Read
+    /// once more after asking, since a commit may have come before.
     ///
     /// - Returns: What ends that.
-    /// - Throws: `closed`, or what reading throws.
     func listen(
         to channels: Set<String>, _ wake: @escaping @Sendable () -> Void
-    ) throws -> @Sendable () -> Void {
-        let place = try Place(try served.collection.snapshot())
+    ) -> @Sendable () -> Void {
         let number = state.withLock { state in
             let number = state.nextNumber
             state.nextNumber += 1
-            if state.listeners.isEmpty {
-                state.place = place
-                state.recent = RecentEntries(start: place.sequence)
-            }
             state.listeners[number] = Listener(channels: channels, wake: wake)
             for channel in channels { state.numbers[channel, default: []].insert(number) }
             if state.task == nil { state.task = Task { await self.run() } }
@@ -107,7 +105,8 @@ final class ChannelWatch: Sendable {
         try routing.begin(served)
         let snapshot = try served.collection.snapshot()
         let now = try Place(snapshot)
-        guard let before = state.withLock(\.place), before != now else { return false }
+        let before = state.withLock(\.place)
+        guard before != now else { return false }
         let changed = try changes(snapshot, from: before, to: now)
         let isFirst = state.withLock { state in
             // Two may look at a time.
@@ -151,11 +150,9 @@ final class ChannelWatch: Sendable {
         of channels: Set<String>, after sequence: UInt64, in snapshot: CollectionSnapshot, limit: Int
     ) throws -> [(channel: String, entry: ChannelEntry)]? {
         let last = snapshot.lastSequence
-        if let place = state.withLock(\.place), place.sequence < last { _ = try look() }
+        if state.withLock({ $0.place.sequence < last }) { _ = try look() }
         return state.withLock { state in
-            guard let place = state.place, place.sequence >= last, state.recent.start <= sequence else {
-                return nil
-            }
+            guard state.place.sequence >= last, state.recent.start <= sequence else { return nil }
             return channels.flatMap { channel in
                 state.recent.entries(of: channel, after: sequence, upTo: last, limit: limit)
                     .map { (channel, $0) }
@@ -184,15 +181,17 @@ final class ChannelWatches: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The database's watch. It lasts as long as somebody holds it.
-    func watch(_ served: ServedDatabase, epoch: UInt64, _ routing: ChannelRouting) -> ChannelWatch {
-        entries.withLock { entries in
-            if let entry = entries[served.name.text], entry.epoch == epoch, let watch = entry.watch {
+    /// The database's watch, of what comes after the moment of `snapshot` at the latest. It lasts as long as somebody holds it.
+    func watch(
+        _ served: ServedDatabase, _ routing: ChannelRouting, since snapshot: CollectionSnapshot
+    ) throws -> ChannelWatch {
+        try entries.withLock { entries in
+            if let entry = entries[served.name.text], entry.epoch == snapshot.epoch, let watch = entry.watch {
                 return watch
             }
-            let watch = ChannelWatch(served, routing)
+            let watch = try ChannelWatch(served, routing, since: snapshot)
             entries = entries.filter { $0.value.watch != nil }
-            entries[served.name.text] = Entry(watch: watch, epoch: epoch)
+            entries[served.name.text] = Entry(watch: watch, epoch: snapshot.epoch)
             return watch
         }
     }

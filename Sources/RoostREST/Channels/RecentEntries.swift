@@ -1,3 +1,5 @@
+import RoostBytes
+
 /// The newest entries of all channels of a database, in memory, so that a thousand who wait for them don't each look for them in the
 /// file.
 struct RecentEntries {
@@ -26,7 +28,7 @@ struct RecentEntries {
         remove(id)
         var known = Known(sequence: sequence)
         for (channel, place) in record?.places ?? [:] where place.sequence > start {
-            let entry = ChannelEntry(id: id, sequence: place.sequence, stays: place.stays, left: place.left)
+            let entry = ChannelEntry(id: id, place: place)
             let index = Self.index(after: place.sequence, in: channels[channel] ?? [])
             channels[channel, default: []].insert(entry, at: index)
             known.entries[channel] = place.sequence
@@ -72,11 +74,6 @@ struct RecentEntries {
 
     /// Where the entries begin whose sequences are greater. O(log n).
     private static func index(after sequence: UInt64, in entries: [ChannelEntry]) -> Int {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].sequence > sequence { high = middle } else { low = middle + 1 }
-        }
-        return low
+        entries.partitioningIndex { $0.sequence > sequence }
     }
 }

@@ -3,7 +3,6 @@ import Roost
 /// A ``ChannelFeed`` as rows of `_changes`.
 struct SeenChanges: Sendable {
     private let served: ServedDatabase
-    private let routing: ChannelRouting
     private let watch: ChannelWatch
     private let query: ChangesQuery
     private let user: UserContext
@@ -15,8 +14,7 @@ struct SeenChanges: Sendable {
     init(_ target: DatabaseContext, _ query: ChangesQuery, _ snapshot: CollectionSnapshot) throws {
         guard let routing = target.context.router.channelRouting else { throw LimitedRoutes.refusal }
         served = target.served
-        self.routing = routing
-        watch = target.context.router.channelWatches.watch(served, epoch: snapshot.epoch, routing)
+        watch = try target.context.router.channelWatches.watch(served, routing, since: snapshot)
         self.query = query
         user = target.user
         let owner = user.name.map { "user \($0)" } ?? "nobody"
@@ -39,13 +37,12 @@ struct SeenChanges: Sendable {
     var channels: Set<String> { feed.channels }
 
     /// Has `wake` called with each change in these channels, until what is returned is called.
-    func listen(_ wake: @escaping @Sendable () -> Void) throws -> @Sendable () -> Void {
-        try watch.listen(to: channels, wake)
+    func listen(_ wake: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        watch.listen(to: channels, wake)
     }
 
     /// The next rows with the places after them.
     mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> [(json: JSON, token: String)] {
-        try routing.begin(served)
         let (rows, sight) = try feed.page(snapshot, limit: limit)
         var told: [(JSON, String)] = []
         for row in rows {

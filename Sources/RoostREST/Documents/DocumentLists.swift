@@ -146,9 +146,8 @@ enum DocumentLists {
         private let sight: Sight
         private let served: ServedDatabase
         private let selection: Selection
-        /// How many rows that are seen are passed over yet, and how many follow, where not everything is.
-        private var skip: Int
-        private var left: Int
+        /// Of the rows that are seen, where not everything is.
+        private var page: SeenPage
         private let cursor: DocumentCursor?
         private var keys: ArraySlice<FleeceValue> = []
         /// Of the next keys, last first, looked up together.
@@ -162,8 +161,7 @@ enum DocumentLists {
             let snapshot = sight.snapshot
             self.snapshot = snapshot
             self.sight = sight
-            skip = selection.skip
-            left = selection.limit
+            page = SeenPage(skip: selection.skip, limit: selection.limit)
             self.served = served
             self.selection = selection
             if let keys = selection.keys {
@@ -235,13 +233,8 @@ enum DocumentLists {
 
         /// The next row of a document that is seen.
         private func nextSeen(_ cursor: DocumentCursor) throws -> JSON? {
-            while left > 0, let document = try cursor.next() {
-                guard try sight.sees(document) else { continue }
-                guard skip == 0 else {
-                    skip -= 1
-                    continue
-                }
-                left -= 1
+            while !page.isFull, let document = try cursor.next() {
+                guard try sight.sees(document), page.takes() else { continue }
                 return try row(document.id, document.revision, false, document: document)
             }
             return nil

@@ -9,8 +9,8 @@ actor FindBody: BodyStream {
     private let search: Search
     private let workers: WorkerPool
 
-    init(_ target: DatabaseContext, _ request: DocumentValue, skip: Int) {
-        search = Search(target, request, skip: skip)
+    init(_ target: DatabaseContext, _ request: DocumentValue, _ page: SeenPage) {
+        search = Search(target, request, page)
         workers = target.context.router.workers
     }
 
@@ -27,6 +27,9 @@ actor FindBody: BodyStream {
         private let target: DatabaseContext
         private let request: DocumentValue
         private let skip: Int
+        /// Of the documents that are seen, where not all are.
+        private var page: SeenPage
+        private var sight: Sight?
         private let start = ContinuousClock.now
         private var cursor: MangoCursor?
         private var isIndexed = false
@@ -35,10 +38,11 @@ actor FindBody: BodyStream {
         /// Of the call that is being made.
         private var flag: CancellationFlag?
 
-        init(_ target: DatabaseContext, _ request: DocumentValue, skip: Int) {
+        init(_ target: DatabaseContext, _ request: DocumentValue, _ page: SeenPage) {
             self.target = target
             self.request = request
-            self.skip = skip
+            self.page = page
+            skip = page.skip
         }
 
         func piece(_ flag: CancellationFlag) throws -> [UInt8]? {
@@ -47,7 +51,7 @@ actor FindBody: BodyStream {
             var bytes: [UInt8] = []
             let cursor = try cursor ?? begin(&bytes)
             while bytes.count < FindBody.pieceSize {
-                guard let document = try cursor.next() else {
+                guard let document = try next(cursor) else {
                     hasEnded = true
                     bytes += try ending(cursor)
                     break
@@ -59,15 +63,27 @@ actor FindBody: BodyStream {
             return bytes
         }
 
+        /// The next document that is answered.
+        private func next(_ cursor: MangoCursor) throws -> DocumentValue? {
+            guard target.isLimited else { return try cursor.next() }
+            while !page.isFull, let match = try cursor.nextMatch() {
+                guard let revision = match.revision, try sight?.sees(match.id, revision) == true, page.takes()
+                else { continue }
+                return match.document
+            }
+            return nil
+        }
+
         private func begin(_ bytes: inout [UInt8]) throws -> MangoCursor {
             let collection = target.collection
             try collection.prepareMangoIndexes()
             isIndexed = try !collection.explainFind(request).steps.contains { $0.operation == "SCAN" }
             let moment = try collection.database.snapshot()
             let sight = try target.sight(of: try moment[collection])
-            let made = try collection.findCursor(
-                request, at: moment, showing: sight.access == nil ? nil : { try sight.sees($0, $1) }
-            ) { [unowned self] in flag?.isSet == true }
+            let made = try collection.findCursor(request, at: moment, isCounted: !target.isLimited) {
+                [unowned self] in flag?.isSet == true
+            }
+            self.sight = sight
             cursor = made
             bytes += "{\"docs\":[".utf8
             return made

@@ -37,10 +37,11 @@ enum FindRoutes {
         let context = target.context
         let request = try Request(try await context.object().root)
         // How well words fit follows from all documents that have them.
-        if target.isLimited, try Self.text(request.members["selector"]).bytes.contains("\"$text\":".utf8) {
+        if target.isLimited, try target.collection.findsWords(request.members) {
             throw LimitedRoutes.refusal
         }
-        return try await context.stream(FindBody(target, request.members, skip: request.skip))
+        let page = SeenPage(skip: request.skip, limit: request.limit)
+        return try await context.stream(FindBody(target, request.members, page))
     }
 
     static func explain(_ target: DatabaseContext) async throws -> HTTPResponse {

@@ -24,9 +24,8 @@ actor ViewBody: BodyStream {
     private var place: GroupPlace?
     private var hasEnded = false
 
-    /// How many rows of the view were looked at, and how many of them written, where not all are seen.
-    private var passed = 0
-    private var written = 0
+    /// Of the rows that are seen, where not all are.
+    private var seenRows: SeenRows
 
     init(_ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: Query) throws {
         self.view = view
@@ -39,6 +38,7 @@ actor ViewBody: BodyStream {
             guard query.reduces == false || !view.isReduced else { throw LimitedRoutes.reduction }
             self.query.update = .now
         }
+        seenRows = SeenRows(page: SeenPage(skip: query.skip, limit: query.limit))
         text = try DocumentText(parameters)
         workers = target.context.router.workers
         tellsSequence = try parameters.flag("update_seq")
@@ -103,51 +103,47 @@ actor ViewBody: BodyStream {
 
     /// As ``page()``, for somebody who does not see all documents: other rows are passed over, and not counted.
     private func seenPage() async throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        while bytes.isEmpty, !hasEnded {
-            var part = SeenRows(page: query, skip: query.skip, limit: query.limit, isFirst: written == 0)
-            (part.page.skip, part.page.limit) = (passed, Self.pageSize)
-            let done = try await workers.run { [self, part] in try read(part) }
-            passed += done.passed
-            written += done.written
-            (query.skip, query.limit) = (done.skip, done.limit)
-            hasEnded = done.passed < Self.pageSize || done.limit == 0
-            bytes = done.text
-        }
         // What is not seen is not counted either.
-        if !hasBegun { bytes = Array("{\"total_rows\":null,\"offset\":null,\"rows\":[\n".utf8) + bytes }
+        var bytes = hasBegun ? [] : Array("{\"total_rows\":null,\"offset\":null,\"rows\":[\n".utf8)
         hasBegun = true
+        var isEmpty = true
+        while isEmpty, !hasEnded {
+            let (rows, query) = (seenRows, query)
+            let (text, next) = try await workers.run { [self] in try read(rows, query) }
+            hasEnded = next.page.isFull || next.passed - rows.passed < Self.pageSize
+            seenRows = next
+            isEmpty = text.isEmpty
+            bytes += text
+        }
         return hasEnded ? bytes + Array("\n]}\n".utf8) : bytes
     }
 
-    /// A part of the view's rows, and what was made of it.
+    /// How far the rows were read.
     private struct SeenRows {
-        var page: ViewQuery
-        /// How many rows that are seen are still to be passed over, and to be written.
-        var skip: Int
-        var limit: Int
-        /// Whether none was written before.
-        let isFirst: Bool
-        var text: [UInt8] = []
+        var page: SeenPage
+        /// How many rows of the view were looked at.
         var passed = 0
-        var written = 0
+        /// Whether none was written yet.
+        var isFirst = true
     }
 
-    private nonisolated func read(_ part: SeenRows) throws -> SeenRows {
-        var part = part
-        for row in try view.rows(part.page, at: snapshot) where part.limit > 0 {
-            part.passed += 1
-            guard let document = try snapshot.get(row.id), try sight.sees(document) else { continue }
-            guard part.skip == 0 else {
-                part.skip -= 1
+    /// The text of the rows that are seen of those that come next.
+    private nonisolated func read(
+        _ rows: SeenRows, _ query: ViewQuery
+    ) throws -> (text: [UInt8], next: SeenRows) {
+        var (rows, text) = (rows, [UInt8]())
+        var part = query
+        (part.skip, part.limit) = (rows.passed, Self.pageSize)
+        for row in try view.rows(part, at: snapshot) where !rows.page.isFull {
+            rows.passed += 1
+            guard let document = try snapshot.get(row.id), try sight.sees(document), rows.page.takes() else {
                 continue
             }
-            part.limit -= 1
-            if part.written > 0 || !part.isFirst { part.text += ",\n".utf8 }
-            part.written += 1
-            try write(row, part.page, to: &part.text)
+            if !rows.isFirst { text += ",\n".utf8 }
+            rows.isFirst = false
+            try write(row, part, to: &text)
         }
-        return part
+        return (text, rows)
     }
 
     // MARK: Groups

@@ -1,3 +1,4 @@
+import RoostBytes
 import Synchronization
 
 /// Which random number the chunks at each place of an encrypted file are bound to.
@@ -59,11 +60,6 @@ final class WritingHistory: Sendable {
 
     /// The first entry that begins after `offset`. O(log n).
     private static func index(after offset: UInt64, in entries: [Entry]) -> Int {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].start > offset { high = middle } else { low = middle + 1 }
-        }
-        return low
+        entries.partitioningIndex { $0.start > offset }
     }
 }

@@ -1,3 +1,5 @@
+import RoostBytes
+
 /// Keys from `lower` up to, not including, `upper`; `nil` is open.
 struct KeySpan: Equatable {
     var lower: [UInt8] = []
@@ -34,7 +36,7 @@ struct KeySpans {
 
     /// Adds a span that has nothing in common with the others; neighbours of the same number join.
     mutating func add(_ span: KeySpan, since: UInt64 = 0) {
-        var index = parts.partitionIndex { !$0.span.lower.lexicographicallyPrecedes(span.lower) }
+        var index = parts.partitioningIndex { !$0.span.lower.lexicographicallyPrecedes(span.lower) }
         if index > 0, parts[index - 1].span.upper == span.lower, parts[index - 1].since == since {
             index -= 1
             parts[index].span.upper = span.upper
@@ -51,14 +53,15 @@ struct KeySpans {
 
     /// The part that `key` is in.
     func part(of key: [UInt8]) -> Part? {
-        let index = parts.partitionIndex { key.lexicographicallyPrecedes($0.span.lower) }
+        let index = parts.partitioningIndex { key.lexicographicallyPrecedes($0.span.lower) }
         guard index > 0, parts[index - 1].span.contains(key) else { return nil }
         return parts[index - 1]
     }
 
     /// The parts that have something in common with `span`, cut to it.
     func intersections(_ span: KeySpan) -> [Part] {
-        var index = max(0, parts.partitionIndex { span.lower.lexicographicallyPrecedes($0.span.lower) } - 1)
+        var index = max(
+            0, parts.partitioningIndex { span.lower.lexicographicallyPrecedes($0.span.lower) } - 1)
         var result: [Part] = []
         while index < parts.count {
             let part = parts[index]
@@ -69,17 +72,5 @@ struct KeySpans {
             index += 1
         }
         return result
-    }
-}
-
-extension [KeySpans.Part] {
-    /// The first index from which on `isAfter` holds. O(log n).
-    fileprivate func partitionIndex(_ isAfter: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isAfter(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

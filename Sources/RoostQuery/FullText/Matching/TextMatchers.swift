@@ -1,3 +1,5 @@
+import RoostBytes
+
 /// Documents of one segment that a part of a query matches, in the order of their numbers.
 class TextMatcher: DocumentCursor {
     /// The document that it is at; `Int.max` after the last, -1 before the first.
@@ -207,10 +209,10 @@ final class NearMatcher: TextMatcher {
             for start in places {
                 let last = start.position + phrases[phrase].leaf.length + distance
                 let members = all.map { others in
-                    others.partition {
-                        $0 < start
-                    }..<others.partition {
-                        ($0.column, $0.position) <= (start.column, last)
+                    others.partitioningIndex {
+                        $0 >= start
+                    }..<others.partitioningIndex {
+                        ($0.column, $0.position) > (start.column, last)
                     }
                 }
                 guard members.allSatisfy({ !$0.isEmpty }) else { continue }

@@ -1,4 +1,5 @@
 import Roost
+import RoostBytes
 import RoostText
 
 /// Finds the places in a document that a query matches, by indexing that one document in memory: what is marked is what
@@ -134,8 +135,8 @@ struct Highlighter {
             let last = place.position + query.leaves[leaf].length
             for passage in passages.indices where passages[passage].column == place.column {
                 let words = passages[passage].words
-                for word in words.partition({ $0.position < place.position }
-                )..<words.partition({ $0.position < last }) {
+                for word in words.partitioningIndex(where: { $0.position >= place.position }
+                )..<words.partitioningIndex(where: { $0.position >= last }) {
                     passages[passage].found[word].insert(leaf)
                 }
             }

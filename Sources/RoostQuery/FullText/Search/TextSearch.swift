@@ -148,7 +148,7 @@ final class TextMatches {
         if let last, last.id.withView({ $0.compare(id) == 0 }) { return last.rank }
         var rank: Double?
         if let number = try reader.number(String(decoding: id.array, as: UTF8.self)) {
-            let place = matches.partition { $0.number < number }
+            let place = matches.partitioningIndex { $0.number >= number }
             if place < matches.count, matches[place].number == number { rank = matches[place].score }
         }
         last = (id.array, rank)
