@@ -229,6 +229,12 @@ import Testing
         let second = try await find(
             #"{"selector":{"kind":"a"},"fields":["_id"],"limit":3,"bookmark":"\#(bookmark)"}"#)
         #expect(second.text.hasPrefix(#"{"docs":[{"_id":"d8"}]"#))
+        // Design documents are not found, whatever is asked, and don't count.
+        try await test.put("/db/_design/app", #"{"kind":"a"}"#)
+        let all = try await find(#"{"selector":{},"fields":["_id"],"limit":1}"#)
+        #expect(all.text.hasPrefix(#"{"docs":[{"_id":"d1"}]"#))
+        let design = try await find(#"{"selector":{"_id":"_design/app"}}"#)
+        #expect(design.text.hasPrefix(#"{"docs":[]"#) && design["warning"] == nil)
         #expect(try await find(#"{"limit":1}"#)["error"] as? String == "missing_required_key")
         #expect(try await find(#"{"selector":{"a":{"$near":1}}}"#).status == 400)
         #expect(try await find(#"{"selector":{},"bookmark":"x"}"#)["error"] as? String == "invalid_bookmark")
@@ -252,6 +258,9 @@ import Testing
         #expect((explained["index"] as? [String: Any])?["name"] as? String == "stars", "\(explained.text)")
         let found = try await test.ask("POST", "/db/_find", request)
         #expect(found.text.hasPrefix(#"{"docs":[{"_id":"d8"}]"#) && found["warning"] == nil)
+        // An index that isn't used, since reading all documents takes less, is not missing.
+        let most = try await test.ask("POST", "/db/_find", #"{"selector":{"stars":{"$gt":0}},"limit":3}"#)
+        #expect((most["docs"] as? [Any])?.count == 3 && most["warning"] == nil, "\(most.text)")
         // What else the design document has stays.
         try await test.ask("POST", "/db/_index", #"{"index":{"fields":["kind"]},"ddoc":"by","name":"kind"}"#)
         #expect(try await test.ask("DELETE", "/db/_index/by/json/stars").status == 200)

@@ -80,8 +80,8 @@ struct AccessChoice {
 struct AccessDecision {
     /// `nil` when reading all documents is fastest.
     var choice: AccessChoice?
-    /// Indexes that could be used and are not, and why.
-    var rejected: [(name: String, reason: String)] = []
+    /// Indexes that could be used and are not, why, and how many of their rows would be read, where that is known.
+    var rejected: [(name: String, reason: String, count: Int?)] = []
 }
 
 /// What is wanted of the rows of a source.
@@ -113,7 +113,9 @@ extension Execution {
     func decide(_ source: SourcePlan, _ wish: RowWish = RowWish()) throws(DatabaseError) -> AccessDecision {
         var decision = AccessDecision()
         guard !source.indexes.isEmpty || !source.unions.isEmpty || source.search != nil,
-            case .documents(let collection, _) = source.origin
+            case .documents(let collection, let access) = source.origin,
+            // Nothing finds documents faster than their IDs.
+            access.ids == nil || source.search != nil
         else { return decision }
         let documents = try self.documents(of: collection)
         let total = documents.count
@@ -135,7 +137,7 @@ extension Execution {
                 decision.rejected.append(
                     (
                         access.index.description.name,
-                        "it would be read in too many pieces, or a value is too long for its keys"
+                        "it would be read in too many pieces, or a value is too long for its keys", nil
                     ))
                 continue
             }
@@ -153,7 +155,8 @@ extension Execution {
             guard case .index(let choice) = candidate.way,
                 best?.indexes.contains(where: { $0.access.index === choice.access.index }) != true
             else { continue }
-            decision.rejected.append((choice.access.index.description.name, reason(candidate, best, total)))
+            decision.rejected.append(
+                (choice.access.index.description.name, reason(candidate, best, total), candidate.count))
         }
         return decision
     }

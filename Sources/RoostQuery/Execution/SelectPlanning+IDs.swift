@@ -5,6 +5,12 @@ extension SelectPlanning {
     func narrow(
         _ access: inout DocumentAccess, _ condition: Expression, _ source: Int, _ notes: inout SourceNotes
     ) {
+        if case .collate(let options, let inner) = condition {
+            try? compiler.collating(options) { () throws(QueryError) in
+                narrow(&access, inner, source, &notes)
+            }
+            return
+        }
         guard compiler.collation == .binary else { return }
         let before = access
         switch condition {
@@ -13,6 +19,19 @@ extension SelectPlanning {
                 narrow(&access, comparison, right, source)
             } else if isID(right, source) {
                 narrow(&access, comparison.mirrored, left, source)
+            }
+        // Of IDs, which are texts, with a text this is the same.
+        case .collation(let comparison, let left, .literal(.string(let text))):
+            if isID(left, source) { narrow(&access, comparison, .literal(.string(text)), source) }
+        case .call(.isAmong, let operands) where operands.count == 2:
+            if isID(operands[0], source), access.ids == nil {
+                access.ids = independent(operands[1], of: source)
+            }
+        case .call(.beginsWith, let operands) where operands.count == 2:
+            if isID(operands[0], source), access.prefix == nil,
+                case .literal(.string(let prefix)) = operands[1], !prefix.isEmpty
+            {
+                access.prefix = prefix
             }
         case .membership(let value, let list, isNegated: false):
             if isID(value, source), access.ids == nil { access.ids = independent(list, of: source) }

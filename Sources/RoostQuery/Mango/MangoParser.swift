@@ -133,12 +133,13 @@ struct MangoParser {
     ]
 
     private func comparison(_ comparison: Comparison, _ value: DocumentValue, _ field: Field) -> Expression {
-        let holds = Expression.collation(comparison, field.expression, .literal(value))
-        // IDs are ordered by their bytes, as they are stored.
-        if case .path([.key("_id")], _) = field.expression {
-            return .collate(CollationOptions(isUnicode: false), holds)
-        }
-        return holds
+        Self.collated(.collation(comparison, field.expression, .literal(value)), field)
+    }
+
+    /// A condition on a field: IDs are ordered by their bytes, as they are stored.
+    private static func collated(_ condition: Expression, _ field: Field) -> Expression {
+        guard case .path([.key("_id")], _) = field.expression else { return condition }
+        return .collate(CollationOptions(isUnicode: false), condition)
     }
 
     private mutating func operation(
@@ -201,7 +202,7 @@ struct MangoParser {
     private func test(
         _ function: Function, _ value: DocumentValue, _ field: Field, _ isNegated: Bool
     ) -> Expression {
-        let holds = Expression.call(function, [field.expression, .literal(value)])
+        let holds = Self.collated(.call(function, [field.expression, .literal(value)]), field)
         guard isNegated else { return holds }
         return .all([.test(field.expression, .missing, isNegated: true), .not(holds)])
     }

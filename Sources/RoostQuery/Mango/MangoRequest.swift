@@ -25,7 +25,9 @@ struct MangoRequest {
         }
         guard let selector = members["selector"] else { throw QueryError("The request has no selector") }
         select = Select()
-        select.condition = try MangoParser.condition(selector)
+        let condition = try MangoParser.condition(selector)
+        // A search for words stops at the best, as long as nothing else is asked of them.
+        select.condition = condition.hasMatch ? condition : .all([condition, Self.isOrdinary])
         var limit = Self.usualLimit
         for (name, value) in members where name != "selector" {
             switch name {
@@ -62,6 +64,10 @@ struct MangoRequest {
             Select.Column(value: .path([], .unknown), alias: "doc"),
         ]
     }
+
+    /// Design documents are not among what is found, as in CouchDB.
+    private static let isOrdinary = Expression.like(
+        .meta(.id, alias: nil, .unknown), .literal("\\_design/%"), isNegated: true)
 
     /// How well documents fit the first `$text` that all of them must meet.
     private static func rank(of condition: Expression?) -> Expression? {
@@ -172,7 +178,8 @@ extension DocumentCollection {
     /// unless given), `skip`.
     ///
     /// Conditions mean what CouchDB's mean: they hold only of fields that are there, and values of different kinds are
-    /// ordered as CouchDB orders JSON. Sorting needs no index.
+    /// ordered as CouchDB orders JSON. Sorting needs no index. Design documents are not among them, other than by their words
+    /// (`$text`).
     ///
     /// - Throws: `invalidQuery` for a request that is malformed; what reading throws.
     public func find(_ request: DocumentValue) throws(DatabaseError) -> MangoResult {

@@ -17,7 +17,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         public let operation: String
         /// To what, and how.
         public let details: String
-        /// How many documents or rows of indexes are read for it, where that is known without reading them.
+        /// How many documents or rows of indexes are read for it, or would be, where that is known without reading them.
         public let estimate: Int?
         /// The index that is searched, the first of several; `nil` where none is.
         public let index: String?
@@ -60,7 +60,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public var description: String {
         var lines = steps.map { step in
             String(repeating: "  ", count: step.depth) + "\(step.operation) \(step.details)"
-                + (step.estimate.map { ", \(Self.grouped($0)) to read" } ?? "")
+                + (step.operation == "NOT USED"
+                    ? "" : step.estimate.map { ", \(Self.grouped($0)) to read" } ?? "")
                 + (step.rows.map { ", \(Self.grouped($0)) found" } ?? "")
         }
         if let analysis {
@@ -242,8 +243,9 @@ private struct Explainer {
         }
         depth += 1
         let used = decision.choice?.indexes.map(\.access.index.description.name) ?? []
-        for (name, reason) in decision.rejected + source.unusedIndexes where !used.contains(name) {
-            note("NOT USED", "\(name): \(reason)")
+        let unused = source.unusedIndexes.map { ($0.name, $0.reason, Int?.none) }
+        for (name, reason, count) in decision.rejected + unused where !used.contains(name) {
+            note("NOT USED", "\(name): \(reason)", estimate: count)
         }
         if let condition = source.notes.on { note("ON", condition) }
         for condition in source.notes.conditions { note("WHERE", condition) }

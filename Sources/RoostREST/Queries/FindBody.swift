@@ -77,7 +77,11 @@ actor FindBody: BodyStream {
         private func begin(_ bytes: inout [UInt8]) throws -> MangoCursor {
             let collection = target.collection
             try collection.prepareMangoIndexes()
-            isIndexed = try !collection.explainFind(request).steps.contains { $0.operation == "SCAN" }
+            let steps = try collection.explainFind(request).steps
+            // Where reading all documents takes less than an index that there is, nobody needs to make one.
+            isIndexed =
+                !steps.contains { $0.operation == "SCAN" }
+                || steps.contains { $0.operation == "NOT USED" && $0.estimate != nil }
             let moment = try collection.database.snapshot()
             let sight = try target.sight(of: try moment[collection])
             let made = try collection.findCursor(request, at: moment, isCounted: !target.isLimited) {

@@ -50,6 +50,23 @@ import Testing
         #expect(found.documents.map { $0["_id"].string ?? "" }.joined() == expected)
     }
 
+    /// What a selector says of IDs is looked up, rather than all documents read.
+    @Test(arguments: [
+        (#"{"_id":"b"}"#, "b", 1), (#"{"_id":{"$in":["e","a",7,"none"]}}"#, "ae", 3),
+        (#"{"_id":{"$gt":"b","$lte":"d"},"n":{"$gt":null}}"#, "c", 2),
+        (#"{"_id":{"$beginsWith":"c"}}"#, "c", 1),
+        (#"{"_id":{"$gte":"d"}}"#, "de", 2), (#"{"_id":{"$gt":null}}"#, "abcde", 5),
+        (#"{"_id":{"$gt":3,"$lt":"b"}}"#, "a", 1), (#"{"_id":{"$not":{"$eq":"b"}}}"#, "acde", 5),
+        (#"{"_id":{"$nin":["b"]}}"#, "acde", 5), (#"{"$or":[{"_id":"a"},{"n":"3"}]}"#, "ac", 5),
+    ])
+    func conditionsOnIDsAreLookedUp(_ selector: String, _ expected: String, _ examined: Int) throws {
+        // An index that would be used otherwise.
+        try fixture.database.defaultCollection.createIndex("n", on: "n")
+        let found = try fixture.database.defaultCollection.find(json: #"{"selector":\#(selector)}"#)
+        #expect(found.documents.map { $0["_id"].string ?? "" }.joined() == expected)
+        #expect(found.documentsExamined == examined)
+    }
+
     @Test func requestsAreAnswered() throws {
         let notes = try fixture.database.defaultCollection
         let found = try notes.find(
