@@ -49,18 +49,22 @@ struct ViewReader {
             upper: try high.flatMap { try bound($0, highID, after: includesHigh) })
     }
 
-    /// The ranges that are asked for, in their order.
+    /// The ranges that are asked for, in their order: keys go backwards, too, where rows do.
     func ranges() throws -> [KeyRange] {
         guard let keys = query.keys else { return [try range()] }
-        return try keys.map { rows(of: try component($0)) }
+        let ranges = try keys.map { rows(of: try component($0)) }
+        return query.descending ? ranges.reversed() : ranges
     }
 
     // MARK: Rows
 
-    /// How many rows come before the first that is asked for, in the order that is asked for.
+    /// How many rows come before the first that is asked for, in the order that is asked for; of several keys, before those
+    /// of the first that has any.
     func offset() throws -> UInt64 {
-        guard query.keys == nil else { return 0 }
-        let range = try range()
+        let ranges = try ranges()
+        guard let range = try ranges.first(where: { try index.count(in: $0) > 0 }) ?? ranges.first else {
+            return 0
+        }
         let before =
             query.descending
             ? range.upper.map { KeyRange(lower: $0) } : range.lower.map { KeyRange(upper: $0) }

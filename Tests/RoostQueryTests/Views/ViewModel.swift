@@ -37,7 +37,7 @@ struct ViewModel {
     /// The rows that a query asks for, before `skip` and `limit`.
     func selected(_ query: ViewQuery) -> [Row] {
         if let keys = query.keys {
-            return keys.flatMap { key in
+            return (query.descending ? keys.reversed() : keys).flatMap { key in
                 let found = rows.filter { collation.compare($0.key, key) == 0 }
                 return query.descending ? found.reversed() : found
             }

@@ -111,7 +111,7 @@ import Testing
                 found.map { ViewModel.Row(key: $0.key, id: $0.id, value: $0.value) } == model.rows(query),
                 "\(query)")
             #expect(found.totalRows == UInt64(model.rows.count))
-            if query.keys == nil, let first = found.first, query.skip == 0 {
+            if let first = found.first, query.skip == 0 {
                 let all = query.descending ? model.rows.reversed() : model.rows
                 let row = ViewModel.Row(key: first.key, id: first.id, value: first.value)
                 #expect(all[Int(found.offset)] == row, "\(query)")
