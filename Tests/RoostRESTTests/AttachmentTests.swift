@@ -43,6 +43,7 @@ import Testing
         #expect(try await test.ask("GET", "/db/a/dir/f.txt").text == "hello world")
         #expect(try await test.ask("DELETE", "/db/a/g").status == 409)
         #expect(try await test.ask("DELETE", "/db/a/none?rev=\(rev)").status == 404)
+        #expect(try await test.ask("DELETE", "/db/a/none").status == 404)
         #expect(try await test.ask("DELETE", "/db/a/g?rev=\(rev)").status == 200)
         #expect(try await test.ask("GET", "/db/a/g").status == 404)
     }

@@ -105,6 +105,9 @@ import Testing
         }
         #expect(try await ids(test, "?filter=app/of&name=b") == ["b"])
         #expect(try await test.ask("GET", "/db/_changes?filter=app/other").status == 404)
+        try await test.put("/db/_design/app", #"{"filters":{}}"#)
+        let none = try await test.ask("GET", "/db/_changes?filter=app/other")
+        #expect(none.status == 404 && none.text.contains("missing json key: other"))
     }
 
     /// Feeds that wait: what they say at once, and when a document is saved.

@@ -60,7 +60,8 @@ import Testing
         let missing = #"{"error":"not_found","reason":"Database does not exist."}"#
         try await walk([
             Step("GET", "/db", 404, missing), Step("PUT", "/db", 201), Step("PUT", "/db", 412, "file_exists"),
-            Step("PUT", "/Db", 400, "illegal_database_name"), Step("PUT", "/_db", 404),
+            Step("PUT", "/Db", 400, "illegal_database_name"),
+            Step("PUT", "/_db", 400, "illegal_database_name"),
             Step("PUT", "/d.e.f.g", 400, "illegal_database_name"),
             Step("PUT", "/p?partitioned=true", 400), Step("GET", "/db", 200, #""doc_count":0"#),
             Step("GET", "/db/", 200, #""db_name":"db""#), Step("PUT", "/db.drafts", 201),
@@ -186,7 +187,9 @@ import Testing
         let test = try TestRouter()
         try await walk(
             [
-                Step("PUT", "/db", 201), Step("POST", "/db/_bulk_docs", "{}", 400, "`docs`"),
+                Step("PUT", "/db", 201), Step("POST", "/db/_bulk_docs", "{}", 400, "must include `docs`"),
+                Step("POST", "/db/_bulk_docs", #"{"docs":1}"#, 400, "`docs` parameter must be an array."),
+                Step("POST", "/db/_bulk_docs", #"{"docs":[],"new_edits":"x"}"#, 400, "`new_edits`"),
                 Step(
                     "POST", "/db/_bulk_docs", #"{"docs":[{"_id":"a"},{"_id":"a"},{"n":1}]}"#, 201,
                     #"{"id":"a","error":"conflict""#),
@@ -257,6 +260,8 @@ import Testing
                 == ["b"])
         #expect(try await ids("_all_docs?skip=1&limit=2") == ["a", "b"])
         #expect(try await ids("_all_docs?key=%22b%22") == ["b"])
+        #expect(try await ids("_design_docs", #"{"keys":["a","_design/d"]}"#) == ["_design/d"])
+        #expect(try await test.ask("GET", "/db/_all_docs?group=true").status == 400)
         #expect(try await ids("_all_docs?key=%22none%22") == [])
         #expect(try await ids("_all_docs?key=5") == [])
         #expect(try await ids("_all_docs?key=%22a%22&keys=%5B%22a%22%5D") == ["a"])

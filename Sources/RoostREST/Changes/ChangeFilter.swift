@@ -62,9 +62,10 @@ enum ChangeFilter: Sendable {
     /// A function under `filters` of a design document.
     private static func script(_ name: String, _ target: DatabaseContext) throws -> ChangeFilter {
         let parts = name.split(separator: "/").map(String.init)
-        guard let design = try target.collection.get("_design/\(parts[0])"),
-            design["filters"][parts[1]].exists
-        else { throw HTTPFailure(404, "not_found", "missing json key: \(name)") }
+        guard let design = try target.collection.get("_design/\(parts[0])") else { throw HTTPFailure.missing }
+        guard design["filters"][parts[1]].exists else {
+            throw HTTPFailure(404, "not_found", "missing json key: \(parts[1])")
+        }
         guard let language = target.context.router.hooks.language(of: design) else {
             throw HTTPFailure.notImplemented(
                 "The language \(design["language"].string ?? "javascript") of \(design.id)")

@@ -86,6 +86,10 @@ enum AttachmentRoutes {
     ) async throws -> HTTPResponse {
         let context = target.context
         guard let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context) else {
+            let snapshot = try target.collection.snapshot()
+            guard let document = try snapshot.get(id), try target.sight(of: snapshot).sees(document),
+                document.attachments[name] != nil
+            else { throw HTTPFailure.noAttachment }
             throw HTTPFailure.conflict
         }
         let revision = try await edit(target, id, base) { document in

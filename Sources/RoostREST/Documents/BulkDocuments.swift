@@ -29,10 +29,15 @@ enum BulkDocuments {
     static func save(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         let body = try await context.object().root
-        guard let docs = body["docs"].array else {
+        guard body["docs"].exists else {
             throw HTTPFailure.badRequest("POST body must include `docs` parameter.")
         }
-        let newEdits = body["new_edits"].bool ?? true
+        guard let docs = body["docs"].array else {
+            throw HTTPFailure.badRequest("`docs` parameter must be an array.")
+        }
+        guard let newEdits = body["new_edits"].exists ? body["new_edits"].bool : true else {
+            throw HTTPFailure.badRequest("`new_edits` parameter must be a boolean.")
+        }
         let saving = try DocumentSaving(target)
         var outcomes: [Outcome?] = Array(repeating: nil, count: docs.count)
         var documents: [(index: Int, id: String, document: IncomingDocument)] = []

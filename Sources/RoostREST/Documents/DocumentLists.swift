@@ -43,6 +43,11 @@ enum DocumentLists {
                 range.includesEnd = true
                 if key.string == nil { self.keys = [] }
             }
+            // Of other documents a list of design documents tells nothing.
+            if let prefix { self.keys = self.keys?.filter { $0.string?.hasPrefix(prefix) == true } }
+            guard try !query.flag("group"), query["group_level"] == nil else {
+                throw HTTPFailure.invalidQuery("Invalid use of grouping on a map view.")
+            }
             let others = [
                 query["key"], query["startkey"], query["start_key"], query["endkey"], query["end_key"],
             ]

@@ -39,7 +39,10 @@ enum ServerRoutes {
         case "_node": return try await NodeRoutes.respond(context)
         case "_db_updates", "_search_analyze", "_nouveau_analyze", "_reshard", "_dedup":
             throw HTTPFailure.notImplemented(context.path[0])
-        default: throw HTTPFailure.noDatabase
+        default:
+            // What may not be a database's name is told whoever wants to make one.
+            if context.method == "PUT" { _ = try DatabaseName(context.path[0]) }
+            throw HTTPFailure.noDatabase
         }
     }
 
