@@ -21,8 +21,10 @@ extension SelectPlanning {
                 narrow(&access, comparison.mirrored, left, source)
             }
         // Of IDs, which are texts, with a text this is the same.
-        case .collation(let comparison, let left, .literal(.string(let text))):
-            if isID(left, source) { narrow(&access, comparison, .literal(.string(text)), source) }
+        case .collation(let comparison, let left, let right):
+            if case .literal(.string) = right, isID(left, source) {
+                narrow(&access, comparison, right, source)
+            }
         case .call(.isAmong, let operands) where operands.count == 2:
             if isID(operands[0], source), access.ids == nil {
                 access.ids = independent(operands[1], of: source)

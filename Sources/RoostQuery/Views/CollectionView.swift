@@ -63,7 +63,8 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
         query.reduces = false
         return try read(query, at: snapshot) { reader in
             var rows: [ViewRow<Key, Value>] = []
-            try reader.forEachRow { row in
+            let ranges = try reader.ranges()
+            try reader.forEachRow(in: ranges) { row in
                 let (key, value) = Array(row.payload).withView { ViewPayload.decode($0) }
                 let document = query.includesDocuments ? try reader.document(of: row, value) : nil
                 rows.append(
@@ -76,7 +77,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
             }
             return ViewRows(
                 rows: rows, totalRows: query.isSorted ? try reader.index.count() : 0,
-                offset: query.isSorted ? try reader.offset() : 0,
+                offset: query.isSorted ? try reader.offset(of: ranges) : 0,
                 updateSequence: query.update == .now
                     ? reader.index.collection.lastSequence : reader.index.sequence)
         }

@@ -58,10 +58,9 @@ struct ViewReader {
 
     // MARK: Rows
 
-    /// How many rows come before the first that is asked for, in the order that is asked for; of several keys, before those
+    /// How many rows come before the first that is asked for, in the order that is asked for; of several ranges, before those
     /// of the first that has any.
-    func offset() throws -> UInt64 {
-        let ranges = try ranges()
+    func offset(of ranges: [KeyRange]) throws -> UInt64 {
         guard let range = try ranges.first(where: { try index.count(in: $0) > 0 }) ?? ranges.first else {
             return 0
         }
@@ -73,11 +72,11 @@ struct ViewReader {
         return try overflow ? index.count() : min(sum, index.count())
     }
 
-    /// Calls `body` with the rows that are asked for; it answers `false` to stop.
-    func forEachRow(_ body: (IndexRow) throws -> Bool) throws {
+    /// Calls `body` with the rows of some ranges that are asked for; it answers `false` to stop.
+    func forEachRow(in ranges: [KeyRange], _ body: (IndexRow) throws -> Bool) throws {
         var skipped = UInt64(query.skip)
         var left = query.limit
-        for range in try ranges() where left > 0 {
+        for range in ranges where left > 0 {
             let count = skipped > 0 ? try index.count(in: range) : 0
             if skipped > 0, count <= skipped {
                 skipped -= count

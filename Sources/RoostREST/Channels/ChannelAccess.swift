@@ -74,23 +74,29 @@ struct ChannelAccess: Sendable {
     }
 
     private func isHeld(_ channel: String, _ isHeld: (Principal.Holding) -> Bool) -> Bool {
-        channel == SyncDecision.publicChannel || user.channels[channel].map(isHeld) == true
-            || roles.contains { role, principal in
-                (namelessRoles.contains(role) || user.roles[role].map(isHeld) == true)
-                    && principal.channels[channel].map(isHeld) == true
+        channel == SyncDecision.publicChannel
+            || Self.holdings(user, roles, namelessRoles, isHeld).contains {
+                $0[channel].map(isHeld) == true
             }
+    }
+
+    /// The channels, held or not, of the user and of the roles that are held.
+    private static func holdings(
+        _ user: Principal, _ roles: [String: Principal], _ nameless: Set<String>,
+        _ isHeld: (Principal.Holding) -> Bool
+    ) -> [[String: Principal.Holding]] {
+        let held = roles.filter { nameless.contains($0.key) || user.roles[$0.key].map(isHeld) == true }
+        return [user.channels] + held.values.map(\.channels)
     }
 
     private static func channels(
         _ user: Principal, _ roles: [String: Principal], _ nameless: Set<String>,
         _ isHeld: (Principal.Holding) -> Bool
     ) -> Set<String> {
-        var channels: Set<String> = [SyncDecision.publicChannel]
-        channels.formUnion(user.channels.filter { isHeld($0.value) }.keys)
-        for (role, principal) in roles where nameless.contains(role) || user.roles[role].map(isHeld) == true {
-            channels.formUnion(principal.channels.filter { isHeld($0.value) }.keys)
+        holdings(user, roles, nameless, isHeld).reduce(into: [SyncDecision.publicChannel]) {
+            channels, holdings in
+            channels.formUnion(holdings.filter { isHeld($0.value) }.keys)
         }
-        return channels
     }
 
     /// Whether a document is seen that stands in these channels.

@@ -56,6 +56,8 @@ actor ViewBody: BodyStream {
         guard sight.access == nil else { return try await seenPage() }
         var page = query
         page.limit = min(query.limit, Self.pageSize)
+        // Where the rows stand in the view is told once.
+        page.isSorted = query.isSorted && !hasBegun
         let (wanted, isFirst) = (page, !hasBegun)
         let (bytes, count) = try await workers.run { [self] in try rows(wanted, isFirst: isFirst) }
         hasBegun = true
@@ -133,7 +135,7 @@ actor ViewBody: BodyStream {
     ) throws -> (text: [UInt8], next: SeenRows) {
         var (rows, text) = (rows, [UInt8]())
         var part = query
-        (part.skip, part.limit) = (rows.passed, Self.pageSize)
+        (part.skip, part.limit, part.isSorted) = (rows.passed, Self.pageSize, false)
         for row in try view.rows(part, at: snapshot) where !rows.page.isFull {
             rows.passed += 1
             guard let document = try snapshot.get(row.id), try sight.sees(document), rows.page.takes() else {
