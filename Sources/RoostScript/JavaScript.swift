@@ -66,11 +66,11 @@ public struct JavaScript: DesignLanguage {
         return SyncFunction(
             source: source,
             deciding: { question, decision in
-                let old = question.old?.jsonBytes(with: [.id, .revision, .attachments, .md5Digests])
                 let answer = try call(
                     "sync", ["sync"],
                     [
-                        question.text, old ?? Array("null".utf8), Self.user(decision, in: question.database),
+                        try question.text(), try question.oldText() ?? Array("null".utf8),
+                        Self.user(decision, in: question.database),
                         question.security, Array("\(decision.isAdmin)".utf8),
                     ], design)
                 if let reason = answer["forbidden"].string { throw ValidationFailure.forbidden(reason) }

@@ -13,9 +13,7 @@ struct JavaScriptViews: ViewCompiler {
         let path = ["views", source.name]
         _ = try functions.call("check", path + ["map"], [], design)
         return CompiledView(reduction: try reduction(source, path + ["reduce"], design)) { documents in
-            let texts = documents.map {
-                $0.document.jsonBytes(with: [.id, .revision, .attachments, .md5Digests])
-            }
+            let texts = try documents.map { try $0.jsonBytes() }
             let answer = try functions.call("map", path + ["map"], [ScriptRequest.list(texts)], design)
             return (answer.array ?? .empty).map { rows in
                 (rows.array ?? .empty).map { ($0[0], $0[1]) }

@@ -310,7 +310,15 @@ import Testing
         #expect(Self.changed(viewed) == ["d7", "d8"], "\(viewed.text)")
         #expect(try await test.ask("GET", "/db/_changes?filter=_view").status == 400)
         #expect(try await test.ask("GET", "/db/_changes?filter=_view&view=v/none").status == 404)
-        #expect(try await test.ask("POST", "/db/_changes?filter=_selector", "{}").status == 400)
+        for (body, reason) in [
+            ("{}", "Selector must be specified in POST payload"),
+            (#"{"selector":"stars"}"#, "Selector error: expected a JSON object"),
+            (#"{"selector":{"stars":{"$no":1}}}"#, "$no"),
+        ] {
+            let refused = try await test.ask("POST", "/db/_changes?filter=_selector", body)
+            #expect(refused.status == 400 && refused["error"] as? String == "bad_request")
+            #expect((refused["reason"] as? String)?.contains(reason) == true)
+        }
     }
 
     private static func changed(_ answer: TestRouter.Answer) -> [String] {

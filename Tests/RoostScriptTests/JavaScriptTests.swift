@@ -137,6 +137,61 @@ import Testing
         #expect(try await test.ask("GET", "/db/_changes?filter=none/none").status == 404)
     }
 
+    /// A document with two live leaves and a deleted one, as map functions, filters and validations are shown it in CouchDB.
+    @Test(arguments: Place.allCases)
+    func functionsSeeWhatCouchDBShowsThem(place: Place) async throws {
+        let test = try await ScriptRouter(place.language())
+        let leaves = [#""_rev":"2-b","x":1"#, #""_rev":"2-c","x":2"#, #""_rev":"2-d","_deleted":true"#]
+        for (leaf, digest) in zip(leaves, "bcd") {
+            let written = try await test.ask(
+                "POST", "/db/_bulk_docs",
+                #"{"new_edits":false,"docs":[{"_id":"a","_revisions":{"start":2,"ids":["\#(digest)","a"]},\#(leaf)}]}"#
+            )
+            #expect(written.text == "[]\n")
+        }
+        let saved = try await test.ask(
+            "PUT", "/db/_design/d",
+            #"""
+            {"views":{"all":{"map":"doc => emit(null, doc)"}}, "options":{"local_seq":true},
+             "filters":{"shape":"(doc, req) => Object.keys(doc).sort().join() === req.query.keys"}}
+            """#)
+        #expect(saved.status == 201)
+        let row = try await test.ask("GET", "/db/_design/d/_view/all")
+        #expect(
+            row.text.contains(
+                #""value":{"_conflicts":["2-b"],"_deleted_conflicts":["2-d"],"_id":"a","_local_seq":3,"_rev":"2-c","x":2}"#
+            ), "\(row.text)")
+        // A view as a filter is asked about design documents, too.
+        #expect(try await test.ask("GET", "/db/_changes?filter=_view&view=d/all").ids == ["a", "_design/d"])
+        for (keys, revisions) in [
+            ("_id,_rev,_revisions,x", #"[{"rev":"2-c"},{"rev":"2-b"}]"#),
+            ("_deleted,_id,_rev,_revisions", #"[{"rev":"2-d"}]"#),
+        ] {
+            let changes = try await test.ask("GET", "/db/_changes?filter=d/shape&style=all_docs&keys=\(keys)")
+            #expect(changes.text.contains(#""id":"a","changes":\#(revisions)"#), "\(changes.text)")
+        }
+        try await test.ask(
+            "PUT", "/db/_design/v",
+            #"{"validate_doc_update":"(...all) => { throw {forbidden: JSON.stringify(all.slice(0, 2))} }"}"#)
+        func shown(_ target: String, _ body: String) async throws -> String? {
+            let text = try await test.ask("PUT", target, body).text
+            return (try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])?["reason"]
+                as? String
+        }
+        let old = #"{"_id":"a","_rev":"2-c","_revisions":{"ids":["c","a"],"start":2},"x":2}"#
+        let edit = try await shown("/db/a?rev=2-c", #"{"x":3}"#)
+        #expect(
+            edit
+                == #"[{"_id":"a","_rev":"2-c","_revisions":{"start":2,"ids":["c"]},"x":3},\#(old)]"#)
+        let foreign = try await shown(
+            "/db/a?new_edits=false", #"{"_revisions":{"start":3,"ids":["e","c","a"]},"x":3}"#)
+        #expect(
+            foreign
+                == #"[{"_id":"a","_rev":"3-e","_revisions":{"start":3,"ids":["e","c","a"]},"x":3},\#(old)]"#)
+        let new = try await shown("/db/b", #"{"x":3}"#)
+        #expect(new == #"[{"_id":"b","x":3},null]"#)
+    }
+
     // MARK: Bounds
 
     @Test(arguments: [

@@ -13,18 +13,43 @@ extension CollectionSnapshot {
     public func json(
         _ document: Document, _ format: JSONFormat = .compact, with metadata: DocumentMetadata
     ) throws(DatabaseError) -> String {
+        String(decoding: try jsonBytes(document, format, with: metadata), as: UTF8.self)
+    }
+
+    /// The same in UTF-8.
+    package func jsonBytes(
+        _ document: Document, _ format: JSONFormat = .compact, with metadata: DocumentMetadata
+    ) throws(DatabaseError) -> [UInt8] {
+        try reader.jsonBytes(document, format, with: metadata)
+    }
+}
+
+extension WriteBatch {
+    /// A document as JSON text in UTF-8 with `metadata` before its properties, as this batch left it; see
+    /// ``CollectionSnapshot/json(_:_:with:)``.
+    package func jsonBytes(
+        _ document: Document, with metadata: DocumentMetadata, in collection: DocumentCollection
+    ) throws(DatabaseError) -> [UInt8] {
+        try reader(collection).jsonBytes(document, .compact, with: metadata)
+    }
+}
+
+extension CollectionReader {
+    fileprivate func jsonBytes(
+        _ document: Document, _ format: JSONFormat, with metadata: DocumentMetadata
+    ) throws(DatabaseError) -> [UInt8] {
         let asked = metadata.intersection([.revisions, .revisionsInfo, .conflicts, .deletedConflicts])
         var further: [(name: String, value: DocumentValue)] = []
         if !asked.isEmpty {
-            further = try revisionTree(of: document.id).metadata(asked, of: document.revision)
+            let tree = try document.id.withUTF8View { (key) throws(DatabaseError) in try load(key)?.tree }
+            further = (tree ?? RevisionTree()).metadata(asked, of: document.revision)
         }
         if metadata.contains(.localSequence) {
             further.append((ReservedNames.localSequence, .integer(Int64(clamping: document.sequence))))
         }
-        let text = document.jsonBytes(
+        return document.jsonBytes(
             format, with: metadata,
             attachments: metadata.contains(.attachments) ? document.attachmentStubs(metadata) : [:], further)
-        return String(decoding: text, as: UTF8.self)
     }
 }
 

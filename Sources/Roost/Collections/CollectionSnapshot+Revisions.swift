@@ -135,7 +135,7 @@ extension CollectionReader {
     func document(
         _ id: String, _ key: ByteView, _ loaded: LoadedDocument, _ leaf: Revision
     ) throws(DatabaseError) -> Document {
-        var flags = loaded.flags.intersection(.conflicted)
+        var flags = loaded.flags.intersection([.conflicted, .severalLeaves])
         if leaf.isDeleted { flags.insert(.deleted) }
         return Document(
             id: id, revision: leaf.id, sequence: loaded.sequence, flags: flags,

@@ -24,6 +24,8 @@ public struct Document: Sendable, Identifiable {
     public let isDeleted: Bool
     /// Whether the document had more than one live leaf; see ``CollectionSnapshot/conflicts(of:)``.
     public let isConflicted: Bool
+    /// Whether the document had more than one leaf, live or deleted.
+    package let hasSeveralLeaves: Bool
 
     let body: DocumentBody
 
@@ -35,6 +37,7 @@ public struct Document: Sendable, Identifiable {
         self.sequence = sequence
         isDeleted = flags.contains(.deleted)
         isConflicted = flags.contains(.conflicted)
+        hasSeveralLeaves = flags.contains(.severalLeaves)
         self.body = body
     }
 

@@ -10,7 +10,7 @@ package struct RevisionDigest: Hashable, Sendable {
     package static let binaryLength = 16
 
     /// The lengths of a text, in bytes of UTF-8.
-    package static let textLengths = 1...64
+    package static let textLengths = 0...64
 
     /// Bytes, eight to a word, the first byte highest and zeros after the last: words compare as bytes do.
     private struct Words: Hashable, Comparable {
@@ -98,7 +98,7 @@ package struct RevisionDigest: Hashable, Sendable {
     /// What `text` stands for: 32 hexadecimal digits for the number that they are, be they large or small, anything else
     /// for itself.
     ///
-    /// - Returns: `nil` unless there are 1 to 64 bytes of UTF-8 without control characters.
+    /// - Returns: `nil` unless there are 0 to 64 bytes of UTF-8 without control characters.
     package init?(text: Span<UInt8>) {
         guard Self.textLengths.contains(text.count) else { return nil }
         if let number = Self.number(text) {

@@ -17,7 +17,7 @@ extension RevisionID: LosslessStringConvertible {
 }
 
 extension RevisionID {
-    /// Reads the text form: a generation from 1 to 2^63 − 1 without sign or leading zeros, a hyphen, and 1 to 64 bytes of
+    /// Reads the text form: a generation from 1 to 2^63 − 1 without sign or leading zeros, a hyphen, and 0 to 64 bytes of
     /// UTF-8 without control characters. 32 hexadecimal digits may be large or small; they are written small.
     ///
     /// - Throws: `invalidRevisionID`, whose message says which rule is broken and where.
@@ -33,7 +33,7 @@ extension RevisionID {
         let generation = try Self.generation(bytes[..<hyphen], of: text)
         guard let digest = RevisionDigest(text: bytes.span.extracting((hyphen + 1)..<bytes.count)) else {
             throw Self.invalid(
-                text, "what follows the hyphen is not 1 to 64 bytes of UTF-8 without control characters")
+                text, "what follows the hyphen is not at most 64 bytes of UTF-8 without control characters")
         }
         self.init(generation: generation, digest: digest)
     }

@@ -15,7 +15,7 @@
 //     generation   varint    first entry: the generation, 1 to 2^63 - 1
 //                            after an entry without CHAIN: the previous entry's generation minus this one's
 //                            after an entry with CHAIN: absent; one less than the previous entry's
-//     length       varint    only with TEXT: the length of the digest in bytes, 1 to 64
+//     length       varint    only with TEXT: the length of the digest in bytes, 0 to 64
 //     digest       bytes     with TEXT the digest's UTF-8, else its 16 bytes
 //     parent       varint    only with neither CHAIN nor ROOT: how many entries further on the parent stands,
 //                            2 or more

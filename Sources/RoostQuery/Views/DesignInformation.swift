@@ -31,8 +31,8 @@ extension DocumentCollection {
 }
 
 extension CollectionView {
-    /// Whether the view emits anything for a document, deleted or not: CouchDB's filter `_view`.
+    /// Whether the view emits anything for a document, deleted or a design document or not: CouchDB's filter `_view`.
     package func emits(for document: Document, at snapshot: CollectionSnapshot) throws -> Bool {
-        try !core.definition.map([document], snapshot).isEmpty
+        try !core.mapAny([document], snapshot).isEmpty
     }
 }

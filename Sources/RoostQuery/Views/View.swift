@@ -62,6 +62,8 @@ struct ViewCore: Sendable {
     let collation: Collation
     let reduction: ViewReduction?
     let definition: IndexDefinition
+    /// Makes the rows of some documents, design documents among them.
+    let mapAny: @Sendable ([Document], CollectionSnapshot) throws -> IndexRows
 
     /// Hands what it emits for each of some documents to the emitter, in their order.
     typealias MapAll = @Sendable ([ViewDocument], ViewEmitter) throws -> Void
@@ -74,6 +76,14 @@ struct ViewCore: Sendable {
         self.name = name
         self.collation = collation
         self.reduction = reduction
+        let map: @Sendable ([Document], [Int], CollectionSnapshot) throws -> IndexRows = {
+            let (documents, mapped, moment) = ($0, $1, $2)
+            let emitter = ViewEmitter(IndexRows(of: documents), mapped: mapped, collation)
+            let setting = ViewDocument.Setting(moment, showsSequence: showsSequence)
+            try mapAll(mapped.map { ViewDocument(documents[$0], setting) }, emitter)
+            return emitter.rows
+        }
+        mapAny = { try map($0, Array($0.indices), $1) }
         definition = IndexDefinition(
             name: "view/\(name)",
             signature: "view-1;\(collation.signature);\(reduction?.name ?? "");\(identity)",
@@ -82,10 +92,7 @@ struct ViewCore: Sendable {
             let mapped = documents.indices.filter {
                 includesDesign || !documents[$0].id.utf8.starts(with: "_design/".utf8)
             }
-            let emitter = ViewEmitter(IndexRows(of: documents), mapped: mapped, collation)
-            let setting = ViewDocument.Setting(moment, showsSequence: showsSequence)
-            try mapAll(mapped.map { ViewDocument(documents[$0], setting) }, emitter)
-            return emitter.rows
+            return try map(documents, mapped, moment)
         }
     }
 

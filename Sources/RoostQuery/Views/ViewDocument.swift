@@ -46,14 +46,17 @@ public struct ViewDocument: Sendable {
         document.isConflicted ? (try? setting.moment.conflicts(of: id).map(\.revision)) ?? [] : []
     }
 
-    /// The document as CouchDB hands it to map functions: `_id`, `_rev`, `_conflicts` and stubs of `_attachments` where there
-    /// are any, and `_local_seq` with the option `local_seq` of the design document.
+    /// The document as CouchDB hands it to map functions: `_id`, `_rev`, `_conflicts`, `_deleted_conflicts` and stubs of
+    /// `_attachments` where there are any, and `_local_seq` with the option `local_seq` of the design document.
     ///
     /// - Throws: `DatabaseError`, such as `damaged`.
-    public func json() throws(DatabaseError) -> String {
-        var metadata: DocumentMetadata = [.id, .revision, .attachments, .md5Digests]
-        if document.isConflicted { metadata.insert(.conflicts) }
+    public func json() throws(DatabaseError) -> String { String(decoding: try jsonBytes(), as: UTF8.self) }
+
+    /// The same in UTF-8.
+    package func jsonBytes() throws(DatabaseError) -> [UInt8] {
+        var metadata: DocumentMetadata = [.id, .revision, .deletion, .attachments, .md5Digests]
+        if document.hasSeveralLeaves { metadata.formUnion([.conflicts, .deletedConflicts]) }
         if setting.showsSequence { metadata.insert(.localSequence) }
-        return try setting.moment.json(document, with: metadata)
+        return try setting.moment.jsonBytes(document, with: metadata)
     }
 }

@@ -14,7 +14,7 @@ enum ChangeFilter: Sendable {
     /// What a view emits something for.
     case view(ViewBody.DesignView)
     /// What a function of a design document says.
-    case script(@Sendable ([Document]) throws -> [Bool])
+    case script(@Sendable ([Document], CollectionSnapshot) throws -> [Bool])
     /// What a function of the app says.
     case function(@Sendable (ExaminedDocument) -> Bool)
 
@@ -37,7 +37,7 @@ enum ChangeFilter: Sendable {
             guard let selector = body.flatMap({ DocumentValue($0["selector"]) }) else {
                 throw HTTPFailure.badRequest("Selector must be specified in POST payload")
             }
-            self = .selector(try MangoFilter(selector, of: target.collection))
+            self = .selector(try Self.selector(selector, target))
         case "_view":
             let parts = (query["view"] ?? "").split(separator: "/").map(String.init)
             guard parts.count == 2 else {
@@ -59,6 +59,17 @@ enum ChangeFilter: Sendable {
         }
     }
 
+    private static func selector(_ selector: DocumentValue, _ target: DatabaseContext) throws -> MangoFilter {
+        guard selector.dictionary != nil else {
+            throw HTTPFailure.badRequest("Selector error: expected a JSON object")
+        }
+        do throws(DatabaseError) {
+            return try MangoFilter(selector, of: target.collection)
+        } catch {
+            throw error.code == .invalidQuery ? HTTPFailure.badRequest(error.message) : HTTPFailure(error)
+        }
+    }
+
     /// A function under `filters` of a design document.
     private static func script(_ name: String, _ target: DatabaseContext) throws -> ChangeFilter {
         let parts = name.split(separator: "/").map(String.init)
@@ -77,9 +88,10 @@ enum ChangeFilter: Sendable {
             "userCtx": target.user.json(in: target.served.name.text),
         ]
         let text = request.bytes
-        return .script { documents in
-            let texts = documents.map {
-                $0.jsonBytes(with: [.id, .revision, .deletion, .attachments, .md5Digests])
+        return .script { documents, snapshot in
+            let texts = try documents.map {
+                try snapshot.jsonBytes(
+                    $0, with: [.id, .revision, .deletion, .attachments, .md5Digests, .revisions])
             }
             return try language.filter(parts[1], of: design, texts, request: text)
         }
@@ -118,7 +130,7 @@ enum ChangeFilter: Sendable {
         case .all, .documents, .design: return documents.map { lets($0.id) }
         case .selector(let selector): return try documents.map { try selector.matches($0, at: snapshot) }
         case .view(let view): return try documents.map { try view.emits(for: $0, at: snapshot) }
-        case .script(let filter): return try filter(documents)
+        case .script(let filter): return try filter(documents, snapshot)
         case .function(let function):
             return documents.map {
                 function(ExaminedDocument(id: $0.id, isDeleted: $0.isDeleted, properties: $0.properties))

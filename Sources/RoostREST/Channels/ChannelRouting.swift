@@ -187,7 +187,7 @@ final class ChannelRouting: Sendable {
             // What nobody has decided on needs no narrowing: administrators alone see it.
             if isDone(old, isNarrowing) || isNarrowing && old == nil { continue }
             guard let document = try snapshot.document(id, revision: leaf.id) else { continue }
-            let routing = routing(of: document, in: served)
+            let routing = routing(of: document, at: snapshot, in: served)
             decided[leaf.id.description] = isNarrowing ? routing.narrowed(to: old) : routing
         }
         // A tombstone of the program's may have come to win.
@@ -200,13 +200,15 @@ final class ChannelRouting: Sendable {
         routing?.version == sync.version && (isNarrowing || routing?.isNarrowed != true)
     }
 
-    private func routing(of document: Document, in served: ServedDatabase) -> Routing {
+    private func routing(
+        of document: Document, at snapshot: CollectionSnapshot, in served: ServedDatabase
+    ) -> Routing {
         do {
             let question = SyncQuestion(
                 document: ExaminedDocument(
                     id: document.id, isDeleted: false, properties: document.properties),
-                old: nil, text: document.jsonBytes(with: [.id, .revision, .attachments]),
-                database: served.name.text, security: try served.securityText())
+                old: nil, text: { try snapshot.jsonBytes(document, with: SyncQuestion.metadata) },
+                oldText: { nil }, database: served.name.text, security: try served.securityText())
             var decision = SyncDecision(user: .admin, isAdmin: true, channels: [], roles: [])
             try sync.decide(question, &decision)
             return try decision.routing(sync.version)

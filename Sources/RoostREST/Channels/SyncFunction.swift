@@ -45,13 +45,20 @@ public struct SyncFunction: Sendable {
 }
 
 /// What a sync function is asked.
-package struct SyncQuestion: Sendable {
+package struct SyncQuestion {
+    /// What functions are shown of a document besides its properties.
+    package static let metadata: DocumentMetadata = [
+        .id, .revision, .attachments, .md5Digests, .revisions,
+    ]
+
     /// The document that is to be saved.
     package let document: ExaminedDocument
     /// What is there; `nil` where nothing is or it is deleted.
     package let old: Document?
-    /// The document that is to be saved, as JSON with its `_id`.
-    package let text: [UInt8]
+    /// Makes the JSON of the document that is to be saved, with its `_id`, and `_rev` and `_revisions` where it has any.
+    package let text: () throws -> [UInt8]
+    /// Makes the JSON of what is there, with its `_id`, `_rev` and `_revisions`.
+    package let oldText: () throws -> [UInt8]?
     /// The database's name.
     package let database: String
     /// The database's security object, as JSON.

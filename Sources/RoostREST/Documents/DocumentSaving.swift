@@ -49,7 +49,7 @@ struct DocumentSaving: Sendable {
         _ document: IncomingDocument, id: String, base: RevisionID?, in batch: WriteBatch
     ) throws -> RevisionID {
         guard !document.namesUnknownRevision else { throw HTTPFailure.conflict }
-        let routing = try check(document, id, batch)
+        let routing = try check(document, id, base.map { [$0] } ?? [], batch)
         let saved = try batch.save(
             document.properties, reserved: try document.reserved(), id: id, in: served.collection,
             expecting: base.map { .revision($0) } ?? .absent)
@@ -60,8 +60,8 @@ struct DocumentSaving: Sendable {
     /// Saves a revision that was made elsewhere.
     func insert(_ document: IncomingDocument, id: String, in batch: WriteBatch) throws {
         let revision = try document.requireRevision()
-        let routing = try check(document, id, batch)
         let history = document.history.isEmpty ? [revision] : document.history
+        let routing = try check(document, id, history, batch)
         let isNew = try batch.insert(
             document.properties, reserved: try document.reserved(), id: id, history: history,
             in: served.collection)
@@ -69,7 +69,11 @@ struct DocumentSaving: Sendable {
     }
 
     /// Asks all who may refuse a document; answers what the sync function decided on it.
-    private func check(_ document: IncomingDocument, _ id: String, _ batch: WriteBatch) throws -> Routing? {
+    ///
+    /// - Parameter history: What functions see as its revision and the ancestors: of an edit, the one that it is based on.
+    private func check(
+        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], _ batch: WriteBatch
+    ) throws -> Routing? {
         if id.hasPrefix("_design/"), !mayDesign {
             throw Security.refusal(user, "You are not a db or server admin.")
         }
@@ -81,15 +85,27 @@ struct DocumentSaving: Sendable {
         for validation in validations {
             try validation(document.examined(id), old, user)
         }
+        let collection = served.collection
+        let text = { document.text(id, history) }
+        let oldText = {
+            try old.map { try batch.jsonBytes($0, with: SyncQuestion.metadata, in: collection) }
+        }
         for design in designs {
             guard let language = router.hooks.language(of: design) else { continue }
             let question = ValidationQuestion(
-                new: document.text(id),
-                old: old?.jsonBytes(with: [.id, .revision, .attachments, .md5Digests]),
+                new: text(), old: try oldText(),
                 user: user.json(in: served.name.text).bytes, security: security)
             if let refusal = try language.validate(question, of: design) { throw refusal }
         }
-        return try decide(document, id, old, access)
+        guard let sync, let access else { return nil }
+        let question = SyncQuestion(
+            document: document.examined(id), old: old, text: text, oldText: oldText,
+            database: served.name.text,
+            security: security)
+        var decision = SyncDecision(
+            user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
+        try sync.decide(question, &decision)
+        return try decision.routing(sync.version)
     }
 
     // MARK: Channels
@@ -105,19 +121,6 @@ struct DocumentSaving: Sendable {
         for leaf in leaves where access?.sees(routed.leaves[leaf.id.description]) != true {
             throw HTTPFailure.conflict
         }
-    }
-
-    private func decide(
-        _ document: IncomingDocument, _ id: String, _ old: Document?, _ access: ChannelAccess?
-    ) throws -> Routing? {
-        guard let sync, let access else { return nil }
-        let question = SyncQuestion(
-            document: document.examined(id), old: old, text: document.text(id), database: served.name.text,
-            security: security)
-        var decision = SyncDecision(
-            user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
-        try sync.decide(question, &decision)
-        return try decision.routing(sync.version)
     }
 
     private func settle(_ id: String, _ revision: RevisionID, _ routing: Routing?, _ batch: WriteBatch) throws

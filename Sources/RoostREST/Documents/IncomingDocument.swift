@@ -202,11 +202,15 @@ struct IncomingDocument: Sendable {
     }
 
     /// As functions of design documents see it: JSON.
-    func text(_ id: String) -> [UInt8] {
+    ///
+    /// - Parameter history: What they see as its revision and the ancestors.
+    func text(_ id: String, _ history: [RevisionID]) -> [UInt8] {
         var members: [(String, JSON)] = [("_id", .string(id))]
-        if let revision { members.append(("_rev", .string(revision.description))) }
+        if let revision = history.first {
+            members.append(("_rev", .string(revision.description)))
+            members.append(("_revisions", DocumentText.revisions(history)))
+        }
         if isDeleted { members.append(("_deleted", true)) }
-        if !history.isEmpty { members.append(("_revisions", DocumentText.revisions(history))) }
         if !attachments.isEmpty {
             let list = attachments.map { name, value -> (String, JSON) in
                 let type = blobs[name]?.contentType ?? value["content_type"].string
