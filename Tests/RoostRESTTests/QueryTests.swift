@@ -297,6 +297,30 @@ import Testing
 
     // MARK: Filters
 
+    /// To CouchDB, IDs are greater than whatever is no string.
+    @Test(arguments: ["null", "false", "0", "[]", "{}"])
+    func conditionsOfIDsWithWhatIsNoString(value: String) async throws {
+        let test = try await stars()
+        for (name, count) in [("$gt", 8), ("$gte", 8), ("$ne", 8), ("$lt", 0), ("$lte", 0), ("$eq", 0)] {
+            let found = try await test.ask(
+                "POST", "/db/_find", #"{"selector":{"_id":{"\#(name)":\#(value)}}}"#)
+            #expect((found["docs"] as? [Any])?.count == count, "\(name) \(value): \(found.text)")
+        }
+    }
+
+    /// Indexes of the same fields and other names stand in design documents of their own.
+    @Test func indexesOfTheSameFields() async throws {
+        let test = try await stars()
+        var designs: Set<String> = []
+        for name in ["one", "two"] {
+            let made = try await test.ask(
+                "POST", "/db/_index", #"{"index":{"fields":["stars"]},"name":"\#(name)"}"#)
+            designs.insert(made["id"] as? String ?? "")
+        }
+        #expect(designs.count == 2)
+        #expect(try await test.ask("GET", "/db/_index")["total_rows"] as? Int == 3)
+    }
+
     @Test func changesBySelectorAndView() async throws {
         let test = try await stars()
         _ = try await test.put(

@@ -61,6 +61,26 @@ import Testing
         #expect(answer.status == status && answer.text.contains(words), "\(answer.text)")
     }
 
+    /// As in CouchDB: rows of one document with equal keys in the order of their values, and a built-in reduction that something
+    /// follows.
+    @Test func rowsWithEqualKeysAndWhatFollowsABuiltInReduction() async throws {
+        let test = try await ScriptRouter(Place.child.language())
+        try await test.ask("PUT", "/db/a", "{}")
+        try await test.ask(
+            "PUT", "/db/_design/d",
+            #"""
+            {"views":{"v":{"map":"doc => { emit(2, 5); for (const v of ['b', [], 7, 'a', null, {}]) emit(1, v) }"},
+             "sum":{"map":"doc => { emit(1, 2); emit(2, 3) }","reduce":"_sum\n // of all"}}}
+            """#)
+        let rows = try await test.ask("GET", "/db/_design/d/_view/v")
+        let values = rows.text.split(separator: "\n").dropFirst().dropLast().compactMap {
+            $0.split(separator: "\"value\":").last?.prefix { $0 != "}" }
+        }
+        #expect(values == ["7", "null", "{", "[]", "\"a\"", "\"b\"", "5"], "\(rows.text)")
+        let sum = try await test.ask("GET", "/db/_design/d/_view/sum")
+        #expect(sum.text.contains(#""value":5"#), "\(sum.text)")
+    }
+
     @Test func aReductionThatThrowsFailsItsRequest() async throws {
         let test = try await ScriptRouter(Place.child.language())
         try await test.ask("PUT", "/db/a", "{}")

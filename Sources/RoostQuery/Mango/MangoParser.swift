@@ -133,13 +133,20 @@ struct MangoParser {
     ]
 
     private func comparison(_ comparison: Comparison, _ value: DocumentValue, _ field: Field) -> Expression {
-        Self.collated(.collation(comparison, field.expression, .literal(value)), field)
+        // To CouchDB, IDs are greater than whatever is no string.
+        if Self.isID(field), value.string == nil {
+            return .literal(.bool([.greater, .greaterOrEqual, .unequal].contains(comparison)))
+        }
+        return Self.collated(.collation(comparison, field.expression, .literal(value)), field)
     }
 
     /// A condition on a field: IDs are ordered by their bytes, as they are stored.
     private static func collated(_ condition: Expression, _ field: Field) -> Expression {
-        guard case .path([.key("_id")], _) = field.expression else { return condition }
-        return .collate(CollationOptions(isUnicode: false), condition)
+        isID(field) ? .collate(CollationOptions(isUnicode: false), condition) : condition
+    }
+
+    private static func isID(_ field: Field) -> Bool {
+        if case .path([.key("_id")], _) = field.expression { true } else { false }
     }
 
     private mutating func operation(

@@ -2,6 +2,7 @@ import Fleece
 import Roost
 import RoostCrypto
 import RoostIndex
+import RoostOrder
 
 /// Views that are written in design documents, which replicate as all documents do.
 ///
@@ -98,7 +99,10 @@ extension DocumentCollection {
             }
             for (index, rows) in rows.enumerated() {
                 emitter.begin(index)
-                for row in rows { try emitter.emit(row.key, row.value) }
+                // Rows of one document with equal keys come in the order of their values, as in CouchDB.
+                let ordered =
+                    rows.count < 2 ? rows : rows.sorted { Collation.raw.compare($0.value, $1.value) < 0 }
+                for row in ordered { try emitter.emit(row.key, row.value) }
             }
         }
     }

@@ -77,8 +77,10 @@ enum IndexRoutes {
             "map": .object(map), "reduce": "_count",
             "options": ["def": ["fields": .array(fields.map { .object([($0.0, .string($0.1))]) })]],
         ]
-        let digest = RandomText.text(Array(SHA256.hash(view.bytes).bytes.prefix(20)))
-        let name = body["name"].string ?? digest
+        let given = body["name"].string
+        let digest = RandomText.text(
+            Array(SHA256.hash(view.bytes + (given ?? "").utf8).bytes.prefix(20)))
+        let name = given ?? digest
         var design = body["ddoc"].string ?? digest
         if !design.hasPrefix("_design/") { design = "_design/\(design)" }
         let old = try target.collection.get(design)
