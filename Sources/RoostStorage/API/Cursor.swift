@@ -106,7 +106,7 @@ public final class Cursor {
     }
 
     private var disorder: StoreError {
-        reader.file.damaged("inner nodes with separators out of order", ChunkReference(offset: 0, length: 0))
+        reader.file.damaged("inner nodes with separators out of order", .nowhere)
     }
 
     /// Whether the key at `index` is less than `bound`. The bound is in few leaves, so most need no comparison.
@@ -116,7 +116,7 @@ public final class Cursor {
 
     private func settle() throws(StoreError) -> Bool {
         let (page, index) = (image.page, index)
-        current = try reader.file.reading(ChunkReference(offset: 0, length: 0)) { () throws(MalformedBytes) in
+        current = try reader.file.reading(.nowhere) { () throws(MalformedBytes) in
             try page.entry(index)
         }
         position = .entry

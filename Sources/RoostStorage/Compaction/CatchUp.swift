@@ -104,8 +104,9 @@ final class CatchUp {
 
     private func hasKeys(from first: [UInt8], _ editor: TreeEditor) throws(StoreError) -> Bool {
         let image = LeafImage()
-        _ = try editor.reader.locate(.last, into: image)
-        guard image.count > 0 else { return editor.reader.count > 0 }
+        let reader = try editor.readBack()
+        _ = try reader.locate(.last, into: image)
+        guard image.count > 0 else { return reader.count > 0 }
         return !image.page.key(image.count - 1).lexicographicallyPrecedes(first)
     }
 

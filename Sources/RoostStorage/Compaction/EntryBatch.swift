@@ -45,6 +45,6 @@ struct EntryBatch {
         let item = items[index]
         let inline = text.view.slice(item.start + item.keyLength, item.inlineLength)
         return Entry(
-            kind: item.kind, inline: inline, chunk: item.target ?? ChunkReference(offset: 0, length: 0))
+            kind: item.kind, inline: inline, chunk: item.target ?? .nowhere)
     }
 }

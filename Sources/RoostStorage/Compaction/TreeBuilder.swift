@@ -4,11 +4,10 @@ import RoostBytes
 ///
 /// Holds a few nodes of each level in memory.
 final class TreeBuilder {
-    private let output: CommitBuffer
+    private let nodes: NodeWriter
     private let nodeSize: Int
     private let reduction: Reduction?
-    private let leaves = LeafBuilder()
-    private let innerBuilder = InnerBuilder()
+    private let leaves: LeafBuilder
     /// The last key of the leaf written last.
     private let lastKey = ByteBuffer()
     /// Children that wait for their parent; the leaves first.
@@ -26,7 +25,8 @@ final class TreeBuilder {
     }
 
     init(output: CommitBuffer, nodeSize: Int, reduction: Reduction?) {
-        self.output = output
+        nodes = NodeWriter(output: output)
+        leaves = nodes.entries
         self.nodeSize = nodeSize
         self.reduction = reduction
     }
@@ -67,13 +67,7 @@ final class TreeBuilder {
     private func writeLeaf(_ range: Range<Int>) throws(StoreError) {
         let first = leaves.key(range.lowerBound)
         let separator = first.slice(0, min(lastKey.view.commonPrefix(first) + 1, first.count)).array
-        let (bytes, summary) = leaves.build(range)
-        let chunk = try output.append(.node, bytes)
-        var child = StoredChild(chunk: chunk, summary: summary)
-        child.summary.bytes += UInt64(chunk.length)
-        if let reduction, let page = PageView(bytes) {
-            child.reduction = reduction.storedValue(of: page, in: output.file)
-        }
+        let child = try nodes.leaf(range, reduction, isKept: false)
         lastKey.reset()
         lastKey.append(leaves.key(range.upperBound - 1))
         try add(child, separator, to: 0)
@@ -105,26 +99,14 @@ final class TreeBuilder {
             count += 1
         }
         if !isRest { count = min(count, level.children.count - 2) }
-        let child = try writeInner(
-            level: UInt8(index + 1), Array(level.separators[..<count]), Array(level.children[..<count]))
+        let separators = SeparatorTable([[]] + level.separators[1..<count])
+        let child = try nodes.inner(
+            level: UInt8(index + 1), separators, Array(level.children[..<count]), reduction)
         levels[index].separators.removeFirst(count)
         levels[index].children.removeFirst(count)
         levels[index].size = zip(levels[index].separators, levels[index].children).reduce(0) {
             $0 + Level.size($1.0, $1.1)
         }
         try add(child, level.separators[0], to: index + 1)
-    }
-
-    private func writeInner(
-        level: UInt8, _ separators: [[UInt8]], _ children: [StoredChild]
-    ) throws(StoreError) -> StoredChild {
-        let table = SeparatorTable([[]] + separators.dropFirst())
-        let bytes = innerBuilder.build(level: level, table, children)
-        let chunk = try output.append(.node, bytes)
-        output.file.cache.insert(copyOf: bytes, at: chunk.offset)
-        var child = StoredChild(chunk: chunk, summary: children.reduce(Summary()) { $0 + $1.summary })
-        child.summary.bytes += UInt64(chunk.length)
-        child.reduction = reduction?.storedValue(of: children) ?? []
-        return child
     }
 }

@@ -50,7 +50,7 @@ final class TreeCopier {
             try checkOrder(page)
             read += walk.storedLength
             for index in 0..<page.count {
-                let entry = try source.file.reading(ChunkReference(offset: 0, length: 0)) {
+                let entry = try source.file.reading(.nowhere) {
                     () throws(MalformedBytes) in try page.entry(index)
                 }
                 if pass == .sharedValues, entry.kind != .shared { continue }

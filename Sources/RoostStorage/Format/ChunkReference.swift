@@ -6,6 +6,9 @@ struct ChunkReference: Hashable, Sendable {
     /// Offsets take 48 bits in nodes: files of up to 256 TiB.
     static let maximumOffset: UInt64 = (1 << 48) - 1
 
+    /// What stands in the place of a reference where there is no chunk.
+    static let nowhere = ChunkReference(offset: 0, length: 0)
+
     var end: UInt64 { offset + UInt64(length) }
 
     /// How far from `end`, where another chunk ends, this one begins; the sign in the lowest bit (zigzag), as logs and packed

@@ -55,7 +55,7 @@ struct OperationDecoder {
             guard inline.count <= Format.maximumInlineLength else {
                 throw MalformedBytes(at: reader.position)
             }
-            let chunk = kind == .none ? ChunkReference(offset: 0, length: 0) : try chunk()
+            let chunk = kind == .none ? .nowhere : try chunk()
             return .put(key: key, Entry(kind: kind, inline: inline, chunk: chunk))
         }
     }

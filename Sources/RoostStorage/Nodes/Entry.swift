@@ -30,7 +30,7 @@ struct Entry {
     }
 
     static func inline(_ bytes: ByteView) -> Entry {
-        Entry(kind: .none, inline: bytes, chunk: ChunkReference(offset: 0, length: 0))
+        Entry(kind: .none, inline: bytes, chunk: .nowhere)
     }
 }
 

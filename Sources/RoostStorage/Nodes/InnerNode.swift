@@ -9,7 +9,7 @@ struct Child {
     init(_ stored: StoredChild) { self.stored = stored }
 
     init(_ memory: MemoryNode) {
-        stored = StoredChild(chunk: ChunkReference(offset: 0, length: 0), summary: Summary())
+        stored = StoredChild(chunk: .nowhere, summary: Summary())
         self.memory = memory
     }
 

@@ -53,7 +53,7 @@ class MemoryNode: @unchecked Sendable {
     var chunk: ChunkReference
 
     static func memory(_ node: MemoryNode) -> NodeHandle {
-        unsafe NodeHandle(memory: .passUnretained(node), chunk: ChunkReference(offset: 0, length: 0))
+        unsafe NodeHandle(memory: .passUnretained(node), chunk: .nowhere)
     }
 
     static func stored(_ chunk: ChunkReference) -> NodeHandle {

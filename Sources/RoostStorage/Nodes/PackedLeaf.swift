@@ -46,7 +46,7 @@ enum PackedLeaf {
         output.resize(to: prefixEnd)
         var (lastHead, lastLength, lastRest) = (0 as UInt32, dropped, ByteView.empty)
         var lastInline = ByteView.empty
-        var lastChunk = ChunkReference(offset: 0, length: 0)
+        var lastChunk = ChunkReference.nowhere
         for index in 0..<page.count {
             let entry = try page.entryBytes(index).entry
             let (head, length, rest) = (page.head(index), page.suffixLength(index), page.rest(index))

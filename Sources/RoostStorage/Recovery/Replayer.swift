@@ -191,17 +191,17 @@ extension TreeEditor {
     }
 
     private func attach(_ leaf: StoredChild, _ first: [UInt8]) throws(StoreError) {
-        var last = try lastLeaf()
+        var last = try descendToLast()
         // Leaves that deletions have emptied may begin after the new leaf does, whose keys would not be found in their place.
         while last.summary.count == 0, let step = path.last {
             pendingBytes -= last.pendingBytes
             try replace(step.index..<step.index + 1, path, with: [], separators: [])
-            last = try lastLeaf()
+            last = try descendToLast()
         }
         // Deletions at or above the new leaf's beginning must not stay pending in the leaf before it.
         if last.hasPending(from: first) {
-            try rewrite(last, path)
-            last = try lastLeaf()
+            try rewrite(last)
+            last = try descendToLast()
         }
         if last.summary.count == 0 {
             pendingBytes -= last.pendingBytes
@@ -212,18 +212,6 @@ extension TreeEditor {
         } else {
             try replaceRoot(with: [root, Child(leaf)], [[], first])
         }
-    }
-
-    /// The tree's last leaf, to which ``path`` leads.
-    private func lastLeaf() throws(StoreError) -> LeafNode {
-        path.removeAll(keepingCapacity: true)
-        var node = ownedRoot()
-        while let inner = node as? InnerNode {
-            node = try ownedChild(inner, inner.count - 1)
-            path.append(Step(node: inner, index: inner.count - 1))
-        }
-        guard let leaf = node as? LeafNode else { preconditionFailure("a node is a leaf or an inner one") }
-        return leaf
     }
 }
 

@@ -46,7 +46,7 @@ struct SharingRepair {
         }) {
             let page = image.page
             for index in 0..<page.count {
-                let entry = try state.file.reading(ChunkReference(offset: 0, length: 0)) {
+                let entry = try state.file.reading(.nowhere) {
                     () throws(MalformedBytes) in try page.entry(index)
                 }
                 if entry.kind == .shared || entry.kind == .borrowed { try body(page.key(index), entry) }

@@ -82,7 +82,7 @@ final class Checkpointer: Sendable {
         }
         // The trees hold the whole commit only if no change was made after their leaves were written.
         let isWhole = sweep.isFirstCommit && trees.deferredCount == 0
-        try trees.settle()
+        try trees.makeDeferred()
         reset()
         return .complete(
             try directory(trees), replayAfter: isWhole ? nil : sweep.replayAfter,

@@ -72,21 +72,20 @@ import RoostBytes
     /// Reads the tree with all changes made so far.
     func reader(_ id: UInt64) throws(StoreError) -> TreeReader? {
         guard let editor = knownEditor(id) else { return trees[id]?.reader }
-        try editor.settleForReading()
-        return editor.reader
+        return try editor.readBack()
     }
 
     /// How many changes are still to be made.
     var deferredCount: Int { editors.values.reduce(0) { $0 + $1.deferredCount } }
 
     /// Makes all changes that wait.
-    func settle() throws(StoreError) {
-        for editor in ordered(where: { $0.deferral != nil }) { try editor.settle() }
+    func makeDeferred() throws(StoreError) {
+        for editor in ordered(where: { $0.deferredCount > 0 }) { try editor.makeDeferred() }
     }
 
     /// Makes all changes that wait after the transaction's bytes are complete.
-    func settleSealed() throws(StoreError) {
-        for editor in ordered(where: { _ in true }) { try editor.settleSealed() }
+    func seal() throws(StoreError) {
+        for editor in ordered(where: { _ in true }) { try editor.seal() }
     }
 
     /// Calls `body` with the entry under `key` as it is with all changes made so far, if there is one; `false` for a tree

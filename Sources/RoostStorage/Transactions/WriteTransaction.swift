@@ -150,11 +150,11 @@ public final class WriteTransaction {
     /// Called after each change: keeps what waits in memory within bounds, however large the transaction gets.
     func relieve(_ editor: TreeEditor) throws(StoreError) {
         if editor.log.buffer.count > WriteTransaction.largestLog {
-            try trees.settle()
+            try trees.makeDeferred()
             try writeOperations()
         }
         guard trees.grown(by: editor) > store.options.pendingLimitInRange else { return }
-        try trees.settle()
+        try trees.makeDeferred()
         for editor in trees.ordered(where: { _ in true }) {
             var budget = Int.max
             _ = try editor.writeLeaves(from: [], budget: &budget)
@@ -178,7 +178,7 @@ public final class WriteTransaction {
         for editor in trees.ordered(where: { !$0.log.isEmpty }) {
             OperationChunk.append(section: editor.id, editor.log.buffer.view, to: payload)
             // What is still to be made is read there.
-            if editor.deferral == nil { editor.log.reset() }
+            if editor.deferredCount == 0 { editor.log.reset() }
         }
         guard payload.count > empty else { return }
         let chunk = try output.append(.operations, payload.view)
@@ -262,8 +262,8 @@ public final class WriteTransaction {
     ) throws(StoreError) -> CommitQueue.Ticket? {
         try checkOpen()
         do throws(StoreError) {
-            if !(leavesDeferred && defers) { try trees.settle() }
-            for editor in trees.ordered(where: { !$0.fullLeaves.isEmpty }) { try editor.rewriteFullLeaves() }
+            if !(leavesDeferred && defers) { try trees.makeDeferred() }
+            for editor in trees.ordered(where: { !$0.fullLeaves.isEmpty }) { try editor.writeFullLeaves() }
             for editor in trees.editors.values { try editor.logTail() }
             let hasChanges =
                 lastOperations != nil || treeOperations.count > 0 || output.count > replayedCount
@@ -297,7 +297,7 @@ public final class WriteTransaction {
         guard !hasMadeDeferred else { return }
         hasMadeDeferred = true
         do throws(StoreError) {
-            try trees.settleSealed()
+            try trees.seal()
             queue.complete(commit, with: .success(state(after: commit.record)), on: base)
             end()
         } catch {

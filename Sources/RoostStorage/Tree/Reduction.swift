@@ -61,7 +61,7 @@ public struct ReductionRows: ~Copyable {
     ) throws {
         let key = ByteBuffer(capacity: 256)
         for index in range {
-            let entry = try file.reading(ChunkReference(offset: 0, length: 0)) { () throws(MalformedBytes) in
+            let entry = try file.reading(.nowhere) { () throws(MalformedBytes) in
                 try page.entry(index)
             }
             key.reset()

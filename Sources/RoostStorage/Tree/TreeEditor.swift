@@ -2,8 +2,8 @@ import RoostBytes
 
 /// Changes one tree within a transaction: copies what it touches, logs what it does, writes leaves that are full.
 ///
-/// A change goes into the pending page of one leaf and into the summaries above it; the shape of the tree changes
-/// only where leaves are written, in `TreeEditor+Rewrite`.
+/// This file says what may be done when, and has all that moves an editor from one ``State`` to another. How a leaf
+/// changes and is written is in `TreeEditor+Leaves`, what that does to the tree's shape in `TreeEditor+Shape`.
 final class TreeEditor {
     /// What all editors of one transaction share.
     struct Context {
@@ -13,7 +13,61 @@ final class TreeEditor {
         let output: CommitBuffer
         /// The size that written nodes aim at, in bytes.
         let nodeSize: Int
+        let nodes: NodeWriter
+
+        init(owner: UInt64, file: DataFile, output: CommitBuffer, nodeSize: Int) {
+            (self.owner, self.file, self.output, self.nodeSize) = (owner, file, output, nodeSize)
+            nodes = NodeWriter(output: output)
+        }
     }
+
+    /// What an editor may do.
+    ///
+    /// ```
+    ///              putLater, deleteLater
+    ///       open ───────────────────────▶ deferred
+    ///        │ ◀───────────────────────── │
+    ///        │        makeDeferred        │
+    ///        │                            │
+    ///        ├─────────── seal ───────────┤
+    ///        │ checkpoint                 │
+    ///        ▼                            ▼
+    ///      stored                       sealed
+    /// ```
+    ///
+    /// | | open | deferred | sealed | stored |
+    /// |---|---|---|---|---|
+    /// | ``put(_:_:)``, ``delete(_:)``, ``deleteRange(_:_:)`` | yes | make first what waits | – | – |
+    /// | ``putLater(_:_:)``, ``deleteLater(_:)`` | wait, or are made at once | wait, or make first what waits | – | – |
+    /// | ``find(_:_:)`` | yes | makes what waits, if `key` may be among it | – | – |
+    /// | ``readBack()`` | yes | makes what waits; nothing waits any more | – | – |
+    /// | ``logTail()``, ``writeLeaves(from:budget:)``, ``writeFullLeaves()`` | yes | yes, without what waits | – | – |
+    /// | ``checkpoint()`` | stored | – | – | – |
+    /// | ``seal()`` | sealed | makes what waits in memory, sealed | – | – |
+    /// | ``version`` | yes | without what waits | yes | yes |
+    ///
+    /// What a dash stands for traps: a transaction that has come so far does nothing of the kind.
+    private enum State {
+        /// All changes are made.
+        case open(Waiting)
+        /// Some changes stand in the log and are still to be made.
+        case deferred(DeferredChanges)
+        /// The transaction's bytes are complete: nothing is logged or written any more.
+        case sealed
+        /// A checkpoint has stored the tree, which then has this root.
+        indirect case stored(Root)
+    }
+
+    /// Which changes of an open editor may wait.
+    private enum Waiting {
+        /// Deletions; and puts after the next one, which shows whether keys are being appended.
+        case afterPut
+        case allowed
+        /// None, as the transaction reads the tree back.
+        case never
+    }
+
+    private var state = State.open(.afterPut)
 
     let context: Context
     let id: UInt64
@@ -25,53 +79,20 @@ final class TreeEditor {
 
     /// The top of the tree as it is now.
     var root: Child
-    /// The way down to the leaf found last: each inner node and which of its children comes next.
-    var path: [Step] = []
+    /// The way to the leaf found last.
+    var path = TreePath()
+    /// The last leaf, while keys are being appended to it.
+    var tail: Tail?
     /// Bytes that pending changes take in memory.
     var pendingBytes: Int
     /// Bytes of memory that ``TreeSet`` has counted of this editor.
     var countedBytes = 0
-    /// Changes that stand in the log and are still to be made.
-    var deferral: Deferral?
-    /// Their keys, and perhaps others, once entries of the tree are looked up.
-    var deferredKeys: KeyFilter?
-    /// What looked an entry up last.
-    var lastLookup: TreeReader?
-    /// Whether an entry was set since changes waited last.
-    var hasPut = false
-    /// Whether the transaction reads the tree, so that its changes are made at once.
-    var isReadBack = false
-    /// Whether the transaction's bytes are complete, so that no leaf can be written any more.
-    var isSealed = false
     /// Keys in the spans of leaves that were found full when they could not be written any more.
     var fullLeaves: [[UInt8]]
-    /// The last leaf, while keys are being appended to it.
-    var tail: Tail?
-    let builder = LeafBuilder()
-    let innerBuilder = InnerBuilder()
-
-    /// The root as a checkpoint has just stored it, if nothing is pending; the last thing an editor does.
-    var checkpointed: Root?
-
-    struct Step {
-        let node: InnerNode
-        let index: Int
-    }
-
-    /// A leaf without a stored base at the end of the tree, which takes keys greater than all others directly.
-    final class Tail {
-        let leaf: LeafNode
-        let path: [Step]
-        let lastKey = ByteBuffer()
-        /// How many of its last entries are not in the log. They get there by the end of the transaction, unless the
-        /// leaf fills up first and is written: then the log needs to name only the leaf.
-        var unlogged = 0
-
-        init(leaf: LeafNode, path: [Step]) {
-            self.leaf = leaf
-            self.path = path
-        }
-    }
+    /// Keys that wait, and perhaps others, once entries of the tree are looked up.
+    private var deferredKeys: KeyFilter?
+    /// What looked an entry up last.
+    private var lastLookup: TreeReader?
 
     init(_ version: TreeVersion, context: Context) throws(StoreError) {
         self.context = context
@@ -93,107 +114,222 @@ final class TreeEditor {
         if let leaf = root.memory as? LeafNode { pendingBytes += leaf.pendingBytes }
     }
 
+    // MARK: What there is
+
     /// The tree as it is now, to be published.
     var version: TreeVersion {
-        TreeVersion(
-            id: id, name: name,
-            reader: TreeReader(file: context.file, root: currentRoot, reduction: reduction),
-            pendingBytes: pendingBytes, fullLeaves: fullLeaves)
+        TreeVersion(id: id, name: name, reader: reader(), pendingBytes: pendingBytes, fullLeaves: fullLeaves)
     }
 
+    /// The tree's root without what waits.
     var currentRoot: Root {
-        if let checkpointed { return checkpointed }
-        guard let node = root.memory else { return .empty }
+        if case .stored(let root) = state { return root }
+        let node = top
         if let leaf = node as? LeafNode, leaf.base == nil, leaf.delta.count == 0 { return .empty }
         return .memory(node)
     }
 
-    /// Reads the tree as it is now, until the transaction changes it.
-    var reader: TreeReader {
-        TreeReader(file: context.file, root: currentRoot, reduction: reduction, writer: context.owner)
-    }
-
-    /// A node in memory for a stored one.
-    static func memory(
-        for child: StoredChild, level: UInt8, _ context: Context
-    ) throws(StoreError) -> MemoryNode {
-        guard level > 0 else { return LeafNode(owner: context.owner, base: child) }
-        let pin = context.file.cache.reclaimer.readers.pin()
-        let page = try context.file.page(child.chunk, pin)
-        guard page.level == level, page.count > 0 else {
-            throw context.file.damaged("a node of another level", child.chunk)
-        }
-        // What is built of the separators relies on their order.
-        if let fault = PageCheck(page: page, lower: nil, upper: nil).fault() {
-            throw context.file.damaged(fault, child.chunk)
-        }
-        let branch = Branch.stored(page, child.chunk)
-        var children: [Child] = []
-        children.reserveCapacity(page.count)
-        for index in 0..<page.count { children.append(try branch.child(index, in: context.file)) }
-        return InnerNode(
-            owner: context.owner, level: level, separators: SeparatorTable(page), children: children)
-    }
-
-    /// Walks down to the leaf whose span includes `key`, making every node on the way this transaction's own.
-    func descend(_ key: ByteView) throws(StoreError) -> LeafNode {
-        path.removeAll(keepingCapacity: true)
-        var node = ownedRoot()
-        while node.level > 0 {
-            let inner = unsafe unsafeDowncast(node, to: InnerNode.self)
-            let index = inner.separators.childIndex(key)
-            node = try ownedChild(inner, index)
-            path.append(Step(node: inner, index: index))
-        }
-        return unsafe unsafeDowncast(node, to: LeafNode.self)
-    }
-
-    func ownedRoot() -> MemoryNode {
+    /// The root's node.
+    var top: MemoryNode {
         guard let node = root.memory else { preconditionFailure("an edited tree's root is in memory") }
-        if node.owner == context.owner { return node }
-        let copy = copy(of: node)
-        root = Child(copy)
-        return copy
-    }
-
-    /// A copy that this transaction may change; one of a leaf takes more memory, as it has room for some changes.
-    private func copy(of node: MemoryNode) -> MemoryNode {
-        let copy = node.copy(owner: context.owner)
-        if node.level == 0 {
-            pendingBytes += unsafe unsafeDowncast(copy, to: LeafNode.self).pendingBytes
-            pendingBytes -= unsafe unsafeDowncast(node, to: LeafNode.self).pendingBytes
-        }
-        return copy
-    }
-
-    /// The child of `inner`, a node of ``path``'s end, as a node that this transaction may change.
-    func ownedChild(_ inner: InnerNode, _ index: Int) throws(StoreError) -> MemoryNode {
-        if let memory = inner.memory(index) {
-            if memory.owner == context.owner { return memory }
-            let copy = copy(of: memory)
-            inner.setMemory(copy, at: index)
-            return copy
-        }
-        let child = inner[index]
-        let node = try TreeEditor.memory(for: child.stored, level: inner.level - 1, context)
-        inner.setMemory(node, at: index)
-        if let leaf = node as? LeafNode { pendingBytes += leaf.pendingBytes }
-        let change = node.summary - child.stored.summary
-        inner.summary += change
-        adjust(path, by: change)
         return node
     }
 
-    /// Adds `change` to the summaries of the nodes along `path`.
+    /// Reads the tree without what waits; for `writer`, until it changes the tree.
+    func reader(for writer: UInt64 = 0) -> TreeReader {
+        TreeReader(file: context.file, root: currentRoot, reduction: reduction, writer: writer)
+    }
+
+    /// How many changes are still to be made.
+    var deferredCount: Int {
+        if case .deferred(let changes) = state { changes.count } else { 0 }
+    }
+
+    /// Whether nothing can be written any more.
+    var isSealed: Bool {
+        if case .sealed = state { true } else { false }
+    }
+
+    // MARK: Changes that are made at once
+
+    /// Sets the entry under `key`. O(log n).
+    func put(_ key: ByteView, _ entry: Entry) throws(StoreError) {
+        try makeDeferred()
+        if case .open(.afterPut) = state { state = .open(.allowed) }
+        if try append(key, entry) { return }
+        let leaf = try descend(key)
+        try logTail(before: leaf)
+        log.put(key, entry)
+        let isLast = try put(key, entry, in: leaf)
+        if isLast { startTail(leaf, key, at: path) }
+        try writeIfFull(leaf, with: key)
+    }
+
+    /// Deletes `key`, if it is there. O(log n).
+    func delete(_ key: ByteView) throws(StoreError) {
+        try makeDeferred()
+        if try deleteUnlogged(key) { log.delete(key) }
+    }
+
+    /// Deletes the keys from `lower` up to, not including, `upper`; `nil` is open. Subtrees that lie within the range
+    /// are dropped whole, so it is O(log n) plus the entries of two leaves.
+    func deleteRange(_ lower: [UInt8]?, _ upper: [UInt8]?) throws(StoreError) {
+        try makeDeferred()
+        try closeTail()
+        log.deleteRange(lower, upper)
+        while try dropCovered(lower, upper) {}
+        try deleteOneByOne(lower, upper)
+    }
+
+    // MARK: Changes that may wait
+
+    /// Sets the entry under `key`, at the latest when the transaction commits.
+    func putLater(_ key: ByteView, _ entry: Entry) throws(StoreError) {
+        if try append(key, entry) { return }
+        guard let changes = waiting(for: key, isPut: true) else { return try put(key, entry) }
+        log.put(key, entry)
+        changes.add(endingAt: log.buffer.count)
+    }
+
+    /// Deletes `key`, if it is there, at the latest when the transaction commits.
+    func deleteLater(_ key: ByteView) throws(StoreError) {
+        guard let changes = waiting(for: key, isPut: false) else { return try delete(key) }
+        log.delete(key)
+        changes.add(endingAt: log.buffer.count)
+    }
+
+    /// The changes that wait, for a change of `key` to wait behind them; `nil` where it must be made at once.
     @inline(__always)
-    func adjust(_ path: [Step], by change: Summary) {
-        unsafe path.withUnsafeBufferPointer { steps in
-            for index in steps.indices {
-                // The path keeps its nodes.
-                unsafe Unmanaged.passUnretained(steps[index].node)._withUnsafeGuaranteedRef {
-                    $0.summary += change
-                }
+    private func waiting(for key: ByteView, isPut: Bool) -> DeferredChanges? {
+        let changes: DeferredChanges
+        switch state {
+        case .open(.never), .sealed, .stored: return nil
+        case .open(.afterPut) where isPut: return nil
+        case .open(let waiting):
+            guard isClearOfTail(key) else { return nil }
+            changes = DeferredChanges(start: log.mark, includesPuts: waiting == .allowed)
+            state = .deferred(changes)
+        case .deferred(let known):
+            guard known.includesPuts || !isPut, isClearOfTail(key) else { return nil }
+            changes = known
+        }
+        deferredKeys?.add(key)
+        return changes
+    }
+
+    /// Makes the changes that wait.
+    @inline(__always)
+    func makeDeferred() throws(StoreError) {
+        switch state {
+        case .open: return
+        case .deferred: try move(to: .open(.afterPut))
+        case .sealed, .stored: preconditionFailure("the transaction's bytes are complete")
+        }
+    }
+
+    /// Makes the changes that wait after the transaction's bytes are complete: no leaf is written any more.
+    func seal() throws(StoreError) {
+        if case .stored = state { preconditionFailure("what is stored has nothing to be made") }
+        try move(to: .sealed)
+    }
+
+    /// Enters `next`, and makes there what waits.
+    @inline(never)
+    private func move(to next: State) throws(StoreError) {
+        guard case .deferred(let changes) = state else { return state = next }
+        state = next
+        // Nothing is logged below, so the log's bytes stay where they are.
+        try logTail()
+        try changes.forEach(in: log) { (operation) throws(StoreError) in
+            switch operation {
+            case .put(let key, let entry): try putUnlogged(key, entry)
+            case .delete(let key): try deleteUnlogged(key)
+            // Made when it was logged, in between.
+            case .appendLeaf: break
+            case .deleteRange: preconditionFailure("ranges are deleted at once")
             }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Calls `body` with the entry under `key` as it is with the changes made so far, if there is one; its views are valid
+    /// during the call. Changes of other keys go on waiting.
+    func find(_ key: ByteView, _ body: (Entry) -> Void) throws(StoreError) {
+        // No key of the tree is greater than the last one that was appended, and none waits that is.
+        if let tail, tail.lastKey.view.compare(key) < 0 { return }
+        if deferredKeys?.mayContain(key) != false {
+            try makeDeferred()
+            deferredKeys = KeyFilter()
+        }
+        _ = try lookup().find(key) { (entry) throws(StoreError) in body(entry) }
+    }
+
+    /// Reads the tree as it stands, while its root is the same node.
+    private func lookup() -> TreeReader {
+        let node = top
+        if let lastLookup, case .memory(let known) = lastLookup.root, known === node { return lastLookup }
+        let reader = TreeReader(
+            file: context.file, root: .memory(node), reduction: nil, writer: context.owner)
+        lastLookup = reader
+        return reader
+    }
+
+    /// Reads the tree with all changes, until the transaction changes it. From now on each change is made at once: who reads
+    /// a tree does so again.
+    func readBack() throws(StoreError) -> TreeReader {
+        try makeDeferred()
+        state = .open(.never)
+        return reader(for: context.owner)
+    }
+
+    // MARK: Writing
+
+    /// Writes leaves with pending changes, in key order from `position` on, until `budget` bytes of changes are no longer
+    /// pending.
+    ///
+    /// - Returns: where to go on, or `nil` when the end of the tree was reached.
+    func writeLeaves(from position: [UInt8], budget: inout Int) throws(StoreError) -> [UInt8]? {
+        requireWritable()
+        try closeTail()
+        var position = position
+        while budget > 0 {
+            guard let leaf = firstLeaf(from: position, where: { $0.delta.count > 0 }) else { return nil }
+            let next = path.upperFence
+            let before = pendingBytes
+            try rewrite(leaf)
+            budget -= max(before - pendingBytes, 1)
+            guard let next else { return nil }
+            position = next
+        }
+        return position
+    }
+
+    /// Writes the leaves that earlier transactions found full when they could not write any more.
+    func writeFullLeaves() throws(StoreError) {
+        requireWritable()
+        for key in fullLeaves {
+            try key.withView { (key) throws(StoreError) in try writeIfFull(try descend(key), with: key) }
+        }
+        fullLeaves = []
+    }
+
+    /// Writes the inner nodes and returns the root as it is stored now.
+    ///
+    /// Leaves that have changes pending again keep them: the stored tree then holds those leaves as they were written
+    /// last, and replaying the log since before that brings them up to date.
+    func checkpoint() throws(StoreError) -> Root {
+        guard case .open = state else { preconditionFailure("a checkpoint holds all changes") }
+        let (root, isClean) = try store()
+        if isClean { pendingBytes = 0 }
+        state = .stored(isClean ? root : .memory(top))
+        return root
+    }
+
+    private func requireWritable() {
+        switch state {
+        case .open, .deferred: return
+        case .sealed, .stored: preconditionFailure("the transaction's bytes are complete")
         }
     }
 }

@@ -158,7 +158,7 @@ extension TreeReader {
     private func isAfter(_ next: [UInt8], _ start: [UInt8]?) throws(StoreError) -> Bool {
         guard start.map({ $0.lexicographicallyPrecedes(next) }) ?? true else {
             throw file.damaged(
-                "inner nodes with separators out of order", ChunkReference(offset: 0, length: 0))
+                "inner nodes with separators out of order", .nowhere)
         }
         return true
     }

@@ -41,11 +41,11 @@ import Testing
         let transaction = try store.beginWriting()
         defer { transaction.rollback() }
         let editor = try transaction.editor(tree)
-        editor.builder.reset()
+        let nodes = editor.context.nodes
         for number in 10..<15 as Range<UInt64> {
-            Key(number).bytes.withView { key in [2].withView { editor.builder.add(key: key, .inline($0)) } }
+            Key(number).bytes.withView { key in [2].withView { nodes.entries.add(key: key, .inline($0)) } }
         }
-        let leaf = try editor.write(0..<5, keepInCache: false)
+        let leaf = try nodes.leaf(0..<5, nil, isKept: false)
         try editor.replay(.appendLeaf(leaf.chunk), from: ChunkReference(offset: leaf.chunk.end, length: 0))
         #expect(try transaction.checkInvariants() == [])
         var numbers: [UInt64?] = []

@@ -67,7 +67,7 @@ import Testing
                 try transaction.put(Key(number), value(number), in: tree)
             }
             #expect(try pending(transaction, tree) > 300)
-            try transaction.editor(tree).settle()
+            try transaction.editor(tree).makeDeferred()
             try transaction.put(Key(end - 1), value(end - 1), in: tree)
         }
         let view = try store.snapshot()[tree]

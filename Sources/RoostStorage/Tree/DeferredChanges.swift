@@ -1,0 +1,42 @@
+import RoostBytes
+
+/// Changes of one tree that are logged at once and made later: what a transaction does not read back is applied to its trees
+/// while the medium syncs the log, when a processor would otherwise have nothing to do.
+///
+/// The log is the queue. An operation may wait only where making it late ends in the same tree, which needs no more than
+/// that operations on the same key keep their order. So it waits behind others that do, and never where its key might be
+/// one of those being appended, which are logged after it.
+final class DeferredChanges {
+    private let start: OperationEncoder.Mark
+    /// Where in the log the last of them ends.
+    private var end = 0
+    private(set) var count = 0
+    /// Whether entries that are set may be among them, beside deletions.
+    let includesPuts: Bool
+
+    init(start: OperationEncoder.Mark, includesPuts: Bool) {
+        (self.start, self.includesPuts) = (start, includesPuts)
+    }
+
+    /// Counts an operation that was just logged.
+    @inline(__always)
+    func add(endingAt end: Int) {
+        self.end = end
+        count += 1
+    }
+
+    /// Calls `body` with each operation in `log` since the first of the changes; `log` must not change meanwhile.
+    func forEach(
+        in log: OperationEncoder, _ body: (Operation) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var decoder = OperationDecoder(log.buffer.view.slice(0, end), after: start)
+        do throws(OperationDecoder.Failure<StoreError>) {
+            while try decoder.next(body) {}
+        } catch {
+            switch error {
+            case .malformed: preconditionFailure("what was just encoded can be decoded")
+            case .body(let cause): throw cause
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import RoostBytes
+
+/// Writes nodes into a commit: leaves of gathered entries, and inner nodes of children that were written before.
+final class NodeWriter {
+    private let output: CommitBuffer
+    /// Where the entries of the next leaves are gathered.
+    private(set) lazy var entries = LeafBuilder()
+    private lazy var inner = InnerBuilder()
+
+    init(output: CommitBuffer) { self.output = output }
+
+    /// Writes the gathered entries in `range` as a leaf.
+    ///
+    /// - Parameters:
+    ///   - reduction: what is stored of the entries beside them, if anything is.
+    ///   - isKept: whether the leaf goes into the cache.
+    func leaf(_ range: Range<Int>, _ reduction: Reduction?, isKept: Bool) throws(StoreError) -> StoredChild {
+        let (bytes, summary) = entries.build(range)
+        let chunk = try output.append(.node, bytes)
+        if isKept { output.file.cache.insert(copyOf: bytes, at: chunk.offset) }
+        let value = reduction.flatMap { function in
+            PageView(bytes).map { function.storedValue(of: $0, in: output.file) }
+        }
+        return child(chunk, summary, value)
+    }
+
+    /// Writes the leaf that `page`, pending changes of no stored leaf, come to, packed, without gathering them; `nil` where
+    /// packing does not make it shorter.
+    ///
+    /// - Parameters:
+    ///   - length: the bytes that the leaf takes as a page.
+    ///   - dropped: how many bytes all keys have in common.
+    func leaf(
+        packing page: PageView, length: Int, dropping dropped: Int, _ summary: Summary,
+        _ reduction: Reduction?
+    ) throws(StoreError) -> StoredChild? {
+        guard let chunk = try output.append(packing: page, length: length, dropping: dropped) else {
+            return nil
+        }
+        return child(chunk, summary, reduction?.storedValue(of: page, in: output.file))
+    }
+
+    /// Writes an inner node.
+    func inner(
+        level: UInt8, _ separators: SeparatorTable, _ children: [StoredChild], _ reduction: Reduction?
+    ) throws(StoreError) -> StoredChild {
+        let bytes = inner.build(level: level, separators, children)
+        let chunk = try output.append(.node, bytes)
+        output.file.cache.insert(copyOf: bytes, at: chunk.offset)
+        let summary = children.reduce(Summary()) { $0 + $1.summary }
+        return child(chunk, summary, reduction?.storedValue(of: children))
+    }
+
+    private func child(_ chunk: ChunkReference, _ summary: Summary, _ reduction: [UInt8]?) -> StoredChild {
+        var child = StoredChild(chunk: chunk, summary: summary, reduction: reduction ?? [])
+        child.summary.bytes += UInt64(chunk.length)
+        return child
+    }
+}

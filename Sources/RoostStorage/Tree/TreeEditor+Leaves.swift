@@ -1,0 +1,236 @@
+import RoostBytes
+
+/// Leaves: the one that takes a change, the last one, to which greater keys are appended, and the writing of full ones. Leaves
+/// split by bytes, merge with a neighbour when less than a quarter full, and disappear when empty.
+extension TreeEditor {
+    // MARK: A change
+
+    /// Sets the entry under `key` where an operation in the log says so already.
+    func putUnlogged(_ key: ByteView, _ entry: Entry) throws(StoreError) {
+        let leaf = try descend(key)
+        let isLast = try put(key, entry, in: leaf)
+        // Nothing is appended below it from now on.
+        if isLast, let tail, tail.leaf === leaf { tail.note(key) }
+        try writeIfFull(leaf, with: key)
+    }
+
+    /// Deletes `key` where an operation in the log says so already; `false` when it is not there.
+    @discardableResult
+    func deleteUnlogged(_ key: ByteView) throws(StoreError) -> Bool {
+        let leaf = try descend(key)
+        try logTail(before: leaf)
+        guard try delete(key, in: leaf) else { return false }
+        try writeIfFull(leaf, with: key)
+        return true
+    }
+
+    /// Changes the leaf, to which ``path`` leads; `true` when `key` is now the last of its pending changes.
+    func put(_ key: ByteView, _ entry: Entry, in leaf: LeafNode) throws(StoreError) -> Bool {
+        let (index, found) = leaf.delta.view.search(key)
+        let known = try existing(key, in: leaf, index, found)
+        let capacity = leaf.pendingBytes
+        leaf.delta.put(
+            key, entry, tag: known.isStored ? DeltaPage.replaces : 0, at: index, found: found)
+        pendingBytes += leaf.pendingBytes - capacity
+        let change = Summary(count: known.isPresent ? 0 : 1, bytes: entry.ownedBytes &- known.ownedBytes)
+        leaf.summary += change
+        path.adjust(by: change)
+        return index == leaf.delta.count - 1
+    }
+
+    private func delete(_ key: ByteView, in leaf: LeafNode) throws(StoreError) -> Bool {
+        let (index, found) = leaf.delta.view.search(key)
+        let known = try existing(key, in: leaf, index, found)
+        guard known.isPresent else { return false }
+        let capacity = leaf.pendingBytes
+        if known.isStored {
+            leaf.delta.put(
+                key, .inline(.empty), tag: DeltaPage.tombstone | DeltaPage.replaces, at: index, found: found)
+        } else {
+            leaf.delta.remove(at: index)
+            if tail?.leaf === leaf { tail = nil }
+        }
+        pendingBytes += leaf.pendingBytes - capacity
+        let change = Summary() - Summary(count: 1, bytes: known.ownedBytes)
+        leaf.summary += change
+        path.adjust(by: change)
+        return true
+    }
+
+    /// What a leaf knows of a key before a change.
+    private struct Known {
+        var isPresent = false
+        /// Whether the stored leaf has the key, hidden or not.
+        var isStored = false
+        var ownedBytes: UInt64 = 0
+    }
+
+    private func existing(
+        _ key: ByteView, in leaf: LeafNode, _ index: Int, _ found: Bool
+    ) throws(StoreError) -> Known {
+        if found, let (entry, tag) = try? leaf.delta.view.taggedEntry(index) {
+            let isPresent = tag & DeltaPage.tombstone == 0
+            return Known(
+                isPresent: isPresent, isStored: tag & DeltaPage.replaces != 0,
+                ownedBytes: isPresent ? entry.ownedBytes : 0)
+        }
+        guard let base = leaf.base else { return Known() }
+        let pin = context.file.cache.reclaimer.readers.pin()
+        let page = try context.file.page(base.chunk, pin)
+        guard page.level == 0 else { throw context.file.damaged("a node of another level", base.chunk) }
+        leaf.noteMerging(key, with: page)
+        let (position, isStored) = page.search(key)
+        guard isStored else { return Known() }
+        let entry = try context.file.reading(base.chunk) { () throws(MalformedBytes) in
+            try page.entry(position)
+        }
+        return Known(isPresent: true, isStored: true, ownedBytes: entry.ownedBytes)
+    }
+
+    // MARK: A full leaf
+
+    /// Writes the leaf, to which ``path`` and `key` lead, once its changes take more than a node, or can't be shown in one
+    /// page with what is stored. Where nothing can be written any more, it is noted or divided.
+    func writeIfFull(_ leaf: LeafNode, with key: ByteView) throws(StoreError) {
+        guard leaf.exceedsPage || leaf.delta.used > context.nodeSize && !isOpen(leaf) else { return }
+        if !isSealed {
+            try rewrite(leaf, keepingTail: true)
+        } else if leaf.exceedsPage || leaf.delta.used > DeltaPage.largestOpen {
+            try divide(leaf)
+        } else {
+            fullLeaves.append(key.array)
+        }
+    }
+
+    /// Whether `leaf` was never stored and its entries, whose keys may start alike, still fit one page.
+    private func isOpen(_ leaf: LeafNode) -> Bool {
+        guard leaf.base == nil, leaf.delta.count > 0, leaf.delta.used <= DeltaPage.largestOpen else {
+            return false
+        }
+        let last = leaf.delta.view.key(leaf.delta.count - 1)
+        return last.withView { leaf.delta.used - leaf.sharedBytes(upTo: $0) } <= context.nodeSize
+    }
+
+    /// Writes `leaf`, to which ``path`` leads, with its changes merged in.
+    ///
+    /// - Parameter keepingTail: where keys were appended to the tree's last leaf, what does not fill a node stays in
+    ///   memory, open for more.
+    func rewrite(_ leaf: LeafNode, keepingTail: Bool = false) throws(StoreError) {
+        try closeTail()
+        let entries = context.nodes.entries
+        entries.reset()
+        try gather(leaf)
+        pendingBytes -= leaf.pendingBytes
+        var range = 0..<1
+        if let step = path.last {
+            range = step.index..<step.index + 1
+            if entries.size < context.nodeSize / 4, step.node.count > 1 {
+                range = try gatherNeighbour(leaf, step)
+            }
+        }
+        let grows = path.isRightEdge && endsWithPending(leaf)
+        var children: [Child] = []
+        var separators: [[UInt8]] = []
+        for cut in entries.cuts(nodeSize: context.nodeSize, packing: grows) {
+            let isTail =
+                keepingTail && grows && cut.lowerBound > 0 && cut.upperBound == entries.count
+                && entries.pendingSize(cut) <= context.nodeSize
+            children.append(
+                isTail
+                    ? Child(try openLeaf(cut)) : Child(try context.nodes.leaf(cut, function, isKept: true)))
+            separators.append(separator(before: cut.lowerBound))
+        }
+        let last = children.last?.memory as? LeafNode
+        try replace(range, path, with: children, separators: separators)
+        if let last {
+            entries.key(entries.count - 1).array.withView { startTail(last, $0, at: rightEdge()) }
+        }
+    }
+
+    /// Divides a leaf that has no room for another change into leaves that are in memory only, because nothing can be
+    /// written any more.
+    private func divide(_ leaf: LeafNode) throws(StoreError) {
+        let entries = context.nodes.entries
+        entries.reset()
+        try gather(leaf)
+        pendingBytes -= leaf.pendingBytes
+        var children: [Child] = []
+        var separators: [[UInt8]] = []
+        var rest = [0..<entries.count]
+        while let range = rest.popLast() {
+            // In memory each key stands whole, so what would fit one stored leaf may be far too much.
+            if entries.pendingSize(range) > context.nodeSize, range.count > 1 {
+                let middle = range.lowerBound + range.count / 2
+                rest += [middle..<range.upperBound, range.lowerBound..<middle]
+                continue
+            }
+            children.append(Child(try openLeaf(range)))
+            separators.append(separator(before: range.lowerBound))
+        }
+        let index = path.last?.index ?? 0
+        try replace(index..<index + 1, path, with: children, separators: separators)
+    }
+
+    /// Whether the greatest key of `leaf` is a pending change, as it is where keys grow.
+    private func endsWithPending(_ leaf: LeafNode) -> Bool {
+        let (pending, entries) = (leaf.delta.view, context.nodes.entries)
+        return pending.count > 0 && entries.count > 0
+            && pending.key(pending.count - 1).withView { entries.key(entries.count - 1).compare($0) } == 0
+    }
+
+    /// The gathered entries in `range` as a leaf in memory.
+    private func openLeaf(_ range: Range<Int>) throws(StoreError) -> LeafNode {
+        let leaf = LeafNode(owner: context.owner)
+        let (bytes, summary) = context.nodes.entries.build(range)
+        guard let page = PageView(bytes) else { preconditionFailure("a built page is well-formed") }
+        try context.file.reading(.nowhere) { () throws(MalformedBytes) in
+            for index in 0..<page.count {
+                let entry = try page.entry(index)
+                page.key(index).withView { leaf.delta.put($0, entry, tag: 0, at: index, found: false) }
+            }
+        }
+        leaf.summary = summary
+        pendingBytes += leaf.pendingBytes
+        return leaf
+    }
+
+    /// Adds the entries of `leaf` as they are now to those gathered.
+    private func gather(_ leaf: LeafNode) throws(StoreError) {
+        let entries = context.nodes.entries
+        let pin = context.file.cache.reclaimer.readers.pin()
+        let base = try leaf.base.map { (child) throws(StoreError) in
+            try context.file.page(child.chunk, pin)
+        }
+        let chunk = leaf.base?.chunk ?? .nowhere
+        let joint = entries.count
+        try context.file.reading(chunk) { () throws(MalformedBytes) in
+            try entries.merge(base, leaf.delta.view)
+        }
+        guard joint == 0 || joint == entries.count || entries.key(joint - 1).compare(entries.key(joint)) < 0
+        else { throw context.file.damaged("a leaf that overlaps its neighbour", chunk) }
+    }
+
+    /// Gathers a neighbour as well; returns the two children's indices.
+    private func gatherNeighbour(_ leaf: LeafNode, _ step: TreePath.Step) throws(StoreError) -> Range<Int> {
+        let other = step.index > 0 ? step.index - 1 : step.index + 1
+        let child = step.node[other]
+        if let memory = child.memory as? LeafNode { pendingBytes -= memory.pendingBytes }
+        let neighbour = child.memory as? LeafNode ?? LeafNode(owner: context.owner, base: child.stored)
+        if other < step.index {
+            context.nodes.entries.reset()
+            try gather(neighbour)
+            try gather(leaf)
+        } else {
+            try gather(neighbour)
+        }
+        return min(other, step.index)..<max(other, step.index) + 1
+    }
+
+    /// The shortest key that parts the gathered entry at `index` from the one before.
+    private func separator(before index: Int) -> [UInt8] {
+        guard index > 0 else { return [] }
+        let entries = context.nodes.entries
+        let key = entries.key(index)
+        return key.slice(0, min(entries.key(index - 1).commonPrefix(key) + 1, key.count)).array
+    }
+}
