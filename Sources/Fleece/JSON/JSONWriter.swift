@@ -11,7 +11,7 @@ struct JSONWriter: ~Copyable {
     }
 
     /// Writes the value at `offset`. What cannot be read is null; so is what lies deeper than a body may go.
-    mutating func write(_ view: ByteView, at offset: Int, depth: Int = 0) {
+    mutating func write(_ view: RawSpan, at offset: Int, depth: Int = 0) {
         switch view.header(at: offset).tag {
         case .smallInteger, .integer: write(view.integer(at: offset))
         case .float: write(view.double(at: offset))
@@ -34,7 +34,7 @@ struct JSONWriter: ~Copyable {
         }
     }
 
-    private mutating func writeArray(_ view: ByteView, at offset: Int, depth: Int) {
+    private mutating func writeArray(_ view: RawSpan, at offset: Int, depth: Int) {
         guard depth <= FleeceLimits.maximumDepth, let layout = view.collection(at: offset) else {
             return writeNull()
         }
@@ -49,7 +49,7 @@ struct JSONWriter: ~Copyable {
         output.append(UInt8(ascii: "]"))
     }
 
-    private mutating func writeDictionary(_ view: ByteView, at offset: Int, depth: Int) {
+    private mutating func writeDictionary(_ view: RawSpan, at offset: Int, depth: Int) {
         guard depth <= FleeceLimits.maximumDepth, let layout = view.collection(at: offset) else {
             return writeNull()
         }
@@ -68,7 +68,7 @@ struct JSONWriter: ~Copyable {
 
     @inline(__always)
     private mutating func writePair(
-        _ view: ByteView, _ pair: Int, of layout: CollectionLayout, depth: Int, isFirst: inout Bool
+        _ view: RawSpan, _ pair: Int, of layout: CollectionLayout, depth: Int, isFirst: inout Bool
     ) {
         let value = view.value(ofPair: pair, in: layout)
         let header = view.header(at: value)
@@ -98,7 +98,7 @@ struct JSONWriter: ~Copyable {
     }
 
     /// The pairs in the order of their keys' bytes; `nil` where that is how they are stored.
-    private func canonicalOrder(_ view: ByteView, _ layout: CollectionLayout) -> [Int]? {
+    private func canonicalOrder(_ view: RawSpan, _ layout: CollectionLayout) -> [Int]? {
         guard layout.count > 1, case .number = view.key(ofPair: 0, in: layout) else { return nil }
         let ranks = (0..<layout.count).map { pair in
             unsafe withKey(view, pair, of: layout) { unsafe ByteOrder.prefix($0) }
@@ -113,7 +113,7 @@ struct JSONWriter: ~Copyable {
 
     /// Calls `body` with the bytes of a key; with none if it is not known.
     private func withKey<R>(
-        _ view: ByteView, _ pair: Int, of layout: CollectionLayout, _ body: (UnsafeRawBufferPointer) -> R
+        _ view: RawSpan, _ pair: Int, of layout: CollectionLayout, _ body: (UnsafeRawBufferPointer) -> R
     ) -> R {
         let known: R? =
             switch view.key(ofPair: pair, in: layout) {

@@ -11,35 +11,31 @@ extension FleeceDocument {
     /// ```
     public func dump() -> String {
         read { view in
-            var dump = BodyDump(view, of: self)
-            return dump.lines()
+            var dump = BodyDump(of: self)
+            return dump.lines(view)
         }
     }
 }
 
 /// Finds the values of a body and describes them.
 private struct BodyDump {
-    private let view: ByteView
     private let document: FleeceDocument
     private var found: Set<Int> = []
 
-    init(_ view: ByteView, of document: FleeceDocument) {
-        self.view = view
-        self.document = document
-    }
+    init(of document: FleeceDocument) { self.document = document }
 
-    mutating func lines() -> String {
-        guard view.count >= 2 else { return "" }
-        let last = view.count & ~1 - 2
-        find(itemAt: last, isWide: false, before: last)
+    mutating func lines(_ view: RawSpan) -> String {
+        guard view.byteCount >= 2 else { return "" }
+        let last = view.byteCount & ~1 - 2
+        find(view, itemAt: last, isWide: false, before: last)
         var text = ""
-        for offset in found.sorted() { describe(valueAt: offset, in: &text) }
-        describe(itemAt: last, isWide: false, before: last, indentation: 0, in: &text)
+        for offset in found.sorted() { describe(view, valueAt: offset, in: &text) }
+        describe(view, itemAt: last, isWide: false, before: last, indentation: 0, in: &text)
         return text
     }
 
     /// Collects what an item points to, with a list instead of recursion: damaged bytes may nest at will.
-    private mutating func find(itemAt place: Int, isWide: Bool, before start: Int) {
+    private mutating func find(_ view: RawSpan, itemAt place: Int, isWide: Bool, before start: Int) {
         var open = [(place, isWide, start)]
         while let (place, isWide, start) = open.popLast() {
             guard view.header(at: place).isPointer else { continue }
@@ -55,27 +51,29 @@ private struct BodyDump {
         stride(from: layout.first, to: layout.end, by: layout.isWide ? 4 : 2)
     }
 
-    private func describe(valueAt offset: Int, in text: inout String) {
+    private func describe(_ view: RawSpan, valueAt offset: Int, in text: inout String) {
         guard let layout = view.collection(at: offset) else {
-            line(offset, size(ofScalarAt: offset), meaning(of: offset), in: &text)
+            line(view, offset, size(view, ofScalarAt: offset), meaning(of: offset), in: &text)
             return
         }
-        line(offset, layout.first - offset, meaning(of: offset) + ":", in: &text)
+        line(view, offset, layout.first - offset, meaning(of: offset) + ":", in: &text)
         for (index, place) in items(of: layout).enumerated() {
             let isValue = view.header(at: offset).tag == .dictionary && index % 2 == 1
             describe(
-                itemAt: place, isWide: layout.isWide, before: layout.start, indentation: isValue ? 2 : 1,
+                view, itemAt: place, isWide: layout.isWide, before: layout.start,
+                indentation: isValue ? 2 : 1,
                 in: &text)
         }
     }
 
     private func describe(
-        itemAt place: Int, isWide: Bool, before start: Int, indentation: Int, in text: inout String
+        _ view: RawSpan, itemAt place: Int, isWide: Bool, before start: Int, indentation: Int,
+        in text: inout String
     ) {
         var meaning = String(repeating: "  ", count: indentation)
         let target = view.resolve(itemAt: place, isWide: isWide, before: start)
         if target != place { meaning += "→ \(hexadecimal(target, digits: 4)) " }
-        line(place, isWide ? 4 : 2, meaning + self.meaning(of: target), in: &text)
+        line(view, place, isWide ? 4 : 2, meaning + self.meaning(of: target), in: &text)
     }
 
     private func meaning(of offset: Int) -> String {
@@ -88,7 +86,7 @@ private struct BodyDump {
         }
     }
 
-    private func size(ofScalarAt offset: Int) -> Int {
+    private func size(_ view: RawSpan, ofScalarAt offset: Int) -> Int {
         let header = view.header(at: offset)
         return switch header.tag {
         case .integer: 2 + Int(header.bits >> 8 & 0x07)
@@ -98,7 +96,7 @@ private struct BodyDump {
         }
     }
 
-    private func line(_ offset: Int, _ size: Int, _ meaning: String, in text: inout String) {
+    private func line(_ view: RawSpan, _ offset: Int, _ size: Int, _ meaning: String, in text: inout String) {
         let bytes = (0..<min(size, 4)).map { hexadecimal(Int(view.byte(at: offset + $0)), digits: 2) }
         var columns = bytes.joined(separator: " ")
         columns += String(repeating: " ", count: 11 - columns.utf8.count) + (size > 4 ? "…" : " ")

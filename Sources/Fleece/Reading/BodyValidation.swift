@@ -17,29 +17,25 @@ struct BodyValidation {
     /// Ours and the reference encoder share strings of up to 15 bytes through pointers of two, a factor of 8.
     private static let maximumUnfolding = 256
 
-    private let view: ByteView
     private let sharedKeys: SharedKeys?
     private var findings: [Int: Finding] = [:]
 
-    init(_ view: ByteView, sharedKeys: SharedKeys?) {
-        self.view = view
-        self.sharedKeys = sharedKeys
-    }
+    init(sharedKeys: SharedKeys?) { self.sharedKeys = sharedKeys }
 
-    /// The offset of the root, if everything that can be reached from it is well-formed.
-    mutating func validatedRoot() throws(FleeceError) -> Int {
-        guard view.count >= 2, view.count & 1 == 0 else {
-            throw failure("A body is an even number of bytes and at least two, not \(view.count).", at: 0)
+    /// The offset of the root of the body `view`, if everything that can be reached from it is well-formed.
+    mutating func validatedRoot(of view: RawSpan) throws(FleeceError) -> Int {
+        guard view.byteCount >= 2, view.byteCount & 1 == 0 else {
+            throw failure("A body is an even number of bytes and at least two, not \(view.byteCount).", at: 0)
         }
-        guard view.count <= FleeceLimits.maximumSize else {
-            throw FleeceError(.tooLarge, "A body of \(view.count) bytes exceeds what there can be.")
+        guard view.byteCount <= FleeceLimits.maximumSize else {
+            throw FleeceError(.tooLarge, "A body of \(view.byteCount) bytes exceeds what there can be.")
         }
-        let last = view.count - 2
-        guard view.header(at: last).isPointer || view.count == 2 else {
+        let last = view.byteCount - 2
+        guard view.header(at: last).isPointer || view.byteCount == 2 else {
             throw failure("A body of more than two bytes must end with a pointer to its root.", at: last)
         }
-        let root = try validate(itemAt: last, width: 2, start: last, depth: 0)
-        if root.unfolded > view.count * Self.maximumUnfolding {
+        let root = try validate(view, itemAt: last, width: 2, start: last, depth: 0)
+        if root.unfolded > view.byteCount * Self.maximumUnfolding {
             throw FleeceError(
                 .tooLarge, "The body unfolds to more than \(Self.maximumUnfolding) times its size.")
         }
@@ -52,14 +48,14 @@ struct BodyValidation {
 
     /// Validates an item of the collection that begins at `start`, or the two bytes at the end of the body.
     private mutating func validate(
-        itemAt place: Int, width: Int, start: Int, depth: Int
+        _ view: RawSpan, itemAt place: Int, width: Int, start: Int, depth: Int
     ) throws(FleeceError) -> Finding {
         let header = view.header(at: place)
         guard header.isPointer else {
             guard !header.isCollection || header.bits & UInt16(Header.longCount) == 0 else {
                 throw failure("A collection that is not empty stands within another.", at: place)
             }
-            return try validate(valueAt: place, limit: place + width, depth: depth)
+            return try validate(view, valueAt: place, limit: place + width, depth: depth)
         }
         var pointer = place
         var target = view.target(ofPointerAt: place, isWide: width == 4)
@@ -70,12 +66,13 @@ struct BodyValidation {
         }
         guard target >= 0 else { throw failure("A pointer leads out of the body.", at: pointer) }
         let limit = view.header(at: target).isCollection ? min(pointer, start) : pointer
-        return try validate(valueAt: target, limit: limit, depth: depth)
+        return try validate(view, valueAt: target, limit: limit, depth: depth)
     }
 
     /// Validates the value at `offset`, which must end at `limit` or before.
-    private mutating func validate(valueAt offset: Int, limit: Int, depth: Int) throws(FleeceError) -> Finding
-    {
+    private mutating func validate(
+        _ view: RawSpan, valueAt offset: Int, limit: Int, depth: Int
+    ) throws(FleeceError) -> Finding {
         if let known = findings[offset] {
             guard known.end <= limit else {
                 throw failure("A pointer leads into its own collection.", at: offset)
@@ -98,11 +95,11 @@ struct BodyValidation {
         case .string, .data:
             guard let content = view.content(at: offset) else { throw cutOff(offset) }
             end = content.upperBound
-            if header.tag == .string, end <= limit { try validate(text: content) }
+            if header.tag == .string, end <= limit { try validate(view, text: content) }
         case .array, .dictionary:
             guard let layout = view.collection(at: offset), layout.end <= limit else { throw cutOff(offset) }
             let finding = try validate(
-                layout, isDictionary: header.tag == .dictionary, at: offset, depth: depth + 1)
+                view, layout, isDictionary: header.tag == .dictionary, at: offset, depth: depth + 1)
             if layout.count > 0 { findings[offset] = finding }
             return finding
         case nil:
@@ -121,7 +118,7 @@ struct BodyValidation {
             .tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.", offset: offset)
     }
 
-    private func validate(text: Range<Int>) throws(FleeceError) {
+    private func validate(_ view: RawSpan, text: Range<Int>) throws(FleeceError) {
         if let fault = unsafe UTF8Text.firstIllFormed(in: view.buffer(text)) {
             throw FleeceError(
                 .illFormedText, "A string is not well-formed UTF-8.", offset: text.lowerBound + fault)
@@ -129,19 +126,19 @@ struct BodyValidation {
     }
 
     private mutating func validate(
-        _ layout: CollectionLayout, isDictionary: Bool, at offset: Int, depth: Int
+        _ view: RawSpan, _ layout: CollectionLayout, isDictionary: Bool, at offset: Int, depth: Int
     ) throws(FleeceError) -> Finding {
         guard depth <= FleeceLimits.maximumDepth else { throw tooDeep(offset) }
         let width = layout.isWide ? 4 : 2
         var finding = Finding(end: layout.end, height: 1, unfolded: layout.end - offset)
         var previousKey: StoredKey?
         for place in stride(from: layout.first, to: layout.end, by: width) {
-            let item = try validate(itemAt: place, width: width, start: offset, depth: depth)
+            let item = try validate(view, itemAt: place, width: width, start: offset, depth: depth)
             finding.height = max(finding.height, item.height + 1)
             finding.unfolded = min(finding.unfolded + item.unfolded, FleeceLimits.maximumSize * 1024)
             if isDictionary, (place - layout.first) % layout.stride == 0 {
-                let key = try validatedKey(at: place, in: layout)
-                if let previousKey, !precedes(previousKey, key) {
+                let key = try validatedKey(view, at: place, in: layout)
+                if let previousKey, !precedes(view, previousKey, key) {
                     throw failure("The keys of a dictionary are not in ascending order.", at: place)
                 }
                 previousKey = key
@@ -150,7 +147,9 @@ struct BodyValidation {
         return finding
     }
 
-    private func validatedKey(at place: Int, in layout: CollectionLayout) throws(FleeceError) -> StoredKey {
+    private func validatedKey(
+        _ view: RawSpan, at place: Int, in layout: CollectionLayout
+    ) throws(FleeceError) -> StoredKey {
         guard let key = view.key(ofPair: (place - layout.first) / layout.stride, in: layout) else {
             throw failure("A dictionary key is neither a string nor a small integer.", at: place)
         }
@@ -168,7 +167,7 @@ struct BodyValidation {
         return key
     }
 
-    private func precedes(_ left: StoredKey, _ right: StoredKey) -> Bool {
+    private func precedes(_ view: RawSpan, _ left: StoredKey, _ right: StoredKey) -> Bool {
         switch (left, right) {
         case (.number(let left), .number(let right)): left < right
         case (.number, .text): true

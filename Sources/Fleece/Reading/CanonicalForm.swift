@@ -67,7 +67,7 @@ package struct CanonicalForm: ~Copyable {
         static let end: UInt8 = 10
     }
 
-    private mutating func append(_ view: ByteView, at offset: Int, depth: Int) {
+    private mutating func append(_ view: RawSpan, at offset: Int, depth: Int) {
         let header = view.header(at: offset)
         switch header.tag {
         case .string: append(Tag.text, view, view.content(at: offset))
@@ -98,14 +98,14 @@ package struct CanonicalForm: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func append(_ tag: UInt8, _ view: ByteView, _ content: Range<Int>?) {
+    private mutating func append(_ tag: UInt8, _ view: RawSpan, _ content: Range<Int>?) {
         let content = content ?? 0..<0
         output.append(tag)
         output.append(varint: content.count)
         unsafe output.append(bytes: view.buffer(content))
     }
 
-    private mutating func appendArray(_ view: ByteView, at offset: Int, depth: Int) {
+    private mutating func appendArray(_ view: RawSpan, at offset: Int, depth: Int) {
         guard depth <= FleeceLimits.maximumDepth, let layout = view.collection(at: offset) else {
             return output.append(Tag.null)
         }
@@ -117,7 +117,7 @@ package struct CanonicalForm: ~Copyable {
         output.append(Tag.end)
     }
 
-    private mutating func appendDictionary(_ view: ByteView, at offset: Int, depth: Int) {
+    private mutating func appendDictionary(_ view: RawSpan, at offset: Int, depth: Int) {
         guard depth <= FleeceLimits.maximumDepth, let layout = view.collection(at: offset) else {
             return output.append(Tag.null)
         }

@@ -64,7 +64,7 @@ public struct FleeceDictionary: Sendable, RandomAccessCollection {
 
 extension FleeceDocument {
     /// The key as a string; an unknown number as `#7`, which no validated body has.
-    func string(of key: StoredKey?, in view: ByteView) -> String {
+    func string(of key: StoredKey?, in view: RawSpan) -> String {
         switch key {
         case .number(let number): sharedKeys?[number] ?? "#\(number)"
         case .text(let range): unsafe String(decoding: view.buffer(range), as: UTF8.self)

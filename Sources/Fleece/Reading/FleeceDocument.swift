@@ -25,9 +25,8 @@ public final class FleeceDocument: Sendable {
     /// - Throws: ``FleeceError`` with the offset of the first fault found.
     public init(validating bytes: ArraySlice<UInt8>, sharedKeys: SharedKeys? = nil) throws(FleeceError) {
         rootOffset = try unsafe bytes.withUnsafeBufferPointer { buffer throws(FleeceError) in
-            let view = unsafe ByteView(UnsafeRawBufferPointer(buffer))
-            var validation = BodyValidation(view, sharedKeys: sharedKeys)
-            return try validation.validatedRoot()
+            var validation = BodyValidation(sharedKeys: sharedKeys)
+            return try validation.validatedRoot(of: unsafe UnsafeRawBufferPointer(buffer).bytes)
         }
         storage = bytes
         self.sharedKeys = sharedKeys
@@ -39,7 +38,7 @@ public final class FleeceDocument: Sendable {
     /// neither traps nor leaves them; it answers nonsense or ``FleeceValue/undefined``, and what walks through the
     /// whole body may take long.
     public init(trusting bytes: ArraySlice<UInt8>, sharedKeys: SharedKeys? = nil) {
-        rootOffset = unsafe bytes.withUnsafeBytes { unsafe ByteView($0).root }
+        rootOffset = unsafe bytes.withUnsafeBytes { unsafe $0.bytes.root }
         storage = bytes
         self.sharedKeys = sharedKeys
     }
@@ -71,8 +70,8 @@ public final class FleeceDocument: Sendable {
 
     /// Calls `body` with the body's bytes.
     @inline(__always)
-    func read<R>(_ body: (ByteView) -> R) -> R {
-        unsafe storage.withUnsafeBytes { unsafe body(ByteView($0)) }
+    func read<R>(_ body: (RawSpan) -> R) -> R {
+        unsafe storage.withUnsafeBytes { unsafe body($0.bytes) }
     }
 }
 

@@ -20,16 +20,15 @@ import RoostBytes
         case unsigned(UInt64)
         case double(Double)
         /// The UTF-8 of a string.
-        case string(RoostBytes.ByteView)
-        case data(RoostBytes.ByteView)
+        case string(ByteView)
+        case data(ByteView)
         case array
         case dictionary
     }
 
     /// The outermost value of a body.
-    package init(root body: RoostBytes.ByteView) {
-        let view = unsafe ByteView(body.buffer)
-        let root = view.root
+    package init(root body: ByteView) {
+        let root = unsafe body.buffer.bytes.root
         unsafe self.init(body.buffer, offset: root)
     }
 
@@ -46,17 +45,21 @@ import RoostBytes
         self.offset = offset < 0 ? .max : UInt32(clamping: offset)
     }
 
+    /// The body. A span of it can't be a property: functions that return spans need a feature of the compiler that is
+    /// experimental.
     @inline(__always)
-    private var view: ByteView { unsafe ByteView(UnsafeRawBufferPointer(start: base, count: Int(count))) }
+    fileprivate var body: UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(start: base, count: Int(count))
+    }
 
-    private func bytes(_ range: Range<Int>?) -> RoostBytes.ByteView {
+    private func bytes(_ range: Range<Int>?) -> ByteView {
         guard let range else { return .empty }
-        return unsafe RoostBytes.ByteView(view.buffer(range))
+        return unsafe ByteView(body.bytes.buffer(range))
     }
 
     /// What the node holds. O(1).
     package var content: Content {
-        let view = view
+        let view = unsafe body.bytes
         let at = Int(offset)
         let header = view.header(at: at)
         switch header.tag {
@@ -83,11 +86,11 @@ import RoostBytes
     }
 
     /// How many elements an array or how many members a dictionary has; 0 for anything else. O(1).
-    package var elementCount: Int { view.collection(at: Int(offset))?.count ?? 0 }
+    package var elementCount: Int { unsafe body.bytes.collection(at: Int(offset))?.count ?? 0 }
 
     /// The element of an array, counted from the end if negative; `nil` where there is none. O(1).
     package subscript(index: Int) -> FleeceNode? {
-        let view = view
+        let view = unsafe body.bytes
         guard view.header(at: Int(offset)).tag == .array, let layout = view.collection(at: Int(offset)) else {
             return nil
         }
@@ -97,8 +100,8 @@ import RoostBytes
     }
 
     /// The member of a dictionary under a key in UTF-8; `nil` where there is none. O(log n).
-    package subscript(key: RoostBytes.ByteView) -> FleeceNode? {
-        let view = view
+    package subscript(key: ByteView) -> FleeceNode? {
+        let view = unsafe body.bytes
         guard view.header(at: Int(offset)).tag == .dictionary,
             let layout = view.collection(at: Int(offset)),
             let pair = unsafe view.pair(withKey: key.buffer, in: layout)
@@ -107,8 +110,8 @@ import RoostBytes
     }
 
     /// The key and value of a dictionary's member, in the order of their bytes.
-    package func member(_ index: Int) -> (key: RoostBytes.ByteView, value: FleeceNode)? {
-        let view = view
+    package func member(_ index: Int) -> (key: ByteView, value: FleeceNode)? {
+        let view = unsafe body.bytes
         guard view.header(at: Int(offset)).tag == .dictionary,
             let layout = view.collection(at: Int(offset)),
             index >= 0, index < layout.count, case .text(let key) = view.key(ofPair: index, in: layout),
@@ -127,18 +130,18 @@ extension FleeceWriter {
     }
 
     /// Writes a string that is well-formed UTF-8.
-    package mutating func write(utf8 text: RoostBytes.ByteView) { unsafe writeString(utf8: text.buffer) }
+    package mutating func write(utf8 text: ByteView) { unsafe writeString(utf8: text.buffer) }
 
     /// Writes bytes as data.
-    package mutating func write(data bytes: RoostBytes.ByteView) { unsafe writeData(bytes.buffer) }
+    package mutating func write(data bytes: ByteView) { unsafe writeData(bytes.buffer) }
 
     /// Writes a key that is well-formed UTF-8.
-    package mutating func key(utf8 text: RoostBytes.ByteView) { unsafe key(utf8: text.buffer) }
+    package mutating func key(utf8 text: ByteView) { unsafe key(utf8: text.buffer) }
 }
 
 extension FleeceNode {
     fileprivate func copy(to output: inout FleeceOutput, depth: Int) -> Item {
-        output.copy(view, at: Int(offset), keys: nil, depth: depth)
+        unsafe output.copy(body.bytes, at: Int(offset), keys: nil, depth: depth)
     }
 }
 

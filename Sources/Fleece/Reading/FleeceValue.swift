@@ -44,7 +44,7 @@ public struct FleeceValue: Sendable {
 
     private init() {
         document = nil
-        offset = ByteView.nowhere
+        offset = RawSpan.nowhere
     }
 
     /// No value.
@@ -115,24 +115,24 @@ extension FleeceDocument {
         read { view in
             guard view.header(at: offset).tag == .array, let layout = view.collection(at: offset),
                 index >= 0, index < layout.count
-            else { return ByteView.nowhere }
+            else { return RawSpan.nowhere }
             return view.resolve(itemAt: layout.first &+ index &* layout.stride, of: layout)
         }
     }
 
-    /// The offset of the value for `key` in the dictionary at `offset`, ``ByteView/nowhere`` without.
+    /// The offset of the value for `key` in the dictionary at `offset`, ``RawSpan/nowhere`` without.
     func offset(ofKey key: UnsafeRawBufferPointer, inDictionaryAt offset: Int) -> Int {
         read { view in
             guard view.header(at: offset).tag == .dictionary, let layout = view.collection(at: offset),
                 layout.count > 0
-            else { return ByteView.nowhere }
+            else { return RawSpan.nowhere }
             var pair: Int?
             if let number = unsafe sharedKeys?.number(ofUTF8: key) {
                 pair = view.pair(withNumber: number, in: layout)
             }
             // A body from elsewhere may spell out a key that is shared here.
             guard let pair = unsafe pair ?? view.pair(withKey: key, in: layout) else {
-                return ByteView.nowhere
+                return RawSpan.nowhere
             }
             return view.value(ofPair: pair, in: layout)
         }

@@ -124,7 +124,7 @@ struct FleeceOutput: ~Copyable {
         if length < Header.longLength {
             return unsafe UnsafeRawBufferPointer(rebasing: written[position &+ 1..<position &+ 1 &+ length])
         }
-        let view = unsafe ByteView(written)
+        let view = unsafe written.bytes
         guard let (longLength, varintLength) = view.varint(at: position &+ 1) else { return unsafe written }
         let start = position &+ 1 &+ varintLength
         return unsafe UnsafeRawBufferPointer(rebasing: written[start..<start &+ longLength])

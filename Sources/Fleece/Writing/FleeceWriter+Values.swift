@@ -15,7 +15,7 @@ extension FleeceOutput {
     }
 
     /// Writes a copy of the value at `offset`, whose dictionaries may have numbers from `keys` in place of strings.
-    mutating func copy(_ view: ByteView, at offset: Int, keys: SharedKeys?, depth: Int) -> Item {
+    mutating func copy(_ view: RawSpan, at offset: Int, keys: SharedKeys?, depth: Int) -> Item {
         let header = view.header(at: offset)
         switch header.tag {
         case .special, .smallInteger:
@@ -39,7 +39,7 @@ extension FleeceOutput {
     }
 
     private mutating func copy(
-        _ view: ByteView, collectionAt offset: Int, keys: SharedKeys?, depth: Int
+        _ view: RawSpan, collectionAt offset: Int, keys: SharedKeys?, depth: Int
     ) -> Item {
         guard depth < FleeceLimits.maximumDepth else {
             fail(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
@@ -60,7 +60,7 @@ extension FleeceOutput {
         return unsafe isDictionary ? dictionary(items.elements) : array(items.elements)
     }
 
-    private mutating func copy(_ view: ByteView, keyAt offset: Int, keys: SharedKeys?) -> Item {
+    private mutating func copy(_ view: RawSpan, keyAt offset: Int, keys: SharedKeys?) -> Item {
         if let text = view.content(at: offset), view.header(at: offset).tag == .string {
             return unsafe key(view.buffer(text))
         }

@@ -69,7 +69,7 @@ public struct FleeceWriter: ~Copyable {
     package mutating func finish(to buffer: ByteBuffer) throws(FleeceError) {
         defer { removeAll() }
         try end()
-        unsafe buffer.append(RoostBytes.ByteView(UnsafeRawBufferPointer(output.bytes.elements)))
+        unsafe buffer.append(ByteView(UnsafeRawBufferPointer(output.bytes.elements)))
     }
 
     private mutating func end() throws(FleeceError) {

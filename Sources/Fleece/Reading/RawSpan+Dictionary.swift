@@ -6,7 +6,7 @@ enum StoredKey {
     case text(Range<Int>)
 }
 
-extension ByteView {
+extension RawSpan {
     /// The key of a pair; `nil` if its bytes are not one.
     @inline(__always)
     func key(ofPair pair: Int, in layout: CollectionLayout) -> StoredKey? {

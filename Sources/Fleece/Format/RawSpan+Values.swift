@@ -14,7 +14,7 @@ struct CollectionLayout: Sendable {
     var end: Int { first &+ count &* stride }
 }
 
-extension ByteView {
+extension RawSpan {
     /// The offset that stands for "no value".
     static var nowhere: Int { -1 }
 
@@ -71,8 +71,8 @@ extension ByteView {
 
     /// The offset of the outermost value, found from the end of the bytes.
     var root: Int {
-        guard count >= 2, count & 1 == 0 else { return Self.nowhere }
-        return resolve(itemAt: count &- 2, isWide: false, before: count &- 2)
+        guard byteCount >= 2, byteCount & 1 == 0 else { return Self.nowhere }
+        return resolve(itemAt: byteCount &- 2, isWide: false, before: byteCount &- 2)
     }
 
     /// The content of the string or data at `offset`; `nil` if there is none or it does not fit into the bytes.

@@ -1,45 +1,31 @@
-/// Read access to the bytes of one body, for the length of one call.
+/// Reading of one body. Whoever is handed a span uses it during the call: the compiler sees to it.
 ///
 /// Every read is checked and has an answer outside of the bytes as well (zero, or the header of
-/// `undefined`), so that reading a body that was never validated cannot trap or leave the buffer.
-/// A view never outlives the closure that it was handed to.
-@safe struct ByteView {
-    private let base: UnsafeRawPointer
-    let count: Int
-
-    /// The view over bytes that stay where they are while the view is used.
-    @unsafe init(_ bytes: UnsafeRawBufferPointer) {
-        if let address = bytes.baseAddress {
-            unsafe base = address
-            count = bytes.count
-        } else {
-            unsafe base = UnsafeRawPointer(bitPattern: 1)!
-            count = 0
-        }
-    }
-
+/// `undefined`), so that reading a body that was never validated cannot trap or leave the bytes.
+extension RawSpan {
     @inline(__always)
     func contains(_ offset: Int, _ length: Int) -> Bool {
-        offset >= 0 && length >= 0 && offset <= count &- length
+        offset >= 0 && length >= 0 && offset <= byteCount &- length
     }
 
     @inline(__always)
     func byte(at offset: Int) -> UInt8 {
         guard contains(offset, 1) else { return 0 }
-        return unsafe base.load(fromByteOffset: offset, as: UInt8.self)
+        return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
     }
 
     @inline(__always)
     func header(at offset: Int) -> Header {
         guard contains(offset, 2) else { return .undefined }
-        let bits = unsafe base.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
+        let bits = unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt16.self)
         return Header(bits: UInt16(bigEndian: bits))
     }
 
     @inline(__always)
     func wideItem(at offset: Int) -> UInt32 {
         guard contains(offset, 4) else { return UInt32(Header.undefined.bits) << 16 }
-        return UInt32(bigEndian: unsafe base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+        let bits = unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self)
+        return UInt32(bigEndian: bits)
     }
 
     /// The little-endian integer of `length` bytes (1…8); zero where it does not fit.
@@ -47,7 +33,7 @@
         guard contains(offset, length), length <= 8 else { return 0 }
         var result: UInt64 = 0
         for index in 0..<length {
-            let byte = unsafe base.load(fromByteOffset: offset &+ index, as: UInt8.self)
+            let byte = unsafe unsafeLoad(fromUncheckedByteOffset: offset &+ index, as: UInt8.self)
             result |= UInt64(byte) << UInt64(8 &* index)
         }
         return result
@@ -67,12 +53,15 @@
         return nil
     }
 
-    /// The bytes of `range`, none of them if it reaches outside. For use within the same call only.
+    /// The bytes of `range`, none of them if it reaches outside, as those functions take them that make strings. For use
+    /// within the same call only, which the compiler does not see to any more.
     @unsafe @inline(__always)
     func buffer(_ range: Range<Int>) -> UnsafeRawBufferPointer {
-        guard contains(range.lowerBound, range.count) else {
-            return unsafe UnsafeRawBufferPointer(start: base, count: 0)
+        unsafe withUnsafeBytes { bytes in
+            guard contains(range.lowerBound, range.count) else {
+                return unsafe UnsafeRawBufferPointer(start: bytes.baseAddress, count: 0)
+            }
+            return unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
         }
-        return unsafe UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
     }
 }
