@@ -1,4 +1,5 @@
 import Fleece
+import RoostBlobs
 import RoostBytes
 import RoostFile
 import RoostStorage
@@ -44,6 +45,24 @@ extension DatabaseError {
         self.init(code, error.sentence, underlying: error)
     }
 
+    /// What a failure of the blob store means to the user of a database.
+    init(_ error: BlobError) {
+        let code: Code =
+            switch error.code {
+            case .notFound: .notFound
+            case .damaged, .contentChanged: .damaged
+            case .foreign: .notADatabase
+            case .unsupportedFormat: .unsupportedFormat
+            case .invalidDigest, .invalidContent: .invalidDocument
+            case .closed: .closed
+            case .cancelled: .cancelled
+            case .noSpace: .noSpace
+            case .permissionDenied: .permissionDenied
+            case .inputOutput: .inputOutput
+            }
+        self.init(code, error.message, underlying: error.cause)
+    }
+
     /// Why JSON text, or a value that was built, cannot become a document.
     init(_ error: FleeceError) {
         let code: Code = error.code == .tooDeep || error.code == .tooLarge ? .limitExceeded : .invalidDocument
@@ -58,31 +77,36 @@ extension DatabaseError {
     }
 }
 
-/// Runs a call to the engine and gives its failure the database's face.
-@inline(__always)
-func engine<R>(_ body: () throws(StoreError) -> R) throws(DatabaseError) -> R {
-    do throws(StoreError) {
-        return try body()
-    } catch {
-        throw DatabaseError(error)
-    }
+/// An error of a layer below.
+protocol LayerError: Error {
+    /// What it means to the user of a database.
+    var databaseError: DatabaseError { get }
 }
 
-/// Runs a call to the body format and gives its failure the database's face.
-@inline(__always)
-func bodyCall<R>(_ body: () throws(FleeceError) -> R) throws(DatabaseError) -> R {
-    do throws(FleeceError) {
-        return try body()
-    } catch {
-        throw DatabaseError(error)
-    }
+extension StoreError: LayerError {
+    var databaseError: DatabaseError { DatabaseError(self) }
 }
 
-/// Runs a call to the medium and gives its failure the database's face.
-func mediumCall<R>(_ body: () throws(FileError) -> R) throws(DatabaseError) -> R {
-    do throws(FileError) {
+extension FileError: LayerError {
+    var databaseError: DatabaseError { DatabaseError(self) }
+}
+
+extension BlobError: LayerError {
+    var databaseError: DatabaseError { DatabaseError(self) }
+}
+
+extension FleeceError: LayerError {
+    var databaseError: DatabaseError { DatabaseError(self) }
+}
+
+/// Runs a call to a layer below and gives its failure the database's face.
+@inline(__always)
+func translating<R, Failure: LayerError>(
+    _ body: () throws(Failure) -> R
+) throws(DatabaseError) -> R {
+    do throws(Failure) {
         return try body()
     } catch {
-        throw DatabaseError(error)
+        throw error.databaseError
     }
 }

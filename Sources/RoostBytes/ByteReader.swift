@@ -71,19 +71,9 @@
     }
 
     @usableFromInline mutating func longVarint() throws(MalformedBytes) -> UInt64 {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while true {
-            let next = try byte()
-            if shift == 63, next > 1 { throw MalformedBytes(at: position) }
-            value |= UInt64(next & 0x7f) << shift
-            if next < 0x80 {
-                if next == 0, shift > 0 { throw MalformedBytes(at: position) }
-                return value
-            }
-            shift += 7
-            if shift > 63 { throw MalformedBytes(at: position) }
-        }
+        let span = unsafe Span<UInt8>(_unsafeBytes: bytes.buffer)
+        guard let value = span.varint(at: &position) else { throw MalformedBytes(at: position) }
+        return value
     }
 
     /// A varint that must fit `Int` and be at most `limit`.
@@ -105,9 +95,4 @@
     @usableFromInline package let offset: Int
 
     @inlinable package init(at offset: Int) { self.offset = offset }
-}
-
-/// The number of bytes that `value` takes as an unsigned LEB128 number: 1 to 10.
-@inlinable package func varintLength(_ value: UInt64) -> Int {
-    value < 0x80 ? 1 : (70 - value.leadingZeroBitCount) / 7
 }

@@ -128,6 +128,6 @@ struct PreparedAttachment {
     /// The attachment with MD5 digests, which are computed if they have to be.
     func withChecksums(_ attachment: Attachment) throws(DatabaseError) -> Attachment {
         guard attachment.checksums == nil, let reader else { return attachment }
-        return attachment.with(try blobCall { () throws(BlobError) in try BlobChecksums(reader) })
+        return attachment.with(try translating { () throws(BlobError) in try BlobChecksums(reader) })
     }
 }

@@ -9,7 +9,7 @@ struct AttachmentList: Sendable {
         guard !attachments.isEmpty else { return nil }
         var writer = FleeceWriter()
         DocumentValue.write(attachments.mapValues { .dictionary($0.storedFields) }, to: &writer)
-        let bytes = try bodyCall { () throws(FleeceError) in try writer.finish() }
+        let bytes = try translating { () throws(FleeceError) in try writer.finish() }
         fleece = FleeceDocument(trusting: bytes)
     }
 

@@ -51,7 +51,7 @@ extension WriteBatch {
         options.algorithm = expected?.algorithm ?? .sha1
         options.isCompressed = claim.isCompressed
         options.computesMD5 = true
-        let writer = try blobCall { () throws(BlobError) in try BlobFileWriter(core.vault.blobs, options) }
+        let writer = try translating { () throws(BlobError) in try BlobFileWriter(core.vault.blobs, options) }
         let installed: InstalledBlob
         do throws(BlobError) {
             try writer.write(data)
@@ -98,7 +98,7 @@ extension WriteBatch {
         }
         let blobs = core.vault.blobs
         pins.append(blobs.pin(digest))
-        guard let reader = try blobCall({ () throws(BlobError) in try blobs.open(digest) }) else {
+        guard let reader = try translating({ () throws(BlobError) in try blobs.open(digest) }) else {
             return PreparedAttachment(claim: claim, stored: nil)
         }
         let stored = Attachment(

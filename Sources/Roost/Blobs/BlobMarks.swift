@@ -18,13 +18,13 @@ struct BlobMarks {
     }
 
     private mutating func mark(_ tree: Tree, in snapshot: Snapshot) throws(DatabaseError) {
-        let cursor = try engine { () throws(StoreError) in try snapshot[tree].cursor() }
-        while try engine({ () throws(StoreError) in try cursor.next() }) {
-            let value = try engine { () throws(StoreError) in try cursor.valueView() }
+        let cursor = try translating { () throws(StoreError) in try snapshot[tree].cursor() }
+        while try translating({ () throws(StoreError) in try cursor.next() }) {
+            let value = try translating { () throws(StoreError) in try cursor.valueView() }
             unsafe mark(value.buffer)
         }
         // A digest that was not seen would cost its blob.
-        try engine { () throws(StoreError) in try cursor.checkMapping() }
+        try translating { () throws(StoreError) in try cursor.checkMapping() }
     }
 
     /// Marks the digests in `bytes`: texts in Fleece and JSON stand there as they are.

@@ -19,7 +19,7 @@ public final class BlobReader {
     package func readStored(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
     ) throws(DatabaseError) -> Int {
-        try blobCall { () throws(BlobError) in unsafe try reader.readStored(into: buffer, at: offset) }
+        try translating { () throws(BlobError) in unsafe try reader.readStored(into: buffer, at: offset) }
     }
 
     /// The offset of the byte that is read next; setting it seeks.
@@ -33,14 +33,14 @@ public final class BlobReader {
     /// - Throws: `damaged` when the bytes are not those that were written (in an encrypted database always found, in
     ///   another one by ``verify()``); `inputOutput`.
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(DatabaseError) -> Int {
-        try blobCall { () throws(BlobError) in unsafe try reader.read(into: buffer) }
+        try translating { () throws(BlobError) in unsafe try reader.read(into: buffer) }
     }
 
     /// The whole content, verified.
     ///
     /// - Throws: `damaged`, `inputOutput`.
     public func readAll() throws(DatabaseError) -> [UInt8] {
-        try blobCall { () throws(BlobError) in try reader.readAll() }
+        try translating { () throws(BlobError) in try reader.readAll() }
     }
 
     /// Calls `body` with the content from ``position`` to the end, piece by piece.
@@ -61,6 +61,6 @@ public final class BlobReader {
     ///
     /// - Throws: `damaged`, `inputOutput`.
     public func verify() throws(DatabaseError) {
-        try blobCall { () throws(BlobError) in try reader.verify() }
+        try translating { () throws(BlobError) in try reader.verify() }
     }
 }

@@ -50,12 +50,12 @@ extension DatabaseCore {
             // Pins first, then files, then documents: a document that comes after its mark has had its blobs pinned.
             blobs.beginCollection()
             defer { blobs.endCollection() }
-            let files = try blobCall { () throws(BlobError) in try blobs.files() }
+            let files = try translating { () throws(BlobError) in try blobs.files() }
             guard !files.isEmpty else { return (0, 0) }
             var marks = BlobMarks()
             for snapshot in try readableSnapshots() { try marks.mark(self, in: snapshot) }
             let named = blobs.names(of: marks.digests)
-            return try blobCall { () throws(BlobError) in
+            return try translating { () throws(BlobError) in
                 try blobs.remove(files.filter { !named.contains($0.name) })
             }
         }

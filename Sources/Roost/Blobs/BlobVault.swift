@@ -31,13 +31,13 @@ final class BlobVault: Sendable {
         self.store = store
         self.catalog = catalog
         clock = environment.clock
-        let access = try mediumCall { () throws(FileError) in
+        let access = try translating { () throws(FileError) in
             try environment.medium.status(of: DatabaseOpener.dataPath(directory))?.access
         }
         blobs = BlobStore(Self.path(directory), .plain, environment: environment, access: access)
-        _ = try blobCall { () throws(BlobError) in try blobs.exists() }
+        _ = try translating { () throws(BlobError) in try blobs.exists() }
         if isWritable {
-            if !isShared { try blobCall { () throws(BlobError) in try blobs.sweep() } }
+            if !isShared { try translating { () throws(BlobError) in try blobs.sweep() } }
             try settle(isEncrypted: isEncrypted, addsKey: false)
         } else {
             setLayouts(try record, isEncrypted: isEncrypted)
@@ -46,7 +46,9 @@ final class BlobVault: Sendable {
 
     private var record: BlobRecord? {
         get throws(DatabaseError) {
-            let bytes = try engine { () throws(StoreError) in try store.snapshot()[catalog, Catalog.blobs] }
+            let bytes = try translating { () throws(StoreError) in
+                try store.snapshot()[catalog, Catalog.blobs]
+            }
             guard let bytes else { return nil }
             return try BlobRecord(bytes, keys)
         }
@@ -57,7 +59,7 @@ final class BlobVault: Sendable {
 
     private func put(_ record: BlobRecord?) throws(DatabaseError) {
         let bytes = try record?.encoded(keys)
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             let transaction = try store.beginWriting()
             if let bytes {
                 try transaction.put(Catalog.blobs, bytes, in: catalog)
@@ -138,7 +140,7 @@ final class BlobVault: Sendable {
             if wasDecrypting || addsKey { try put(current) }
         } else {
             // Where a key was just given, somebody may be writing the first blob now.
-            let isThere = try blobCall { () throws(BlobError) in try blobs.exists() }
+            let isThere = try translating { () throws(BlobError) in try blobs.exists() }
             current = BlobRecord(addsKey || isThere ? .sealing : .sealed)
             try put(current)
         }
@@ -159,35 +161,6 @@ final class BlobVault: Sendable {
 
     /// Whether all blobs could be converted.
     private func convert() throws(DatabaseError) -> Bool {
-        try blobCall { () throws(BlobError) in try blobs.convert() }.isEmpty
-    }
-}
-
-/// Runs a call to the blob store and gives its failure the database's face.
-func blobCall<R>(_ body: () throws(BlobError) -> R) throws(DatabaseError) -> R {
-    do throws(BlobError) {
-        return try body()
-    } catch {
-        throw DatabaseError(error)
-    }
-}
-
-extension DatabaseError {
-    /// What a failure of the blob store means to the user of a database.
-    init(_ error: BlobError) {
-        let code: Code =
-            switch error.code {
-            case .notFound: .notFound
-            case .damaged, .contentChanged: .damaged
-            case .foreign: .notADatabase
-            case .unsupportedFormat: .unsupportedFormat
-            case .invalidDigest, .invalidContent: .invalidDocument
-            case .closed: .closed
-            case .cancelled: .cancelled
-            case .noSpace: .noSpace
-            case .permissionDenied: .permissionDenied
-            case .inputOutput: .inputOutput
-            }
-        self.init(code, error.message, underlying: error.cause)
+        try translating { () throws(BlobError) in try blobs.convert() }.isEmpty
     }
 }

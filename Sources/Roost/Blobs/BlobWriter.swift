@@ -11,7 +11,7 @@ public final class BlobWriter {
     init(_ vault: BlobVault, contentType: String?, _ options: BlobOptions) throws(DatabaseError) {
         self.vault = vault
         self.contentType = contentType
-        writer = try blobCall { () throws(BlobError) in
+        writer = try translating { () throws(BlobError) in
             try BlobFileWriter(vault.blobs, options.stored(contentType))
         }
     }
@@ -23,14 +23,14 @@ public final class BlobWriter {
     ///
     /// - Throws: `closed`, `noSpace`, `inputOutput`.
     public func write(_ bytes: [UInt8]) throws(DatabaseError) {
-        try blobCall { () throws(BlobError) in try writer.write(bytes) }
+        try translating { () throws(BlobError) in try writer.write(bytes) }
     }
 
     /// Adds bytes to the content. After an error the blob can't be finished.
     ///
     /// - Throws: `closed`, `noSpace`, `inputOutput`.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(DatabaseError) {
-        try blobCall { () throws(BlobError) in unsafe try writer.write(bytes) }
+        try translating { () throws(BlobError) in unsafe try writer.write(bytes) }
     }
 
     /// Puts the blob into the store, durably, and returns what a document refers to it by.
@@ -38,7 +38,7 @@ public final class BlobWriter {
     /// - Throws: `closed` when it was finished before, or the database was encrypted or decrypted meanwhile; `noSpace`,
     ///   `inputOutput`.
     public func finish() throws(DatabaseError) -> Blob {
-        let installed = try blobCall { () throws(BlobError) in try writer.install() }
+        let installed = try translating { () throws(BlobError) in try writer.install() }
         vault.keepAWhile(installed.pin)
         return Blob(
             digest: installed.digest.description, length: installed.length, contentType: contentType,

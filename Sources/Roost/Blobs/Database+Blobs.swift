@@ -39,7 +39,8 @@ extension Database {
     public func blobReader(_ digest: String) throws(DatabaseError) -> BlobReader? {
         try checkOpen()
         guard let digest = BlobDigest(digest) else { return nil }
-        return try blobCall { () throws(BlobError) in try core.vault.blobs.open(digest) }.map(BlobReader.init)
+        return try translating { () throws(BlobError) in try core.vault.blobs.open(digest) }.map(
+            BlobReader.init)
     }
 
     /// Opens the blob that a document refers to; `nil` when it is not in the store.
@@ -53,7 +54,7 @@ extension Database {
     public func blobs() throws(DatabaseError) -> [Blob] {
         try checkOpen()
         var found: [Blob] = []
-        try blobCall { () throws(BlobError) in
+        try translating { () throws(BlobError) in
             try core.vault.blobs.forEach { (entry) throws(BlobError) in
                 found.append(
                     Blob(digest: entry.digest.description, length: entry.length, contentType: nil))

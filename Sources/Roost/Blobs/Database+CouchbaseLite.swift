@@ -22,7 +22,7 @@ extension Database {
         let layout = key.map { BlobLayout.couchbaseLite(CompatibleKey($0.couchbaseLiteKey)) } ?? .plain
         let source = BlobStore(directory, layout, environment: core.environment)
         var blobs: [Blob] = []
-        let count = try blobCall { () throws(BlobError) in
+        let count = try translating { () throws(BlobError) in
             try source.forEach { (entry) throws(BlobError) in
                 blobs.append(try copy(entry.digest, from: source))
             }

@@ -23,7 +23,7 @@ public final class ChangeCursor {
 
     /// The next change; `nil` after the last.
     public func next() throws(DatabaseError) -> Change? {
-        guard try engine({ () throws(StoreError) in try descending ? cursor.previous() : cursor.next() })
+        guard try translating({ () throws(StoreError) in try descending ? cursor.previous() : cursor.next() })
         else {
             return nil
         }
@@ -32,7 +32,7 @@ public final class ChangeCursor {
 
     /// The document of `change`, which must be what ``next()`` answered last. Found without a look-up by ID.
     public func document(of change: Change) throws(DatabaseError) -> Document {
-        let bytes = try engine { () throws(StoreError) in try cursor.value() }
+        let bytes = try translating { () throws(StoreError) in try cursor.value() }
         var flags: StoredDocument.Flags = []
         if change.isDeleted { flags.insert(.deleted) }
         if change.isConflicted { flags.insert(.conflicted) }
@@ -67,7 +67,7 @@ extension CollectionSnapshot {
     public func changeCount(since sequence: UInt64) throws(DatabaseError) -> Int {
         guard sequence < lastSequence else { return 0 }
         let changes = try reader.changes
-        let count = try engine { () throws(StoreError) in
+        let count = try translating { () throws(StoreError) in
             try changes.count(in: KeyRange(lower: Key(Sequences.key(sequence + 1))))
         }
         return Int(clamping: count)

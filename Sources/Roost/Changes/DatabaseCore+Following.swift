@@ -6,7 +6,7 @@ extension DatabaseCore {
     /// began with the newest, it does nothing.
     func refresh() throws(DatabaseError) -> Bool {
         if isWriting { return false }
-        return try engine { () throws(StoreError) in try store.refresh() }
+        return try translating { () throws(StoreError) in try store.refresh() }
     }
 
     /// Has those who listen told of what other processes commit, whenever the store catches up with that.
@@ -38,10 +38,12 @@ extension DatabaseCore {
     }
 
     private func records(in snapshot: Snapshot) throws(DatabaseError) -> [CollectionName: CollectionRecord] {
-        let cursor = try engine { () throws(StoreError) in try snapshot[catalog].cursor(Catalog.collections) }
+        let cursor = try translating { () throws(StoreError) in
+            try snapshot[catalog].cursor(Catalog.collections)
+        }
         var records: [CollectionName: CollectionRecord] = [:]
-        while try engine({ () throws(StoreError) in try cursor.next() }) {
-            let bytes = try engine { () throws(StoreError) in try cursor.value() }
+        while try translating({ () throws(StoreError) in try cursor.next() }) {
+            let bytes = try translating { () throws(StoreError) in try cursor.value() }
             records[try Catalog.name(cursor.key)] = try CollectionRecord(bytes)
         }
         return records

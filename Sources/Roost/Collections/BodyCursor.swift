@@ -19,7 +19,8 @@ package final class BodyCursor {
     /// Goes to the next document; `false` after the last.
     package func next() throws(DatabaseError) -> Bool {
         let (cursor, descending) = (cursor, descending)
-        while try engine({ () throws(StoreError) in try descending ? cursor.previous() : cursor.next() }) {
+        while try translating({ () throws(StoreError) in try descending ? cursor.previous() : cursor.next() })
+        {
             if includesDeleted { return true }
             if try !StoredDocument.flags(of: cursor.inline).contains(.deleted) { return true }
         }
@@ -32,7 +33,7 @@ package final class BodyCursor {
     /// The properties as Fleece.
     package func body() throws(DatabaseError) -> ByteView {
         let cursor = cursor
-        let stored = try engine { () throws(StoreError) in try cursor.valueView() }
+        let stored = try translating { () throws(StoreError) in try cursor.valueView() }
         return try DocumentBody.properties(ofStored: stored)
     }
 
@@ -46,7 +47,7 @@ package final class BodyCursor {
     /// - Throws: `damaged` or `inputOutput` when a part of the file could not be read.
     package func verify() throws(DatabaseError) {
         let cursor = cursor
-        try engine { () throws(StoreError) in try cursor.checkMapping() }
+        try translating { () throws(StoreError) in try cursor.checkMapping() }
     }
 }
 
@@ -90,7 +91,7 @@ extension CollectionSnapshot {
     /// Selections of all documents, so many of about the same size, in order. O(parts log n).
     package func parts(_ count: Int) throws(DatabaseError) -> [DocumentSelection] {
         let documents = try reader.documents
-        return try engine { () throws(StoreError) in
+        return try translating { () throws(StoreError) in
             let cursor = documents.cursor()
             var parts = [DocumentSelection()]
             for number in stride(from: 1, to: count, by: 1) {
@@ -117,7 +118,7 @@ extension CollectionSnapshot {
             (metadata: BodyMetadata(entry), place: place)
         }
         guard let found, includesDeleted || !found.metadata.isDeleted else { return false }
-        let bytes = try engine { () throws(StoreError) in
+        let bytes = try translating { () throws(StoreError) in
             try reader.source.value(at: found.place, in: reader.trees.documents)
         }
         try bytes.withView { (stored) throws(DatabaseError) in

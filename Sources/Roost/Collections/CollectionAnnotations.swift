@@ -19,7 +19,7 @@ extension WriteBatch {
         _ key: [UInt8], in collection: DocumentCollection
     ) throws(DatabaseError) -> [UInt8]? {
         let reader = try reader(collection)
-        return try engine { () throws(StoreError) in
+        return try translating { () throws(StoreError) in
             try reader.source[reader.trees.extras].value(Key(ExtrasKey.annotation(key)))
         }
     }
@@ -54,7 +54,7 @@ extension WriteBatch {
 extension CollectionSnapshot {
     /// An entry that a layer above keeps; `nil` when there is none.
     package func annotation(_ key: [UInt8]) throws(DatabaseError) -> [UInt8]? {
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             try reader.source[reader.trees.extras, Key(ExtrasKey.annotation(key))]
         }
     }
@@ -67,8 +67,8 @@ extension CollectionSnapshot {
         let range = KeyRange(lower: Key(ExtrasKey.annotation(prefix + rest) + [0]), upper: all.upper)
         let cursor = try reader.extras.cursor(range)
         var values: [[UInt8]] = []
-        while values.count < limit, try engine({ () throws(StoreError) in try cursor.next() }) {
-            values.append(try engine { () throws(StoreError) in try cursor.value() })
+        while values.count < limit, try translating({ () throws(StoreError) in try cursor.next() }) {
+            values.append(try translating { () throws(StoreError) in try cursor.value() })
         }
         return values
     }

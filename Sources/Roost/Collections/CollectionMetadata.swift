@@ -40,7 +40,7 @@ extension WriteBatch {
         _ name: String, in collection: DocumentCollection
     ) throws(DatabaseError) -> [UInt8]? {
         let reader = try reader(collection)
-        return try engine { () throws(StoreError) in
+        return try translating { () throws(StoreError) in
             try reader.source[reader.trees.extras].value(Key(ExtrasKey.metadata(name)))
         }
     }
@@ -49,7 +49,7 @@ extension WriteBatch {
 extension CollectionSnapshot {
     /// The collection's metadata of this name; `nil` when there is none.
     public func metadata(_ name: String) throws(DatabaseError) -> [UInt8]? {
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             try reader.source[reader.trees.extras, Key(ExtrasKey.metadata(name))]
         }
     }

@@ -33,13 +33,13 @@ struct CollectionReader<Source: TreeSource> {
     let trees: CollectionTrees
 
     var documents: TreeView {
-        get throws(DatabaseError) { try engine { () throws(StoreError) in try source[trees.documents] } }
+        get throws(DatabaseError) { try translating { () throws(StoreError) in try source[trees.documents] } }
     }
     var changes: TreeView {
-        get throws(DatabaseError) { try engine { () throws(StoreError) in try source[trees.changes] } }
+        get throws(DatabaseError) { try translating { () throws(StoreError) in try source[trees.changes] } }
     }
     var extras: TreeView {
-        get throws(DatabaseError) { try engine { () throws(StoreError) in try source[trees.extras] } }
+        get throws(DatabaseError) { try translating { () throws(StoreError) in try source[trees.extras] } }
     }
 
     /// Calls `body` with the entry of a document, valid during the call, and the place of the winner's body; `nil` when
@@ -47,7 +47,7 @@ struct CollectionReader<Source: TreeSource> {
     func withEntry<R>(
         _ id: ByteView, _ body: (StoredDocument, ValueReference) throws(DatabaseError) -> R
     ) throws(DatabaseError) -> R? {
-        let result: Result<R, DatabaseError>? = try engine { () throws(StoreError) in
+        let result: Result<R, DatabaseError>? = try translating { () throws(StoreError) in
             try source.withEntry(id, in: trees.documents) { (inline, value) in
                 Result { () throws(DatabaseError) in
                     guard let value else { throw DatabaseError.damaged("The entry of a document") }
@@ -60,7 +60,7 @@ struct CollectionReader<Source: TreeSource> {
 
     /// The body at `place`.
     func body(at place: ValueReference) throws(DatabaseError) -> DocumentBody {
-        let bytes = try engine { () throws(StoreError) in
+        let bytes = try translating { () throws(StoreError) in
             try source.value(at: place, in: trees.documents)
         }
         return try DocumentBody(stored: bytes[...])

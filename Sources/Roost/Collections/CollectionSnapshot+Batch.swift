@@ -72,7 +72,7 @@ extension CollectionReader {
     ) throws(DatabaseError) -> [R?] {
         var answers = [R?](repeating: nil, count: ids.count)
         var failure: DatabaseError?
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             try source[trees.documents].forEachEntry(of: ids.map { Key($0) }) { (index, inline, value) in
                 do throws(DatabaseError) {
                     guard let value else { throw DatabaseError.damaged("The entry of a document") }

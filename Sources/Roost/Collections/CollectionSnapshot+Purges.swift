@@ -30,9 +30,9 @@ extension CollectionReader {
     func purges(since sequence: UInt64) throws(DatabaseError) -> [Purge] {
         let cursor = try extras.cursor(ExtrasKey.purges(since: sequence))
         var purges: [Purge] = []
-        while try engine({ () throws(StoreError) in try cursor.next() }) {
+        while try translating({ () throws(StoreError) in try cursor.next() }) {
             let sequence = Sequences.number(cursor.keyView.dropFirst(1))
-            let stored = try engine { () throws(StoreError) in try cursor.value() }
+            let stored = try translating { () throws(StoreError) in try cursor.value() }
             purges.append(
                 try stored.withView { (bytes) throws(DatabaseError) in
                     try Purge(sequence: sequence, stored: bytes)

@@ -54,7 +54,7 @@ extension CollectionSnapshot {
             let prefix = ExtrasKey.earlierBodies(of: key)
             let cursor = try reader.extras.cursor(KeyRange(prefix: Key(prefix)))
             var found: Set<RevisionID> = []
-            while try engine({ () throws(StoreError) in try cursor.next() }) {
+            while try translating({ () throws(StoreError) in try cursor.next() }) {
                 found.insert(try RevisionID(cursor.keyView.dropFirst(prefix.count)))
             }
             guard !found.isEmpty else { return [] }
@@ -146,7 +146,7 @@ extension CollectionReader {
     func earlierDocument(
         _ id: String, _ key: ByteView, _ revision: Revision
     ) throws(DatabaseError) -> Document? {
-        let place = try engine { () throws(StoreError) in
+        let place = try translating { () throws(StoreError) in
             try ExtrasKey.earlierBody(of: revision.id, key).withView { (key) throws(StoreError) in
                 try source.withEntry(key, in: trees.extras) { $1 }
             }
@@ -162,7 +162,7 @@ extension CollectionReader {
         of leaf: RevisionID, _ key: ByteView, _ loaded: LoadedDocument
     ) throws(DatabaseError) -> ValueReference {
         if leaf == loaded.winner { return loaded.body }
-        let place = try engine { () throws(StoreError) in
+        let place = try translating { () throws(StoreError) in
             try ExtrasKey.body(of: leaf, key).withView { (key) throws(StoreError) in
                 try source.withEntry(key, in: trees.extras) { $1 }
             }

@@ -11,7 +11,8 @@ public struct CollectionSnapshot: Sendable {
     init(
         _ name: CollectionName, _ trees: CollectionTrees, _ catalog: Tree, in snapshot: Snapshot
     ) throws(DatabaseError) {
-        let bytes = try engine { () throws(StoreError) in try snapshot[catalog, Catalog.collection(name)] }
+        let bytes = try translating { () throws(StoreError) in try snapshot[catalog, Catalog.collection(name)]
+        }
         guard let bytes else { throw DatabaseError.missing(name) }
         record = try CollectionRecord(bytes)
         reader = CollectionReader(source: snapshot, trees: trees)

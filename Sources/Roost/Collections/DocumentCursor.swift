@@ -25,7 +25,7 @@ public final class DocumentCursor {
     /// The next document; `nil` after the last.
     public func next() throws(DatabaseError) -> Document? {
         guard let found = try nextEntry() else { return nil }
-        let bytes = try engine { () throws(StoreError) in try cursor.value() }
+        let bytes = try translating { () throws(StoreError) in try cursor.value() }
         return Document(
             id: found.id, revision: found.revision, sequence: found.sequence, flags: found.flags,
             body: try DocumentBody(stored: bytes[...]))
@@ -57,7 +57,7 @@ public final class DocumentCursor {
 
     private func advance() throws(DatabaseError) -> Bool {
         let descending = selection.descending
-        return try engine { () throws(StoreError) in try descending ? cursor.previous() : cursor.next() }
+        return try translating { () throws(StoreError) in try descending ? cursor.previous() : cursor.next() }
     }
 }
 
@@ -75,7 +75,7 @@ extension CollectionSnapshot {
         let deleted = try deletedCount
         if selection.includesDeleted || deleted == 0 {
             let documents = try reader.documents
-            let count = try engine { () throws(StoreError) in try documents.count(in: selection.range) }
+            let count = try translating { () throws(StoreError) in try documents.count(in: selection.range) }
             return Int(clamping: count)
         }
         var all = selection

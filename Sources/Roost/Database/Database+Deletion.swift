@@ -56,7 +56,7 @@ extension Database {
         }
         defer { withExtendedLifetime(lock) {} }
         try WritingProcesses(path: path, environment: environment).requireNone()
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             try medium.rename(path, to: rest)
             try medium.syncDirectory(of: rest)
         }
@@ -66,7 +66,7 @@ extension Database {
     private static let ownNames: Set<String> = [BlobVault.directoryName, "derived", "copy"]
 
     private static func checkDeletable(_ path: String, _ medium: any Medium) throws(DatabaseError) {
-        let (status, data) = try mediumCall { () throws(FileError) in
+        let (status, data) = try translating { () throws(FileError) in
             (try medium.status(of: path), try medium.status(of: DatabaseOpener.dataPath(path)))
         }
         guard let status else { throw DatabaseError(.notFound, "There is no database at \(path).") }
@@ -75,7 +75,7 @@ extension Database {
         }
         let buffer = ByteBuffer(capacity: 64)
         buffer.resize(to: StoreFile.magic.count)
-        let (read, names) = try mediumCall { () throws(FileError) in
+        let (read, names) = try translating { () throws(FileError) in
             let file = try medium.open(DatabaseOpener.dataPath(path), .readOnly)
             return (unsafe try file.readFully(into: buffer.mutableBytes, at: 0), try medium.list(path))
         }

@@ -23,7 +23,7 @@ extension Database {
         opening.key = key
         let store = opening.store
         try DatabaseOpener.requireDocuments(at: path, Environment.system.medium)
-        return try engine { () throws(StoreError) in
+        return try translating { () throws(StoreError) in
             try Store.inspect(
                 DatabaseOpener.dataPath(path), options: store, inspecting: inspecting, progress: progress)
         }
@@ -34,7 +34,9 @@ extension Database {
         _ inspecting: InspectionOptions = InspectionOptions(), progress: ProgressHandler? = nil
     ) throws(DatabaseError) -> StoreInspection {
         try checkOpen()
-        return try engine { () throws(StoreError) in try core.store.inspect(inspecting, progress: progress) }
+        return try translating { () throws(StoreError) in
+            try core.store.inspect(inspecting, progress: progress)
+        }
     }
 
     /// The file that holds the documents of the database in the directory `path`.
@@ -48,7 +50,7 @@ extension Database {
         opening.key = key
         let store = opening.store
         try DatabaseOpener.requireDocuments(at: path, Environment.system.medium)
-        return try engine { () throws(StoreError) in
+        return try translating { () throws(StoreError) in
             try FileDump(DatabaseOpener.dataPath(path), options: store)
         }
     }

@@ -102,16 +102,18 @@ final class DatabaseCore: Sendable {
             vault.close()
             access.withLock { $0.key = nil }
         }
-        try engine { () throws(StoreError) in try store.close() }
+        try translating { () throws(StoreError) in try store.close() }
     }
 
     // MARK: Collections
 
     /// The names of all collections, sorted.
     func collectionNames(in snapshot: Snapshot) throws(DatabaseError) -> [CollectionName] {
-        let cursor = try engine { () throws(StoreError) in try snapshot[catalog].cursor(Catalog.collections) }
+        let cursor = try translating { () throws(StoreError) in
+            try snapshot[catalog].cursor(Catalog.collections)
+        }
         var names: [CollectionName] = []
-        while try engine({ () throws(StoreError) in try cursor.next() }) {
+        while try translating({ () throws(StoreError) in try cursor.next() }) {
             names.append(try Catalog.name(cursor.key))
         }
         return names
@@ -119,7 +121,8 @@ final class DatabaseCore: Sendable {
 
     /// The trees of a collection; `nil` when there is no such collection.
     func trees(of name: CollectionName, in snapshot: Snapshot) throws(DatabaseError) -> CollectionTrees? {
-        let bytes = try engine { () throws(StoreError) in try snapshot[catalog, Catalog.collection(name)] }
+        let bytes = try translating { () throws(StoreError) in try snapshot[catalog, Catalog.collection(name)]
+        }
         guard let bytes else { return nil }
         guard let trees = CollectionTrees(number: try CollectionRecord(bytes).number, in: snapshot) else {
             throw DatabaseError.damaged("The catalog")

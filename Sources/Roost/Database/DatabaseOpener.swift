@@ -16,7 +16,7 @@ struct DatabaseOpener {
 
     /// Requires that something stands where the documents of the database in `directory` are.
     static func requireDocuments(at directory: String, _ medium: any Medium) throws(DatabaseError) {
-        let isThere = try mediumCall { () throws(FileError) in
+        let isThere = try translating { () throws(FileError) in
             try medium.status(of: dataPath(directory)) != nil
         }
         guard isThere else { throw DatabaseError(.notFound, "There is no database at \(directory).") }
@@ -48,7 +48,7 @@ struct DatabaseOpener {
         let storeOptions = options.store
         let store = try openStore(storeOptions)
         try check()
-        let catalog = try engine { () throws(StoreError) in store.snapshot().tree(Catalog.treeName) }
+        let catalog = try translating { () throws(StoreError) in store.snapshot().tree(Catalog.treeName) }
         if let catalog {
             return try beginHistory(of: try core(store, catalog, storeOptions.transform, process))
         }
@@ -61,7 +61,7 @@ struct DatabaseOpener {
     /// Refuses to make an empty database around blobs, which the first compaction would remove as nobody's.
     private func checkBlobsHaveDocuments() throws(DatabaseError) {
         guard !options.readOnly, options.createIfMissing else { return }
-        let (documents, blobs) = try mediumCall { () throws(FileError) in
+        let (documents, blobs) = try translating { () throws(FileError) in
             (
                 try environment.medium.status(of: Self.dataPath(path)),
                 try environment.medium.status(of: BlobVault.path(path))
@@ -76,7 +76,7 @@ struct DatabaseOpener {
 
     /// Makes the directory, where the options allow it and there is none.
     func makeDirectory() throws(DatabaseError) {
-        let status = try mediumCall { () throws(FileError) in
+        let status = try translating { () throws(FileError) in
             try environment.medium.statusFollowingLinks(of: path)
         }
         if let status {
@@ -89,7 +89,7 @@ struct DatabaseOpener {
         guard options.createIfMissing, !options.readOnly else {
             throw DatabaseError(.notFound, "There is no database at \(path).")
         }
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             do throws(FileError) {
                 try environment.medium.createDirectory(path)
             } catch {
@@ -103,7 +103,7 @@ struct DatabaseOpener {
     /// Makes the name of a directory durable that holds no documents yet: whoever made it may have ended before it was.
     private func syncUnusedDirectory() throws(DatabaseError) {
         guard !options.readOnly else { return }
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             guard try environment.medium.status(of: Self.dataPath(path)) == nil else { return }
             try environment.medium.syncDirectory(of: path)
         }
@@ -111,7 +111,7 @@ struct DatabaseOpener {
 
     private func openStore(_ options: StoreOptions) throws(DatabaseError) -> Store {
         let file = Self.dataPath(path)
-        return try engine { () throws(StoreError) in
+        return try translating { () throws(StoreError) in
             try Store.open(file, options: options, environment: environment)
         }
     }
@@ -120,7 +120,8 @@ struct DatabaseOpener {
         _ store: Store, _ catalog: Tree, _ transform: (any ChunkTransformFactory)?,
         _ process: WritingProcess?
     ) throws(DatabaseError) -> DatabaseCore {
-        let bytes = try engine { () throws(StoreError) in try store.snapshot()[catalog, Catalog.database] }
+        let bytes = try translating { () throws(StoreError) in try store.snapshot()[catalog, Catalog.database]
+        }
         guard let bytes else { throw notADatabase }
         let core = DatabaseCore(
             path: path, store: store, catalog: catalog, record: try DatabaseRecord(bytes),
@@ -146,18 +147,18 @@ struct DatabaseOpener {
 
     /// The first commit: identity, catalog, and the default collection.
     private func makeCatalog(in store: Store) throws(DatabaseError) -> Tree {
-        guard try engine({ () throws(StoreError) in store.snapshot() }).treeNames.isEmpty else {
+        guard try translating({ () throws(StoreError) in store.snapshot() }).treeNames.isEmpty else {
             throw notADatabase
         }
-        let transaction = try engine { () throws(StoreError) in try store.beginWriting() }
+        let transaction = try translating { () throws(StoreError) in try store.beginWriting() }
         let record = DatabaseRecord(environment)
-        let catalog = try engine { () throws(StoreError) in
+        let catalog = try translating { () throws(StoreError) in
             let catalog = try transaction.tree(Catalog.treeName)
             try transaction.put(Catalog.database, record.encoded, in: catalog)
             return catalog
         }
         try transaction.makeCollection(.default, catalog: catalog, environment)
-        try engine { () throws(StoreError) in _ = try transaction.commit() }
+        try translating { () throws(StoreError) in _ = try transaction.commit() }
         return catalog
     }
 

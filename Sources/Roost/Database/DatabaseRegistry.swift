@@ -39,7 +39,7 @@ final class DatabaseRegistry: Sendable {
     }
 
     private func identity(_ opener: DatabaseOpener) throws(DatabaseError) -> FileIdentity? {
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             try opener.environment.medium.statusFollowingLinks(of: opener.path)?.identity
         }
     }

@@ -45,10 +45,10 @@ extension DatabaseCore {
     func readableSnapshots() throws(DatabaseError) -> [Snapshot] {
         let cursor = store.history.makeCursor()
         var oldest: Commit?
-        while let commit = try engine({ () throws(StoreError) in try cursor.next() }) { oldest = commit }
+        while let commit = try translating({ () throws(StoreError) in try cursor.next() }) { oldest = commit }
         var snapshots = openSnapshots.all { store.snapshot() }
         if let oldest {
-            snapshots.append(try engine { () throws(StoreError) in try store.snapshot(at: oldest) })
+            snapshots.append(try translating { () throws(StoreError) in try store.snapshot(at: oldest) })
         }
         return snapshots
     }

@@ -42,7 +42,7 @@ struct WritingProcesses {
     private func sign(isAlone: Bool) throws(DatabaseError) -> WritingProcess {
         let digits = UUIDText.text(UUIDText.random(environment)).filter { $0 != "-" }.prefix(16)
         let name = Self.signPrefix + digits
-        let lock = try mediumCall { () throws(FileError) in
+        let lock = try translating { () throws(FileError) in
             try medium.open(path(of: name), try modeOfNewFile).lockInTurn()
         }
         return WritingProcess(self, name: name, lock: lock, wasAlone: isAlone)
@@ -50,7 +50,7 @@ struct WritingProcesses {
 
     /// The lock of the gate, waited for: until whoever else opens the database has done so, or has done what nobody may come to.
     fileprivate func closeGate() throws(DatabaseError) -> any FileLock {
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             let gate = path(of: Self.gateName)
             do throws(FileError) {
                 return try medium.open(gate, try modeOfNewFile).lockInTurn()
@@ -70,7 +70,7 @@ struct WritingProcesses {
 
     private func requireUnlockedDocuments() throws(DatabaseError) {
         let documents = DatabaseOpener.dataPath(path)
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             guard try medium.status(of: documents) != nil else { return }
             try medium.open(documents, .readWrite).lock().release()
         }
@@ -98,7 +98,7 @@ struct WritingProcesses {
     ///
     /// - Parameter removesOld: whether to remove those that nobody holds; only for the holder of the gate.
     fileprivate func hasOthers(than own: String?, removesOld: Bool) throws(DatabaseError) -> Bool {
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             guard try medium.status(of: path(of: Self.gateName)) != nil else { return false }
             var isHeld = false
             for name in try medium.list(path) where Self.isSign(name) && name != own {

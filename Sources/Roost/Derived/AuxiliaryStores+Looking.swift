@@ -24,6 +24,6 @@ extension AuxiliaryStores {
 
     /// How many bytes the file of a store has; 0 where there is none.
     package func fileBytes(_ name: String) throws(DatabaseError) -> UInt64 {
-        try mediumCall { () throws(FileError) in try environment.medium.status(of: path(name))?.size ?? 0 }
+        try translating { () throws(FileError) in try environment.medium.status(of: path(name))?.size ?? 0 }
     }
 }

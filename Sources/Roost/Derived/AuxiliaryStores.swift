@@ -101,7 +101,7 @@ package final class AuxiliaryStores: Sendable {
                 try remove(name)
                 state.discarded[name] = error.message
                 let transform = state.transform
-                return try engine { () throws(StoreError) in
+                return try translating { () throws(StoreError) in
                     try openStore(name, transform, readOnly: false)
                 }
             default: throw DatabaseError(error)
@@ -135,7 +135,7 @@ package final class AuxiliaryStores: Sendable {
 
     private func makeDirectory() throws(DatabaseError) {
         guard try !hasDirectory() else { return }
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             do throws(FileError) {
                 try environment.medium.createDirectory(directory)
             } catch {
@@ -171,7 +171,7 @@ package final class AuxiliaryStores: Sendable {
 
     /// Whether there is the directory, and no link to one.
     private func hasDirectory() throws(DatabaseError) -> Bool {
-        let status = try mediumCall { () throws(FileError) in try environment.medium.status(of: directory) }
+        let status = try translating { () throws(FileError) in try environment.medium.status(of: directory) }
         guard let kind = status?.kind else { return false }
         guard kind == .directory else {
             throw DatabaseError(
@@ -185,7 +185,7 @@ package final class AuxiliaryStores: Sendable {
     /// The files of stores, with those that stand beside them for a while. Others are nobody's business.
     private func files() throws(DatabaseError) -> [String] {
         guard try hasDirectory() else { return [] }
-        return try mediumCall { () throws(FileError) in
+        return try translating { () throws(FileError) in
             var files: [String] = []
             for file in try environment.medium.list(directory) where Self.isOwn(file) {
                 let status = try environment.medium.status(of: "\(directory)/\(file)")
@@ -205,7 +205,7 @@ package final class AuxiliaryStores: Sendable {
     /// Removes the file and what stands beside it under longer names, unless another process writes it.
     private func remove(_ name: String) throws(DatabaseError) {
         let files = try files().filter { $0.hasPrefix(name + Self.suffix) }
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             var lock: (any FileLock)?
             do throws(FileError) {
                 lock = try environment.medium.open(path(name), .readWrite).lock()
@@ -234,11 +234,12 @@ package final class AuxiliaryStores: Sendable {
             state.open.removeAll()
             let files = try files()
             for file in files {
-                try mediumCall { () throws(FileError) in try environment.medium.remove("\(directory)/\(file)")
+                try translating { () throws(FileError) in
+                    try environment.medium.remove("\(directory)/\(file)")
                 }
             }
             if let file = files.first {
-                try mediumCall { () throws(FileError) in
+                try translating { () throws(FileError) in
                     try environment.medium.syncDirectory(of: "\(directory)/\(file)")
                 }
             }

@@ -109,11 +109,11 @@ final class BodyMaker {
     }
 
     private func finishOthers() throws(DatabaseError) -> FleeceDocument {
-        FleeceDocument(trusting: try bodyCall { () throws(FleeceError) in try otherWriter.finish() })
+        FleeceDocument(trusting: try translating { () throws(FleeceError) in try otherWriter.finish() })
     }
 
     private func finish() throws(DatabaseError) -> DocumentBody {
-        let bytes = try bodyCall { () throws(FleeceError) in try writer.finish() }
+        let bytes = try translating { () throws(FleeceError) in try writer.finish() }
         return try DocumentBody(new: FleeceDocument(trusting: bytes))
     }
 }

@@ -63,7 +63,7 @@ struct DocumentBody: Sendable {
         case Self.fleece: self.init(properties: FleeceDocument(trusting: bytes.dropFirst()))
         case Self.fleeceWithAttachments:
             var offset = 1
-            guard let length = Varint.read(bytes.span, at: &offset), length <= bytes.count - offset else {
+            guard let length = bytes.span.varint(at: &offset), length <= bytes.count - offset else {
                 throw DatabaseError.damaged("The attachments of a document")
             }
             let rest = bytes.dropFirst(offset)
@@ -98,7 +98,7 @@ struct DocumentBody: Sendable {
     /// The bytes of the stored form before the properties.
     private var headLength: Int {
         guard let length = attachmentList?.fleece.bytes.count else { return 1 }
-        return 1 + Varint.length(UInt64(length)) + length
+        return 1 + varintLength(UInt64(length)) + length
     }
 
     /// Writes the stored form over `buffer`.

@@ -24,7 +24,7 @@ public struct LocalDocument: Sendable {
 
     init(name: String, stored bytes: [UInt8]) throws(DatabaseError) {
         var offset = 1
-        guard bytes.first == Self.version, let revision = Varint.read(bytes.span, at: &offset) else {
+        guard bytes.first == Self.version, let revision = bytes.span.varint(at: &offset) else {
             throw DatabaseError.damaged("A local document")
         }
         self.init(name: name, revision: revision, body: try DocumentBody(stored: bytes[offset...]))
@@ -32,7 +32,7 @@ public struct LocalDocument: Sendable {
 
     var stored: [UInt8] {
         var bytes = [Self.version]
-        Varint.append(revision, to: &bytes)
+        bytes.append(varint: revision)
         body.append(to: &bytes)
         return bytes
     }
@@ -165,7 +165,7 @@ extension IncomingDocument {
 
 extension CollectionReader {
     func local(_ name: String) throws(DatabaseError) -> LocalDocument? {
-        let bytes = try engine { () throws(StoreError) in
+        let bytes = try translating { () throws(StoreError) in
             try source[trees.extras, Key(ExtrasKey.local(name))]
         }
         guard let bytes else { return nil }
@@ -182,7 +182,7 @@ extension CollectionSnapshot {
         get throws(DatabaseError) {
             let cursor = try reader.extras.cursor(ExtrasKey.allLocal)
             var names: [String] = []
-            while try engine({ () throws(StoreError) in try cursor.next() }) {
+            while try translating({ () throws(StoreError) in try cursor.next() }) {
                 let key = cursor.keyView
                 guard !key.isEmpty else { throw DatabaseError.damaged("The name of a local document") }
                 names.append(try String(documentID: key.dropFirst(1)))

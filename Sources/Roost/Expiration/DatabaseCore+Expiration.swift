@@ -55,7 +55,7 @@ extension CollectionReader {
     func expirations(_ range: KeyRange, limit: Int) throws(DatabaseError) -> [(id: String, time: UInt64)] {
         let cursor = try extras.cursor(range)
         var found: [(id: String, time: UInt64)] = []
-        while found.count < limit, try engine({ () throws(StoreError) in try cursor.next() }) {
+        while found.count < limit, try translating({ () throws(StoreError) in try cursor.next() }) {
             guard let (time, id) = ExtrasKey.readExpiration(cursor.keyView) else {
                 throw DatabaseError.damaged("The entry of an expiration")
             }

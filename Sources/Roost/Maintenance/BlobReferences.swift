@@ -39,7 +39,7 @@ struct BlobInventory {
     /// - Parameter damaged: The names of files that hold not what they should.
     init(_ blobs: BlobStore, damaged: some Sequence<String>) throws(DatabaseError) {
         self.blobs = blobs
-        present = Set(try blobCall { () throws(BlobError) in try blobs.files() }.map(\.name))
+        present = Set(try translating { () throws(BlobError) in try blobs.files() }.map(\.name))
         self.damaged = Set(damaged)
     }
 

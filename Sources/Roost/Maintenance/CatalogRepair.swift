@@ -15,12 +15,12 @@ struct CatalogRepair {
     }
 
     func run(_ findings: inout DocumentFindings) throws(DatabaseError) {
-        let store = try engine { () throws(StoreError) in
+        let store = try translating { () throws(StoreError) in
             try Store.open(DatabaseOpener.dataPath(path), options: options.store, environment: environment)
         }
-        let transaction = try engine { () throws(StoreError) in try store.beginWriting() }
+        let transaction = try translating { () throws(StoreError) in try store.beginWriting() }
         defer { transaction.rollback() }
-        let catalog = try engine { () throws(StoreError) in try transaction.tree(Catalog.treeName) }
+        let catalog = try translating { () throws(StoreError) in try transaction.tree(Catalog.treeName) }
         var record = try databaseRecord(transaction, catalog, &findings)
         let named = try namedCollections(transaction, catalog, &findings)
         let orphans = Set(transaction.treeNames.compactMap { CollectionTrees.number(inTreeName: $0) })
@@ -35,7 +35,7 @@ struct CatalogRepair {
             record.nextCollection += 1
             try put(CollectionRecord(number: number, environment), .default, transaction, catalog)
         }
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             try transaction.put(Catalog.database, record.encoded, in: catalog)
             _ = try transaction.commit()
             try store.close()
@@ -45,7 +45,7 @@ struct CatalogRepair {
     private func databaseRecord(
         _ transaction: WriteTransaction, _ catalog: Tree, _ findings: inout DocumentFindings
     ) throws(DatabaseError) -> DatabaseRecord {
-        let bytes = try engine { () throws(StoreError) in try transaction[catalog, Catalog.database] }
+        let bytes = try translating { () throws(StoreError) in try transaction[catalog, Catalog.database] }
         if let bytes, let record = try? DatabaseRecord(bytes) { return record }
         findings.add("the database's identity is lost; it has a new one, by which peers don't know it")
         return DatabaseRecord(environment)
@@ -57,7 +57,7 @@ struct CatalogRepair {
         _ transaction: WriteTransaction, _ catalog: Tree, _ findings: inout DocumentFindings
     ) throws(DatabaseError) -> [CollectionName: UInt64] {
         var named: [CollectionName: UInt64] = [:]
-        let entries = try engine { () throws(StoreError) in
+        let entries = try translating { () throws(StoreError) in
             let cursor = try transaction[catalog].cursor(Catalog.collections)
             var entries: [(Key, [UInt8])] = []
             while try cursor.next() { entries.append((cursor.key, try cursor.value())) }
@@ -67,11 +67,11 @@ struct CatalogRepair {
             guard let name = try? Catalog.name(key), let record = try? CollectionRecord(value),
                 !named.values.contains(record.number)
             else {
-                try engine { () throws(StoreError) in try transaction.delete(key, in: catalog) }
+                try translating { () throws(StoreError) in try transaction.delete(key, in: catalog) }
                 continue
             }
             named[name] = record.number
-            _ = try engine { () throws(StoreError) in
+            _ = try translating { () throws(StoreError) in
                 try CollectionTrees(number: record.number, in: transaction)
             }
         }
@@ -92,7 +92,7 @@ struct CatalogRepair {
     private func put(
         _ record: CollectionRecord, _ name: CollectionName, _ transaction: WriteTransaction, _ catalog: Tree
     ) throws(DatabaseError) {
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             _ = try CollectionTrees(number: record.number, in: transaction)
             try transaction.put(Catalog.collection(name), record.encoded, in: catalog)
         }

@@ -110,7 +110,7 @@ struct CollectionCheck {
                 try reader.place(of: leaf, view, loaded)
             }
             guard blobs != nil else { return }
-            let bytes = try engine { () throws(StoreError) in
+            let bytes = try translating { () throws(StoreError) in
                 try reader.source.value(at: place, in: reader.trees.extras)
             }
             bytes.withView { checkBlobs(of: key, $0) }
@@ -125,7 +125,7 @@ struct CollectionCheck {
     mutating func checkChanges() {
         do throws(DatabaseError) {
             let cursor = try reader.changes.cursor()
-            while try engine({ () throws(StoreError) in try cursor.next() }) {
+            while try translating({ () throws(StoreError) in try cursor.next() }) {
                 guard let change = try? StoredChange(cursor.inline) else {
                     note("the entry of change \(cursor.key.number ?? 0) is not what Roost writes")
                     continue

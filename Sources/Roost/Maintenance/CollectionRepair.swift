@@ -50,10 +50,10 @@ struct CollectionRepair {
         let reader = reader
         var last = try core.record(of: name, in: reader.source)?.lastSequence ?? 0
         let changes = try reader.changes
-        let newest = try engine { () throws(StoreError) in try changes.last() }
+        let newest = try translating { () throws(StoreError) in try changes.last() }
         last = max(last, newest?.key.number ?? 0)
         let cursor = try reader.documents.cursor()
-        while try engine({ () throws(StoreError) in try cursor.next() }) {
+        while try translating({ () throws(StoreError) in try cursor.next() }) {
             last = max(last, (try? StoredDocument(cursor.inline))?.sequence ?? 0)
         }
         // Documents with an impossible sequence get another, for which there must be room.
@@ -63,7 +63,7 @@ struct CollectionRepair {
     /// The sequence of the last purge that is remembered.
     private func lastPurge() throws(DatabaseError) -> UInt64 {
         let cursor = try reader.extras.cursor(ExtrasKey.allPurges)
-        guard try engine({ () throws(StoreError) in try cursor.previous() }) else { return 0 }
+        guard try translating({ () throws(StoreError) in try cursor.previous() }) else { return 0 }
         return min(Sequences.number(cursor.keyView.dropFirst(1)), CollectionRecord.largestSequence)
     }
 
@@ -74,7 +74,7 @@ struct CollectionRepair {
         let cursor = try reader.changes.cursor()
         try inBatches { (writer) throws(DatabaseError) in
             for _ in 0..<Self.batch {
-                guard try engine({ () throws(StoreError) in try cursor.next() }) else { return false }
+                guard try translating({ () throws(StoreError) in try cursor.next() }) else { return false }
                 guard let change = try? StoredChange(cursor.inline), let body = cursor.reference,
                     let sequence = cursor.key.number, (try? DocumentID(utf8: change.id.array)) != nil
                 else { continue }
@@ -107,10 +107,12 @@ struct CollectionRepair {
                 writer.record.lastPurge = max(writer.record.lastPurge, newestPurge)
                 // What was rescued is another history: indexes and peers must not go on with the old one.
                 writer.record.renewEpoch(core.environment)
-                try engine { () throws(StoreError) in try writer.transaction.delete(.all, in: trees.changes) }
+                try translating { () throws(StoreError) in
+                    try writer.transaction.delete(.all, in: trees.changes)
+                }
             }
             for _ in 0..<Self.batch {
-                guard try engine({ () throws(StoreError) in try cursor.next() }) else {
+                guard try translating({ () throws(StoreError) in try cursor.next() }) else {
                     writer.record.liveCount = live
                     return false
                 }
@@ -133,7 +135,8 @@ struct CollectionRepair {
             (try? DocumentID(utf8: key.bytes)) != nil
         else {
             findings.add("its entry can't be read; it is lost", name, id: key.string)
-            try engine { () throws(StoreError) in try writer.transaction.delete(key, in: trees.documents) }
+            try translating { () throws(StoreError) in try writer.transaction.delete(key, in: trees.documents)
+            }
             return nil
         }
         return try key.bytes.withView { (id) throws(DatabaseError) in
@@ -148,7 +151,7 @@ struct CollectionRepair {
     private func isFree(_ sequence: UInt64, _ writer: CollectionWriter) throws(DatabaseError) -> Bool {
         guard sequence > 0, sequence <= writer.record.lastSequence else { return false }
         try writer.flush()
-        return try engine { () throws(StoreError) in
+        return try translating { () throws(StoreError) in
             try !writer.transaction[trees.changes].contains(Key(Sequences.key(sequence)))
         }
     }
@@ -183,7 +186,7 @@ struct CollectionRepair {
         let cursor = try reader.extras.cursor()
         try inBatches { (writer) throws(DatabaseError) in
             for _ in 0..<Self.batch {
-                guard try engine({ () throws(StoreError) in try cursor.next() }) else { return false }
+                guard try translating({ () throws(StoreError) in try cursor.next() }) else { return false }
                 let key = cursor.key
                 guard try key.bytes.withView({ (view) throws(DatabaseError) in try isStray(view, writer) })
                 else { continue }
@@ -218,7 +221,7 @@ struct CollectionRepair {
     ) throws(DatabaseError) {
         let documents = try reader.documents
         for loss in losses where loss.tree == trees.documents.name {
-            let present = try engine { () throws(StoreError) in try documents.count(in: loss.keys) }
+            let present = try translating { () throws(StoreError) in try documents.count(in: loss.keys) }
             if let lower = loss.keys.lower, loss.keys.upper == Key(lower.bytes + [0]) {
                 findings.add(
                     present == 0

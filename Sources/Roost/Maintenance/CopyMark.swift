@@ -11,14 +11,14 @@ struct CopyMark {
 
     var exists: Bool {
         get throws(DatabaseError) {
-            let status = try mediumCall { () throws(FileError) in try medium.status(of: path) }
+            let status = try translating { () throws(FileError) in try medium.status(of: path) }
             return status?.kind == .file && status?.size == 0
         }
     }
 
     /// Makes the file, durably.
     func set() throws(DatabaseError) {
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             if try medium.status(of: path) == nil { try medium.open(path, .createNew).sync() }
             // Also where it was there: whoever made it may have ended before it was durable.
             try medium.syncDirectory(of: path)
@@ -27,7 +27,7 @@ struct CopyMark {
 
     /// Removes the file, durably.
     func remove() throws(DatabaseError) {
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             try medium.remove(path)
             try medium.syncDirectory(of: path)
         }

@@ -34,7 +34,7 @@ extension Database {
     /// Refuses a path below the database's own directory, whatever links lead there.
     private func refuseInside(_ path: String) throws(DatabaseError) {
         let medium = core.environment.medium
-        let isInside = try mediumCall { () throws(FileError) -> Bool in
+        let isInside = try translating { () throws(FileError) -> Bool in
             guard let own = try medium.statusFollowingLinks(of: core.path)?.identity else { return false }
             // The file system resolves "..", so that links are followed before it goes up.
             var ancestor = try medium.statusFollowingLinks(of: path) == nil ? directoryPart(of: path) : path
@@ -69,13 +69,13 @@ private struct DatabaseBackup {
     func run() throws(DatabaseError) -> BackupReport {
         while true {
             if let report = try attempt() { return report }
-            _ = try engine { () throws(StoreError) in try core.store.refresh() }
+            _ = try translating { () throws(StoreError) in try core.store.refresh() }
         }
     }
 
     /// - Returns: `nil` when another process has put another file in the documents' file's place.
     private func attempt() throws(DatabaseError) -> BackupReport? {
-        let pending = try engine { () throws(StoreError) in
+        let pending = try translating { () throws(StoreError) in
             try core.store.beginBackup(to: DatabaseOpener.dataPath(path))
         }
         try WritingProcesses(path: path, environment: core.environment).requireNone()
@@ -95,24 +95,24 @@ private struct DatabaseBackup {
         }
         guard try isCurrent(pending) else { return nil }
         try CopyMark(directory: path, medium: core.environment.medium).set()
-        let report = try engine { () throws(StoreError) in
+        let report = try translating { () throws(StoreError) in
             try pending.run { documents in
                 progress?(
                     WorkProgress(completed: blobs.missingBytes + documents.completed, total: total)) ?? true
             }
         }
-        try blobCall { () throws(BlobError) in try blobs.removeOthers() }
+        try translating { () throws(BlobError) in try blobs.removeOthers() }
         return report.adding(blobs)
     }
 
     private func isCurrent(_ pending: PendingBackup) throws(DatabaseError) -> Bool {
-        try engine { () throws(StoreError) in try pending.isCurrent() }
+        try translating { () throws(StoreError) in try pending.isCurrent() }
     }
 
     private func mirror() throws(DatabaseError) -> BlobMirror {
         let copies = BlobStore(
             BlobVault.path(path), .plain, environment: core.environment, access: core.vault.blobs.access)
-        return try blobCall { () throws(BlobError) in try BlobMirror(of: core.vault.blobs, in: copies) }
+        return try translating { () throws(BlobError) in try BlobMirror(of: core.vault.blobs, in: copies) }
     }
 }
 

@@ -20,7 +20,7 @@ extension Database {
     /// What is to be said of the blobs' files alone.
     func blobReport(_ progress: (_ done: Int, _ total: Int) -> Bool) throws(DatabaseError) -> BlobCheckReport
     {
-        let found = try blobCall { () throws(BlobError) in try core.vault.blobs.verify(progress) }
+        let found = try translating { () throws(BlobError) in try core.vault.blobs.verify(progress) }
         return BlobCheckReport(
             count: found.count, bytes: found.bytes,
             damaged: found.damaged.map { BlobCheckReport.Damage(file: $0.name, reason: $0.reason) })

@@ -18,7 +18,9 @@ extension Database {
         _ options: CheckOptions = CheckOptions(), progress: ProgressHandler? = nil
     ) throws(DatabaseError) -> DatabaseCheckReport {
         try checkOpen()
-        let file = try engine { () throws(StoreError) in try core.store.check(options, progress: progress) }
+        let file = try translating { () throws(StoreError) in
+            try core.store.check(options, progress: progress)
+        }
         var report = DatabaseCheckReport(file: file)
         try check(options, progress, into: &report)
         return report
@@ -35,7 +37,7 @@ extension Database {
         opening.key = key
         let store = opening.store
         try DatabaseOpener.requireDocuments(at: path, Environment.system.medium)
-        let file = try engine { () throws(StoreError) in
+        let file = try translating { () throws(StoreError) in
             try Store.check(
                 DatabaseOpener.dataPath(path), options: store, checking: options, progress: progress)
         }

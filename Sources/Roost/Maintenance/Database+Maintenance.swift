@@ -36,7 +36,8 @@ extension Database {
         try checkWritable()
         _ = try core.refresh()
         try removeEarlierRevisions()
-        return try engine { () throws(StoreError) in try core.store.compact(options, progress: progress) }
+        return try translating { () throws(StoreError) in try core.store.compact(options, progress: progress)
+        }
     }
 
     /// Removes the bodies of all earlier revisions (``DatabaseOptions/keptRevisions``), durably.
@@ -47,7 +48,7 @@ extension Database {
         let snapshot = core.store.snapshot()
         var count: UInt64 = 0
         for (_, trees) in try core.collections(in: snapshot) {
-            count += try engine { () throws(StoreError) in try snapshot[trees.extras].count(in: range) }
+            count += try translating { () throws(StoreError) in try snapshot[trees.extras].count(in: range) }
         }
         guard count > 0 else { return }
         try core.write { (batch) throws(DatabaseError) in
@@ -68,7 +69,7 @@ extension Database {
         try checkOpen()
         return DatabaseSnapshot(
             core,
-            try engine { () throws(StoreError) in
+            try translating { () throws(StoreError) in
                 try core.openSnapshots.take { () throws(StoreError) in try core.store.snapshot(at: commit) }
             })
     }
@@ -99,6 +100,6 @@ extension Database {
     /// How large the database is. O(number of collections).
     public func statistics() throws(DatabaseError) -> StoreStatistics {
         try checkOpen()
-        return try engine { () throws(StoreError) in try core.store.statistics() }
+        return try translating { () throws(StoreError) in try core.store.statistics() }
     }
 }

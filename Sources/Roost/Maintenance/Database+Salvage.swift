@@ -64,7 +64,7 @@ private struct DatabaseSalvage {
     }
 
     private func salvage() throws(DatabaseError) -> DatabaseSalvageReport {
-        let file = try engine { () throws(StoreError) in
+        let file = try translating { () throws(StoreError) in
             try Store.salvage(
                 DatabaseOpener.dataPath(source), to: DatabaseOpener.dataPath(part), options: options.store,
                 progress: progress)
@@ -94,7 +94,7 @@ private struct DatabaseSalvage {
     }
 
     private func requireFreeDestination() throws(DatabaseError) {
-        let isFree = try mediumCall { () throws(FileError) -> Bool in
+        let isFree = try translating { () throws(FileError) -> Bool in
             guard let status = try environment.medium.status(of: destination) else { return true }
             guard status.kind == .directory else { return false }
             return try environment.medium.list(destination).isEmpty
@@ -108,7 +108,7 @@ private struct DatabaseSalvage {
     /// Makes the directory, and removes what an earlier salvage left in it that was interrupted.
     private func preparePart() throws(DatabaseError) {
         try DatabaseOpener(path: part, options: DatabaseOptions(), environment: environment).makeDirectory()
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             let file = DatabaseOpener.dataPath(part)
             if try environment.medium.status(of: file) != nil { try environment.medium.remove(file) }
         }
@@ -117,13 +117,13 @@ private struct DatabaseSalvage {
     private func copyBlobs(to database: Database) throws(DatabaseError) {
         let blobs = BlobStore(BlobVault.path(source), .plain, environment: environment)
         blobs.setLayouts(database.core.vault.blobs.layouts)
-        try blobCall { () throws(BlobError) in
+        try translating { () throws(BlobError) in
             try BlobMirror(of: blobs, in: database.core.vault.blobs).copyMissing { _ in }
         }
     }
 
     private func finish() throws(DatabaseError) {
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             try environment.medium.rename(part, to: destination)
             try environment.medium.syncDirectory(of: destination)
         }

@@ -53,7 +53,7 @@ struct DocumentCheck {
         let before = findings.count
         do throws(DatabaseError) {
             let cursor = try reader.documents.cursor()
-            while try engine({ () throws(StoreError) in try cursor.next() }) {
+            while try translating({ () throws(StoreError) in try cursor.next() }) {
                 try meter.note(documents, of: total)
                 documents += 1
                 collection.check(cursor)
@@ -77,7 +77,8 @@ extension DatabaseCore {
     func record(
         of name: CollectionName, in snapshot: Snapshot
     ) throws(DatabaseError) -> CollectionRecord? {
-        let bytes = try engine { () throws(StoreError) in try snapshot[catalog, Catalog.collection(name)] }
+        let bytes = try translating { () throws(StoreError) in try snapshot[catalog, Catalog.collection(name)]
+        }
         guard let bytes else { return nil }
         return try CollectionRecord(bytes)
     }

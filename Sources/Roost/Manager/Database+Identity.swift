@@ -7,7 +7,7 @@ extension Database {
         try checkWritable()
         let store = core.store
         let catalog = core.catalog
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             let transaction = try store.beginWriting()
             defer { transaction.rollback() }
             guard let bytes = try transaction[catalog].value(Catalog.database),

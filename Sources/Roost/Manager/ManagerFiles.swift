@@ -22,7 +22,7 @@ struct ManagerFiles {
 
     /// Makes the directory, if there is none.
     func makeDirectory() throws(DatabaseError) {
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             if let status = try medium.statusFollowingLinks(of: directory), status.kind == .directory {
                 return
             }
@@ -33,19 +33,19 @@ struct ManagerFiles {
 
     /// The names of what is in the directory.
     func list() throws(DatabaseError) -> [String] {
-        try mediumCall { () throws(FileError) in try medium.list(directory) }
+        try translating { () throws(FileError) in try medium.list(directory) }
     }
 
     /// Whether there is a database.
     func contains(_ fileName: String) throws(DatabaseError) -> Bool {
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             try medium.status(of: DatabaseOpener.dataPath(path(fileName))) != nil
         }
     }
 
     /// Gives what was made its name, durably.
     func install(_ unfinished: String, as fileName: String) throws(DatabaseError) {
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             try medium.rename(unfinished, to: path(fileName))
             try medium.syncDirectory(of: path(fileName))
         }
@@ -56,12 +56,12 @@ struct ManagerFiles {
     /// - Throws: `locked`.
     func delete(_ fileName: String) throws(DatabaseError) {
         let unfinished = unfinishedPath()
-        let lock = try mediumCall { () throws(FileError) in
+        let lock = try translating { () throws(FileError) in
             try medium.open(DatabaseOpener.dataPath(path(fileName)), .readWrite).lock()
         }
         defer { extendLifetime(lock) }
         try WritingProcesses(path: path(fileName), environment: environment).requireNone()
-        try mediumCall { () throws(FileError) in
+        try translating { () throws(FileError) in
             try medium.rename(path(fileName), to: unfinished)
             try medium.syncDirectory(of: unfinished)
         }
@@ -72,7 +72,7 @@ struct ManagerFiles {
     /// Removes what a crash left, unless somebody is still at it.
     func sweep() throws(DatabaseError) {
         for name in try list() where name.utf8.starts(with: Self.unfinishedPrefix.utf8) {
-            try? mediumCall { () throws(FileError) in
+            try? translating { () throws(FileError) in
                 let data = DatabaseOpener.dataPath(path(name))
                 let lock = try medium.status(of: data) == nil ? nil : try medium.open(data, .readWrite).lock()
                 defer { extendLifetime(lock) }

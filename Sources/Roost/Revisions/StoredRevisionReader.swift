@@ -1,6 +1,8 @@
+import RoostBytes
+
 /// Reads the entries of a stored revision tree one after the other, trusting none of the bytes.
 ///
-/// The format is described at the top of `RevisionTree+Encoding.swift`. Holds a position and not the bytes,
+/// The format is described at the top of `RevisionTree+Coding.swift`. Holds a position and not the bytes,
 /// which are handed to every call and must be the same each time.
 struct StoredRevisionReader {
     /// One stored revision.
@@ -31,7 +33,7 @@ struct StoredRevisionReader {
             throw Self.damaged(at: 0, "it does not begin with version \(RevisionTree.storedVersion)")
         }
         offset = 1
-        guard let count = Varint.read(bytes, at: &offset), count <= UInt64(RevisionTree.maximumCount),
+        guard let count = bytes.varint(at: &offset), count <= UInt64(RevisionTree.maximumCount),
             Int(count) * Self.smallestEntry <= bytes.count - offset
         else {
             throw Self.damaged(at: 1, "the number of revisions is not one that fits \(bytes.count) bytes")
@@ -136,7 +138,7 @@ struct StoredRevisionReader {
 
     private mutating func readInteger(_ bytes: Span<UInt8>, _ what: String) throws(DatabaseError) -> UInt64 {
         let start = offset
-        guard let value = Varint.read(bytes, at: &offset) else {
+        guard let value = bytes.varint(at: &offset) else {
             throw Self.damaged(at: start, "\(what) is not readable")
         }
         return value

@@ -54,8 +54,8 @@ struct DatabaseRecord {
 
     var encoded: [UInt8] {
         var bytes = [Self.version] + privateUUID + publicUUID
-        Varint.append(created, to: &bytes)
-        Varint.append(nextCollection, to: &bytes)
+        bytes.append(varint: created)
+        bytes.append(varint: nextCollection)
         return bytes
     }
 
@@ -76,8 +76,8 @@ struct DatabaseRecord {
                     + "Use a newer Roost.")
         }
         var offset = 1 + 2 * Self.uuidLength
-        guard bytes.count > offset, let created = Varint.read(bytes.span, at: &offset),
-            let next = Varint.read(bytes.span, at: &offset)
+        guard bytes.count > offset, let created = bytes.span.varint(at: &offset),
+            let next = bytes.span.varint(at: &offset)
         else {
             throw DatabaseError.damaged("The database's record")
         }

@@ -40,10 +40,10 @@ struct CollectionRecord: Equatable {
     var encoded: [UInt8] {
         var bytes = [Self.version]
         for number in [number, lastSequence, liveCount, UInt64(revisionLimit), created] {
-            Varint.append(number, to: &bytes)
+            bytes.append(varint: number)
         }
         bytes += Sequences.key(epoch)
-        Varint.append(lastPurge, to: &bytes)
+        bytes.append(varint: lastPurge)
         return bytes
     }
 

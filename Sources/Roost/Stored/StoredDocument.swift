@@ -72,8 +72,8 @@ struct StoredDocument {
     ) {
         bytes.append(version)
         bytes.append((expiration == nil ? flags.subtracting(.expires) : flags.union(.expires)).rawValue)
-        Varint.append(sequence, to: &bytes)
-        if let expiration { Varint.append(expiration, to: &bytes) }
+        bytes.append(varint: sequence)
+        if let expiration { bytes.append(varint: expiration) }
         winner.appendPrefixed(to: &bytes)
     }
 

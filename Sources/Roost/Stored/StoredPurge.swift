@@ -14,7 +14,7 @@ struct StoredPurge {
 
     static func encode(_ id: ByteView, _ leaves: [RevisionID]) -> [UInt8] {
         var bytes = [version]
-        Varint.append(UInt64(id.count), to: &bytes)
+        bytes.append(varint: UInt64(id.count))
         unsafe bytes.append(contentsOf: id.buffer)
         for leaf in leaves { leaf.appendPrefixed(to: &bytes) }
         return bytes

@@ -5,7 +5,7 @@ extension DocumentValue {
     ///
     /// - Throws: `invalidDocument` for text that is not JSON, with line and column.
     public init(json: String) throws(DatabaseError) {
-        let document = try bodyCall { () throws(FleeceError) in try FleeceDocument(json: json) }
+        let document = try translating { () throws(FleeceError) in try FleeceDocument(json: json) }
         self = Self(document.root) ?? .null
     }
 
@@ -26,7 +26,7 @@ extension DocumentValue {
     package func fleeceBytes() throws(DatabaseError) -> [UInt8] {
         var writer = FleeceWriter()
         write(to: &writer)
-        return try bodyCall { () throws(FleeceError) in try writer.finish() }
+        return try translating { () throws(FleeceError) in try writer.finish() }
     }
 }
 

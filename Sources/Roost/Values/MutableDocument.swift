@@ -49,7 +49,7 @@ public struct MutableDocument: Sendable {
     ///
     /// - Throws: `invalidDocument` for text that is not one JSON object, with line and column.
     public mutating func set(json: String) throws(DatabaseError) {
-        let document = try bodyCall { () throws(FleeceError) in try FleeceDocument(json: json) }
+        let document = try translating { () throws(FleeceError) in try FleeceDocument(json: json) }
         properties = DocumentValue.properties(try DocumentBody(new: document).dictionary)
     }
 

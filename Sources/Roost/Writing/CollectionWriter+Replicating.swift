@@ -69,7 +69,7 @@ extension CollectionWriter {
     /// Removes the bodies of a document's earlier revisions.
     private func removeEarlierBodies(of id: ByteView) throws(DatabaseError) {
         let range = KeyRange(prefix: Key(ExtrasKey.earlierBodies(of: id)))
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             guard try transaction[trees.extras].count(in: range) > 0 else { return }
             try transaction.delete(range, in: trees.extras)
         }
@@ -77,7 +77,7 @@ extension CollectionWriter {
 
     /// Removes the bodies of the earlier revisions of all documents.
     func removeEarlierBodies() throws(DatabaseError) {
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             try transaction.delete(ExtrasKey.allEarlierBodies, in: trees.extras)
         }
     }
@@ -96,12 +96,12 @@ extension CollectionWriter {
     /// Removes every trace of a document. Its sequence is not given again: the record keeps the last one.
     private func remove(_ id: ByteView, _ loaded: LoadedDocument) throws(DatabaseError) {
         beginChange()
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             try transaction.delete(id, in: trees.documents)
             try transaction.delete(Key(Sequences.key(loaded.sequence)), in: trees.changes)
         }
         if !loaded.flags.isDisjoint(with: [.elsewhere, .severalLeaves]) {
-            try engine { () throws(StoreError) in
+            try translating { () throws(StoreError) in
                 try transaction.delete(KeyRange(prefix: Key(ExtrasKey.revisions(of: id))), in: trees.extras)
             }
         }

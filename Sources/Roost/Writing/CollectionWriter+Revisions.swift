@@ -81,7 +81,8 @@ extension CollectionWriter {
         // Ancestors that are known by name only never had a body here.
         for ancestor in tree.history(of: revision).dropFirst(most) where tree[ancestor]?.sequence != 0 {
             let key = ExtrasKey.earlierBody(of: ancestor, id)
-            guard try engine({ () throws(StoreError) in try transaction[trees.extras].contains(Key(key)) })
+            guard
+                try translating({ () throws(StoreError) in try transaction[trees.extras].contains(Key(key)) })
             else { return }
             try removeExtra(key)
         }

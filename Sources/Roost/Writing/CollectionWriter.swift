@@ -43,7 +43,7 @@ final class CollectionWriter {
         self.transaction = transaction
         self.trees = trees
         self.name = name
-        let bytes = try engine { () throws(StoreError) in
+        let bytes = try translating { () throws(StoreError) in
             try transaction[catalog].value(Catalog.collection(name))
         }
         guard let bytes else { throw DatabaseError.missing(name) }
@@ -97,7 +97,7 @@ final class CollectionWriter {
         }
         try flush()
         guard record != storedRecord else { return }
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             try transaction.put(Catalog.collection(name), record.encoded, in: catalog)
         }
     }
@@ -116,7 +116,7 @@ final class CollectionWriter {
     func append(_ body: DocumentBody) throws(DatabaseError) -> ValueReference {
         try body.checkLength()
         body.store(in: bodyBuffer)
-        return try engine { () throws(StoreError) in try transaction.append(value: bodyBuffer.view) }
+        return try translating { () throws(StoreError) in try transaction.append(value: bodyBuffer.view) }
     }
 
     /// Gives out the next sequence.
@@ -158,7 +158,7 @@ final class CollectionWriter {
         try putEntry(id, document)
         scratch.change.removeAll(keepingCapacity: true)
         StoredChange.encode(document.flags, winner: document.winner, id: id, to: &scratch.change)
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             if let oldSequence {
                 try transaction.delete(Key(Sequences.key(oldSequence)), in: trees.changes)
             }
@@ -191,7 +191,7 @@ final class CollectionWriter {
             scratch.entry += tree
             if document.flags.contains(.elsewhere) { try removeExtra(ExtrasKey.revisions(of: id)) }
         }
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             try scratch.entry.withView { (entry) throws(StoreError) in
                 try transaction.put(id, inline: entry, value: document.body, owns: true, in: trees.documents)
             }
@@ -200,12 +200,12 @@ final class CollectionWriter {
 
     /// Sets a value in the extras.
     func put(_ value: [UInt8], under key: [UInt8]) throws(DatabaseError) {
-        try engine { () throws(StoreError) in try transaction.put(Key(key), value, in: trees.extras) }
+        try translating { () throws(StoreError) in try transaction.put(Key(key), value, in: trees.extras) }
     }
 
     /// Hands a body over to the extras.
     func put(body: ValueReference, under key: [UInt8]) throws(DatabaseError) {
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             try key.withView { (key) throws(StoreError) in
                 try transaction.put(key, inline: .empty, value: body, owns: true, in: trees.extras)
             }
@@ -214,7 +214,7 @@ final class CollectionWriter {
 
     /// Deletes an entry of the extras.
     func removeExtra(_ key: [UInt8]) throws(DatabaseError) {
-        try engine { () throws(StoreError) in try transaction.delete(Key(key), in: trees.extras) }
+        try translating { () throws(StoreError) in try transaction.delete(Key(key), in: trees.extras) }
     }
 }
 

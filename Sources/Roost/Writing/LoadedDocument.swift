@@ -36,7 +36,7 @@ extension CollectionReader {
 
     /// A revision tree that is not in the document's entry.
     func longTree(of id: ByteView) throws(DatabaseError) -> RevisionTree {
-        let bytes = try engine { () throws(StoreError) in
+        let bytes = try translating { () throws(StoreError) in
             try source[trees.extras, Key(ExtrasKey.revisions(of: id))]
         }
         guard let bytes else { throw DatabaseError.damaged("The list of a document's revisions") }

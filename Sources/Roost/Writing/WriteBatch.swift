@@ -31,7 +31,7 @@ public final class WriteBatch {
     init(_ core: DatabaseCore, _ flag: CancellationFlag?) throws(DatabaseError) {
         self.core = core
         self.flag = flag
-        transaction = try engine { () throws(StoreError) in try core.store.beginWriting() }
+        transaction = try translating { () throws(StoreError) in try core.store.beginWriting() }
     }
 
     /// The writer of a collection, made when it is first asked for.
@@ -89,7 +89,7 @@ public final class WriteBatch {
         try checkOpen()
         end()
         for writer in writers.values { try writer.finish(in: core.catalog) }
-        try engine { () throws(StoreError) in _ = try transaction.commit() }
+        try translating { () throws(StoreError) in _ = try transaction.commit() }
         outcome.commit()
         for writer in writers.values where writer.hasChanged {
             core.notifier.tellOfCommit(
@@ -145,7 +145,7 @@ public final class WriteBatch {
         dropped.append(try writer(collection))
         writers[collection.name] = nil
         lastWriter = nil
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             try transaction.delete(Catalog.collection(collection.name), in: core.catalog)
             for tree in [collection.trees.documents, collection.trees.changes, collection.trees.extras] {
                 try transaction.drop(tree)
@@ -162,7 +162,7 @@ extension WriteTransaction {
         _ name: CollectionName, catalog: Tree, _ environment: Environment
     ) throws(DatabaseError) {
         let key = Catalog.collection(name)
-        let (isThere, bytes) = try engine { () throws(StoreError) in
+        let (isThere, bytes) = try translating { () throws(StoreError) in
             (try self[catalog].contains(key), try self[catalog].value(Catalog.database))
         }
         guard !isThere else { return }
@@ -170,7 +170,7 @@ extension WriteTransaction {
         var database = try DatabaseRecord(bytes)
         let record = CollectionRecord(number: database.nextCollection, environment)
         database.nextCollection += 1
-        try engine { () throws(StoreError) in
+        try translating { () throws(StoreError) in
             _ = try CollectionTrees(number: record.number, in: self)
             try put(key, record.encoded, in: catalog)
             try put(Catalog.database, database.encoded, in: catalog)

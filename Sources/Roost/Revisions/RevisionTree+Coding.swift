@@ -1,7 +1,8 @@
+import RoostBytes
+
 // MARK: - The stored form, version 1
 //
-// A tree is stored as part of its document's entry, which knows the length. Varints are LEB128 (see
-// ``Varint``) in their shortest form. Bytes are given in hexadecimal.
+// A tree is stored as part of its document's entry, which knows the length. Varints are LEB128 in their shortest form. Bytes are given in hexadecimal.
 //
 //     tree   = version  count  entry × count
 //     version  1 byte    01
@@ -60,13 +61,13 @@ extension RevisionTree {
     /// The version of the stored form that is written, and the only one there is.
     static let storedVersion: UInt8 = 1
 
-    /// Appends the stored form, described byte by byte at the top of `RevisionTree+Encoding.swift`.
+    /// Appends the stored form, described byte by byte at the top of `RevisionTree+Coding.swift`.
     ///
     /// Equal trees have equal encodings, and different ones different. O(n).
     package func encode(to bytes: inout [UInt8]) {
         bytes.reserveCapacity(bytes.count + 8 + count * 24)
         bytes.append(Self.storedVersion)
-        Varint.append(UInt64(count), to: &bytes)
+        bytes.append(varint: UInt64(count))
         var previous: Int?
         for index in nodes.indices.reversed() {
             encodeEntry(index, after: previous, to: &bytes)
@@ -80,22 +81,22 @@ extension RevisionTree {
         bytes.append(kind(of: node, at: index).rawValue)
         if let previous {
             if parentIndex(of: previous) != index {
-                Varint.append(nodes[previous].id.generation - node.id.generation, to: &bytes)
+                bytes.append(varint: nodes[previous].id.generation - node.id.generation)
             }
         } else {
-            Varint.append(node.id.generation, to: &bytes)
+            bytes.append(varint: node.id.generation)
         }
         if node.id.digest.isText {
-            Varint.append(UInt64(node.id.digest.count), to: &bytes)
+            bytes.append(varint: UInt64(node.id.digest.count))
         }
         node.id.digest.append(to: &bytes)
-        if let parent, parent != index - 1 { Varint.append(UInt64(index - parent), to: &bytes) }
+        if let parent, parent != index - 1 { bytes.append(varint: UInt64(index - parent)) }
         let further = furtherParents.isEmpty ? [] : furtherParents(of: index)
         if !further.isEmpty {
-            Varint.append(UInt64(further.count), to: &bytes)
-            for link in further.reversed() { Varint.append(UInt64(index - Int(link.parent)), to: &bytes) }
+            bytes.append(varint: UInt64(further.count))
+            for link in further.reversed() { bytes.append(varint: UInt64(index - Int(link.parent))) }
         }
-        Varint.append(node.sequence, to: &bytes)
+        bytes.append(varint: node.sequence)
     }
 
     private func kind(of node: Node, at index: Int) -> StoredRevisionKind {
@@ -108,5 +109,50 @@ extension RevisionTree {
         }
         if node.id.digest.isText { kind.insert(.isText) }
         return kind
+    }
+}
+
+// MARK: Decoding
+
+extension RevisionTree {
+    /// Reads a tree from its stored form, which must be all of `bytes`.
+    ///
+    /// Bytes that are not exactly what ``encode(to:)`` writes for some tree are refused, whoever made them.
+    /// Memory is bounded by 30 times the length of `bytes`. O(n).
+    /// - Throws: `damaged`, whose message says what is wrong at which byte.
+    package init(_ bytes: Span<UInt8>) throws(DatabaseError) {
+        var reader = try StoredRevisionReader(bytes)
+        let last = reader.count - 1
+        nodes = []
+        nodes.reserveCapacity(reader.count)
+        // The entries stand in descending order: entry i becomes node `last` − i once the nodes are reversed.
+        while let entry = try reader.next(bytes) {
+            let parent = entry.parentDistance == 0 ? -1 : last - nodes.count - Int(entry.parentDistance)
+            nodes.append(
+                Node(
+                    id: entry.id, flags: entry.flags, isLeaf: true, parent: Int32(parent),
+                    sequence: entry.sequence))
+            let index = reader.count - nodes.count
+            furtherParents += entry.furtherParentDistances.map {
+                Link(child: Int32(index), parent: Int32(index - Int($0)))
+            }
+        }
+        nodes.reverse()
+        furtherParents.reverse()
+        for index in nodes.indices {
+            if let parent = parentIndex(of: index) { try noteEdit(index, of: parent, bytes.count) }
+        }
+        for link in furtherParents { try noteEdit(Int(link.child), of: Int(link.parent), bytes.count) }
+    }
+
+    /// Marks `parent` as edited, if it can be the parent of `child`.
+    private mutating func noteEdit(
+        _ child: Int, of parent: Int, _ end: Int
+    ) throws(DatabaseError) {
+        guard nodes[parent].id.generation == nodes[child].id.generation - 1 else {
+            throw StoredRevisionReader.damaged(
+                at: end, "\(nodes[child].id) cannot be an edit of \(nodes[parent].id)")
+        }
+        nodes[parent].isLeaf = false
     }
 }
