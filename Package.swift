@@ -13,7 +13,7 @@ let isSanitizing = Context.environment["ROOST_SANITIZING"] != nil
 let strict: [SwiftSetting] =
     [.strictMemorySafety(), .swiftLanguageMode(.v6)]
     + (isDevelopment
-        ? [.treatAllWarnings(as: .error), .define("ROOST_CANARY", .when(configuration: .debug))] : [])
+        ? [.treatAllWarnings(as: .error), .define("ROOST_FAILPOINTS", .when(configuration: .debug))] : [])
     + (isSanitizing ? [.define("ROOST_SANITIZING")] : [])
 
 /// A layer of the house: `Sources/<name>` importing only what is listed (checked by CI).

@@ -173,8 +173,8 @@ package final class CollectionIndexes: Sendable {
         if record.isAhead(of: later), try collection.database.refresh() {
             later = try collection.snapshot()
         }
-        if IndexCanary.forgottenChanges.isPlanted, !record.isAhead(of: moment) { return [] }
-        if IndexCanary.laterRows.isPlanted, record.isAhead(of: moment) { return [] }
+        if IndexFailpoint.forgottenChanges.isActive, !record.isAhead(of: moment) { return [] }
+        if IndexFailpoint.laterRows.isActive, record.isAhead(of: moment) { return [] }
         let since = min(record.sequence, moment.lastSequence)
         guard !record.isAhead(of: later), later.epoch == moment.epoch,
             try later.changeCount(since: since) <= UInt64(limit),
@@ -225,7 +225,7 @@ package final class CollectionIndexes: Sendable {
             guard let indexes = try open(), indexes.isWritable else { return }
             let moment = try collection.snapshot()
             // The documents must not lose what the index has seen of them.
-            if collection.database.store.durability != .full, !IndexCanary.unsyncedDocuments.isPlanted {
+            if collection.database.store.durability != .full, !IndexFailpoint.unsyncedDocuments.isActive {
                 try collection.database.store.sync()
             }
             var items: [IndexCatchUp.Item] = []

@@ -65,7 +65,7 @@ struct IndexCatchUp {
         else { return }
         try step()
         let definition = item.definition
-        let ids = IndexCanary.forgottenPurges.isPlanted ? [] : Array(Set(purges.map(\.id)))
+        let ids = IndexFailpoint.forgottenPurges.isActive ? [] : Array(Set(purges.map(\.id)))
         let documents = try ids.map { try snapshot.get($0) }
         let rows = Array(zip(ids, try IndexMapping.rows(of: documents, snapshot, definition)))
         var next = item.record

@@ -267,11 +267,11 @@ struct StoreOpener {
     /// - Returns: the end of what is known to be on the medium.
     private func secure(_ file: DataFile, upTo record: CommitRecord) throws(StoreError) -> UInt64 {
         try fileCall { () throws(FileError) in
-            if Canary.trustedCache.isPlanted { return record.end }
+            if Failpoint.trustedCache.isActive { return record.end }
             let hasTail = try file.file.size() > record.end
             let isCleanEnd = record.kind == .close && record.syncedEnd == record.start
             if isCleanEnd, !hasTail { return record.syncedEnd }
-            if hasTail, !Canary.uncutTail.isPlanted { try file.file.truncate(to: record.end) }
+            if hasTail, !Failpoint.uncutTail.isActive { try file.file.truncate(to: record.end) }
             try file.makeDurable(upTo: record)
             if record.previous != 0 { try nameSync() }
             return record.end

@@ -44,7 +44,7 @@ struct LogScanner {
     func lastCommit(before end: UInt64? = nil) throws(StoreError) -> CommitRecord? {
         let size = try fileCall { () throws(FileError) in try file.file.size() }
         var position = min(end ?? size, size) / UInt64(Format.blockSize) * UInt64(Format.blockSize)
-        if Canary.offByOneBlock.isPlanted { position -= min(position, UInt64(Format.blockSize)) }
+        if Failpoint.offByOneBlock.isActive { position -= min(position, UInt64(Format.blockSize)) }
         let window = ByteBuffer(capacity: LogScanner.largestWindow)
         var length = Format.blockSize
         while position > Format.firstCommit {
@@ -92,7 +92,7 @@ struct LogScanner {
                 return false
             }
             if current.start <= record.syncedEnd { return true }
-            if Canary.uncheckedCommit.isPlanted, previous.start <= record.syncedEnd { return true }
+            if Failpoint.uncheckedCommit.isActive, previous.start <= record.syncedEnd { return true }
             current = previous
         }
     }
@@ -102,7 +102,7 @@ struct LogScanner {
         _ record: CommitRecord,
         _ progress: (UInt64) throws(StoreError) -> Void = { (_) throws(StoreError) in }
     ) throws(StoreError) -> Bool {
-        if Canary.unverifiedContent.isPlanted { return true }
+        if Failpoint.unverifiedContent.isActive { return true }
         var hash = Checksum(seed: salt)
         let buffer = ByteBuffer(capacity: Format.blockSize)
         // Its last view does not keep it.

@@ -22,7 +22,7 @@ struct Replayer {
             records.append(next)
             current = try scanner.previous(of: next)
         }
-        if Canary.skippedCommit.isPlanted { records = records.dropLast() }
+        if Failpoint.skippedCommit.isActive { records = records.dropLast() }
         return try apply(records.reversed(), to: base, output: output, owner: owner)
     }
 

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Counts how often trees of a store are looked up or gone through, by which tests show that a commit costs what it touches.
 ///
-/// It counts in debug builds of Roost's own development alone, as ``Canary`` is there alone.
+/// It counts in debug builds of Roost's own development alone, as ``Failpoint`` is there alone.
 enum TreeVisits {
-    #if ROOST_CANARY
+    #if ROOST_FAILPOINTS
         final class Counter: Sendable {
             let count = Atomic<Int>(0)
         }

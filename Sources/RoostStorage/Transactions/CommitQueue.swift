@@ -270,10 +270,10 @@ final class CommitQueue: Sendable {
         if let failure = shared.withLock({ $0.failure }) { throw failure }
         do throws(FileError) {
             if let nameSync = shared.withLock({ $0.nameSync }) {
-                if !Canary.unsyncedName.isPlanted { try nameSync() }
+                if !Failpoint.unsyncedName.isActive { try nameSync() }
                 shared.withLock { $0.nameSync = nil }
             }
-            if !Canary.skippedSync.isPlanted { try file.file.sync() }
+            if !Failpoint.skippedSync.isActive { try file.file.sync() }
         } catch {
             let failure = StoreError(syncFailed: error)
             shared.withLock { $0.failure = failure }
@@ -291,7 +291,7 @@ final class CommitQueue: Sendable {
     /// commits that did so already.
     private func fail(_ batch: [StagedCommit], _ error: StoreError) {
         let (stranded, written) = shared.withLock { shared in
-            if !Canary.forgottenSetback.isPlanted { shared.setbacks += 1 }
+            if !Failpoint.forgottenSetback.isActive { shared.setbacks += 1 }
             shared.mayCacheFailed = true
             shared.tip = shared.written
             let stranded = shared.waiting

@@ -11,10 +11,10 @@ import Testing
         #expect(report.statistics.comparisons > 20)
     }
 
-    #if ROOST_CANARY
-        @Test(arguments: IndexCanary.allCases)
-        func aFaultInTheUpkeepIsNoticed(canary: IndexCanary) {
-            let isNoticed = IndexCanary.$planted.withValue(canary) {
+    #if ROOST_FAILPOINTS
+        @Test(arguments: IndexFailpoint.allCases)
+        func aFaultInTheUpkeepIsNoticed(failpoint: IndexFailpoint) {
+            let isNoticed = IndexFailpoint.$active.withValue(failpoint) {
                 (0..<60).contains { DerivedCampaign(seed: $0).run().finding != nil }
             }
             #expect(isNoticed)

@@ -54,9 +54,9 @@ import Testing
         #expect(try isRefusedAfterAFailedCommit(isStaged: isStaged))
     }
 
-    #if ROOST_CANARY
+    #if ROOST_FAILPOINTS
         @Test func aSetbackThatIsForgottenIsNoticed() throws {
-            let isRefused = try Canary.$planted.withValue(.forgottenSetback) {
+            let isRefused = try Failpoint.$active.withValue(.forgottenSetback) {
                 try isRefusedAfterAFailedCommit(isStaged: false)
             }
             #expect(!isRefused)

@@ -4,7 +4,7 @@ import RoostStorage
 import Testing
 
 /// Planted faults that the campaign must find: a campaign that checks nothing would pass all other tests.
-@Suite struct CanaryTests {
+@Suite struct FailpointTests {
     /// How many seeds at most it may take to find one.
     private static let patience: UInt64 = 40
 
@@ -12,12 +12,12 @@ import Testing
         (0..<Self.patience).contains { Campaign(seed: $0, sabotage: sabotage).run().finding != nil }
     }
 
-    #if ROOST_CANARY
+    #if ROOST_FAILPOINTS
         // A forgotten setback takes a failing write between two transactions, which few seeds have: FailingMediumTests
         // have a test of it.
-        @Test(arguments: Canary.allCases.filter { $0 != .forgottenSetback })
-        func aFaultyEngineIsNoticed(canary: Canary) {
-            #expect(Canary.$planted.withValue(canary) { isNoticed() })
+        @Test(arguments: Failpoint.allCases.filter { $0 != .forgottenSetback })
+        func aFaultyEngineIsNoticed(failpoint: Failpoint) {
+            #expect(Failpoint.$active.withValue(failpoint) { isNoticed() })
         }
     #endif
 

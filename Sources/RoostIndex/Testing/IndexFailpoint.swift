@@ -1,7 +1,7 @@
 /// Faults planted in the upkeep of indexes, by which the simulation proves that it would notice real ones.
 ///
-/// They exist in debug builds of Roost's own development alone, as those of the engine (`Canary`).
-package enum IndexCanary: CaseIterable, Sendable {
+/// They exist in debug builds of Roost's own development alone, as those of the engine (`Failpoint`).
+package enum IndexFailpoint: CaseIterable, Sendable {
     /// An index is brought up to commits that a power failure may take back.
     case unsyncedDocuments
     /// Purges are passed over.
@@ -11,14 +11,14 @@ package enum IndexCanary: CaseIterable, Sendable {
     /// An index that has seen more than the moment asked for shows all of it.
     case laterRows
 
-    #if ROOST_CANARY
+    #if ROOST_FAILPOINTS
         /// The fault that is planted for the current task.
-        @TaskLocal package static var planted: IndexCanary?
+        @TaskLocal package static var active: IndexFailpoint?
 
         @inline(__always)
-        var isPlanted: Bool { IndexCanary.planted == self }
+        var isActive: Bool { IndexFailpoint.active == self }
     #else
         @inline(__always)
-        var isPlanted: Bool { false }
+        var isActive: Bool { false }
     #endif
 }

@@ -1,8 +1,8 @@
 /// Faults planted in the engine, by which the simulation proves that it would notice real ones.
 ///
-/// They exist in debug builds of Roost's own development alone; everywhere else ``isPlanted`` is `false` before the
+/// They exist in debug builds of Roost's own development alone; everywhere else ``isActive`` is `false` before the
 /// compiler's optimizer looks, and nothing of them is left.
-package enum Canary: CaseIterable, Sendable {
+package enum Failpoint: CaseIterable, Sendable {
     /// A commit is acknowledged without a sync.
     case skippedSync
     /// Recovery trusts a commit record without looking at the bytes of its commit.
@@ -22,14 +22,14 @@ package enum Canary: CaseIterable, Sendable {
     /// Recovery does not look at the oldest of the commits that were not synced.
     case uncheckedCommit
 
-    #if ROOST_CANARY
+    #if ROOST_FAILPOINTS
         /// The fault that is planted for the current task.
-        @TaskLocal package static var planted: Canary?
+        @TaskLocal package static var active: Failpoint?
 
         @inline(__always)
-        var isPlanted: Bool { Canary.planted == self }
+        var isActive: Bool { Failpoint.active == self }
     #else
         @inline(__always)
-        var isPlanted: Bool { false }
+        var isActive: Bool { false }
     #endif
 }
