@@ -46,7 +46,7 @@ final class CompactedStore {
 
     /// Ends the new file. A second checkpoint makes sure that the trees are found if the first one's root directory is damaged,
     /// for there are no commits before that. And a short last commit, after which everything was synced, keeps opening
-    /// from looking at more: what the last commit holds is always checked. Gives prepared space back.
+    /// from looking at more: what the last commit holds is always checked. Gives preallocated space back.
     func finish(at time: UInt64) throws(StoreError) {
         try repeating({ nil }, .always) { (_) throws(StoreError) in }
         let queue = try store.commitQueue()

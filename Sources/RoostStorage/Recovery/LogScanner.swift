@@ -38,7 +38,7 @@ struct LogScanner {
 
     /// The last commit that is on the medium as a whole.
     ///
-    /// Steps back from the end of the file block by block, over space prepared ahead and over torn commits. A record
+    /// Steps back from the end of the file block by block, over preallocated space and over torn commits. A record
     /// counts only if the bytes of its commit, and of all commits before it that were not known to be synced when it
     /// was made, have the checksums that they should have; nothing is written.
     func lastCommit(before end: UInt64? = nil) throws(StoreError) -> CommitRecord? {

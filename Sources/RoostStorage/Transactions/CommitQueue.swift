@@ -19,7 +19,7 @@ final class CommitQueue: Sendable {
     private let opened: UInt64
     private let shared: Mutex<Shared>
     /// Held while writing.
-    private let space: Mutex<SpaceAhead>
+    private let allocation: Mutex<Preallocation>
 
     private struct Shared {
         var waiting: [StagedCommit] = []
@@ -60,7 +60,7 @@ final class CommitQueue: Sendable {
         self.syncLater = syncLater
         opened = state.record.offset
         shared = Mutex(Shared(tip: state, written: state, syncedEnd: syncedEnd, nameSync: nameSync))
-        space = Mutex(SpaceAhead(from: state.record.end))
+        allocation = Mutex(Preallocation(from: state.record.end))
     }
 
     /// What a transaction builds on.
@@ -240,26 +240,26 @@ final class CommitQueue: Sendable {
         if durability != .full { scheduleSync() }
     }
 
-    /// Writes the batch's bytes, which follow each other in the file, preparing space ahead where that pays.
+    /// Writes the batch's bytes, which follow each other in the file, preallocating where that pays.
     private func write(_ batch: [StagedCommit], in file: DataFile) throws(StoreError) {
         for commit in batch { try commit.parts?.finish() }
-        let outcome: Result<Void, StoreError> = space.withLock { space in
+        let outcome: Result<Void, StoreError> = allocation.withLock { allocation in
             Result { () throws(StoreError) in
                 let isLarge = batch.contains { $0.parts != nil }
                 if batch.count == 1, let bytes = batch.first?.bytes {
-                    return try space.write(bytes.buffer, at: bytes.start, to: file, isLarge: isLarge)
+                    return try allocation.write(bytes.buffer, at: bytes.start, to: file, isLarge: isLarge)
                 }
-                space.gathered.reset(keeping: SpaceAhead.largest)
+                allocation.gathered.reset(keeping: Preallocation.largest)
                 var start = batch[0].bytes.start
                 for bytes in batch.map(\.bytes) {
-                    if bytes.start != start + UInt64(space.gathered.count) {
-                        try space.write(space.gathered, at: start, to: file, isLarge: isLarge)
-                        space.gathered.reset()
+                    if bytes.start != start + UInt64(allocation.gathered.count) {
+                        try allocation.write(allocation.gathered, at: start, to: file, isLarge: isLarge)
+                        allocation.gathered.reset()
                         start = bytes.start
                     }
-                    space.gathered.append(bytes.buffer.view)
+                    allocation.gathered.append(bytes.buffer.view)
                 }
-                try space.write(space.gathered, at: start, to: file, isLarge: isLarge)
+                try allocation.write(allocation.gathered, at: start, to: file, isLarge: isLarge)
             }
         }
         try outcome.get()
@@ -315,9 +315,9 @@ final class CommitQueue: Sendable {
     private func cutFailed(after written: StoreState) {
         let (failure, syncedEnd) = shared.withLock { ($0.failure, $0.syncedEnd) }
         let end = failure == nil ? written.record.end : syncedEnd
-        space.withLock { space in
+        allocation.withLock { allocation in
             written.file.cut(at: end, becauseOf: failure)
-            space.allocatedEnd = end
+            allocation.allocatedEnd = end
         }
     }
 
@@ -339,7 +339,7 @@ final class CommitQueue: Sendable {
     /// What makes the file's name durable, where that is still to be done.
     var pendingNameSync: NameSync? { shared.withLock { $0.nameSync } }
 
-    /// Ends the commits: notes the clean end where there were any, and gives prepared space back.
+    /// Ends the commits: notes the clean end where there were any, and gives preallocated space back.
     func close(at time: UInt64) throws(StoreError) {
         if try hasCommitted {
             if durability != .full { try syncNow() }
@@ -365,10 +365,10 @@ final class CommitQueue: Sendable {
     /// Gives space after `state`, the newest, back: what was prepared, and what a large transaction that was rolled
     /// back left there.
     func trim(_ state: StoreState) {
-        space.withLock { space in
+        allocation.withLock { allocation in
             let end = state.record.end
             if let size = try? state.file.file.size(), size > end { try? state.file.file.truncate(to: end) }
-            space.allocatedEnd = end
+            allocation.allocatedEnd = end
         }
     }
 

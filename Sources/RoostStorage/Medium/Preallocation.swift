@@ -1,11 +1,11 @@
 import RoostBytes
 import RoostFile
 
-/// The file's end: writes commits there, and zeros for the next ones where that pays.
+/// Writes commits at the end of the file, and preallocates space for the next ones where that pays.
 ///
-/// Small commits write into blocks that were zeroed before: that saves the file system's own journal commit, measured here
-/// at 1.4 times the rate of appending. How much is prepared grows with use.
-struct SpaceAhead {
+/// Small commits write into blocks that were zeroed before: that saves the file system's own journal commit. How much is
+/// prepared grows with use.
+struct Preallocation {
     /// The most that is prepared at once, in bytes.
     static let largest = 1 << 20
     /// A few small commits in a row come before the first extension, so that a single one appends one block.
@@ -22,7 +22,7 @@ struct SpaceAhead {
 
     init(from end: UInt64) { allocatedEnd = end }
 
-    /// Writes `bytes` at `offset`; a small commit that reaches the end of the prepared space takes zeros for the next
+    /// Writes `bytes` at `offset`; a small commit that reaches the end of the preallocated space takes zeros for the next
     /// ones along, unless the next transaction has written there already.
     mutating func write(
         _ bytes: ByteBuffer, at offset: UInt64, to file: DataFile, isLarge: Bool
@@ -35,11 +35,11 @@ struct SpaceAhead {
         let outcome: Result<Void, StoreError> = file.writtenAhead.withLock { writtenAhead in
             if end > allocatedEnd {
                 ahead =
-                    !isLarge && count <= SpaceAhead.smallCommit
-                    ? min(max(ahead * 4, 256), SpaceAhead.largest) : 0
-                if ahead >= SpaceAhead.smallest, writtenAhead <= end {
+                    !isLarge && count <= Preallocation.smallCommit
+                    ? min(max(ahead * 4, 256), Preallocation.largest) : 0
+                if ahead >= Preallocation.smallest, writtenAhead <= end {
                     if bytes !== gathered {
-                        gathered.reset(keeping: SpaceAhead.largest)
+                        gathered.reset(keeping: Preallocation.largest)
                         gathered.append(bytes.view)
                         output = gathered
                     }
@@ -54,7 +54,7 @@ struct SpaceAhead {
         allocatedEnd = max(allocatedEnd, offset + UInt64(output.count))
     }
 
-    /// Writes `bytes`, or only the first `count` of them, the commit itself, where the space ahead does not fit.
+    /// Writes `bytes`, or only the first `count` of them, the commit itself, where the preallocated space does not fit.
     private mutating func write(
         _ bytes: ByteBuffer, _ count: Int, at offset: UInt64, to file: any File
     ) throws(FileError) {
