@@ -82,7 +82,7 @@ struct StoreOpener {
         file.mapped?.extend(to: syncedEnd)
         if file.codec.transform != nil { file.beginHistory(at: record.end, environment.randomness) }
         let output = CommitBuffer(
-            file: file, start: record.end, compression: options.compression, spares: nil)
+            file: file, start: record.end, compression: options.compression, pool: nil)
         let replayed = try replayer(file).state(at: record, output: output, owner: 0)
         // They get into the file with the first commit: opening alone writes nothing.
         let state =
@@ -246,7 +246,7 @@ struct StoreOpener {
         file.writtenEnd.store(
             min(file.writtenEnd.load(ordering: .acquiring), Self.replayedStart), ordering: .releasing)
         let output = CommitBuffer(
-            file: file, start: try file.nextReplayedRegion(), compression: 0, spares: nil)
+            file: file, start: try file.nextReplayedRegion(), compression: 0, pool: nil)
         let state = try replayer(file).state(at: record, output: output, owner: 0)
         guard output.count > 0 else {
             output.release()

@@ -15,7 +15,7 @@ public final class Store: Sendable {
     let options: StoreOptions
     let path: String
     let checkpointer: Checkpointer
-    let spareBuffers = SpareBuffers()
+    let bufferPool = BufferPool()
     let compactor: Compactor
     let published: PublishedSnapshot
     /// How the file ended when the store was opened. What was committed, compacted or cut off since is not in it.

@@ -65,7 +65,7 @@ struct StoreCreator {
 
     /// An empty checkpoint.
     private func firstCommit(_ file: DataFile) throws(StoreError) -> ByteBuffer {
-        let output = CommitBuffer(file: file, start: Format.firstCommit, compression: 0, spares: nil)
+        let output = CommitBuffer(file: file, start: Format.firstCommit, compression: 0, pool: nil)
         defer { output.release() }
         let directory = file.complete(RootDirectory(nextTreeID: 1, trees: [])).encoded()
         var record = CommitRecord(

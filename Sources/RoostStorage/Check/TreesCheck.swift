@@ -66,7 +66,7 @@ final class TreesCheck {
     /// The trees with the log replayed.
     private func replay() throws(StoreError) -> StoreState {
         let output = CommitBuffer(
-            file: file, start: try file.nextReplayedRegion(), compression: 0, spares: nil)
+            file: file, start: try file.nextReplayedRegion(), compression: 0, pool: nil)
         return try replayer.state(at: record, output: output, owner: 0)
     }
 

@@ -91,7 +91,7 @@ final class Compaction {
             transform: storeOptions.transform, after: source.file.codec.transform)
         let output = CommitBuffer(
             file: file, start: Format.firstCommit, compression: storeOptions.compression,
-            spares: SpareBuffers())
+            pool: BufferPool())
         defer { output.release() }
         let target = CopyTarget(
             output: output, nodeSize: storeOptions.nodeSizeInRange, relocations: relocations,

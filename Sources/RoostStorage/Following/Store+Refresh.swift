@@ -70,7 +70,7 @@ private struct Follower {
     private func continued(with records: [CommitRecord]) throws(StoreError) -> StoreState {
         let file = state.file
         let output = CommitBuffer(
-            file: file, start: try file.nextReplayedRegion(), compression: 0, spares: nil)
+            file: file, start: try file.nextReplayedRegion(), compression: 0, pool: nil)
         let replayer = Replayer(
             file: file, reductions: store.options.reductions, nodeSize: store.options.nodeSizeInRange)
         let next = try replayer.apply(

@@ -150,7 +150,7 @@ private struct TurnCatchUp {
         let file = continues ? old : DataFile(anew: old, store.options)
         begin(file, after: newest)
         let output = CommitBuffer(
-            file: file, start: newest.end, compression: store.options.compression, spares: nil)
+            file: file, start: newest.end, compression: store.options.compression, pool: nil)
         let replayer = opener.replayer(file)
         let next =
             continues

@@ -96,7 +96,7 @@ struct Inspector {
         )
         do throws(StoreError) {
             let output = CommitBuffer(
-                file: file, start: try file.nextReplayedRegion(), compression: 0, spares: nil)
+                file: file, start: try file.nextReplayedRegion(), compression: 0, pool: nil)
             return try replayer.state(at: newest, output: output, owner: 0)
         } catch {
             try findings.add(error, at: newest.offset)

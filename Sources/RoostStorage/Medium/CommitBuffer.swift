@@ -12,7 +12,7 @@ final class CommitBuffer {
     /// What was handed over to be written; `nil` for a commit that is one part.
     private(set) var parts: CommitParts?
     /// Memory for parts; `nil` while replaying for a reader, who writes nothing, so that all stays in ``unwritten``.
-    private let spares: SpareBuffers?
+    private let pool: BufferPool?
     /// Where leaves are packed.
     private lazy var packed = ByteBuffer(capacity: 8192)
     /// Of the parts.
@@ -20,12 +20,12 @@ final class CommitBuffer {
     /// Bytes of the commit that replaying it reads.
     private(set) var loggedBytes: UInt64 = 0
 
-    init(file: DataFile, start: UInt64, compression: Int32, spares: SpareBuffers?) {
+    init(file: DataFile, start: UInt64, compression: Int32, pool: BufferPool?) {
         self.file = file
         self.start = start
         self.compression = compression
-        self.spares = spares
-        unwritten = UnwrittenBytes(start: start, buffer: spares?.take() ?? ByteBuffer())
+        self.pool = pool
+        unwritten = UnwrittenBytes(start: start, buffer: pool?.take() ?? ByteBuffer())
         checksum = Checksum(seed: file.codec.salt)
         file.unwritten.withLock { [unwritten] in $0.append(unwritten) }
     }
@@ -83,17 +83,17 @@ final class CommitBuffer {
 
     /// Makes a part of all whole blocks.
     private func handOver() throws(StoreError) {
-        guard let spares else { return }
+        guard let pool else { return }
         let buffer = unwritten.buffer
         let length = buffer.count & ~(Format.blockSize - 1)
         checksum.update(buffer.view.slice(0, length))
-        let rest = UnwrittenBytes(start: unwritten.start + UInt64(length), buffer: spares.take())
+        let rest = UnwrittenBytes(start: unwritten.start + UInt64(length), buffer: pool.take())
         rest.buffer.append(buffer.view.dropFirst(length))
         file.unwritten.withLock { $0.append(rest) }
         buffer.resize(to: length)
         let part = unwritten
         unwritten = rest
-        let parts = self.parts ?? CommitParts(file: file, spares: spares)
+        let parts = self.parts ?? CommitParts(file: file, pool: pool)
         self.parts = parts
         try parts.add(part)
     }
@@ -125,6 +125,6 @@ final class CommitBuffer {
         }
         let gone = unwritten
         file.unwritten.withLock { list in list.removeAll { $0 === gone } }
-        spares?.give(gone.buffer)
+        pool?.give(gone.buffer)
     }
 }

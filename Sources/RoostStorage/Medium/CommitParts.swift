@@ -19,7 +19,7 @@ final class CommitParts: Sendable {
     private static let mostWaiting = 8 * partLength
 
     private let file: DataFile
-    private let spares: SpareBuffers
+    private let pool: BufferPool
     private let shared = Mutex(Shared())
     /// Held by the thread of the pool from taking a part until that is in the file.
     private let helping = Mutex(())
@@ -34,9 +34,9 @@ final class CommitParts: Sendable {
         var failed: [UnwrittenBytes] = []
     }
 
-    init(file: DataFile, spares: SpareBuffers) {
+    init(file: DataFile, pool: BufferPool) {
         self.file = file
-        self.spares = spares
+        self.pool = pool
     }
 
     /// Takes a part over; its bytes can be read from memory until they are in the file.
@@ -127,6 +127,6 @@ final class CommitParts: Sendable {
 
     private func release(_ part: UnwrittenBytes) {
         file.unwritten.withLock { list in list.removeAll { $0 === part } }
-        spares.give(part.buffer)
+        pool.give(part.buffer)
     }
 }

@@ -354,7 +354,7 @@ final class CommitQueue: Sendable {
         let base = try base()
         let (state, last) = (base.state, base.state.record)
         guard last.kind != .close else { return }
-        let output = CommitBuffer(file: state.file, start: last.end, compression: 0, spares: nil)
+        let output = CommitBuffer(file: state.file, start: last.end, compression: 0, pool: nil)
         // Commits in flight may share this one's write, so it must not vouch for them.
         var record = CommitRecord(.close, after: last, syncedEnd: base.syncedEnd, time: time)
         let bytes = output.seal(&record)

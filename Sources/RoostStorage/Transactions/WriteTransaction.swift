@@ -32,7 +32,7 @@ public final class WriteTransaction {
         let options = store.options
         output = CommitBuffer(
             file: base.state.file, start: base.state.record.end, compression: options.compression,
-            spares: store.spareBuffers)
+            pool: store.bufferPool)
         for nodes in base.state.replayed { output.begin(with: nodes.bytes) }
         replayedCount = output.count
         trees = TreeSet(
@@ -207,7 +207,7 @@ public final class WriteTransaction {
             if !hasEnded { end() }
             throw error
         }
-        store.spareBuffers.give(ticket.commit.bytes.buffer)
+        store.bufferPool.give(ticket.commit.bytes.buffer)
         store.compactor.consider(try ticket.commit.state, of: store)
         return ticket.commit.record.number
     }

@@ -14,7 +14,7 @@ import Testing
         store = try Store.open(
             "store", options: StoreOptions(), environment: Simulation.environment(of: SimulatedMedium()))
         let file = store.state.file
-        output = CommitBuffer(file: file, start: store.state.record.end, compression: 0, spares: nil)
+        output = CommitBuffer(file: file, start: store.state.record.end, compression: 0, pool: nil)
         var child = try Self.append([0, 0, 0, 0, 0, 0, 0, 0], output)
         for level in 1...35 as ClosedRange<UInt8> {
             child = try Self.append(Self.inner(level, child), output)
