@@ -62,10 +62,11 @@ final class Compaction {
             defer { target.abandon() }
             let catchUp = CatchUp(
                 from: source, to: copy, relocations: relocations, reductions: storeOptions.reductions)
-            let chaser = Chaser(catchUp, from: source.record, in: source.file, target: target, pace: pace)
-            try approach(chaser)
+            let follower = LogFollower(
+                catchUp, from: source.record, in: source.file, target: target, pace: pace)
+            try approach(follower)
             let swap = FileSwap(files: files, environment: environment, factory: storeOptions.transform)
-            outcome = try holdingTurn { (store) throws(StoreError) in try swap.run(store, chaser, target) }
+            outcome = try holdingTurn { (store) throws(StoreError) in try swap.run(store, follower, target) }
             scratchBytes = relocations.scratchEnd
         } catch {
             LeftoverFile(files.target, files.medium).discard()
@@ -165,20 +166,20 @@ final class Compaction {
     /// Catches up while others commit, until little is left.
     ///
     /// Where they commit faster than that, they are made to wait now and then, never for long at a time.
-    private func approach(_ chaser: Chaser) throws(StoreError) {
+    private func approach(_ follower: LogFollower) throws(StoreError) {
         var rounds = 0
         while true {
             let goal = try withStore { (store) throws(StoreError) in
                 if isShared { try store.refresh() }
                 return store.state.record
             }
-            guard chaser.distance(to: goal) > Compaction.shortDistance else { return }
+            guard follower.distance(to: goal) > Compaction.shortDistance else { return }
             rounds += 1
             if rounds <= Compaction.freeRounds {
-                try chaser.advance(to: goal, limit: .max)
+                try follower.advance(to: goal, limit: .max)
             } else {
                 try holdingTurn { (_) throws(StoreError) in
-                    try chaser.advance(to: goal, limit: Compaction.heldDistance)
+                    try follower.advance(to: goal, limit: Compaction.heldDistance)
                 }
             }
         }

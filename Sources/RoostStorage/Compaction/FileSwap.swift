@@ -18,10 +18,11 @@ struct FileSwap {
     }
 
     /// Puts the new file in the old one's place. The caller has the writer's turn.
-    func run(_ store: Store, _ chaser: Chaser, _ target: CompactedStore) throws(StoreError) -> Outcome {
+    func run(_ store: Store, _ follower: LogFollower, _ target: CompactedStore) throws(StoreError) -> Outcome
+    {
         let start = environment.clock.monotonic()
         let last = try store.commitQueue().drain()
-        try chaser.advance(to: last.record, limit: .max)
+        try follower.advance(to: last.record, limit: .max)
         try target.finish(at: environment.clock.now())
         let syncedEnd = target.state.record.start
         try fileCall { () throws(FileError) in try files.medium.rename(files.target, to: files.path) }

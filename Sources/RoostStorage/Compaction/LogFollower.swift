@@ -1,5 +1,5 @@
 /// Follows the old file's commits, repeating them in the new one.
-final class Chaser {
+final class LogFollower {
     private let catchUp: CatchUp
     private let source: DataFile
     private let target: CompactedStore
