@@ -90,7 +90,7 @@ final class TreeEditor {
     /// Keys in the spans of leaves that were found full when they could not be written any more.
     var fullLeaves: [[UInt8]]
     /// Keys that wait, and perhaps others, once entries of the tree are looked up.
-    private var deferredKeys: KeyFilter?
+    private var deferredKeys: BloomFilter?
     /// What looked an entry up last.
     private var lastLookup: TreeReader?
 
@@ -260,7 +260,7 @@ final class TreeEditor {
         if let tail, tail.lastKey.view.compare(key) < 0 { return }
         if deferredKeys?.mayContain(key) != false {
             try makeDeferred()
-            deferredKeys = KeyFilter()
+            deferredKeys = BloomFilter()
         }
         _ = try lookup().find(key) { (entry) throws(StoreError) in body(entry) }
     }
