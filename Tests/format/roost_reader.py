@@ -333,7 +333,7 @@ class Store:
     # 7 Nodes
 
     def node(self, place, note=None):
-        """Level and items of a node: (key, entry) in a leaf, (separator, child) in an inner node."""
+        """Level and items of a node: (key, entry) in a leaf, (separator, child) in a branch node."""
         fields, is_packed = self.flagged_chunk(place, NODE, note)
         if is_packed:
             self.met["packed leaf"] += 1
@@ -404,7 +404,7 @@ class Store:
     def check_order(level, items, place):
         keys = [key for key, _ in (items[1:] if level else items)]
         require(all(a < b for a, b in zip(keys, keys[1:])), "keys out of order", place[0])
-        require(level == 0 or items, "an inner node without children", place[0])
+        require(level == 0 or items, "a branch node without children", place[0])
 
     @staticmethod
     def leaf_cell(fields):
@@ -425,7 +425,7 @@ class Store:
     def walk(self, place, level, lower, upper, entries):
         """Adds all entries below a node to `entries`; returns its count and bytes, having checked them."""
         actual, items = self.node(place)
-        self.met["inner node" if actual else "leaf"] += 1
+        self.met["branch node" if actual else "leaf"] += 1
         require(actual == level, "a node of another level", place[0])
         total, size = 0, place[1]
         if level == 0:

@@ -17,7 +17,7 @@ package struct IndexDefinition: Sendable {
     /// All that the rows depend on besides the documents: source or version of the map, options, collation. An index whose
     /// rows were made under another one is made anew.
     package let signature: String
-    /// What the inner nodes of the rows' tree keep, so that reducing any range takes O(log n).
+    /// What the branch nodes of the rows' tree keep, so that reducing any range takes O(log n).
     package let reduction: IndexReduction?
     package let map: Map
     /// What keeps the index, where it has something else than rows.

@@ -5,7 +5,7 @@ import RoostOrder
 
 /// What is known of the values of some rows in one place: how many there are, their sum, the least and the greatest.
 ///
-/// Kept in the inner nodes of an index, for each place that is summed:
+/// Kept in the branch nodes of an index, for each place that is summed:
 ///
 ///     valued      varint    how many are neither null nor missing
 ///     whole       varint    how many of these are whole numbers that fit in 64 bits

@@ -106,7 +106,7 @@ public final class Cursor {
     }
 
     private var disorder: StoreError {
-        reader.file.damaged("inner nodes with separators out of order", .nowhere)
+        reader.file.damaged("branch nodes with separators out of order", .nowhere)
     }
 
     /// Whether the key at `index` is less than `bound`. The bound is in few leaves, so most need no comparison.

@@ -11,7 +11,7 @@ struct PageCheck {
 
     /// The first fault, as part of a sentence; `nil` for a page that is as it should be.
     func fault() -> String? {
-        if page.level > 0, page.count == 0 { return "an inner node without children" }
+        if page.level > 0, page.count == 0 { return "a branch node without children" }
         let limit = page.level == 0 ? Format.maximumKeyLength : Format.maximumKeyLength + 1
         for index in 0..<page.count {
             if let fault = slotFault(index) { return fault }
@@ -22,14 +22,14 @@ struct PageCheck {
         return spanFault()
     }
 
-    /// The first key that means something: an inner node's first child takes everything below its second.
+    /// The first key that means something: a branch node's first child takes everything below its second.
     private var first: Int { page.level == 0 ? 0 : 1 }
 
     private func spanFault() -> String? {
         guard page.count > first else { return nil }
         if let lower {
             let order = page.key(first).withView { key in lower.withView { key.compare($0) } }
-            // An inner node's second child starts after its first, which starts where the node does.
+            // A branch node's second child starts after its first, which starts where the node does.
             guard page.level == 0 ? order >= 0 : order > 0 else {
                 return "keys below the start of the node's span"
             }

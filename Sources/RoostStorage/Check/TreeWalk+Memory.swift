@@ -6,15 +6,15 @@ extension TreeWalk {
     private var nowhere: UInt64 { 0 }
 
     func walk(_ node: MemoryNode, _ span: Span) throws(StoreError) {
-        if let inner = node as? InnerNode {
-            try walkInner(inner, span)
+        if let branch = node as? BranchNode {
+            try walkBranch(branch, span)
         } else if let leaf = node as? LeafNode {
             try walkLeaf(leaf, span)
         }
     }
 
-    private func walkInner(_ node: InnerNode, _ span: Span) throws(StoreError) {
-        guard node.count > 0 else { return report("an inner node in memory without children", at: nowhere) }
+    private func walkBranch(_ node: BranchNode, _ span: Span) throws(StoreError) {
+        guard node.count > 0 else { return report("a branch node in memory without children", at: nowhere) }
         var summary = Summary()
         for index in 0..<node.count {
             let child = node[index]
@@ -35,7 +35,7 @@ extension TreeWalk {
             verifyHandle(node.handle(index), child)
         }
         if !node.separators.key(0).isEmpty { report("a first child in memory with a separator", at: nowhere) }
-        if node.summary != summary { report("an inner node in memory that is miscounted", at: nowhere) }
+        if node.summary != summary { report("a branch node in memory that is miscounted", at: nowhere) }
     }
 
     private func verifyHandle(_ handle: NodeHandle, _ child: Child) {

@@ -71,7 +71,7 @@ final class TreeWalk {
             if level == 0 {
                 try walkLeaf(page, child)
             } else {
-                try walkInner(page, child, span)
+                try walkBranch(page, child, span)
             }
         }
     }
@@ -104,7 +104,7 @@ final class TreeWalk {
         return true
     }
 
-    private func walkInner(_ page: PageView, _ node: StoredChild, _ span: Span) throws(StoreError) {
+    private func walkBranch(_ page: PageView, _ node: StoredChild, _ span: Span) throws(StoreError) {
         var summary = Summary(count: 0, bytes: UInt64(node.chunk.length))
         var children: [StoredChild] = []
         for index in 0..<page.count {

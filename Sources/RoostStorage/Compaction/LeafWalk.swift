@@ -71,11 +71,11 @@ struct LeafWalk {
         return true
     }
 
-    /// The inner node at `handle`; `nil` for a leaf, which ``page`` then shows.
+    /// The branch node at `handle`; `nil` for a leaf, which ``page`` then shows.
     private mutating func frame(_ handle: NodeHandle) throws(StoreError) -> Frame? {
         guard let unmanaged = unsafe handle.memory else { return try storedFrame(handle.chunk) }
         let node = unsafe unmanaged.takeUnretainedValue()
-        if let inner = node as? InnerNode { return Frame(branch: .memory(inner), next: 0, memory: nil) }
+        if let inner = node as? BranchNode { return Frame(branch: .memory(inner), next: 0, memory: nil) }
         guard let leaf = node as? LeafNode else { return nil }
         var base: Node?
         if let stored = leaf.base { base = try read(stored.chunk) }
@@ -91,7 +91,7 @@ struct LeafWalk {
     private mutating func storedFrame(_ chunk: ChunkReference) throws(StoreError) -> Frame? {
         let node = try read(chunk)
         guard node.page.level == 0 else {
-            guard node.page.count > 0 else { throw file.damaged("an inner node without children", chunk) }
+            guard node.page.count > 0 else { throw file.damaged("a branch node without children", chunk) }
             return Frame(branch: .stored(node.page, chunk), next: 0, memory: node)
         }
         memory = node

@@ -50,7 +50,7 @@ final class TreeBuilder {
             if index == levels.count - 1, levels[index].children.count == 1 {
                 return .stored(levels[index].children[0], level: UInt8(index))
             }
-            while levels[index].children.count > 0 { try writeInner(index, isLast: true) }
+            while levels[index].children.count > 0 { try writeBranch(index, isLast: true) }
             index += 1
         }
         return .empty
@@ -73,7 +73,7 @@ final class TreeBuilder {
         try add(child, separator, to: 0)
     }
 
-    // MARK: Inner nodes
+    // MARK: Branch nodes
 
     private func add(_ child: StoredChild, _ separator: [UInt8], to index: Int) throws(StoreError) {
         if index == levels.count { levels.append(Level()) }
@@ -82,13 +82,13 @@ final class TreeBuilder {
         levels[index].size += Level.size(separator, child)
         // Twice as much waits as a node takes, so that the rest at the end can be parted evenly.
         if levels[index].size > 2 * nodeSize, levels[index].children.count >= 6 {
-            try writeInner(index, isLast: false)
+            try writeBranch(index, isLast: false)
         }
     }
 
     /// Writes a node of the first children that wait at `index`: a full one, or at the end all, or half of them where
     /// they don't fit one node.
-    private func writeInner(_ index: Int, isLast: Bool) throws(StoreError) {
+    private func writeBranch(_ index: Int, isLast: Bool) throws(StoreError) {
         let level = levels[index]
         let isRest = isLast && (level.size <= nodeSize || level.children.count < 4)
         let limit = isRest ? .max : isLast ? min(level.size / 2, nodeSize) : nodeSize
@@ -100,7 +100,7 @@ final class TreeBuilder {
         }
         if !isRest { count = min(count, level.children.count - 2) }
         let separators = SeparatorTable([[]] + level.separators[1..<count])
-        let child = try nodes.inner(
+        let child = try nodes.branch(
             level: UInt8(index + 1), separators, Array(level.children[..<count]), reduction)
         levels[index].separators.removeFirst(count)
         levels[index].children.removeFirst(count)

@@ -1,4 +1,4 @@
-/// What every inner entry says of the subtree below it: a commutative monoid, so that counting and ranking
+/// What every branch entry says of the subtree below it: a commutative monoid, so that counting and ranking
 /// take one walk down the tree.
 struct Summary: Hashable, Sendable {
     /// Entries in the subtree.

@@ -5,7 +5,7 @@ extension Store {
     /// and makes the best of damaged files.
     ///
     /// Reads the headers of all chunks, and the nodes of all trees; no values. Memory: what the log since the last
-    /// checkpoint takes, and a picture of bounded size. Inner nodes that pending changes have replaced count as dead,
+    /// checkpoint takes, and a picture of bounded size. Branch nodes that pending changes have replaced count as dead,
     /// although opening needs them until the next checkpoint.
     ///
     /// - Parameters:

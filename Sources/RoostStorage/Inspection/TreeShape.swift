@@ -6,7 +6,7 @@ public struct TreeShape: Sendable {
         public internal(set) var nodes: UInt64 = 0
         /// Nodes that differ from what the file holds: changes since the last checkpoint, kept in memory.
         public internal(set) var changedNodes: UInt64 = 0
-        /// Entries of leaves, or children of inner nodes.
+        /// Entries of leaves, or children of branch nodes.
         public internal(set) var entries: UInt64 = 0
         /// Bytes that the nodes take in the file, as they are stored.
         public internal(set) var storedBytes: UInt64 = 0

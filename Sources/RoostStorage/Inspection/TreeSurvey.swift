@@ -34,11 +34,11 @@ final class TreeSurvey {
 
     private func walk(_ node: MemoryNode) throws(StoreError) {
         if let leaf = node as? LeafNode { return try walk(leaf) }
-        guard let inner = node as? InnerNode else { return }
-        count(level: node.level, entries: inner.count, isChanged: true)
-        measure(inner.storedSize, level: node.level)
-        for index in 0..<inner.count {
-            let child = inner[index]
+        guard let branch = node as? BranchNode else { return }
+        count(level: node.level, entries: branch.count, isChanged: true)
+        measure(branch.storedSize, level: node.level)
+        for index in 0..<branch.count {
+            let child = branch[index]
             if let memory = child.memory {
                 try walk(memory)
             } else {

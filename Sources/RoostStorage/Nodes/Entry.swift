@@ -34,7 +34,7 @@ struct Entry {
     }
 }
 
-/// A child as an inner node on disk describes it.
+/// A child as a branch node on disk describes it.
 struct StoredChild: Sendable {
     var chunk: ChunkReference
     var summary: Summary

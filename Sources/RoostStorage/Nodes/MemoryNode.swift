@@ -43,7 +43,7 @@ class MemoryNode: @unchecked Sendable {
     }
 
     /// A copy that `owner` may change.
-    func copy(owner: UInt64) -> MemoryNode { preconditionFailure("a node is a leaf or an inner node") }
+    func copy(owner: UInt64) -> MemoryNode { preconditionFailure("a node is a leaf or a branch node") }
 }
 
 /// Where a subtree's root is: in memory or in the file.

@@ -114,7 +114,7 @@ import RoostBytes
         return (entry, bytes.slice(start, 1 + reader.position))
     }
 
-    /// The child at `index` of an inner node.
+    /// The child at `index` of a branch node.
     func child(_ index: Int) throws(MalformedBytes) -> StoredChild {
         let start = cell(index) + max(suffixLength(index) - 4, 0)
         guard start < bytes.count else { throw MalformedBytes(at: start) }

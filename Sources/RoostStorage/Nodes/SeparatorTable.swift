@@ -1,6 +1,6 @@
 import RoostBytes
 
-/// The keys that part the children of an inner node in memory; immutable, so copies of the node share it.
+/// The keys that part the children of a branch node in memory; immutable, so copies of the node share it.
 ///
 /// Child `i` holds the keys from separator `i` up to separator `i + 1`; separator 0 is empty and stands for
 /// everything below.
@@ -28,7 +28,7 @@ final class SeparatorTable: Sendable {
         self.init(keys: keys, ends: ends)
     }
 
-    /// The separators of a stored inner node.
+    /// The separators of a stored branch node.
     convenience init(_ page: PageView) {
         let keys = ByteBuffer(capacity: page.bytes.count * 2)
         var ends: [UInt32] = [0]

@@ -3,7 +3,7 @@ import Synchronization
 /// Decides when trees are written, and spreads the work over commits so that none of them waits long.
 ///
 /// Once the log or the pending changes reach three quarters of their bounds, a sweep begins: each commit takes some
-/// leaves along, in key order, tree after tree. When the end is reached, the inner nodes follow, and the roots: the
+/// leaves along, in key order, tree after tree. When the end is reached, the branch nodes follow, and the roots: the
 /// checkpoint. Leaves that changed again meanwhile are brought up to date by replaying the log from where the sweep
 /// began. Of the sweep, a commit does the part that it takes of the room which was left to a bound at the beginning, so
 /// the sweep is over when the bound would be reached, however large the trees are and however small the commits; should

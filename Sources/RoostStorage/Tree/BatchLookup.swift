@@ -28,7 +28,7 @@ struct BatchLookup {
         let file = reader.file
         let branch: Branch
         if let memory = unsafe node.memory?.takeUnretainedValue() {
-            guard let inner = memory as? InnerNode else {
+            guard let inner = memory as? BranchNode else {
                 let leaf = unsafe unsafeDowncast(memory, to: LeafNode.self)
                 let base = try leaf.base.map { (child) throws(StoreError) in try file.page(child.chunk, pin) }
                 return try visitLeaf(leaf.delta.view, base, leaf.base?.chunk ?? node.chunk, places, body)
@@ -37,7 +37,7 @@ struct BatchLookup {
         } else {
             let page = try file.page(node.chunk, pin)
             guard page.level > 0 else { return try visitLeaf(nil, page, node.chunk, places, body) }
-            guard page.count > 0 else { throw file.damaged("an inner node without children", node.chunk) }
+            guard page.count > 0 else { throw file.damaged("a branch node without children", node.chunk) }
             branch = .stored(page, node.chunk)
         }
         var rest = places

@@ -1,8 +1,8 @@
 import RoostBytes
 
-/// An inner node wherever it is, for walks that are not hot.
+/// A branch node wherever it is, for walks that are not hot.
 enum Branch {
-    case memory(InnerNode)
+    case memory(BranchNode)
     case stored(PageView, ChunkReference)
 
     var count: Int {
@@ -69,17 +69,17 @@ extension NodeHandle {
 }
 
 extension DataFile {
-    /// What the node at `handle` is: an inner node, or `nil` for a leaf.
+    /// What the node at `handle` is: a branch node, or `nil` for a leaf.
     func branch(
         _ handle: NodeHandle, _ pin: borrowing EpochReclaimer.Pin
     ) throws(StoreError) -> Branch? {
         if let memory = unsafe handle.memory {
             let node = unsafe memory.takeUnretainedValue()
-            return node.level == 0 ? nil : .memory(unsafe unsafeDowncast(node, to: InnerNode.self))
+            return node.level == 0 ? nil : .memory(unsafe unsafeDowncast(node, to: BranchNode.self))
         }
         let page = try page(handle.chunk, pin)
         guard page.level > 0 else { return nil }
-        guard page.count > 0 else { throw damaged("an inner node without children", handle.chunk) }
+        guard page.count > 0 else { throw damaged("a branch node without children", handle.chunk) }
         return .stored(page, handle.chunk)
     }
 }

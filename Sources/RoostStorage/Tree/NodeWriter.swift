@@ -1,11 +1,11 @@
 import RoostBytes
 
-/// Writes nodes into a commit: leaves of gathered entries, and inner nodes of children that were written before.
+/// Writes nodes into a commit: leaves of gathered entries, and branch nodes of children that were written before.
 final class NodeWriter {
     private let output: CommitBuffer
     /// Where the entries of the next leaves are gathered.
     private(set) lazy var entries = LeafBuilder()
-    private lazy var inner = InnerBuilder()
+    private lazy var branches = BranchBuilder()
 
     init(output: CommitBuffer) { self.output = output }
 
@@ -40,11 +40,11 @@ final class NodeWriter {
         return child(chunk, summary, reduction?.storedValue(of: page, in: output.file))
     }
 
-    /// Writes an inner node.
-    func inner(
+    /// Writes a branch node.
+    func branch(
         level: UInt8, _ separators: SeparatorTable, _ children: [StoredChild], _ reduction: Reduction?
     ) throws(StoreError) -> StoredChild {
-        let bytes = inner.build(level: level, separators, children)
+        let bytes = branches.build(level: level, separators, children)
         let chunk = try output.append(.node, bytes)
         output.file.cache.insert(copyOf: bytes, at: chunk.offset)
         let summary = children.reduce(Summary()) { $0 + $1.summary }

@@ -2,7 +2,7 @@ import RoostBytes
 
 /// A value that a tree keeps for every subtree, such as a sum: the reduce and rereduce of CouchDB's views.
 ///
-/// The store keeps a value in every inner entry, so reducing any range of keys is O(log n). ``reduce`` makes the value of
+/// The store keeps a value in every branch entry, so reducing any range of keys is O(log n). ``reduce`` makes the value of
 /// neighbouring entries, ``combine`` that of neighbouring values. Both must be pure, and combining must give what reducing
 /// all entries at once would give. They are called from any thread, also while other threads call them.
 ///
@@ -143,7 +143,7 @@ extension Reduction {
         return inLimits(try? value(of: page, 0..<page.count, in: file))
     }
 
-    /// The value of an inner node. Empty children count for nothing.
+    /// The value of a branch node. Empty children count for nothing.
     func storedValue(of children: [StoredChild]) -> [UInt8] {
         var values = ReductionValues()
         for child in children where child.summary.count > 0 {

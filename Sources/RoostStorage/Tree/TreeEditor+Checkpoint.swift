@@ -2,7 +2,7 @@ import RoostBytes
 
 /// Storing the whole tree for a checkpoint.
 extension TreeEditor {
-    /// Writes the inner nodes, and leaves that the file has no version of; returns the root as it is stored then, and whether
+    /// Writes the branch nodes, and leaves that the file has no version of; returns the root as it is stored then, and whether
     /// nothing is pending.
     func store() throws(StoreError) -> (Root, isClean: Bool) {
         try closeTail()
@@ -11,16 +11,16 @@ extension TreeEditor {
             try rewrite(leaf)
         }
         let node = ownedRoot()
-        if let inner = node as? InnerNode {
-            let (child, isClean) = try store(inner)
-            return (.stored(child, level: inner.level), isClean)
+        if let branch = node as? BranchNode {
+            let (child, isClean) = try store(branch)
+            return (.stored(child, level: branch.level), isClean)
         }
         guard let leaf = node as? LeafNode, let base = leaf.base else { return (.empty, true) }
         return (.stored(base, level: 0), leaf.delta.count == 0)
     }
 
     /// Stores `node`; says whether nothing below it is pending.
-    private func store(_ node: InnerNode) throws(StoreError) -> (StoredChild, isClean: Bool) {
+    private func store(_ node: BranchNode) throws(StoreError) -> (StoredChild, isClean: Bool) {
         var children: [StoredChild] = []
         var isClean = true
         for index in 0..<node.count {
@@ -29,8 +29,8 @@ extension TreeEditor {
                 continue
             }
             let memory = owned(shared, node, index)
-            if let inner = memory as? InnerNode {
-                let (child, isChildClean) = try store(inner)
+            if let branch = memory as? BranchNode {
+                let (child, isChildClean) = try store(branch)
                 children.append(child)
                 if isChildClean { node.setStored(child, at: index) } else { isClean = false }
             } else if let leaf = memory as? LeafNode {
@@ -47,7 +47,7 @@ extension TreeEditor {
             }
         }
         node.summary = (0..<node.count).reduce(Summary()) { $0 + node[$1].summary }
-        return (try context.nodes.inner(level: node.level, node.separators, children, function), isClean)
+        return (try context.nodes.branch(level: node.level, node.separators, children, function), isClean)
     }
 
     private func writeEmptyLeaf() throws(StoreError) -> StoredChild {

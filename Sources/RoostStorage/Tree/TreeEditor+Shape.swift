@@ -1,6 +1,6 @@
 import RoostBytes
 
-/// The tree's shape: the walk down to a leaf, children of inner nodes replaced, nodes split, merged and removed, the root raised
+/// The tree's shape: the walk down to a leaf, children of branch nodes replaced, nodes split, merged and removed, the root raised
 /// and lowered, whole subtrees dropped.
 extension TreeEditor {
     // MARK: Walking down
@@ -23,7 +23,7 @@ extension TreeEditor {
         var children: [Child] = []
         children.reserveCapacity(page.count)
         for index in 0..<page.count { children.append(try branch.child(index, in: context.file)) }
-        return InnerNode(
+        return BranchNode(
             owner: context.owner, level: level, separators: SeparatorTable(page), children: children)
     }
 
@@ -33,10 +33,10 @@ extension TreeEditor {
         path.reset()
         var node = ownedRoot()
         while node.level > 0 {
-            let inner = unsafe unsafeDowncast(node, to: InnerNode.self)
-            let index = inner.separators.childIndex(key)
-            node = try ownedChild(inner, index, at: path)
-            path.append(inner, index)
+            let branch = unsafe unsafeDowncast(node, to: BranchNode.self)
+            let index = branch.separators.childIndex(key)
+            node = try ownedChild(branch, index, at: path)
+            path.append(branch, index)
         }
         return unsafe unsafeDowncast(node, to: LeafNode.self)
     }
@@ -45,11 +45,11 @@ extension TreeEditor {
     func descendToLast() throws(StoreError) -> LeafNode {
         path.reset()
         var node = ownedRoot()
-        while let inner = node as? InnerNode {
-            node = try ownedChild(inner, inner.count - 1, at: path)
-            path.append(inner, inner.count - 1)
+        while let branch = node as? BranchNode {
+            node = try ownedChild(branch, branch.count - 1, at: path)
+            path.append(branch, branch.count - 1)
         }
-        guard let leaf = node as? LeafNode else { preconditionFailure("a node is a leaf or an inner one") }
+        guard let leaf = node as? LeafNode else { preconditionFailure("a node is a leaf or a branch") }
         return leaf
     }
 
@@ -63,13 +63,13 @@ extension TreeEditor {
         below node: MemoryNode, from position: [UInt8], where wanted: (LeafNode) -> Bool
     ) -> LeafNode? {
         if let leaf = node as? LeafNode { return wanted(leaf) ? leaf : nil }
-        guard let inner = node as? InnerNode else { return nil }
-        let first = position.withView { inner.separators.childIndex($0) }
-        for index in first..<inner.count {
-            guard let memory = inner.memory(index) else { continue }
-            path.append(inner, index)
+        guard let branch = node as? BranchNode else { return nil }
+        let first = position.withView { branch.separators.childIndex($0) }
+        for index in first..<branch.count {
+            guard let memory = branch.memory(index) else { continue }
+            path.append(branch, index)
             let found = firstLeaf(
-                below: owned(memory, inner, index), from: index == first ? position : [], where: wanted)
+                below: owned(memory, branch, index), from: index == first ? position : [], where: wanted)
             if let found { return found }
             path.removeLast()
         }
@@ -94,32 +94,32 @@ extension TreeEditor {
         return copy
     }
 
-    /// The child of `inner`, a node at the end of `path`, as a node that this transaction may change.
+    /// The child of `branch`, a node at the end of `path`, as a node that this transaction may change.
     @inline(__always)
-    func ownedChild(_ inner: InnerNode, _ index: Int, at path: TreePath) throws(StoreError) -> MemoryNode {
-        guard let memory = inner.memory(index) else { return try loadedChild(inner, index, at: path) }
-        return owned(memory, inner, index)
+    func ownedChild(_ branch: BranchNode, _ index: Int, at path: TreePath) throws(StoreError) -> MemoryNode {
+        guard let memory = branch.memory(index) else { return try loadedChild(branch, index, at: path) }
+        return owned(memory, branch, index)
     }
 
-    /// The child `memory` of `inner` as a node that this transaction may change.
+    /// The child `memory` of `branch` as a node that this transaction may change.
     @inline(__always)
-    func owned(_ memory: MemoryNode, _ inner: InnerNode, _ index: Int) -> MemoryNode {
+    func owned(_ memory: MemoryNode, _ branch: BranchNode, _ index: Int) -> MemoryNode {
         if memory.owner == context.owner { return memory }
         let copy = copy(of: memory)
-        inner.setMemory(copy, at: index)
+        branch.setMemory(copy, at: index)
         return copy
     }
 
     @inline(never)
     private func loadedChild(
-        _ inner: InnerNode, _ index: Int, at path: TreePath
+        _ branch: BranchNode, _ index: Int, at path: TreePath
     ) throws(StoreError) -> MemoryNode {
-        let child = inner[index]
-        let node = try TreeEditor.memory(for: child.stored, level: inner.level - 1, context)
-        inner.setMemory(node, at: index)
+        let child = branch[index]
+        let node = try TreeEditor.memory(for: child.stored, level: branch.level - 1, context)
+        branch.setMemory(node, at: index)
         if let leaf = node as? LeafNode { pendingBytes += leaf.pendingBytes }
         let change = node.summary - child.stored.summary
-        inner.summary += change
+        branch.summary += change
         path.adjust(by: change)
         return node
     }
@@ -154,7 +154,7 @@ extension TreeEditor {
 
     /// Refuses separators that don't fit between their neighbours, as those of a leaf with keys outside its span.
     private func check(
-        _ separators: ArraySlice<[UInt8]>, replacing range: Range<Int>, of node: InnerNode
+        _ separators: ArraySlice<[UInt8]>, replacing range: Range<Int>, of node: BranchNode
     ) throws(StoreError) {
         let table = node.separators
         guard let first = separators.first, let last = separators.last else { return }
@@ -187,13 +187,13 @@ extension TreeEditor {
     private func raiseRoot(
         _ level: UInt8, _ separators: [[UInt8]], _ children: [Child]
     ) throws(StoreError) {
-        let node = InnerNode(
+        let node = BranchNode(
             owner: context.owner, level: level, separators: SeparatorTable(separators), children: children)
         root = Child(node)
         if isTooLarge(node) { try split(node, TreePath(), packing: false) }
     }
 
-    private func isTooLarge(_ node: InnerNode) -> Bool {
+    private func isTooLarge(_ node: BranchNode) -> Bool {
         node.storedSize > context.nodeSize && node.count >= 4
     }
 
@@ -210,8 +210,8 @@ extension TreeEditor {
 
     /// Splits `node` in two, in the middle, or, when it grows at its end, near the end; and the parts again while they
     /// are larger than a node, as where many children came at once.
-    private func split(_ node: InnerNode, _ above: TreePath, packing: Bool) throws(StoreError) {
-        var parts: [InnerNode] = []
+    private func split(_ node: BranchNode, _ above: TreePath, packing: Bool) throws(StoreError) {
+        var parts: [BranchNode] = []
         var separators: [[UInt8]] = []
         var rest = [(node, node.separators.key(0).array, packing ? node.count - 2 : node.count / 2)]
         while let (next, separator, middle) = rest.popLast() {
@@ -232,26 +232,26 @@ extension TreeEditor {
         }
     }
 
-    private func part(of node: InnerNode, _ range: Range<Int>) -> InnerNode {
+    private func part(of node: BranchNode, _ range: Range<Int>) -> BranchNode {
         let separators = range.map { $0 == range.lowerBound ? [] : node.separators.key($0).array }
-        return InnerNode(
+        return BranchNode(
             owner: context.owner, level: node.level, separators: SeparatorTable(separators),
             children: range.map { node[$0] })
     }
 
     /// Joins `node`, which has few children left, with a neighbour, if both fit into one node.
-    private func merge(_ node: InnerNode, _ above: TreePath) throws(StoreError) {
+    private func merge(_ node: BranchNode, _ above: TreePath) throws(StoreError) {
         guard let step = above.last else { return }
         let left = step.index > 0 ? step.index - 1 : step.index
         let parent = step.node
-        guard let first = try ownedChild(parent, left, at: above.parent) as? InnerNode,
-            let second = try ownedChild(parent, left + 1, at: above.parent) as? InnerNode
+        guard let first = try ownedChild(parent, left, at: above.parent) as? BranchNode,
+            let second = try ownedChild(parent, left + 1, at: above.parent) as? BranchNode
         else { return }
         guard first.storedSize + second.storedSize <= context.nodeSize else { return }
         var separators = (0..<first.count).map { first.separators.key($0).array }
         separators.append(parent.separators.key(left + 1).array)
         separators += (0..<second.count).dropFirst().map { second.separators.key($0).array }
-        let joined = InnerNode(
+        let joined = BranchNode(
             owner: context.owner, level: node.level, separators: SeparatorTable(separators),
             children: (0..<first.count).map { first[$0] } + (0..<second.count).map { second[$0] })
         try replace(left..<left + 2, above, with: [Child(joined)], separators: [[]])
@@ -259,12 +259,12 @@ extension TreeEditor {
 
     /// A root with a single child gives way to it.
     private func lowerRoot() throws(StoreError) {
-        while let inner = root.memory as? InnerNode, inner.count == 1 {
-            let child = inner[0]
+        while let branch = root.memory as? BranchNode, branch.count == 1 {
+            let child = branch[0]
             if child.memory != nil {
                 root = child
             } else {
-                let node = try TreeEditor.memory(for: child.stored, level: inner.level - 1, context)
+                let node = try TreeEditor.memory(for: child.stored, level: branch.level - 1, context)
                 if let leaf = node as? LeafNode { pendingBytes += leaf.pendingBytes }
                 root = Child(node)
             }
@@ -279,17 +279,17 @@ extension TreeEditor {
             var (lower, upper) = (lower, upper)
             path.reset()
             var node = ownedRoot()
-            while let inner = node as? InnerNode {
-                let range = covered(inner, lower, upper)
+            while let branch = node as? BranchNode {
+                let range = covered(branch, lower, upper)
                 if !range.isEmpty {
-                    path.append(inner, range.lowerBound)
-                    for index in range { forget(inner[index]) }
+                    path.append(branch, range.lowerBound)
+                    for index in range { forget(branch[index]) }
                     try replace(range, path, with: [], separators: [])
                     return true
                 }
-                let first = lower.map { key in key.withView { inner.separators.childIndex($0) } } ?? 0
+                let first = lower.map { key in key.withView { branch.separators.childIndex($0) } } ?? 0
                 let last =
-                    upper.map { key in key.withView { inner.separators.childIndex(below: $0) } } ?? inner
+                    upper.map { key in key.withView { branch.separators.childIndex(below: $0) } } ?? branch
                     .count - 1
                 // Where the two ends part, everything to the right of the lower one is in the range, and everything
                 // to the left of the upper one.
@@ -297,28 +297,28 @@ extension TreeEditor {
                     if alongLower { upper = nil } else { lower = nil }
                 }
                 let index = alongLower ? first : max(first, last)
-                node = try ownedChild(inner, index, at: path)
-                path.append(inner, index)
+                node = try ownedChild(branch, index, at: path)
+                path.append(branch, index)
             }
         }
         return false
     }
 
-    /// The children of `inner` all of whose keys are in the range. The first child starts where `inner` does, which
+    /// The children of `branch` all of whose keys are in the range. The first child starts where `branch` does, which
     /// is at or above `lower` only if that is open.
-    private func covered(_ inner: InnerNode, _ lower: [UInt8]?, _ upper: [UInt8]?) -> Range<Int> {
+    private func covered(_ branch: BranchNode, _ lower: [UInt8]?, _ upper: [UInt8]?) -> Range<Int> {
         var start = 0
         if let lower {
-            start = lower.withView { inner.separators.childIndex(below: $0) } + 1
+            start = lower.withView { branch.separators.childIndex(below: $0) } + 1
         }
-        let end = upper.map { key in key.withView { inner.separators.childIndex($0) } } ?? inner.count
+        let end = upper.map { key in key.withView { branch.separators.childIndex($0) } } ?? branch.count
         return start..<max(start, end)
     }
 
     private func forget(_ child: Child) {
         switch child.memory {
         case let leaf as LeafNode: pendingBytes -= leaf.pendingBytes
-        case let inner as InnerNode: for index in 0..<inner.count { forget(inner[index]) }
+        case let branch as BranchNode: for index in 0..<branch.count { forget(branch[index]) }
         default: break
         }
     }
@@ -338,7 +338,7 @@ extension TreeEditor {
             guard let next = place.upper else { return }
             guard from.lexicographicallyPrecedes(next) else {
                 throw context.file.damaged(
-                    "inner nodes with separators out of order", .nowhere)
+                    "branch nodes with separators out of order", .nowhere)
             }
             from = next
             if let upper, !from.lexicographicallyPrecedes(upper) { return }

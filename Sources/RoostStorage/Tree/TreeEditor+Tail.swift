@@ -114,9 +114,9 @@ extension TreeEditor {
     func rightEdge() -> TreePath {
         var path = TreePath()
         var node = root.memory
-        while let inner = node as? InnerNode {
-            path.append(inner, inner.count - 1)
-            node = inner.memory(inner.count - 1)
+        while let branch = node as? BranchNode {
+            path.append(branch, branch.count - 1)
+            node = branch.memory(branch.count - 1)
         }
         return path
     }

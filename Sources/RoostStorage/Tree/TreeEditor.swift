@@ -314,7 +314,7 @@ final class TreeEditor {
         fullLeaves = []
     }
 
-    /// Writes the inner nodes and returns the root as it is stored now.
+    /// Writes the branch nodes and returns the root as it is stored now.
     ///
     /// Leaves that have changes pending again keep them: the stored tree then holds those leaves as they were written
     /// last, and replaying the log since before that brings them up to date.

@@ -1,7 +1,7 @@
-/// The way down from a tree's root: each inner node, and which of its children comes next.
+/// The way down from a tree's root: each branch node, and which of its children comes next.
 struct TreePath {
     struct Step {
-        let node: InnerNode
+        let node: BranchNode
         let index: Int
     }
 
@@ -31,7 +31,7 @@ struct TreePath {
     /// Leads to the root again, keeping the memory.
     @inline(__always) mutating func reset() { steps.removeAll(keepingCapacity: true) }
 
-    @inline(__always) mutating func append(_ node: InnerNode, _ index: Int) {
+    @inline(__always) mutating func append(_ node: BranchNode, _ index: Int) {
         steps.append(Step(node: node, index: index))
     }
 

@@ -90,7 +90,7 @@ extension TreeReader {
         }
     }
 
-    /// The inner node at `node`, copied into `copy` if it is a stored one; `nil` for a leaf, which is then in `copy`.
+    /// The branch node at `node`, copied into `copy` if it is a stored one; `nil` for a leaf, which is then in `copy`.
     private func branch(_ node: NodeHandle, _ copy: LeafImage) throws(StoreError) -> Branch? {
         let pin = file.cache.reclaimer.readers.pin()
         switch try file.branch(node, pin) {
@@ -158,7 +158,7 @@ extension TreeReader {
     private func isAfter(_ next: [UInt8], _ start: [UInt8]?) throws(StoreError) -> Bool {
         guard start.map({ $0.lexicographicallyPrecedes(next) }) ?? true else {
             throw file.damaged(
-                "inner nodes with separators out of order", .nowhere)
+                "branch nodes with separators out of order", .nowhere)
         }
         return true
     }

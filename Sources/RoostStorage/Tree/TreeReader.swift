@@ -46,7 +46,7 @@ final class TreeReader: Sendable {
     @inline(__always)
     private static func step(_ node: MemoryNode, _ key: ByteView) -> Step {
         if node.level > 0 {
-            let inner = unsafe unsafeDowncast(node, to: InnerNode.self)
+            let inner = unsafe unsafeDowncast(node, to: BranchNode.self)
             return .down(inner.handle(inner.separators.childIndex(key)))
         }
         let leaf = unsafe unsafeDowncast(node, to: LeafNode.self)
@@ -84,7 +84,7 @@ final class TreeReader: Sendable {
     private func child(
         _ page: PageView, _ index: Int, of chunk: ChunkReference
     ) throws(StoreError) -> ChunkReference {
-        guard page.count > 0 else { throw file.damaged("an inner node without children", chunk) }
+        guard page.count > 0 else { throw file.damaged("a branch node without children", chunk) }
         let next = try file.reading(chunk) { () throws(MalformedBytes) in try page.childChunk(index) }
         guard next.offset < chunk.offset else { throw file.damaged("a node that leads in a circle", chunk) }
         return next

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RoostStorage
 
-/// Files whose inner nodes lead to the same child twice, level by level: a walk over them would be exponentially long.
+/// Files whose branch nodes lead to the same child twice, level by level: a walk over them would be exponentially long.
 @Suite struct SharedChildrenTests {
     private let store: Store
     private let output: CommitBuffer

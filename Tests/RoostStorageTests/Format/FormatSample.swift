@@ -12,8 +12,8 @@ enum FormatSample: CaseIterable {
         switch self {
         case .empty: []
         case .logOnly, .droppedTrees, .sharedValues: ["put", "commit to replay"]
-        case .compacted: ["leaf", "inner node", "commit to replay"]
-        case .checkpoints, .reductions, .longKeys: ["packed leaf", "leaf", "inner node"]
+        case .compacted: ["leaf", "branch node", "commit to replay"]
+        case .checkpoints, .reductions, .longKeys: ["packed leaf", "leaf", "branch node"]
         case .compressed: ["packed leaf", "compressed node", "compressed value"]
         case .spreadOutCheckpoint: ["checkpoint of several commits", "commit to replay"]
         case .deletions: ["leaf", "delete"]

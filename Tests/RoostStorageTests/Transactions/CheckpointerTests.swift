@@ -73,7 +73,7 @@ import Testing
 
     private func bytes(of node: MemoryNode) -> Int {
         if let leaf = node as? LeafNode { return leaf.pendingBytes }
-        guard let inner = node as? InnerNode else { return 0 }
+        guard let inner = node as? BranchNode else { return 0 }
         return (0..<inner.count).reduce(0) { $0 + (inner.memory($1).map(bytes) ?? 0) }
     }
 

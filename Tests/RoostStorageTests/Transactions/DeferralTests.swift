@@ -152,7 +152,7 @@ import Testing
             if let leaf = node as? LeafNode {
                 return leaf.base != nil && leaf.delta.used > options.nodeSize ? 1 : 0
             }
-            guard let inner = node as? InnerNode else { return 0 }
+            guard let inner = node as? BranchNode else { return 0 }
             return (0..<inner.count).reduce(0) { $0 + (inner.memory($1).map(count) ?? 0) }
         }
         guard case .memory(let root)? = store.state.trees[tree.id]?.root else { return 0 }

@@ -1,7 +1,7 @@
 import RoostBytes
 
-/// Builds the page of an inner node.
-final class InnerBuilder {
+/// Builds the page of a branch node.
+final class BranchBuilder {
     private let page = ByteBuffer(capacity: 8192)
     private let cells = ByteBuffer(capacity: 8192)
 

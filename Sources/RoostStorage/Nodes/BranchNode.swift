@@ -1,6 +1,6 @@
 import RoostBytes
 
-/// A child of an inner node in memory: as stored, or as a node in memory that takes its place.
+/// A child of a branch node in memory: as stored, or as a node in memory that takes its place.
 struct Child {
     /// The child in the file; ignored where ``memory`` is there.
     var stored: StoredChild
@@ -16,8 +16,8 @@ struct Child {
     var summary: Summary { memory?.summary ?? stored.summary }
 }
 
-/// An inner node with children in memory below it.
-final class InnerNode: MemoryNode, @unchecked Sendable {
+/// A branch node with children in memory below it.
+final class BranchNode: MemoryNode, @unchecked Sendable {
     // Unchecked as ``MemoryNode`` is, and for its reason.
 
     private(set) var separators: SeparatorTable
@@ -48,12 +48,12 @@ final class InnerNode: MemoryNode, @unchecked Sendable {
         precondition(separators.count == children.count)
         self.separators = separators
         handles = children.map { NodeHandle($0) }
-        runs = InnerNode.runs(of: children.map { Part($0) })
-        reductions = InnerNode.reductions(of: children)
+        runs = BranchNode.runs(of: children.map { Part($0) })
+        reductions = BranchNode.reductions(of: children)
         super.init(owner: owner, level: level, summary: children.reduce(Summary()) { $0 + $1.summary })
     }
 
-    private init(owner: UInt64, copying other: InnerNode) {
+    private init(owner: UInt64, copying other: BranchNode) {
         separators = other.separators
         handles = other.handles
         runs = other.runs
@@ -61,7 +61,7 @@ final class InnerNode: MemoryNode, @unchecked Sendable {
         super.init(owner: owner, level: other.level, summary: other.summary)
     }
 
-    override func copy(owner: UInt64) -> MemoryNode { InnerNode(owner: owner, copying: self) }
+    override func copy(owner: UInt64) -> MemoryNode { BranchNode(owner: owner, copying: self) }
 
     private static func runs(of parts: [Part]) -> [[Part]] {
         stride(from: 0, to: parts.count, by: runLength).map { start in
@@ -76,7 +76,7 @@ final class InnerNode: MemoryNode, @unchecked Sendable {
     var count: Int { handles.count }
 
     subscript(index: Int) -> Child {
-        let part = runs[index / InnerNode.runLength][index % InnerNode.runLength]
+        let part = runs[index / BranchNode.runLength][index % BranchNode.runLength]
         var child = Child(
             StoredChild(
                 chunk: handles[index].chunk, summary: part.summary,
@@ -89,14 +89,14 @@ final class InnerNode: MemoryNode, @unchecked Sendable {
     func entries(in range: Range<Int>) -> UInt64 {
         let runs = runs
         return range.reduce(0) { entries, index in
-            let part = runs[index / InnerNode.runLength][index % InnerNode.runLength]
+            let part = runs[index / BranchNode.runLength][index % BranchNode.runLength]
             return entries &+ (part.memory?.summary ?? part.summary).count
         }
     }
 
     /// The child at `index` if it is in memory.
     @inline(__always) func memory(_ index: Int) -> MemoryNode? {
-        runs[index / InnerNode.runLength][index % InnerNode.runLength].memory
+        runs[index / BranchNode.runLength][index % BranchNode.runLength].memory
     }
 
     @inline(__always) func handle(_ index: Int) -> NodeHandle { handles[index] }
@@ -106,7 +106,7 @@ final class InnerNode: MemoryNode, @unchecked Sendable {
 
     private func set(_ child: Child, at index: Int) {
         handles[index] = NodeHandle(child)
-        runs[index / InnerNode.runLength][index % InnerNode.runLength] = Part(child)
+        runs[index / BranchNode.runLength][index % BranchNode.runLength] = Part(child)
     }
 
     /// Puts a stored node in the place of a child with the same content, give or take its own bytes.
@@ -125,13 +125,13 @@ final class InnerNode: MemoryNode, @unchecked Sendable {
         for index in range { summary = summary - self[index].summary }
         for child in new { summary += child.summary }
         separators = separators.replacing(range, with: newSeparators)
-        let newReductions = InnerNode.reductions(of: new)
+        let newReductions = BranchNode.reductions(of: new)
         if !newReductions.isEmpty { makeReductions() }
         if !reductions.isEmpty { reductions.replaceSubrange(range, with: new.map(\.stored.reduction)) }
         handles.replaceSubrange(range, with: new.map { NodeHandle($0) })
         var parts = Array(runs.joined())
         parts.replaceSubrange(range, with: new.map { Part($0) })
-        runs = InnerNode.runs(of: parts)
+        runs = BranchNode.runs(of: parts)
     }
 
     /// Replaces one child by another for the same span of keys.
