@@ -149,7 +149,7 @@ final class DatabaseCore: Sendable {
     /// Whether this thread is within a batch.
     var isWriting: Bool { writingThread.load(ordering: .relaxed) == currentThread() }
 
-    /// Begins a batch, once it is this caller's turn.
+    /// Begins a batch, once this caller gets the writer lock.
     ///
     /// - Throws: `cancelled` when `flag` is set by then.
     private func beginBatch(_ flag: CancellationFlag?) throws(DatabaseError) -> WriteBatch {

@@ -22,10 +22,10 @@ public final class Store: Sendable {
     public let ending: FileEnding
     /// `nil` in a store that was opened for reading only.
     private let writer: Mutex<Writer?>
-    /// The writer's turn, which no thread owns, so that a transaction may move between threads.
-    private let turn = DispatchSemaphore(value: 1)
+    /// The writer lock, which no thread owns, so that a transaction may move between threads.
+    private let writerLock = DispatchSemaphore(value: 1)
     /// Held while this process writes; `nil` where it is the only one that may.
-    let fileTurn: FileTurn?
+    let writerFileLock: WriterFileLock?
     /// Called when this store has caught up with other processes: see ``whenCaughtUp(_:)``.
     let caughtUp = Mutex<CaughtUp?>(nil)
     /// The thread that runs the body of a ``write(_:)``; 0 when there is none.
@@ -52,7 +52,7 @@ public final class Store: Sendable {
         checkpointer = Checkpointer(
             pendingLimit: options.pendingLimitInRange, logLimit: options.logLimitInRange)
         compactor = Compactor(options)
-        fileTurn = options.writers == .takingTurns && !options.readOnly ? FileTurn() : nil
+        writerFileLock = options.writers == .takingTurns && !options.readOnly ? WriterFileLock() : nil
         published = PublishedSnapshot(state)
         writer = Mutex(nil)
         let made = makeWriter(self)
@@ -76,26 +76,26 @@ public final class Store: Sendable {
 
     // MARK: Writing
 
-    /// Begins a transaction once it is this caller's turn. Commit it soon: everybody else who writes waits.
+    /// Begins a transaction once this caller gets the writer lock. Commit it soon: everybody else who writes waits.
     ///
     /// - Throws: ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, ``StoreError/Code/writerFailed``, or
     ///   ``StoreError/Code/nestedWrite`` within the body of a ``write(_:)`` on the same thread.
     public func beginWriting() throws(StoreError) -> WriteTransaction {
         guard isWritable else { throw notWritable() }
         try checkNotWriting()
-        turn.wait()
+        writerLock.wait()
         do throws(StoreError) {
-            try takeFile()
+            try acquireFile()
             do throws(StoreError) {
                 let queue = try commitQueue()
                 return WriteTransaction(
                     store: self, queue: queue, base: try queue.base(), owner: nextOwner())
             } catch {
-                passFile()
+                releaseFile()
                 throw error
             }
         } catch {
-            turn.signal()
+            writerLock.signal()
             throw error
         }
     }
@@ -124,19 +124,21 @@ public final class Store: Sendable {
         }
     }
 
-    func takeTurn() { turn.wait() }
-    func passTurn() { turn.signal() }
+    func acquireWriterLock() { writerLock.wait() }
+    func releaseWriterLock() { writerLock.signal() }
 
-    /// Waits for the writer's turn up to `seconds`; `false` when it did not come.
-    func takeTurn(within seconds: Double) -> Bool { turn.wait(timeout: .now() + seconds) == .success }
+    /// Waits for the writer lock up to `seconds`; `false` when it did not come.
+    func acquireWriterLock(within seconds: Double) -> Bool {
+        writerLock.wait(timeout: .now() + seconds) == .success
+    }
 
-    /// The commits' queue; only the holder of the writer's turn may use it.
+    /// The commits' queue; only the holder of the writer lock may use it.
     func commitQueue() throws(StoreError) -> CommitQueue {
         guard let queue = writer.withLock({ $0?.queue }) else { throw notWritable() }
         return queue
     }
 
-    /// Goes on from `state`, the newest, in this file or another one. Only the holder of the writer's turn may ask, after
+    /// Goes on from `state`, the newest, in this file or another one. Only the holder of the writer lock may ask, after
     /// everything staged was written.
     ///
     /// - Parameters:
@@ -150,8 +152,10 @@ public final class Store: Sendable {
         if let failure { queue.refuse(failure) }
         state.file.mapped?.extend(to: syncedEnd)
         checkpointer.reset()
-        fileTurn?.replace(lock)
-        writer.withLock { $0 = $0.map { _ in Writer(lock: fileTurn == nil ? lock : nil, queue: queue) } }
+        writerFileLock?.replace(lock)
+        writer.withLock {
+            $0 = $0.map { _ in Writer(lock: writerFileLock == nil ? lock : nil, queue: queue) }
+        }
         published.publish(state)
     }
 
@@ -205,7 +209,7 @@ public final class Store: Sendable {
     public func sync() throws(StoreError) {
         guard isWritable else { throw notWritable() }
         try joinFile()
-        defer { passFile() }
+        defer { releaseFile() }
         try commitQueue().syncNow()
     }
 
@@ -230,10 +234,10 @@ public final class Store: Sendable {
             let transaction = try beginWriting()
             try transaction.commitCheckpoint()
         }
-        turn.wait()
-        defer { turn.signal() }
-        try takeFile()
-        defer { passFile() }
+        writerLock.wait()
+        defer { writerLock.signal() }
+        try acquireFile()
+        defer { releaseFile() }
         try commitQueue().close(at: environment.clock.now())
     }
 
@@ -246,8 +250,8 @@ public final class Store: Sendable {
 
     /// Whether anything was committed since the store was opened, or compacted.
     private func hasCommitted() throws(StoreError) -> Bool {
-        turn.wait()
-        defer { turn.signal() }
+        writerLock.wait()
+        defer { writerLock.signal() }
         return try commitQueue().hasCommitted
     }
 

@@ -31,7 +31,7 @@ extension Store {
         return PendingBackup(
             path: path, target: target, earlier: try target.continuation(upTo: state.record),
             copy: BackupCopy(source: state.file, newest: state.record, environment: environment),
-            isFollowing: options.readOnly || fileTurn != nil)
+            isFollowing: options.readOnly || writerFileLock != nil)
     }
 }
 

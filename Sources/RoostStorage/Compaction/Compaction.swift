@@ -39,7 +39,7 @@ final class Compaction {
         storeOptions.durability = .full
         storeOptions.compactsAutomatically = false
         storeOptions.writers = .one
-        isShared = store.fileTurn != nil
+        isShared = store.writerFileLock != nil
         self.storeOptions = storeOptions
     }
 
@@ -66,7 +66,9 @@ final class Compaction {
                 catchUp, from: source.record, in: source.file, target: target, pace: pace)
             try approach(follower)
             let swap = FileSwap(files: files, environment: environment, factory: storeOptions.transform)
-            outcome = try holdingTurn { (store) throws(StoreError) in try swap.run(store, follower, target) }
+            outcome = try holdingWriterLock { (store) throws(StoreError) in
+                try swap.run(store, follower, target)
+            }
             scratchBytes = relocations.scratchEnd
         } catch {
             LeftoverFile(files.target, files.medium).discard()
@@ -178,7 +180,7 @@ final class Compaction {
             if rounds <= Compaction.freeRounds {
                 try follower.advance(to: goal, limit: .max)
             } else {
-                try holdingTurn { (_) throws(StoreError) in
+                try holdingWriterLock { (_) throws(StoreError) in
                     try follower.advance(to: goal, limit: Compaction.heldDistance)
                 }
             }
@@ -201,13 +203,13 @@ final class Compaction {
     }
 
     /// Runs `body` while nobody can commit.
-    private func holdingTurn<R>(_ body: (Store) throws(StoreError) -> R) throws(StoreError) -> R {
+    private func holdingWriterLock<R>(_ body: (Store) throws(StoreError) -> R) throws(StoreError) -> R {
         while true {
             let result: R? = try withStore { (store) throws(StoreError) in
-                guard store.takeTurn(within: 0.1) else { return nil }
-                defer { store.passTurn() }
-                try store.takeFile()
-                defer { store.passFile() }
+                guard store.acquireWriterLock(within: 0.1) else { return nil }
+                defer { store.releaseWriterLock() }
+                try store.acquireFile()
+                defer { store.releaseFile() }
                 return try body(store)
             }
             if let result { return result }

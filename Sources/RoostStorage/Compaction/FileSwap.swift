@@ -17,7 +17,7 @@ struct FileSwap {
         let failure: StoreError?
     }
 
-    /// Puts the new file in the old one's place. The caller has the writer's turn.
+    /// Puts the new file in the old one's place. The caller has the writer lock.
     func run(_ store: Store, _ follower: LogFollower, _ target: CompactedStore) throws(StoreError) -> Outcome
     {
         let start = environment.clock.monotonic()

@@ -7,20 +7,20 @@ extension Store {
     /// Reads what was committed since, or, where the writer made a checkpoint meanwhile, its roots and the operations
     /// after it; opens the new file where a compaction has put one in the old one's place. A commit that is just being
     /// written is left for the next time. A store that writes by turns with other processes looks whether there is anything
-    /// new, and if so waits for its turn and catches up as a transaction does. One that alone writes has nothing to do.
+    /// new, and if so waits for the file's lock and catches up as a transaction does. One that alone writes has nothing to do.
     ///
     /// - Returns: whether there was something new.
     /// - Throws: ``StoreError``, with the store as it was before.
     @discardableResult
     public func refresh() throws(StoreError) -> Bool {
-        guard options.readOnly || fileTurn != nil else { return false }
-        if fileTurn != nil, try !isPassed(state) { return false }
-        takeTurn()
-        defer { passTurn() }
-        guard fileTurn == nil else {
+        guard options.readOnly || writerFileLock != nil else { return false }
+        if writerFileLock != nil, try !isPassed(state) { return false }
+        acquireWriterLock()
+        defer { releaseWriterLock() }
+        guard writerFileLock == nil else {
             let before = state.record
-            try takeFile()
-            defer { passFile() }
+            try acquireFile()
+            defer { releaseFile() }
             return state.record != before
         }
         try state.checkOpen()

@@ -3,10 +3,10 @@ import RoostFile
 
 /// Where several processes write a store, each transaction takes the file's lock and begins with what others committed.
 extension Store {
-    /// Keeps other processes from writing until ``passFile()``, and catches up with what they wrote. Only the holder of the
-    /// writer's turn may ask. Does nothing where no other process may write.
-    func takeFile() throws(StoreError) {
-        guard let fileTurn, !fileTurn.join(at: environment.clock.monotonic()) else { return }
+    /// Keeps other processes from writing until ``releaseFile()``, and catches up with what they wrote. Only the holder of the
+    /// writer lock may ask. Does nothing where no other process may write.
+    func acquireFile() throws(StoreError) {
+        guard let writerFileLock, !writerFileLock.join(at: environment.clock.monotonic()) else { return }
         // A store that failed does not go on because others do.
         let queue = try commitQueue()
         let state = try queue.base().state
@@ -17,12 +17,12 @@ extension Store {
             // Opening waits for the lock, which may be that of this very file.
             lock.release()
             let (newer, lock, syncedEnd, _) = try opener.openNewest()
-            fileTurn.begin(lock, at: environment.clock.monotonic())
+            writerFileLock.begin(lock, at: environment.clock.monotonic())
             adopt(newer, lock, syncedEnd: syncedEnd, nameSync: opener.nameSync)
             return tellCaughtUp(since: before)
         }
         let newer = try TurnCatchUp(store: self, opener: opener).newerState(than: state)
-        fileTurn.begin(lock, at: environment.clock.monotonic())
+        writerFileLock.begin(lock, at: environment.clock.monotonic())
         guard let newer else { return }
         adopt(newer, lock, syncedEnd: newer.record.end, nameSync: queue.pendingNameSync)
         tellCaughtUp(since: before)
@@ -32,7 +32,7 @@ extension Store {
     package typealias CaughtUp = @Sendable (_ before: Snapshot, _ now: Snapshot) -> Void
 
     /// Has `body` called whenever this store has caught up with what other processes committed, be it for a transaction or a
-    /// ``refresh()``: on the thread that does so, which has the turn. Take a note or wake somebody, no more.
+    /// ``refresh()``: on the thread that does so, which holds the writer lock. Take a note or wake somebody, no more.
     package func whenCaughtUp(_ body: @escaping CaughtUp) { caughtUp.withLock { $0 = body } }
 
     private func tellCaughtUp(since before: Snapshot) {
@@ -43,16 +43,16 @@ extension Store {
         }
     }
 
-    /// As ``takeFile()``, for a caller without the writer's turn: shares the file with whatever transaction has it, which may
+    /// As ``acquireFile()``, for a caller without the writer lock: shares the file with whatever transaction has it, which may
     /// be the caller's own.
     func joinFile() throws(StoreError) {
-        guard let fileTurn, !fileTurn.joinPresent() else { return }
-        takeTurn()
-        defer { passTurn() }
-        try takeFile()
+        guard let writerFileLock, !writerFileLock.joinPresent() else { return }
+        acquireWriterLock()
+        defer { releaseWriterLock() }
+        try acquireFile()
     }
 
-    func passFile() { fileTurn?.leave() }
+    func releaseFile() { writerFileLock?.leave() }
 
     /// Whether the path still leads to the file that is open, and the commit of `state` is in it. A writer that could not
     /// sync a commit, and came up again without it, leaves a file that went another way.
@@ -64,7 +64,7 @@ extension Store {
         return try LogScanner(file: state.file).record(at: state.record.offset) == state.record
     }
 
-    /// Whether there may be something newer in the file than `state`, or another file in its place. Asks without a turn.
+    /// Whether there may be something newer in the file than `state`, or another file in its place. Asks without a lock.
     func isPassed(_ state: StoreState) throws(StoreError) -> Bool {
         try state.checkOpen()
         guard try isStillThere(state) else { return true }
@@ -87,7 +87,7 @@ extension Store {
     func compactionSource() throws(StoreError) -> StoreState {
         while true {
             let state = state
-            guard fileTurn != nil else { return state }
+            guard writerFileLock != nil else { return state }
             guard state.replayed.isEmpty else {
                 try beginWriting().commitCheckpoint()
                 continue

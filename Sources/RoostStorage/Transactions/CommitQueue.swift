@@ -70,7 +70,7 @@ final class CommitQueue: Sendable {
         let setbacks: Int
     }
 
-    /// The newest state. Only the holder of the writer's turn may ask.
+    /// The newest state. Only the holder of the writer lock may ask.
     func base() throws(StoreError) -> Base {
         let (base, failure, mayCacheFailed) = shared.withLock { shared in
             defer { shared.mayCacheFailed = false }
@@ -88,8 +88,8 @@ final class CommitQueue: Sendable {
     /// What the next transaction builds on.
     var tip: StoreState { shared.withLock { $0.tip } }
 
-    /// Adds a commit to those that wait. It becomes the new tip once its changes are made. Only the holder of the writer's
-    /// turn may do so; the turn may be passed on after that, before ``finish(_:while:)``.
+    /// Adds a commit to those that wait. It becomes the new tip once its changes are made. Only the holder of the
+    /// writer lock may do so; the lock may be released after that, before ``finish(_:while:)``.
     func enqueue(_ commit: StagedCommit, on base: Base) throws(StoreError) -> Ticket {
         let state = try commit.stateIfMade
         let ticket: Result<Ticket, StoreError> = shared.withLock { shared in
@@ -137,12 +137,12 @@ final class CommitQueue: Sendable {
         try lead(while: work)
     }
 
-    /// Whether there was a commit. Only the holder of the writer's turn may ask.
+    /// Whether there was a commit. Only the holder of the writer lock may ask.
     var hasCommitted: Bool {
         get throws(StoreError) { try base().state.record.offset != opened }
     }
 
-    /// Returns when everything enqueued is written. Only the holder of the writer's turn may ask.
+    /// Returns when everything enqueued is written. Only the holder of the writer lock may ask.
     func drain() throws(StoreError) -> StoreState {
         let base = try base()
         let nothing = UnwrittenBytes(start: base.state.record.end, buffer: ByteBuffer())
@@ -195,7 +195,7 @@ final class CommitQueue: Sendable {
             return batch.map { _ in error }
         }
         work?()
-        // Only the changes of the last one, whose transaction still has the turn, may have had to wait.
+        // Only the changes of the last one, whose transaction still has the writer lock, may have had to wait.
         do throws(StoreError) {
             settle(batch, through: try last.state)
             return batch.map { _ in nil }

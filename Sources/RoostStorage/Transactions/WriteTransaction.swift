@@ -2,7 +2,7 @@ import RoostBytes
 
 /// Changes that become visible and durable together, or not at all.
 ///
-/// A store has one at a time: ``Store/write(_:)`` and ``Store/beginWriting()`` wait for their turn. It reads what it
+/// A store has one at a time: ``Store/write(_:)`` and ``Store/beginWriting()`` wait for the writer lock. It reads what it
 /// has written. Use it from one thread at a time. When it goes without ``commit()``, nothing of it remains.
 public final class WriteTransaction {
     let store: Store
@@ -43,16 +43,16 @@ public final class WriteTransaction {
 
     deinit {
         rollback()
-        passFile()
+        releaseFile()
     }
 
     var file: DataFile { base.state.file }
 
-    /// Gives up everything that the transaction did and passes the writer's turn on.
+    /// Gives up everything that the transaction did and releases the writer lock.
     public func rollback() {
         guard !hasEnded else { return }
         discard()
-        passFile()
+        releaseFile()
     }
 
     /// Gives up everything that the transaction did and lets others of this process write.
@@ -62,22 +62,22 @@ public final class WriteTransaction {
         // Where the next one begins, which is further back if what this one built on has failed.
         if output.parts != nil { queue.tip.renewHistory() }
         file.cache.removeAll(from: output.start)
-        store.passTurn()
+        store.releaseWriterLock()
     }
 
     /// Lets other processes write, once nothing of the transaction is on its way any more.
-    private func passFile() {
+    private func releaseFile() {
         guard holdsFile else { return }
         holdsFile = false
         unstage()
-        store.passFile()
+        store.releaseFile()
     }
 
     /// Notes that the commit, if it was staged, is being written, so that whoever waits for the file gets it soon.
     private func unstage() {
         guard isStaged else { return }
         isStaged = false
-        store.fileTurn?.unstage()
+        store.writerFileLock?.unstage()
     }
 
     /// Gives up everything that the transaction did, and returns when the state that it began with is as durable as was
@@ -86,11 +86,11 @@ public final class WriteTransaction {
         guard !hasEnded else { return }
         let nothing = UnwrittenBytes(start: base.state.record.end, buffer: ByteBuffer())
         let commit = StagedCommit(bytes: nothing, state: base.state, needsSync: false)
-        // Enqueued with the writer's turn, and waited for without it. Other processes wait: finishing publishes the state
+        // Enqueued with the writer lock, and waited for without it. Other processes wait: finishing publishes the state
         // that the transaction began with, which must not come after one that they made.
         let ticket = try? queue.enqueue(commit, on: base)
         discard()
-        defer { passFile() }
+        defer { releaseFile() }
         // What fails before this fails for those who wait for it.
         if let ticket { try? queue.finish(ticket) }
     }
@@ -199,7 +199,7 @@ public final class WriteTransaction {
         guard let ticket = try stage(.ifNeeded, leavingDeferred: true) else {
             return base.state.record.number
         }
-        defer { passFile() }
+        defer { releaseFile() }
         do throws(StoreError) {
             try queue.finish(ticket, while: hasEnded ? nil : { self.makeDeferred(of: ticket.commit) })
         } catch {
@@ -216,8 +216,8 @@ public final class WriteTransaction {
     ///
     /// - Returns: the second half, which puts it on the medium, or throws; `nil` when nothing was changed.
     package func stage() throws(StoreError) -> (() throws(StoreError) -> Void)? {
-        // Before the turn passes on: whoever gets it must know.
-        store.fileTurn?.stage()
+        // Before the lock is released: whoever gets it must know.
+        store.writerFileLock?.stage()
         isStaged = true
         let ticket: CommitQueue.Ticket?
         do throws(StoreError) {
@@ -228,7 +228,7 @@ public final class WriteTransaction {
         }
         guard let ticket else { return nil }
         return { [queue] () throws(StoreError) in
-            defer { self.passFile() }
+            defer { self.releaseFile() }
             self.unstage()
             try queue.finish(ticket)
         }
@@ -236,7 +236,7 @@ public final class WriteTransaction {
 
     /// As ``commit()``, with a checkpoint, also where nothing was changed.
     func commitCheckpoint() throws(StoreError) {
-        defer { passFile() }
+        defer { releaseFile() }
         if let ticket = try stage(.always) { try queue.finish(ticket) }
     }
 
@@ -253,10 +253,10 @@ public final class WriteTransaction {
             && trees.deferredCount > (file.file.allowsWritingBehind ? WriteTransaction.fewChanges : 0)
     }
 
-    /// Completes the commit in memory and passes the turn on; `nil` when there is nothing to commit.
+    /// Completes the commit in memory and releases the writer lock; `nil` when there is nothing to commit.
     ///
     /// - Parameter leavesDeferred: whether changes that wait may be left to be made while the commit is synced. Then the
-    ///   turn is still the transaction's afterwards.
+    ///   lock is still the transaction's afterwards.
     func stage(
         _ policy: CheckpointPolicy, leavingDeferred leavesDeferred: Bool = false
     ) throws(StoreError) -> CommitQueue.Ticket? {
@@ -289,7 +289,7 @@ public final class WriteTransaction {
 
     private func end() {
         hasEnded = true
-        store.passTurn()
+        store.releaseWriterLock()
     }
 
     /// Makes the changes that wait, once the commit's bytes are on their way.
