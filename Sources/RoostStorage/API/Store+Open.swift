@@ -269,8 +269,8 @@ struct StoreOpener {
         try fileCall { () throws(FileError) in
             if Failpoint.trustedCache.isActive { return record.end }
             let hasTail = try file.file.size() > record.end
-            let isCleanEnd = record.kind == .close && record.syncedEnd == record.start
-            if isCleanEnd, !hasTail { return record.syncedEnd }
+            let isCleanShutdown = record.kind == .cleanShutdown && record.syncedEnd == record.start
+            if isCleanShutdown, !hasTail { return record.syncedEnd }
             if hasTail, !Failpoint.uncutTail.isActive { try file.file.truncate(to: record.end) }
             try file.makeDurable(upTo: record)
             if record.previous != 0 { try nameSync() }

@@ -215,7 +215,7 @@ public final class Store: Sendable {
 
     // MARK: Closing
 
-    /// Ends writing: makes a checkpoint if the log is long, notes the clean end in the file, gives preallocated space and
+    /// Ends writing: makes a checkpoint if the log is long, notes the clean shutdown in the file, gives preallocated space and
     /// the lock back. Where nothing was committed since the store was opened, nothing is written. Closing twice does
     /// nothing.
     ///

@@ -98,7 +98,7 @@ final class BackupTarget: Sendable {
             var record = try LogScanner(file: backup).lastCommit()
             while let current = record {
                 if try LogScanner(file: source).record(at: current.offset) == current { return current }
-                guard current.kind == .close else { return nil }
+                guard current.kind == .cleanShutdown else { return nil }
                 record = try LogScanner(file: backup).previous(of: current)
             }
             return nil

@@ -80,9 +80,9 @@ struct StoreCheck {
     /// Notes that the newest commit is not the one that closing makes. Of a file that was closed and since then lost its end,
     /// nothing else tells.
     private func checkEnd(_ newest: CommitRecord) {
-        guard newest.kind != .close || newest.syncedEnd != newest.start else { return }
+        guard newest.kind != .cleanShutdown || newest.syncedEnd != newest.start else { return }
         findings.add(
-            "no note of a clean end: the file is in use or a backup, its writer was killed, or later commits are lost",
+            "no note of a clean shutdown: the file is in use or a backup, its writer was killed, or later commits are lost",
             at: newest.end, .notice)
     }
 

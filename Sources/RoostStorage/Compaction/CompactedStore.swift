@@ -50,7 +50,7 @@ final class CompactedStore {
     func finish(at time: UInt64) throws(StoreError) {
         try repeating({ nil }, .always) { (_) throws(StoreError) in }
         let queue = try store.commitQueue()
-        try queue.noteCleanEnd(at: time)
+        try queue.noteCleanShutdown(at: time)
         queue.trim(state)
     }
 

@@ -15,7 +15,7 @@ struct CommitRecord: Sendable, Equatable {
         /// Also holds the directory of tree roots.
         case checkpoint = 2
         /// Nothing but the statement that everything before it was synced: written by a clean close.
-        case close = 3
+        case cleanShutdown = 3
         /// No commit: the bytes from ``CommitRecord/start`` to the file's end are a copy in progress and don't count.
         /// A backup puts it at the end before it appends, and cuts it off when all is on the medium.
         case barrier = 4

@@ -30,7 +30,7 @@ public struct Commit: Hashable, Sendable {
             switch record.kind {
             case .log: .changes
             case .checkpoint: .checkpoint
-            case .close, .barrier: .close
+            case .cleanShutdown, .barrier: .close
             }
         size = record.end - record.start
         offset = record.offset

@@ -26,7 +26,7 @@ extension FileEnding {
     /// That of `file`, whose newest whole commit is the one of `record`. Reads what is behind it.
     init(of file: DataFile, after record: CommitRecord) throws(StoreError) {
         let size = try fileCall { () throws(FileError) in try file.file.size() }
-        let isNoted = record.kind == .close && record.syncedEnd == record.start
+        let isNoted = record.kind == .cleanShutdown && record.syncedEnd == record.start
         let end = try FileEnding.lastByte(of: file, from: record.end, to: size)
         self.init(isClean: isNoted && end == record.end, offset: record.end, bytesBehind: end - record.end)
     }

@@ -339,24 +339,24 @@ final class CommitQueue: Sendable {
     /// What makes the file's name durable, where that is still to be done.
     var pendingNameSync: NameSync? { shared.withLock { $0.nameSync } }
 
-    /// Ends the commits: notes the clean end where there were any, and gives preallocated space back.
+    /// Ends the commits: notes the clean shutdown where there were any, and gives preallocated space back.
     func close(at time: UInt64) throws(StoreError) {
         if try hasCommitted {
             if durability != .full { try syncNow() }
-            try noteCleanEnd(at: time)
+            try noteCleanShutdown(at: time)
         }
         trim(shared.withLock { $0.tip })
     }
 
-    /// Notes in the file that everything before was synced. Without a sync of its own: if the note is lost, recovery merely
+    /// Notes in the file that everything before was synced, as a clean shutdown does. Without a sync of its own: if the note is lost, recovery merely
     /// has more to check.
-    func noteCleanEnd(at time: UInt64) throws(StoreError) {
+    func noteCleanShutdown(at time: UInt64) throws(StoreError) {
         let base = try base()
         let (state, last) = (base.state, base.state.record)
-        guard last.kind != .close else { return }
+        guard last.kind != .cleanShutdown else { return }
         let output = CommitBuffer(file: state.file, start: last.end, compression: 0, pool: nil)
         // Commits in flight may share this one's write, so it must not vouch for them.
-        var record = CommitRecord(.close, after: last, syncedEnd: base.syncedEnd, time: time)
+        var record = CommitRecord(.cleanShutdown, after: last, syncedEnd: base.syncedEnd, time: time)
         let bytes = output.seal(&record)
         let commit = StagedCommit(bytes: bytes, state: state.with(record: record), needsSync: false)
         try finish(try enqueue(commit, on: base))

@@ -62,6 +62,6 @@ import Testing
         let cost = disk.counts - before
         #expect(cost[.sync] == 0)
         #expect(cost[.write] == 0)
-        #expect(again.state.record.kind == .close)
+        #expect(again.state.record.kind == .cleanShutdown)
     }
 }

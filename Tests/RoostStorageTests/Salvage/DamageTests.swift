@@ -175,7 +175,7 @@ import Testing
     @Test(arguments: Form.allCases) func damageToTheLastCommitOfAnOpenFileIsTold(form: Form) throws {
         let subject = try Subject(form)
         let disk = Simulation(seed: 4)
-        let last = try #require(subject.records.last { $0.kind != .close })
+        let last = try #require(subject.records.last { $0.kind != .cleanShutdown })
         for offset in Int(last.start)..<subject.open.count where subject.open[offset] != 0 {
             var bytes = subject.open
             bytes[offset] ^= 0x10

@@ -53,7 +53,7 @@ extension FieldText {
         switch CommitRecord.Kind(rawValue: UInt8(truncatingIfNeeded: value)) {
         case .log: "log"
         case .checkpoint: "checkpoint"
-        case .close: "close"
+        case .cleanShutdown: "clean shutdown"
         case .barrier: "barrier"
         case nil: "unknown"
         }
