@@ -11,6 +11,10 @@
 /// Every access is bounds-checked, so a view can at worst read bytes of its own memory; what it cannot check is
 /// that the memory still exists, which is the contract of whoever hands one out. Integers are little-endian and
 /// may be unaligned. Two words, passed in registers.
+///
+/// It is no `RawSpan`, whose lifetime the compiler checks: in Swift 6.3 no function, accessor or initializer may return one
+/// ("cannot return a ~Escapable result") without the experimental feature `Lifetimes`, so that no struct can hold one and no
+/// slice of one can be handed back. What only takes bytes as an argument uses spans, as reading Fleece does.
 @usableFromInline @safe package struct ByteView {
     @usableFromInline let base: UnsafeRawPointer
     /// The number of bytes in view.
