@@ -10,8 +10,8 @@
 ///
 /// Not thread-safe: it belongs to whoever builds it. ``view`` stays valid until the next append or release.
 @usableFromInline @safe package final class ByteBuffer {
-    /// Kept behind a pointer that never changes, because the run-time exclusivity checks on a class's own variables
-    /// took a third of the time of a bulk load. The buffer belongs to one thread and hands out no inout access.
+    /// Kept behind a pointer that never changes, which spares the run-time exclusivity checks on a class's own variables. The
+    /// buffer belongs to one thread and hands out no inout access.
     @usableFromInline let state: UnsafeMutablePointer<State>
 
     @usableFromInline @safe struct State {

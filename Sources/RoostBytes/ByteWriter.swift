@@ -1,7 +1,6 @@
 /// Writes to memory of which the caller knows that everything it puts there has room.
 ///
-/// For the innermost loops only: ``ByteBuffer`` asks for each part, which took a third of the time of packing a leaf.
-/// Integers are little-endian.
+/// For the innermost loops only: ``ByteBuffer`` asks for each part. Integers are little-endian.
 @unsafe @usableFromInline package struct ByteWriter {
     /// Where the next byte goes.
     @usableFromInline package internal(set) var position: UnsafeMutableRawPointer

@@ -32,8 +32,7 @@ import Synchronization
         unsafe madvise(base, length, MADV_RANDOM)
     }
 
-    /// Has the system read `range`, counted from the mapping's start, in the background, unless both its ends are in memory:
-    /// asking for what is there made a scan take 1.08 times as long.
+    /// Has the system read `range`, counted from the mapping's start, in the background, unless both its ends are in memory.
     package func prefetch(_ range: Range<Int>) {
         let start = FileMapping.pageStart(range.lowerBound)
         let end = min(range.upperBound, length)

@@ -53,7 +53,7 @@ extension Change: CustomStringConvertible {
 extension String {
     /// A document ID that was stored.
     ///
-    /// Nearly all IDs are ASCII, which needs no validation; the standard library's took a sixth of a scan's time.
+    /// Nearly all IDs are ASCII, which needs no validation.
     init(documentID bytes: ByteView) throws(DatabaseError) {
         if bytes.isASCII {
             self = unsafe String(unsafeUninitializedCapacity: bytes.count) { target in

@@ -142,7 +142,7 @@ extension RevisionID: Codable {
 // MARK: Bytes
 
 extension RevisionID {
-    /// Appends the compact form: twice the generation, and one more where the digest is text, as a ``Varint``; then the
+    /// Appends the compact form: twice the generation, and one more where the digest is text, as a varint; then the
     /// digest's bytes.
     ///
     /// `3-abcd` is the five bytes 07 61 62 63 64; a revision of Roost's own with a generation below 64 takes 17. The form

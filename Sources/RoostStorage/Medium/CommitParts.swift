@@ -8,9 +8,8 @@ import Synchronization
 /// Nothing of a commit counts until the record at its very end is there, so its parts may be written at any time and in any
 /// order before that. They wait for whoever comes first: a thread of the system's pool, or the one that makes the
 /// commit, which helps when many wait and at the end. So nobody ever waits for a thread that the pool hasn't got. The
-/// kernel's copying of bytes into its page cache takes from a third to two thirds of the time of a bulk load, which a
-/// second core spends beside the first this way; and the medium writes beside both, for it is asked to begin with each part
-/// at once, which makes a bulk load 1.1 times as fast (ten interleaved pairs).
+/// kernel's copying of bytes into its page cache runs on a second core this way; and the medium writes beside both, for it is
+/// asked to begin with each part at once.
 final class CommitParts: Sendable {
     /// A part is written once it has this many bytes.
     static let partLength = 1 << 17

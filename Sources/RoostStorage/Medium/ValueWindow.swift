@@ -93,8 +93,7 @@ final class ValueWindow {
 extension DataFile {
     /// Calls `body` with the value at `chunk`, valid during the call.
     ///
-    /// Not generic, so that callers in other modules get a specialized one: metadata and boxes of an unspecialized
-    /// result took a fifth of the time of a random read.
+    /// Not generic, so that callers in other modules get a specialized one.
     func visitValue(_ chunk: ChunkReference, _ body: (ByteView) -> Void) throws(StoreError) {
         if try visitMapped(chunk, body) { return }
         guard chunk.length <= DataFile.onStack else {

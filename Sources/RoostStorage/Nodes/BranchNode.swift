@@ -24,8 +24,7 @@ final class BranchNode: MemoryNode, @unchecked Sendable {
     /// Where the children are, for walking down without touching a reference count.
     private var handles: [NodeHandle]
     /// The children in runs of ``runLength``. A transaction copies the nodes on its way, and with them only the runs in
-    /// which it changes a child: counting up the references to all children of a node, each at another place in
-    /// memory, took a tenth of the time of random updates.
+    /// which it changes a child: the references to all others need not be counted.
     private var runs: [[Part]]
     /// Empty where no child has one.
     private var reductions: [[UInt8]]

@@ -6,8 +6,7 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
 
     /// The leaf in the file below the changes.
     let base: StoredChild?
-    /// The changes. Only the node's transaction changes them, one change after another: checking at run time that no two
-    /// overlap took a tenth of the time of a bulk load.
+    /// The changes. Only the node's transaction changes them, one change after another, so that no two overlap.
     var delta: DeltaPage {
         @inline(__always) _read { yield unsafe uncheckedDelta }
         @inline(__always) _modify { yield unsafe &uncheckedDelta }

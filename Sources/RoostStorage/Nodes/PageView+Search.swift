@@ -35,8 +35,7 @@ extension PageView {
     }
 
     /// A smaller range in which a search for a key with `head` ends, by every `step`th head of a range. None of these looks waits
-    /// for another one, as the steps of a binary search do, most of them for another line of memory: random reads are 1.05
-    /// times as fast (14 interleaved pairs; with the last lines looked at in one go .96 of that).
+    /// for another one, as the steps of a binary search do, most of them for another line of memory.
     @inline(__always) private func narrow(_ head: UInt32, _ low: Int, _ high: Int, by step: Int) -> (Int, Int)
     {
         var (less, notGreater) = (0, 0)

@@ -8,9 +8,8 @@ import Synchronization
 /// The first to arrive leads: it writes all that waits in one contiguous write, syncs once, publishes, and hands the
 /// lead to the next that waits. Nobody else runs in between, so there is no thread to manage.
 ///
-/// A commit's bytes need the operations alone, so while they are written and synced the leader makes the changes that its transaction left
-/// for then, and lets go of the state before. The one made random updates and random loads 1.2 times as fast, the other random
-/// updates 1.2 times again (medians of three to five interleaved pairs each).
+/// A commit's bytes need the operations alone, so while they are written and synced the leader makes the changes that its
+/// transaction left for then, and lets go of the state before.
 final class CommitQueue: Sendable {
     private let durability: StoreOptions.Durability
     private let publish: @Sendable (StoreState) -> Void
@@ -47,8 +46,8 @@ final class CommitQueue: Sendable {
     typealias NameSync = @Sendable () throws(FileError) -> Void
 
     /// - Parameters:
-    ///   - nameSync: makes the file's name durable where that is not known. It takes part in the first sync
-    ///     rather than in opening, which it made forty times slower where others write to the same file system.
+    ///   - nameSync: makes the file's name durable where that is not known. It takes part in the first sync rather than in
+    ///     opening, which would wait for others who write to the same file system.
     ///   - publish: shows readers a state that was committed.
     ///   - syncLater: calls ``syncNow()``, when relaxed commits have waited long enough.
     init(

@@ -6,8 +6,8 @@ import RoostBytes
     let context: TreeEditor.Context
     private let reductions: ReductionRegistry
     private(set) var editors: [UInt64: TreeEditor] = [:]
-    /// Editors that were asked for lately, kept by ``editors``, as looking them up there took a twelfth of a bulk load's
-    /// time. Each has the place that the last bits of its number say.
+    /// Editors that were asked for lately, kept by ``editors``, so that few are looked up there. Each has the place that the
+    /// last bits of its number say.
     private let recent: UnsafeMutablePointer<Unmanaged<TreeEditor>?>
     private static let recentCount = 8
     /// Bytes of memory that editors have taken since most of them was last given back.

@@ -4,8 +4,7 @@ final class TreeVersion: Weighted, Sendable {
     let name: String
     /// The name of the tree's reduction, empty for none.
     var reduction: String { reader.reduction?.name ?? "" }
-    /// Reads it; made once, because everybody who reads takes one, and counting the references to what it is made of took
-    /// a seventh of a read's time.
+    /// Reads it; made once, because everybody who reads takes one, and counting references costs time.
     let reader: TreeReader
     /// Bytes that pending changes take in memory.
     let pendingBytes: Int
