@@ -21,7 +21,6 @@ import Testing
         tree.encode(to: &bytes)
         #expect(try RevisionTree(bytes.span) == tree)
         #expect(tree.history(of: line[0]).count == Self.count)
-        #expect(tree.isAncestor(line[Self.count - 1], of: line[0]))
         var last = line[0]
         for _ in 0..<10_000 {
             let next = try RevisionID.next(after: last, digest: id("1-7").digest)

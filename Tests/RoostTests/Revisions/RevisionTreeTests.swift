@@ -136,20 +136,6 @@ import Testing
         #expect(tree == before)
     }
 
-    @Test func ancestorsAndMergeBases() throws {
-        let tree = try RevisionTree(histories: "4-aa 3-aa 2-aa 1-aa", "3-bb 2-aa", "2-cc")
-        #expect(try tree.isAncestor(id("1-aa"), of: id("4-aa")))
-        #expect(try tree.isAncestor(id("2-aa"), of: id("3-bb")))
-        #expect(try !tree.isAncestor(id("3-aa"), of: id("3-bb")))
-        #expect(try !tree.isAncestor(id("4-aa"), of: id("4-aa")))
-        #expect(try !tree.isAncestor(id("4-aa"), of: id("1-aa")))
-        #expect(try !tree.isAncestor(id("1-ee"), of: id("4-aa")))
-        #expect(try tree.commonAncestor(of: id("4-aa"), and: id("3-bb")) == id("2-aa"))
-        #expect(try tree.commonAncestor(of: id("1-aa"), and: id("4-aa")) == id("1-aa"))
-        #expect(try tree.commonAncestor(of: id("4-aa"), and: id("2-cc")) == nil)
-        #expect(try tree.commonAncestor(of: id("4-aa"), and: id("9-99")) == nil)
-    }
-
     @Test func differenceNamesTheMissingAndPossibleAncestors() throws {
         let tree = try RevisionTree(histories: "3-aa 2-aa 1-aa", "2-bb! 1-aa", "5-cc 4-cc 3-cc")
         let difference = try tree.difference(from: ids("4-dd 2-aa 3-ff 4-dd"))
@@ -189,9 +175,9 @@ import Testing
         #expect(try tree.parents(of: id("3-cc")) == ids("2-ff 2-bb"))
         #expect(try tree.history(of: id("4-dd")) == ids("4-dd 3-cc 2-ff 1-ff"))
         #expect(try tree.leaves.map(\.id) == ids("4-dd"), "2-ff has been edited, as is known now")
-        #expect(
-            try tree.isAncestor(id("1-aa"), of: id("4-dd")) && tree.isAncestor(id("1-ff"), of: id("4-dd")))
-        #expect(try tree.leaves(descendingFrom: id("1-aa")).map(\.id) == ids("4-dd"))
+        for root in ["1-aa", "1-ff"] {
+            #expect(try tree.leaves(descendingFrom: id(root)).map(\.id) == ids("4-dd"))
+        }
         #expect(try tree.difference(from: ids("2-bb 2-ff 1-aa 1-ff")).missing.isEmpty)
         tree.expectInvariants()
         var opposite = try RevisionTree(histories: "4-dd 3-cc 2-ff 1-ff", "3-cc 2-bb 1-aa")
