@@ -93,7 +93,7 @@ extension Database {
         return isNew
     }
 
-    /// What the file of the documents ended with when the database was opened. Where that is no clean end, commits may be
+    /// What the file of the documents ended with when the database was opened. Where that is no clean shutdown, commits may be
     /// lost that only this tells of: see `FileEnding`. All handles of the database within the process share it.
     public var ending: FileEnding { core.store.ending }
 
