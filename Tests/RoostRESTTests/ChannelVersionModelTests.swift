@@ -44,10 +44,35 @@ import Testing
             FileManager.default.temporaryDirectory.path + "/roost-versions-\(UUID().uuidString)")
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: databases.directory) }
+    deinit {
+        for directory in [databases.directory, killed] {
+            try? FileManager.default.removeItem(atPath: directory)
+        }
+    }
+
+    private var killed: String { databases.directory + "-killed" }
+
+    /// Has a server killed now and begun again: it finds the files as they are, and routes on.
+    private func checkKill(_ version: String, from before: String) async throws {
+        try? FileManager.default.removeItem(atPath: killed)
+        try FileManager.default.copyItem(atPath: databases.directory, toPath: killed)
+        let next = self.router(version, try DatabaseDirectory(killed))
+        for name in Self.users {
+            let shown = try await list(next, UserContext(name: name))
+            let either = visible(before, name).union(visible(version, name))
+            #expect(either.isSuperset(of: shown.keys), "after a kill, \(name)")
+        }
+        try await next.routeChannels(of: "db")
+        for name in Self.users {
+            #expect(try await Set(list(next, UserContext(name: name)).keys) == visible(version, name))
+        }
+        let database = try #require(try next.databases.database("db"))
+        #expect(try await database.check().findings.isEmpty)
+        try database.close()
+    }
 
     /// A server whose function does what a document's member of this name says.
-    private func router(_ version: String) -> Router {
+    private func router(_ version: String, _ databases: DatabaseDirectory) -> Router {
         var hooks = Hooks()
         hooks.sync = SyncFunction(version: version) { document, _, sync in
             let said = document[version]
@@ -125,7 +150,7 @@ import Testing
     func nobodySeesMoreWhileVersionsChangeAndAllSeeWhatTheLastSays(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var version = "a"
-        var router = router(version)
+        var router = router(version, databases)
         _ = try await router.ask("PUT", "/db")
         _ = try await router.ask("PUT", "/db/_security", #"{"members":{}}"#)
         let database = try #require(try databases.database("db"))
@@ -137,13 +162,14 @@ import Testing
             if random.next() % 5 == 0 {
                 let before = version
                 version = version == "a" ? "b" : "a"
-                router = self.router(version)
+                router = self.router(version, databases)
                 let next = router
                 async let end: Void = next.routeChannels(of: "db")
                 for name in Self.users {
                     let shown = try await list(next, UserContext(name: name))
                     let either = visible(before, name).union(visible(version, name))
                     #expect(either.isSuperset(of: shown.keys), "seed \(seed), step \(step), \(name)")
+                    try await checkKill(version, from: before)
                 }
                 try await end
             } else {

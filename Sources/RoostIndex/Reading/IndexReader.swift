@@ -73,6 +73,31 @@ package struct IndexReader: Sendable {
         return try reduction.value(of: values)
     }
 
+    /// As ``reduce(in:)``, of only those rows that `includes` lets in. O(n) for n rows in the range.
+    package func reduce(in range: KeyRange, where includes: (IndexRow) throws -> Bool) throws -> [UInt8]? {
+        guard let reduction else { return nil }
+        let cursor = cursor(range)
+        var total: [UInt8]?
+        while true {
+            var reducer = reduction.begin()
+            var count = 0
+            while count < Self.longestRun, try cursor.next() {
+                try Task.checkCancellation()
+                guard try includes(cursor.row) else { continue }
+                try cursor.row.withRowView { try reducer.add($0) }
+                count += 1
+            }
+            if count > 0 {
+                let value = try reducer.value()
+                total = try total.map { try reduction.combine([$0, value]) } ?? value
+            }
+            if count < Self.longestRun { return total }
+        }
+    }
+
+    /// How many rows are reduced at once where the tree's own values don't serve: it bounds the memory.
+    private static let longestRun = 1_000
+
     private func stored(_ range: KeyRange) throws -> [UInt8]? {
         if let lower = range.lower, let upper = range.upper, upper <= lower { return nil }
         return try rows?.reduction(in: range)

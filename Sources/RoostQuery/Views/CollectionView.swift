@@ -121,16 +121,22 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
 
     /// As ``groups(_:at:)``, at most `limit` of them.
     ///
-    /// - Parameter place: where to go on, as of the same snapshot.
+    /// - Parameters:
+    ///   - place: where to go on, as of the same snapshot.
+    ///   - includes: says of which documents the rows are reduced; of all if `nil`. With it each group costs O(n) for n rows.
     /// - Returns: the groups, and where to go on; `nil` when these were the last.
     package func groups(
-        _ query: ViewQuery, at snapshot: CollectionSnapshot?, from place: GroupPlace?, limit: Int
+        _ query: ViewQuery, at snapshot: CollectionSnapshot?, from place: GroupPlace?, limit: Int,
+        where includes: ((_ id: String) throws -> Bool)? = nil
     ) throws -> (groups: [ViewGroup], next: GroupPlace?) {
         var query = query
         query.reduces = true
         return try read(query, at: snapshot) { reader in
             var groups: [ViewGroup] = []
-            let next = try reader.forEachGroup(from: place, limit: limit) { key, value in
+            let rows = includes.map { includes in
+                { (row: IndexRow) in try includes(String(decoding: row.documentID, as: UTF8.self)) }
+            }
+            let next = try reader.forEachGroup(from: place, limit: limit, where: rows) { key, value in
                 groups.append(
                     ViewGroup(
                         key: key.map { FleeceDocument(trusting: $0).root },

@@ -117,10 +117,12 @@ struct ViewReader {
     /// - Parameters:
     ///   - place: where to go on; the query's `skip` counts at the beginning only.
     ///   - limit: how many groups at most, besides the query's own limit.
+    ///   - includes: says which rows there are; the others make no groups and no part of results. All of them if `nil`, and then
+    ///     a group is O(log n).
     /// - Returns: where to go on; `nil` when these were all.
     @discardableResult
     func forEachGroup(
-        from place: GroupPlace? = nil, limit: Int = .max,
+        from place: GroupPlace? = nil, limit: Int = .max, where includes: ((IndexRow) throws -> Bool)? = nil,
         _ body: (_ key: [UInt8]?, _ value: [UInt8]) throws -> Void
     ) throws -> GroupPlace? {
         guard let reduction = core.reduction else { return nil }
@@ -129,7 +131,7 @@ struct ViewReader {
         var count = 0
         for (number, range) in try ranges().enumerated().dropFirst(place?.range ?? 0) {
             var rest = number == place?.range ? place?.rest ?? range : range
-            while left > 0, let group = try nextGroup(in: rest) {
+            while left > 0, let group = try nextGroup(in: rest, where: includes) {
                 try Task.checkCancellation()
                 rest =
                     query.descending
@@ -137,7 +139,7 @@ struct ViewReader {
                     : KeyRange(lower: group.range.upper ?? [0xFF], upper: rest.upper)
                 if skipped > 0 {
                     skipped -= 1
-                } else if let value = try index.reduce(in: group.range) {
+                } else if let value = try reduced(group.range, where: includes) {
                     try body(group.key, reduction.result(value))
                     left -= 1
                     count += 1
@@ -149,15 +151,25 @@ struct ViewReader {
         return nil
     }
 
+    private func reduced(_ range: KeyRange, where includes: ((IndexRow) throws -> Bool)?) throws -> [UInt8]? {
+        guard let includes else { return try index.reduce(in: range) }
+        return try index.reduce(in: range, where: includes)
+    }
+
     /// The group that comes next.
-    private func nextGroup(in range: KeyRange) throws -> (key: [UInt8]?, range: KeyRange)? {
+    private func nextGroup(
+        in range: KeyRange, where includes: ((IndexRow) throws -> Bool)?
+    ) throws -> (key: [UInt8]?, range: KeyRange)? {
         if let lower = range.lower, let upper = range.upper, upper <= lower { return nil }
         switch query.grouping {
         case .all, .level(0):
             return try index.count(in: range) > 0 ? (nil, range) : nil
         case .exact, .level:
             let cursor = index.cursor(range, descending: query.descending)
-            guard try cursor.next() else { return nil }
+            repeat {
+                try Task.checkCancellation()
+                guard try cursor.next() else { return nil }
+            } while try includes?(cursor.row) == false
             let (prefix, key) = try group(of: cursor.row)
             let all = KeyRange(prefix: Key(prefix))
             let upper = [range.upper, all.upper].compactMap(\.self).min()

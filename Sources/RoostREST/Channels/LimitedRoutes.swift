@@ -19,8 +19,6 @@ enum LimitedRoutes {
         "conflicts", "deleted_conflicts", "local_seq", "meta", "revs_info", "update_seq",
     ]
 
-    static let reduction = HTTPFailure.forbidden(
-        "Reductions are of all documents, and for administrators of the database. Ask with reduce=false.")
     static let refusal = HTTPFailure.forbidden("This is for administrators of the database.")
 
     /// - Throws: 403 for what concerns no database and is not for everybody.

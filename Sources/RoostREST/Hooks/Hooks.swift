@@ -51,7 +51,7 @@ public struct Hooks: Sendable {
     /// validations. Default: none.
     ///
     /// With one, who is no administrator of the server or the database reaches only what answers by channels: documents and their
-    /// attachments, `_all_docs`, `_bulk_get`, `_bulk_docs`, `_revs_diff`, `_changes`, views without reductions, `_find`, local
+    /// attachments, `_all_docs`, `_bulk_get`, `_bulk_docs`, `_revs_diff`, `_changes`, views, `_find`, local
     /// documents and `_session`. Everything else is 403 for them. What they may not see is answered as what is not there. Documents that were written without asking the function, such as those
     /// that the program itself saved, are for administrators only till it is asked, which the next request has done in the background.
     public var sync: SyncFunction?
