@@ -23,19 +23,25 @@ import Testing
     private static let channels = ["a", "b", "c", "!"]
     private static let roles = ["staff", "chiefs"]
 
+    /// What a user has by the server: the account's roles, and the channels that an administrator gives a user or `role:NAME`.
+    private struct Appointments {
+        var roles: [String: [String]] = [:]
+        var channels: [String: [String]] = [:]
+    }
+
     private static func held(
-        _ entries: [String: Entry], _ user: String, _ account: [String]
+        _ entries: [String: Entry], _ user: String, _ appointed: Appointments
     ) -> Set<String> {
         let given = entries.values.flatMap { $0.roles[user] ?? [] }
-        let principals = [user] + (account + given).map { "role:\($0)" }
-        return Set(
-            ["!"] + entries.values.flatMap { entry in principals.flatMap { entry.access[$0] ?? [] } })
+        let principals = [user] + ((appointed.roles[user] ?? []) + given).map { "role:\($0)" }
+        let grants = entries.values.map(\.access) + [appointed.channels]
+        return Set(["!"] + grants.flatMap { access in principals.flatMap { access[$0] ?? [] } })
     }
 
     private static func visible(
-        _ entries: [String: Entry], _ user: String, _ account: [String]
+        _ entries: [String: Entry], _ user: String, _ appointed: Appointments
     ) -> [String: String] {
-        let held = held(entries, user, account)
+        let held = held(entries, user, appointed)
         return entries.filter { held.contains("*") || $0.value.channels.contains(where: held.contains) }
             .mapValues(\.revision)
     }
@@ -52,7 +58,7 @@ import Testing
         defer { stopListening?() }
         var entries: [String: Entry] = [:]
         var gone: [String: String] = [:]
-        var accounts: [String: [String]] = [:]
+        var appointed = Appointments()
         var devices: [String: Device] = [:]
         // What each user might have seen once.
         var known: [String: Set<String>] = [:]
@@ -66,8 +72,14 @@ import Testing
             case 1:
                 let name = Self.users[Int(random.next() % 3)]
                 let roles = random.some(Self.roles)
-                accounts[name] = roles
+                appointed.roles[name] = roles
                 try await router.ask("GET", "/db/doc0", as: UserContext(name: name, roles: roles))
+            case 2 where random.next() % 2 == 0:
+                let name = (Self.users + Self.roles.map { "role:\($0)" })[Int(random.next() % 5)]
+                let channels = random.some(["a", "b", "c"])
+                appointed.channels[name] = channels
+                let path = name.hasPrefix("role:") ? "_role/\(name.dropFirst(5))" : "_user/\(name)"
+                try await router.ask("PUT", "/db/\(path)", "{\"admin_channels\":\(channels)}")
             default:
                 var access: [String: [String]] = [:]
                 var given: [String: [String]] = [:]
@@ -89,16 +101,14 @@ import Testing
                 entries[id] = Entry(revision: revision, channels: own, access: access, roles: given)
             }
             for name in Self.users {
-                let held = Self.held(entries, name, accounts[name] ?? [])
-                known[name, default: []].formUnion(
-                    Self.visible(entries, name, accounts[name] ?? []).keys)
+                let held = Self.held(entries, name, appointed)
+                known[name, default: []].formUnion(Self.visible(entries, name, appointed).keys)
                 // Who has all channels is told of tombstones, too.
                 if held.contains("*") { known[name, default: []].formUnion(gone.keys) }
             }
             let name = Self.users[Int(random.next() % 3)]
-            let account = accounts[name] ?? []
-            let user = UserContext(name: name, roles: account)
-            let expected = Self.visible(entries, name, account)
+            let user = UserContext(name: name, roles: appointed.roles[name] ?? [])
+            let expected = Self.visible(entries, name, appointed)
             let list = try await router.ask("GET", "/db/_all_docs", as: user)
             let rows = try #require(list["rows"] as? [[String: Any]])
             #expect(

@@ -46,6 +46,8 @@ let bob = UserContext(name: "bob")
             "POST /db/_all_docs/queries", "POST /db/_query", "POST /db/_explain", "GET /db/_index",
             "POST /db/_index", "GET /db/_security", "PUT /db/_security", "GET /db/_revs_limit",
             "POST /db/_purge", "GET /db/_purged_infos", "POST /db/_compact", "POST /db/_view_cleanup",
+            "GET /db/_user", "GET /db/_user/ann", "PUT /db/_user/ann", "POST /db/_role",
+            "DELETE /db/_user/ann",
             "GET /db/_shards", "GET /db/_changes?filter=_selector", "GET /db/_changes?filter=_view",
             "GET /db/_changes?filter=d/f", "GET /db/_changes?filter=_design",
             "GET /db/_changes?descending=true", "GET /db/_all_docs?update_seq=true",

@@ -65,6 +65,13 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func whatAnAdministratorGivesWakesEverybody() async throws {
+        try await wakes { router in
+            let answer = try await router.ask("PUT", "/db/_user/bob", #"{"admin_channels":["y"]}"#)
+            #expect(answer.status == 201)
+        }
+    }
+
     /// The function is asked about it, since somebody listens.
     @Test(.timeLimit(.minutes(1))) func whatTheProgramWritesWakes() async throws {
         try await wakes { router in

@@ -72,4 +72,15 @@ extension CollectionSnapshot {
         }
         return values
     }
+
+    /// What follows `prefix` in the keys of all entries that begin with it.
+    package func annotationKeys(under prefix: [UInt8]) throws(DatabaseError) -> [[UInt8]] {
+        let start = ExtrasKey.annotation(prefix)
+        let cursor = try reader.extras.cursor(KeyRange(prefix: Key(start)))
+        var keys: [[UInt8]] = []
+        while try engine({ () throws(StoreError) in try cursor.next() }) {
+            keys.append(Array(cursor.key.bytes.dropFirst(start.count)))
+        }
+        return keys
+    }
 }

@@ -146,6 +146,23 @@ struct ChannelLedger {
         try batch.annotate(key, with: principal.record, in: collection)
     }
 
+    /// Takes over what an administrator gives a user or a role; `nil` leaves it as it is.
+    ///
+    /// - Parameter key: That of the ``Principal``.
+    func give(_ key: [UInt8], channels: Set<String>?, roles: Set<String>?) throws {
+        var principal = try principal(key)
+        let moment = try nextMoment(try collection.snapshot().lastSequence)
+        let source = Principal.administrator
+        if let channels {
+            Self.replace(
+                &principal.channels, source, Array(principal.given(\.channels)), Array(channels), moment)
+        }
+        if let roles {
+            Self.replace(&principal.roles, source, Array(principal.given(\.roles)), Array(roles), moment)
+        }
+        try batch.annotate(key, with: principal.record, in: collection)
+    }
+
     private static func replace(
         _ holdings: inout [String: Principal.Holding], _ source: String, _ old: [String]?, _ new: [String]?,
         _ moment: Principal.Moment
@@ -168,4 +185,9 @@ struct ChannelLedger {
 extension Principal {
     /// The roles that the user's account had when it was looked at last.
     var accountRoles: Set<String> { Set(roles.filter { $0.value.grants.contains("") }.keys) }
+
+    /// What an administrator gives.
+    func given(_ holdings: KeyPath<Principal, [String: Holding]>) -> Set<String> {
+        Set(self[keyPath: holdings].filter { $0.value.grants.contains(Self.administrator) }.keys)
+    }
 }

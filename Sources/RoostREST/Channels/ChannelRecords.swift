@@ -117,7 +117,7 @@ struct Principal: Equatable, Sendable {
 
     /// From when to when something was held, and by whose grant.
     struct Holding: Equatable, Sendable {
-        /// The documents that give it; the empty name is the account.
+        /// The documents that give it; the empty name is the account, ``Principal/administrator`` an administrator.
         var grants: [String] = []
         /// When it was gained and lost, in turns.
         var moments: [Moment] = []
@@ -138,14 +138,18 @@ struct Principal: Equatable, Sendable {
             grants.removeAll { $0.utf8.elementsEqual(source.utf8) }
             if isGranted { grants.append(source) }
             if isHeld == grants.isEmpty {
-                // What an account loses it had at the sequence before; and sequences don't fall.
-                let sequence = isHeld && source.isEmpty ? moment.sequence + 1 : moment.sequence
+                // What no document takes away was held at the sequence before; and sequences don't fall.
+                let isOfDocument = !source.isEmpty && source != Principal.administrator
+                let sequence = isHeld && !isOfDocument ? moment.sequence + 1 : moment.sequence
                 moments.append(
                     Moment(time: moment.time, sequence: max(sequence, moments.last?.sequence ?? 0)))
             }
             if moments.count > Self.mostMoments { moments.removeFirst(2) }
         }
     }
+
+    /// Stands for an administrator among those who give something; no document has such a name.
+    static let administrator = "_admin"
 
     var channels: [String: Holding] = [:]
     /// Of users.

@@ -118,17 +118,23 @@ public struct SyncDecision: Sendable {
             Array(channels), Array(access.keys), access.values.flatMap { $0 }, Array(roles.keys),
             roles.values.flatMap { $0 },
         ].joined()
-        for name in names where !(1...Self.longestName).contains(name.utf8.count) {
-            throw Self.broken("a name of \(name.utf8.count) bytes; 1 to \(Self.longestName) may be")
-        }
-        // Of names that look the same there is one.
-        for name in names where !name.utf8.elementsEqual(name.precomposedStringWithCanonicalMapping.utf8) {
-            throw Self.broken("the name \(name), which is not in Unicode's normal form C")
+        for name in names {
+            if let problem = Self.problem(ofName: name) { throw Self.broken(problem) }
         }
         return Routing(
             channels: channels.subtracting([Self.allChannels]).sorted(),
             access: access.mapValues { $0.sorted() }, roles: roles.mapValues { $0.sorted() }, version: version
         )
+    }
+
+    /// Why a text can be no name of a channel, user or role, as an object of a sentence; `nil` where it can.
+    static func problem(ofName name: String) -> String? {
+        guard (1...longestName).contains(name.utf8.count) else {
+            return "a name of \(name.utf8.count) bytes; 1 to \(longestName) may be"
+        }
+        // Of names that look the same there is one.
+        return name.utf8.elementsEqual(name.precomposedStringWithCanonicalMapping.utf8)
+            ? nil : "the name \(name), which is not in Unicode's normal form C"
     }
 
     private static func broken(_ reason: String) -> HTTPFailure {

@@ -33,11 +33,8 @@ actor ViewBody: BodyStream {
         served = target.served
         snapshot = try target.collection.snapshot()
         sight = try target.sight(of: snapshot)
-        if target.isLimited {
-            // Reductions are made of all rows, and rows that are not up to date of documents as they were.
-            guard query.reduces == false || !view.isReduced else { throw LimitedRoutes.reduction }
-            self.query.update = .now
-        }
+        // Rows that are not up to date are of documents as they were.
+        if target.isLimited { self.query.update = .now }
         seenRows = SeenRows(page: SeenPage(skip: query.skip, limit: query.limit))
         text = try DocumentText(parameters)
         workers = target.context.router.workers
@@ -138,9 +135,7 @@ actor ViewBody: BodyStream {
         (part.skip, part.limit, part.isSorted) = (rows.passed, Self.pageSize, false)
         for row in try view.rows(part, at: snapshot) where !rows.page.isFull {
             rows.passed += 1
-            guard let document = try snapshot.get(row.id), try sight.sees(document), rows.page.takes() else {
-                continue
-            }
+            guard try sees(row.id), rows.page.takes() else { continue }
             if !rows.isFirst { text += ",\n".utf8 }
             rows.isFirst = false
             try write(row, part, to: &text)
@@ -148,13 +143,20 @@ actor ViewBody: BodyStream {
         return (text, rows)
     }
 
+    /// Whether a row of this document is seen.
+    private nonisolated func sees(_ id: String) throws -> Bool {
+        try snapshot.get(id).map { try sight.sees($0) } ?? false
+    }
+
     // MARK: Groups
 
     private func groups() async throws -> [UInt8] {
-        let (view, query, snapshot, place) = (view, query, snapshot, place)
+        let (query, place) = (query, place)
         let isFirst = !hasBegun
-        let (bytes, next) = try await workers.run {
-            let (groups, next) = try view.groups(query, at: snapshot, from: place, limit: Self.pageSize)
+        let (bytes, next) = try await workers.run { [self] in
+            let (groups, next) = try view.groups(
+                query, at: snapshot, from: place, limit: Self.pageSize,
+                where: sight.access == nil ? nil : { try self.sees($0) })
             var bytes = isFirst ? Array("{\"rows\":[\n".utf8) : []
             for (index, group) in groups.enumerated() {
                 if index > 0 || !isFirst { bytes += ",\n".utf8 }

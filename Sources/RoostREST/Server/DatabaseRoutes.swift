@@ -136,6 +136,7 @@ enum DatabaseRoutes {
             return try await FindRoutes.explain(target)
         case "_query": return try await QueryRoutes.respond(target)
         case "_index": return try await IndexRoutes.respond(target, Array(path.dropFirst()))
+        case "_user", "_role": return try await PrincipalRoutes.respond(target, path)
         case "_shards", "_sync_shards", "_auto_purge":
             throw HTTPFailure.notImplemented(path[0])
         case "_temp_view": throw HTTPFailure(410, "gone", "Temporary views are not supported in CouchDB")
