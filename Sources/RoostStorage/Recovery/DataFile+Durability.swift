@@ -4,16 +4,14 @@ import RoostFile
 extension DataFile {
     /// Makes everything up to the commit of `record`, the newest, durable, whoever wrote it.
     ///
-    /// A failed sync says nothing of what is on the medium, and later ones need not make up for it. So what was not known to
-    /// be there is then written once more before the sync that follows.
+    /// A failed sync says nothing of what is on the medium, and later ones need not make up for it. Who met one may have been
+    /// killed before it took back what it could not sync. So what is not known to be there is written once more before the sync.
     func makeDurable(upTo record: CommitRecord) throws(FileError) {
-        do throws(FileError) {
-            try file.sync()
-        } catch {
-            try writeAgain(from: record.syncedEnd, to: record.end)
-            try file.sync()
-            // The system may have let go of what could not be written: then that was not what the commits consist of.
-            guard (try? LogScanner(file: self).lastCommit()) == record else { throw error }
+        try writeAgain(from: record.syncedEnd, to: record.end)
+        try file.sync()
+        // The system may have let go of what could not be written: then that was not what the commits consist of.
+        guard (try? LogScanner(file: self).lastCommit()) == record else {
+            throw FileError(.inputOutput, operation: "sync", path: file.path)
         }
     }
 

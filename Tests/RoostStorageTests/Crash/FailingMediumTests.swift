@@ -118,6 +118,35 @@ import Testing
         for (number, value) in kept.enumerated() { #expect(try found.value(Key(UInt64(number))) == value) }
     }
 
+    /// Between a failed sync and the cut that follows the process is killed. What the system then shows of the commits may never
+    /// get to the medium, whatever sync comes later.
+    @Test(arguments: [StoreOptions.Durability.full, .relaxed(interval: 1e9)])
+    func aKillAfterAFailedSyncLosesNothingThatIsCommittedLater(durability: StoreOptions.Durability) throws {
+        var bench = bench
+        bench.options.durability = durability
+        for seed in 0..<20 as Range<UInt64> {
+            let disk = SimulatedMedium(seed: seed)
+            let store = try bench.open(disk)
+            for number in 1...5 { try bench.commit(number, to: store) }
+            var plan = FaultPlan()
+            plan.fail(.sync, at: disk.counts[.sync] + 1)
+            plan.fail(.truncate, from: 1)
+            disk.faults = plan
+            #expect(
+                code {
+                    try bench.commit(6, to: store)
+                    try store.sync()
+                } == .writerFailed)
+            let next = disk.afterProcessDeath()
+            let again = try bench.open(next)
+            let shown = try #require(try bench.commitsShown(by: again))
+            for number in shown + 1...12 { try bench.commit(number, to: again) }
+            try again.sync()
+            let crashed = next.afterCrash(.losesAll)
+            #expect(try bench.commitsShown(by: try bench.open(crashed)) == 12, "seed \(seed)")
+        }
+    }
+
     @Test func aFailedSyncIsNotRepeatedByRelaxedStoresEither() throws {
         var bench = bench
         bench.options.durability = .relaxed(interval: 1e9)
