@@ -20,9 +20,10 @@ struct IndexCatchUp {
     /// Puts the rows of all that has changed in the place of those there were. The purges since must be remembered.
     func run(_ items: [Item]) throws {
         var items = items
-        for index in items.indices { try applyPurges(&items[index]) }
         let first = items.map(\.record.sequence).min() ?? snapshot.lastSequence
-        guard first < snapshot.lastSequence else { return }
+        guard first < snapshot.lastSequence else {
+            return try apply([], [], to: &items, reaching: snapshot.lastSequence)
+        }
         let cursor = try snapshot.changeCursor(since: first)
         var page: [Change] = []
         repeat {
@@ -39,43 +40,41 @@ struct IndexCatchUp {
         } while page.count == Self.pageSize
     }
 
+    /// Commits a page of changes. The purges come with the last one: what was purged gets the rows of ``snapshot``, which an index
+    /// that stands before it must not have.
     private func apply(
         _ page: [Change], _ documents: [Document?], to items: inout [Item], reaching reached: UInt64
     ) throws {
         try step()
+        let isLast = reached == snapshot.lastSequence
         let mapped = try items.map { try IndexMapping.rows(of: documents, snapshot, $0.definition) }
+        let purged = try items.map { isLast ? try purgedRows($0) : [] }
         let before = items
         items = try indexes.store.write { transaction in
             var items = before
-            for index in items.indices where items[index].record.sequence < reached {
-                let known = items[index].record.sequence
-                let changes = zip(page, mapped[index]).filter { $0.0.sequence > known }
-                try replace(changes.map { ($0.0.id, $0.1) }, in: items[index].record, transaction)
-                items[index].record.sequence = reached
-                try indexes.put(items[index].record, items[index].definition.name, in: transaction)
+            for index in items.indices {
+                var record = items[index].record
+                guard record.sequence < reached || isLast && record.purge < snapshot.purgeSequence
+                else { continue }
+                let changes = zip(page, mapped[index]).filter { $0.0.sequence > record.sequence }
+                try replace(purged[index] + changes.map { ($0.0.id, $0.1) }, in: record, transaction)
+                record.sequence = max(record.sequence, reached)
+                if isLast { record.purge = snapshot.purgeSequence }
+                try indexes.put(record, items[index].definition.name, in: transaction)
+                items[index].record = record
             }
             return items
         }
     }
 
-    /// Documents that were purged, or lost leaves to a purge, are looked at anew.
-    private func applyPurges(_ item: inout Item) throws {
+    /// The rows of documents that were purged, or lost leaves to a purge, as they are now.
+    private func purgedRows(_ item: Item) throws -> [(id: String, rows: [IndexRow])] {
         guard item.record.purge < snapshot.purgeSequence,
             let purges = try snapshot.purges(since: item.record.purge)
-        else { return }
-        try step()
-        let definition = item.definition
+        else { return [] }
         let ids = IndexFailpoint.forgottenPurges.isActive ? [] : Array(Set(purges.map(\.id)))
         let documents = try ids.map { try snapshot.get($0) }
-        let rows = Array(zip(ids, try IndexMapping.rows(of: documents, snapshot, definition)))
-        var next = item.record
-        next.purge = snapshot.purgeSequence
-        let record = next
-        try indexes.store.write { transaction in
-            try replace(rows, in: record, transaction)
-            try indexes.put(record, definition.name, in: transaction)
-        }
-        item.record = record
+        return Array(zip(ids, try IndexMapping.rows(of: documents, snapshot, item.definition)))
     }
 
     /// Puts these rows of documents in the place of those that they had.

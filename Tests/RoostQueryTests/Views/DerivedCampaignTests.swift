@@ -11,6 +11,12 @@ import Testing
         #expect(report.statistics.comparisons > 20)
     }
 
+    /// Seeds that found something once.
+    @Test(arguments: [1_000_014] as [UInt64])
+    func aSeedThatFoundSomethingFindsItNoMore(seed: UInt64) {
+        #expect(DerivedCampaign(seed: seed).run().finding == nil)
+    }
+
     #if ROOST_FAILPOINTS
         @Test(arguments: IndexFailpoint.allCases)
         func aFaultInTheUpkeepIsNoticed(failpoint: IndexFailpoint) {
