@@ -92,6 +92,9 @@ import Testing
                 let best = try reader.best(compiled, 5, weights: index.weights)
                 let order = found.sorted { ($1.score, $0.number) < ($0.score, $1.number) }.prefix(5)
                 #expect(best.map(\.number) == order.map(\.number), "\(query)")
+                let counted = try reader.bestAndTotal(compiled, 5, weights: index.weights)
+                #expect(counted.best.map(\.number) == order.map(\.number), "\(query)")
+                #expect(counted.total == expected.count, "\(query)")
             }
         }
     }

@@ -12,6 +12,8 @@ struct LeafScoring {
     /// How much more a phrase is worth the fewer documents have it, times its boost.
     private let weight: Double
     private let averageLength: Double
+    /// How many documents have the phrase.
+    let hits: Int
     /// By column; `nil` where all are 1.
     let weights: [Double]?
     private let heaviest: Double
@@ -33,6 +35,7 @@ struct LeafScoring {
         let rarity = log((Double(documents - hits) + 0.5) / (Double(hits) + 0.5))
         weight = (rarity > 0 ? rarity : Self.least) * boost
         self.averageLength = averageLength
+        self.hits = hits
         self.weights = weights
         heaviest = weights?.max() ?? 1
         self.length = length

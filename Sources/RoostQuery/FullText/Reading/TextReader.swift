@@ -131,13 +131,43 @@ final class TextReader {
 
     /// The documents of the highest scores, the highest first, and of equal ones the older first.
     func best(_ query: CompiledTextQuery, _ limit: Int, weights: [Double]) throws -> [Match] {
+        try best(query, limit, try scorings(query, weights))
+    }
+
+    private func best(
+        _ query: CompiledTextQuery, _ limit: Int, _ scorings: [LeafScoring]
+    ) throws -> [Match] {
         var best = BestMatches(limit)
-        let scorings = try scorings(query, weights)
         try forEachMatch(query, scorings, { best.threshold }) { matcher in
             scoredCount += 1
             best.add(Match(number: matcher.document, score: try matcher.score()))
         }
         return best.sorted
+    }
+
+    /// As ``best(_:_:weights:)``, with how many documents match in all. What one phrase needs for its score tells that; of other
+    /// queries every match is looked at, once, and few for their scores.
+    func bestAndTotal(
+        _ query: CompiledTextQuery, _ limit: Int, weights: [Double]
+    ) throws -> (best: [Match], total: Int) {
+        let scorings = try scorings(query, weights)
+        if case .leaf(let leaf) = query.tree {
+            return (try best(query, limit, scorings), scorings[leaf].hits)
+        }
+        var best = BestMatches(limit)
+        var total = 0
+        var bound = ScoreBound.nothing
+        var bounded: TextMatcher?
+        try forEachMatch(query, scorings, { .zero }) { matcher in
+            total += 1
+            if matcher !== bounded || matcher.document > bound.last {
+                (bounded, bound) = (matcher, try matcher.bound(from: matcher.document))
+            }
+            guard best.threshold == 0 || bound.most > best.threshold else { return }
+            scoredCount += 1
+            best.add(Match(number: matcher.document, score: try matcher.score()))
+        }
+        return (best.sorted, total)
     }
 
     /// How many documents a query matches. That of one word takes a look at each of its blocks, where nothing has died.
@@ -184,12 +214,7 @@ final class TextReader {
         for segment in segments {
             try Task.checkCancellation()
             let lists = TermLists(segment: segment, coder: index.coder)
-            let matcher =
-                if scorings == nil, case .leaf(let leaf) = query.tree {
-                    try PhraseMatcher(everyDocumentWith: query.leaves[leaf], lists)
-                } else {
-                    try matcher(query.tree, query.leaves, lists, scorings)
-                }
+            let matcher = try matcher(query.tree, query.leaves, lists, scorings)
             try matcher.seek(0, above: threshold())
             while matcher.document != .max {
                 guard segment.documents.contains(matcher.document) else { throw TextDamage.error }
@@ -206,7 +231,9 @@ final class TextReader {
             try PhraseMatcher(leaves[leaf], lists, scorings?[leaf])
         }
         switch tree {
-        case .leaf(let leaf): return try phrase(leaf)
+        case .leaf(let leaf):
+            return scorings == nil
+                ? try PhraseMatcher(everyDocumentWith: leaves[leaf], lists) : try phrase(leaf)
         case .near(let parts, let distance):
             return NearMatcher(try parts.map { try phrase($0) }, distance: distance)
         case .any(let parts):

@@ -91,16 +91,14 @@ extension DocumentCollection {
             let query = try compiled.query(query, isForgiving: isForgiving)
             let end = max(limit, 0).addingReportingOverflow(max(offset, 0))
             let wanted = min(end.overflow ? .max : end.partialValue, reader.documentCount)
-            let best = try reader.best(query, wanted, weights: compiled.weights)
+            let (best, total) = try reader.bestAndTotal(query, wanted, weights: compiled.weights)
             var hits: [SearchHit] = []
             for match in best.dropFirst(max(offset, 0)) {
                 let id = try reader.id(match.number)
                 guard let document = try reader.collection.get(id) else { throw TextDamage.error }
                 hits.append(SearchHit(document, match.score, compiled, query))
             }
-            // Where fewer match than are wanted, the best are all.
-            return SearchResult(
-                hits: hits, total: best.count < wanted ? best.count : try reader.count(query))
+            return SearchResult(hits: hits, total: total)
         }
     }
 
