@@ -65,6 +65,14 @@ import Testing
         #expect(answer.status == 1 && answer.output.contains("There is no full-text index \"words\" here"))
     }
 
+    @Test func anIndexOfTrigramsIsListed() {
+        #expect(tool.run("index", "create", "parts", "--trigrams", "title, body").status == 0)
+        #expect(tool.output("index", "list").hasPrefix("parts of the trigrams in title, body\n"))
+        let answer = tool.run("search", "parts", "owl")
+        #expect(answer.status == 1 && answer.output.contains("has trigrams, not words"))
+        #expect(tool.run("index", "drop", "parts").status == 0)
+    }
+
     @Test func mistakesAreTold() {
         let wrong = tool.run("search", "words", "owl AND (barn")
         #expect(wrong.status == 1 && wrong.output.contains("can't be understood, at byte"))

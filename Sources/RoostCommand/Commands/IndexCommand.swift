@@ -24,6 +24,9 @@ enum IndexCommand: Command {
         Option(
             "--text", "EXPRESSIONS",
             "create: a full-text index of these, such as title,body: see roost search"),
+        Option(
+            "--trigrams", "EXPRESSIONS",
+            "create: an index of the parts of these, for LIKE '%x%', CONTAINS() and regular expressions"),
         Option("--language", "CODE", "create --text: whose forms of a word are one, such as en"),
         Option("--keep-accents", nil, "create --text: accents tell words apart"),
         .json,
@@ -62,8 +65,13 @@ enum IndexCommand: Command {
     private static func create(_ invocation: Invocation) throws {
         let name = try indexName(invocation)
         if let columns = invocation.string("--text") { return try createTextIndex(name, columns, invocation) }
+        if let columns = invocation.string("--trigrams") {
+            let database = try invocation.openForWriting()
+            try invocation.collection(of: database).createTrigramIndex(name, on: columns)
+            return try database.close()
+        }
         guard invocation.string("--on") != nil || invocation.string("--unnest") != nil else {
-            throw UsageError("--on, --unnest or --text says what the index is of.")
+            throw UsageError("--on, --unnest, --text or --trigrams says what the index is of.")
         }
         let database = try invocation.openForWriting()
         try invocation.collection(of: database).createIndex(
@@ -108,7 +116,7 @@ enum IndexCommand: Command {
                 try printJSON(index)
             } else {
                 Console.print(
-                    "\(index.name) of the words in \(index.columns)"
+                    "\(index.name) of the \(index.kind) in \(index.columns)"
                         + (index.language.map { ", \($0)" } ?? "")
                         + (index.tokenizer.map { ", found by the app's \($0)" } ?? ""))
             }

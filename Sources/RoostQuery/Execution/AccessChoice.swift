@@ -33,6 +33,8 @@ struct AccessChoice {
         case union([Branch])
         /// Rows that are in both; the first is gone through for the IDs, of which there are fewer.
         case both(IndexChoice, IndexChoice)
+        /// Documents that may have what patterns look for, by an index of trigrams: their IDs, sorted.
+        case grams(GramSearch, [[UInt8]])
         /// Documents that a full-text index finds; with a number, only so many of the highest ranks, in their order.
         case search(TextSearch, best: Int?)
     }
@@ -57,14 +59,17 @@ struct AccessChoice {
         case .index(let choice): [choice]
         case .both(let first, let second): [first, second]
         case .union(let branches): branches.map(\.choice)
-        case .search: []
+        case .grams, .search: []
         }
     }
 
     /// The name of the first index that is read.
     var indexName: String? {
-        if case .search(let search, _) = way { return search.index.description.name }
-        return indexes.first?.access.index.description.name
+        switch way {
+        case .search(let search, _): search.index.description.name
+        case .grams(let search, _): search.name
+        case .index, .union, .both: indexes.first?.access.index.description.name
+        }
     }
 
     /// Whether rows come group by group, as the query groups them.
@@ -112,7 +117,9 @@ extension Execution {
     /// How many rows of an index there are is known exactly, without reading them.
     func decide(_ source: SourcePlan, _ wish: RowWish = RowWish()) throws(DatabaseError) -> AccessDecision {
         var decision = AccessDecision()
-        guard !source.indexes.isEmpty || !source.unions.isEmpty || source.search != nil,
+        guard
+            !source.indexes.isEmpty || !source.unions.isEmpty || source.search != nil
+                || !source.grams.isEmpty,
             case .documents(let collection, let access) = source.origin,
             // Nothing finds documents faster than their IDs.
             access.ids == nil || source.search != nil
@@ -148,15 +155,30 @@ extension Execution {
         for union in source.unions {
             if let choice = try self.union(union, collection, documents, wish) { candidates.append(choice) }
         }
+        for search in source.grams {
+            let found = try grams(search)
+            guard let ids = found.ids else {
+                decision.rejected.append((search.name, reason(found.count, total), found.count))
+                continue
+            }
+            candidates.append(
+                AccessChoice(
+                    way: .grams(search, ids), count: ids.count,
+                    cost: Double(ids.count) * (Cost.lookedUp + wish.arranging), isOrdered: false))
+        }
         // The first of several that cost the same: those with the fewest columns come first.
         let best = candidates.filter { $0.cost < scan }.min { ($0.cost, $0.count) < ($1.cost, $1.count) }
         decision.choice = best
         for candidate in candidates {
-            guard case .index(let choice) = candidate.way,
-                best?.indexes.contains(where: { $0.access.index === choice.access.index }) != true
-            else { continue }
-            decision.rejected.append(
-                (choice.access.index.description.name, reason(candidate, best, total), candidate.count))
+            let name: String
+            switch candidate.way {
+            case .index(let choice)
+            where best?.indexes.contains(where: { $0.access.index === choice.access.index }) != true:
+                name = choice.access.index.description.name
+            case .grams(let search, _) where best?.indexName != search.name: name = search.name
+            default: continue
+            }
+            decision.rejected.append((name, reason(candidate, best, total), candidate.count))
         }
         return decision
     }
@@ -165,6 +187,13 @@ extension Execution {
     private func scanned(_ total: Int, _ source: SourcePlan, _ wish: RowWish) -> Int {
         guard !wish.isSorted, wish.most < total else { return total }
         return source.filters.isEmpty ? wish.most : max(wish.most, total / 4)
+    }
+
+    /// Why an index of trigrams leads to no documents to look up.
+    private func reason(_ count: Int?, _ total: Int) -> String {
+        guard let count else { return "the patterns name no two characters in a row that texts must have" }
+        return
+            "it would lead to \(Explanation.grouped(count)) documents, and all \(Explanation.grouped(total)) take less"
     }
 
     private func reason(_ candidate: AccessChoice, _ best: AccessChoice?, _ total: Int) -> String {
@@ -295,6 +324,11 @@ extension Execution {
                     let entries = IndexEntries(branch.choice, self)
                     return (IndexedRows(frame, source.number, documents, entries, counter), branch.condition)
                 })
+        case .grams(_, let ids):
+            var access = DocumentAccess()
+            if case .documents(_, let planned) = source.origin { access = planned }
+            return LookedUpRows(
+                frame, source.number, documents, access, access.descending ? ids.reversed() : ids, counter)
         case .search(let search, let best): return try searched(search, best: best)
         }
     }

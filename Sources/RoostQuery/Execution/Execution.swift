@@ -22,6 +22,8 @@ final class Execution: DocumentSource {
     var readers: [(index: CompiledIndex, reader: IndexReader)] = []
     /// What was found in full-text indexes.
     var matches: [TextMatchKey: TextMatches] = [:]
+    /// What indexes of trigrams lead to.
+    var gramMatches: [ObjectIdentifier: GramMatches] = [:]
 
     init(
         _ program: Program, _ parameters: [String: DocumentValue], _ database: Database,

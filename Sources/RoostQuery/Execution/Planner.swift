@@ -80,24 +80,18 @@ final class Planner {
     /// The full-text index of a collection; the only one that there is for `nil`.
     func textIndex(_ name: String?, of collection: DocumentCollection) throws(QueryError) -> CompiledTextIndex
     {
-        let list: NamedValues<TextIndex>
+        try CompiledTextIndex(textIndexes(of: collection).searched(name), Tokenizers.of(collection.database))
+    }
+
+    /// The full-text indexes of a collection.
+    func textIndexes(of collection: DocumentCollection) throws(QueryError) -> IndexList<TextIndex> {
         do throws(DatabaseError) {
             let snapshot = try collection.snapshot()
             textIndexLists[collection] = try snapshot.metadata(TextIndex.metadataName) ?? []
-            list = try IndexList<TextIndex>(of: snapshot).indexes
+            return try IndexList<TextIndex>(of: snapshot)
         } catch {
             throw QueryError(error)
         }
-        let known = list.keys
-        guard name != nil || known.count < 2 else {
-            throw QueryError(
-                "There are several full-text indexes here, and none is named: \(known.joined(separator: ", "))"
-            )
-        }
-        guard let index = (name ?? known.first).flatMap({ list[$0] }) else {
-            throw QueryError(TextIndex.missing(name, among: known))
-        }
-        return try CompiledTextIndex(index, Tokenizers.of(collection.database))
     }
 
     // MARK: Collections

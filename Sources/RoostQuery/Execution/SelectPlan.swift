@@ -95,6 +95,8 @@ struct SourcePlan: Sendable {
     var hash: HashJoin?
     /// What is searched for in a full-text index, of all that WHERE asks for.
     var search: TextSearch?
+    /// The indexes of trigrams that lead to what may meet its conditions.
+    var grams: [GramSearch] = []
     /// The indexes that can answer conditions on it.
     var indexes: [IndexAccess] = []
     /// Conditions joined by OR, for each of which there is an index.

@@ -14,6 +14,7 @@ extension SelectPlanning {
         defer { compiler.grouping = grouping }
         let on = number < select.sources.count ? select.sources[number].condition?.conjuncts ?? [] : []
         let own = source.join == .left ? on : conditions + on
+        plan.sources[number].grams = try gramSearches(own, source.number, collection)
         let matching = IndexMatching(own + elementConditions(of: source.number), source.number, compiler)
         let order = try wantedOrder(of: source.number)
         let indexes = try planner.indexes(of: collection)

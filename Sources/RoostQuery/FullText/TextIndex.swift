@@ -4,6 +4,14 @@ import RoostText
 
 /// A full-text index of a collection: what it is of, and how its words are found.
 public struct TextIndex: Sendable, Hashable, Codable {
+    /// What is kept of texts.
+    public enum Kind: String, Sendable, Hashable, Codable {
+        /// Words with their places, which searches find.
+        case words
+        /// All runs of three characters, by which LIKE, CONTAINS() and regular expressions lead to documents.
+        case trigrams
+    }
+
     /// Its name, unique in the collection.
     public var name: String
     /// The expressions whose texts are searched, in SQL++: `title, body`. Texts in arrays and objects count, too.
@@ -19,11 +27,13 @@ public struct TextIndex: Sendable, Hashable, Codable {
     /// The name of the app's own tokenizer, which finds the words then, without regard to language, accents and stop words: see
     /// `Database.register(_:named:)`.
     public var tokenizer: String?
+    /// What is kept of the texts. With ``Kind/trigrams`` nothing of language, accents, stop words, weights and tokenizer counts.
+    public var kind: Kind
 
     /// The description of an index.
     public init(
         _ name: String, on columns: String, language: Language? = nil, ignoresAccents: Bool = true,
-        stopWords: [String] = [], weights: [Double] = [], tokenizer: String? = nil
+        stopWords: [String] = [], weights: [Double] = [], tokenizer: String? = nil, kind: Kind = .words
     ) {
         self.name = name
         self.columns = columns
@@ -32,17 +42,19 @@ public struct TextIndex: Sendable, Hashable, Codable {
         self.stopWords = stopWords
         self.weights = weights
         self.tokenizer = tokenizer
+        self.kind = kind
     }
 
     /// Whether both say the same, byte by byte.
     public static func == (left: Self, right: Self) -> Bool {
-        left.texts == right.texts && left.language == right.language
+        left.texts == right.texts && left.kind == right.kind && left.language == right.language
             && left.ignoresAccents == right.ignoresAccents && left.weights == right.weights
     }
 
     /// Hashes all that it says.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(texts)
+        hasher.combine(kind)
         hasher.combine(language)
         hasher.combine(ignoresAccents)
         hasher.combine(weights)
@@ -61,6 +73,8 @@ final class CompiledTextIndex: Sendable {
     let mapper: TextMapper
     /// The columns as they were written.
     let columnNames: [String]
+    /// The columns as a query's expressions are compared with them.
+    let columns: [Expression]
     /// What a word counts for in each column.
     let weights: [Double]
 
@@ -81,7 +95,9 @@ final class CompiledTextIndex: Sendable {
         }
         columnNames = columns.map { $0.lastName ?? $0.sqlText }
         weights = columns.indices.map { $0 < index.weights.count ? index.weights[$0] : 1 }
-        if let name = index.tokenizer {
+        if index.kind == .trigrams {
+            tokenizer = GramTokenizer()
+        } else if let name = index.tokenizer {
             guard let known = own?[name] else {
                 throw QueryError(
                     "Words of the full-text index \(index.name.debugDescription) are found by the tokenizer \(name.debugDescription), "
@@ -92,9 +108,12 @@ final class CompiledTextIndex: Sendable {
             tokenizer = WordTokenizer(
                 language: index.language, ignoresAccents: index.ignoresAccents, stopWords: index.stopWords)
         }
+        let isOfWords = index.kind == .words
         coder = PlaceCoder(
-            hasRoots: index.language != nil || index.tokenizer != nil, columns: columns.count)
+            hasRoots: isOfWords && (index.language != nil || index.tokenizer != nil), columns: columns.count,
+            hasPlaces: isOfWords)
         mapper = try TextMapper(columns)
+        self.columns = mapper.columns
     }
 
     var definition: IndexDefinition {
@@ -110,6 +129,11 @@ final class CompiledTextIndex: Sendable {
 struct CompiledTextQuery: Sendable {
     let tree: TextTree
     let leaves: [TextLeaf]
+
+    init(_ tree: TextTree, _ leaves: [TextLeaf]) {
+        self.tree = tree
+        self.leaves = leaves
+    }
 
     init(_ query: TextQuery, _ index: CompiledTextIndex) throws(TextQueryError) {
         var compiler = TextQueryCompiler(index.tokenizer, columns: index.columnNames)

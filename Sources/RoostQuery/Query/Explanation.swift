@@ -257,6 +257,7 @@ private struct Explainer {
         case .index(let index): text(index)
         case .union(let branches): branches.map { text($0.choice) }.joined(separator: " OR ")
         case .both(let first, let second): "\(text(first)) AND \(text(second))"
+        case .grams(let search, _): "\(search.name) (\(search.text))"
         case .search(let search, let best):
             search.description + (best.map { ", the best \(Explanation.grouped($0))" } ?? "")
         }

@@ -9,6 +9,8 @@ final class SegmentBuilder {
     /// By word: the terms of its root and of its exact form, where that is another one.
     private var terms: [(root: UInt32, exact: UInt32)] = []
     private var termTable = ByteTable()
+    /// By term: one more than the last document that was seen to have it. Only where no places are kept.
+    private var lastDocuments: [Int] = []
     /// A term and a packed place for each word, in the order in which they came.
     private var found: [(term: UInt32, place: UInt64)] = []
     /// How many words each document has.
@@ -51,6 +53,7 @@ final class SegmentBuilder {
                 let (number, isNew) = words.insert(view)
                 if isNew { addTerms(of: String(decoding: view.array, as: UTF8.self)) }
                 let known = terms[number]
+                guard coder.hasPlaces || isFirst(known.root, in: document) else { continue }
                 let isInflected = known.exact != Self.none
                 found.append(
                     (known.root, PackedPlace.pack(document, column, word.position, isInflected: isInflected)))
@@ -60,6 +63,13 @@ final class SegmentBuilder {
                 }
             }
         }
+    }
+
+    /// Whether a term has not been seen in the document before.
+    private func isFirst(_ term: UInt32, in document: Int) -> Bool {
+        while lastDocuments.count <= term { lastDocuments.append(0) }
+        defer { lastDocuments[Int(term)] = document + 1 }
+        return lastDocuments[Int(term)] <= document
     }
 
     private func addTerms(of word: String) {

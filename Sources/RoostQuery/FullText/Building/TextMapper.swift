@@ -5,6 +5,8 @@ import Synchronization
 
 /// Finds the texts of documents that an index is of.
 final class TextMapper: Sendable {
+    /// What the texts are of, as expressions of a document are compared.
+    let columns: [Expression]
     private let program: Program
     private let values: [Evaluation]
     /// What threads have left over.
@@ -24,6 +26,7 @@ final class TextMapper: Sendable {
         var values: [Evaluation] = []
         for column in columns { values.append(try compiler.compile(column)) }
         self.values = values
+        self.columns = columns.map { compiler.relative($0, to: document) ?? $0 }
         program = compiler.program
     }
 

@@ -34,6 +34,17 @@ extension DocumentCollection {
                 weights: weights, tokenizer: tokenizer))
     }
 
+    /// Makes an index of all runs of three characters, by which `LIKE '%x%'`, `CONTAINS()`, `REGEXP_LIKE()` and Mango's `$regex`
+    /// read only the documents that may have what they look for. They use it by themselves; `explain` tells so.
+    ///
+    /// - Parameters:
+    ///   - name: unique in the collection among full-text indexes, 1 to 200 bytes.
+    ///   - columns: the expressions whose texts it is of, in SQL++.
+    /// - Throws: as ``createTextIndex(_:on:language:ignoresAccents:stopWords:weights:tokenizer:)``.
+    public func createTrigramIndex(_ name: String, on columns: String) throws(DatabaseError) {
+        try createTextIndex(TextIndex(name, on: columns, kind: .trigrams))
+    }
+
     /// Makes a full-text index of a description.
     public func createTextIndex(_ index: TextIndex) throws(DatabaseError) {
         guard (1...200).contains(index.name.utf8.count), !index.name.utf8.contains(0) else {
@@ -144,26 +155,38 @@ extension DocumentCollection {
 
     private func compiledTextIndex(_ name: String) throws(DatabaseError) -> CompiledTextIndex {
         let list = try IndexList<TextIndex>(of: try snapshot())
-        guard let index = list.indexes[name] else {
-            throw DatabaseError(
-                .invalidQuery, TextIndex.missing(name, among: list.indexes.keys))
-        }
         do throws(QueryError) {
-            return try CompiledTextIndex(index, Tokenizers.of(database))
+            return try CompiledTextIndex(list.searched(name), Tokenizers.of(database))
         } catch {
             throw DatabaseError(.invalidQuery, error.message, underlying: error)
         }
     }
 }
 
-extension TextIndex {
-    /// What is said of an index that there is not.
-    static func missing(_ name: String?, among known: [String]) -> String {
-        let hint =
-            known.isEmpty
-            ? "create one with createTextIndex or roost index create --text"
-            : "there is \(known.map(\.debugDescription).joined(separator: ", "))"
-        return "There is no full-text index \(name.map { "\($0.debugDescription) " } ?? "")here: \(hint)."
+extension IndexList<TextIndex> {
+    /// The index that a search names; the only one with words for `nil`.
+    func searched(_ name: String?) throws(QueryError) -> TextIndex {
+        let known = indexes.values.filter { $0.kind == .words }.map(\.name)
+        guard name != nil || known.count < 2 else {
+            throw QueryError(
+                "There are several full-text indexes here, and none is named: \(known.joined(separator: ", "))"
+            )
+        }
+        let wanted = name ?? known.first
+        guard let index = wanted.flatMap({ indexes[$0] }) else {
+            let hint =
+                known.isEmpty
+                ? "create one with createTextIndex or roost index create --text"
+                : "there is \(known.map(\.debugDescription).joined(separator: ", "))"
+            throw QueryError(
+                "There is no full-text index \(name.map { "\($0.debugDescription) " } ?? "")here: \(hint).")
+        }
+        guard index.kind == .words else {
+            throw QueryError(
+                "The index \(index.name.debugDescription) has trigrams, not words: LIKE, CONTAINS() and REGEXP_LIKE() use it "
+                    + "by themselves.")
+        }
+        return index
     }
 }
 

@@ -90,9 +90,12 @@ struct PlaceCoder: Sendable {
     let hasRoots: Bool
     /// How many columns there are.
     let columns: Int
+    /// Whether places are kept; without them a term is in a document once.
+    var hasPlaces = true
 
     /// Appends the places, which are sorted.
     func append(_ places: ArraySlice<UInt64>, to buffer: ByteBuffer) {
+        guard hasPlaces else { return }
         var column: UInt64 = 0
         var last: Int64 = -1
         for place in places {
@@ -113,6 +116,7 @@ struct PlaceCoder: Sendable {
 
     /// Passes over `count` places.
     func skip(_ count: Int, _ reader: inout ByteReader) throws(MalformedBytes) {
+        guard hasPlaces else { return }
         for _ in 0..<count {
             if try reader.varint() == 0 {
                 _ = try reader.varint()
@@ -124,6 +128,7 @@ struct PlaceCoder: Sendable {
     /// Reads `count` places.
     func read(_ count: Int, _ reader: inout ByteReader, _ places: inout [TextPlace]) throws(MalformedBytes) {
         places.removeAll(keepingCapacity: true)
+        guard hasPlaces else { return }
         var column = 0
         var last = -1
         for _ in 0..<count {
