@@ -27,6 +27,10 @@ public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
         self = language
     }
 
+    /// Whether its stemmer knows letters with accents. Words that one without them has from elsewhere are stemmed as they are
+    /// typed: *résumé* as *resume*.
+    var hasAccents: Bool { self != .english }
+
     /// How words of the language are stemmed.
     var stemmer: any Stemmer {
         switch self {

@@ -41,7 +41,7 @@ public struct WordTokenizer: Tokenizer {
     }
 
     /// Counted up whenever words or stems change.
-    private static let rules = 2
+    private static let rules = 3
 
     /// Adds the words of a text. About 100 MB a second of ASCII.
     public func words(of text: String, into words: inout WordList) {
@@ -53,9 +53,12 @@ public struct WordTokenizer: Tokenizer {
 
     /// The stem and the word, both without accents if these are ignored.
     public func terms(of word: String) -> WordTerms {
-        let root = stemmer?.stem(word) ?? word
-        guard ignoresAccents else { return WordTerms(root: root, exact: word) }
-        return WordTerms(root: Self.withoutAccents(root), exact: Self.withoutAccents(word))
+        guard ignoresAccents else { return WordTerms(root: stemmer?.stem(word) ?? word, exact: word) }
+        let exact = Self.withoutAccents(word)
+        guard let language, let stemmer else { return WordTerms(root: exact, exact: exact) }
+        // A language with accents has endings that are told by them.
+        let root = language.hasAccents ? Self.withoutAccents(stemmer.stem(word)) : stemmer.stem(exact)
+        return WordTerms(root: root, exact: exact)
     }
 
     private static func withoutAccents(_ word: String) -> String {

@@ -46,6 +46,16 @@ import Testing
         #expect(words("ﬁne \u{212B} ＡＢＣ１", exact) == ["fine", "å", "abc1"])
     }
 
+    @Test func englishIsStemmedAsItIsTyped() {
+        let english = WordTokenizer(language: .english)
+        #expect(english.terms(of: "résumé") == english.terms(of: "resume"))
+        #expect(english.terms(of: "naïveté").root == english.terms(of: "naivete").root)
+        let exact = WordTokenizer(language: .english, ignoresAccents: false)
+        #expect(exact.terms(of: "résumé") != exact.terms(of: "resume"))
+        // Accents tell endings of other languages.
+        #expect(WordTokenizer(language: .french).terms(of: "aimé").root == "aim")
+    }
+
     @Test func marksInAnotherOrderAreTheSameWord() {
         let exact = WordTokenizer(ignoresAccents: false)
         #expect(words("q\u{307}\u{323}", exact) == words("q\u{323}\u{307}", exact))
