@@ -2,20 +2,8 @@ import RoostREST
 import RoostWire
 import Testing
 
-/// Views, `_find` and indexes over the wire.
+/// SQL++, views and filters over the wire.
 @Suite struct QueryTests {
-    /// A database with documents of one to eight stars, every other of the kind "a".
-    private func stars() async throws -> TestRouter {
-        let test = try TestRouter()
-        try await test.ask("PUT", "/db")
-        for number in 1...8 {
-            _ = try await test.put(
-                "/db/d\(number)",
-                #"{"stars":\#(number),"kind":"\#(number % 2 == 0 ? "a" : "b")","t":["x",\#(number)]}"#)
-        }
-        return test
-    }
-
     private static let views =
         #"""
         {"language":"roost","views":{
@@ -26,7 +14,7 @@ import Testing
     // MARK: SQL++
 
     @Test func statementsAreAnsweredAndExplained() async throws {
-        let test = try await stars()
+        let test = try await TestRouter.stars()
         let answer = try await test.ask(
             "POST", "/db/_query",
             #"{"statement":"SELECT stars, kind FROM _ WHERE stars > $min ORDER BY stars","parameters":{"min":6}}"#
@@ -71,7 +59,7 @@ import Testing
 
     /// A statement can name the other collections of a file, which have members of their own.
     @Test func statementsReachNoCollectionBesideTheirOwn() async throws {
-        let test = try await stars()
+        let test = try await TestRouter.stars()
         let reader = UserContext(name: "mia")
         try await test.ask("PUT", "/db/_security", #"{"members":{"names":["mia"]}}"#)
         let own = #"{"statement":"SELECT stars FROM _"}"#
@@ -86,7 +74,7 @@ import Testing
     // MARK: Views
 
     @Test func rowsOfAView() async throws {
-        let test = try await stars()
+        let test = try await TestRouter.stars()
         _ = try await test.put("/db/_design/v", Self.views)
         let all = try await test.ask("GET", "/db/_design/v/_view/stars")
         #expect(
@@ -138,14 +126,14 @@ import Testing
     }
 
     @Test func rowsWithoutTheirPlace() async throws {
-        let test = try await stars()
+        let test = try await TestRouter.stars()
         _ = try await test.put("/db/_design/v", Self.views)
         let rows = try await test.ask("GET", "/db/_design/v/_view/stars?sorted=false&limit=2")
         #expect(rows.text.hasPrefix("{\"rows\":[\n{\"id\":\"d1\"") && Self.ids(rows) == ["d1", "d2"])
     }
 
     @Test func reducedRows() async throws {
-        let test = try await stars()
+        let test = try await TestRouter.stars()
         _ = try await test.put("/db/_design/v", Self.views)
         let cases = [
             ("", "{\"rows\":[\n{\"key\":null,\"value\":36}\n]}\n"),
@@ -179,7 +167,7 @@ import Testing
         ("_design/v/_nothing", 404, "missing"),
     ])
     func refusals(target: String, status: Int, words: String) async throws {
-        let test = try await stars()
+        let test = try await TestRouter.stars()
         _ = try await test.put("/db/_design/v", Self.views)
         _ = try await test.put("/db/_design/js", #"{"views":{"x":{"map":"function (doc) { emit(1) }"}}}"#)
         let answer = try await test.ask("GET", "/db/\(target)")
@@ -187,7 +175,7 @@ import Testing
     }
 
     @Test func informationAndCleanUp() async throws {
-        let test = try await stars()
+        let test = try await TestRouter.stars()
         let revision = try await test.put("/db/_design/v", Self.views)
         func information() async throws -> [String: Any] {
             let answer = try await test.ask("GET", "/db/_design/v/_info")
@@ -208,121 +196,10 @@ import Testing
         ((answer["rows"] as? [[String: Any]]) ?? []).compactMap { $0["id"] as? String }
     }
 
-    // MARK: Mango
-
-    @Test func findsDocuments() async throws {
-        let test = try await stars()
-        func find(_ request: String) async throws -> TestRouter.Answer {
-            try await test.ask("POST", "/db/_find", request)
-        }
-        let found = try await find(
-            #"{"selector":{"stars":{"$gt":5}},"fields":["_id","stars"],"sort":[{"stars":"desc"}]}"#)
-        #expect(
-            found.text.contains(
-                #"{"docs":[{"_id":"d8","stars":8},{"_id":"d7","stars":7},{"_id":"d6","stars":6}]"#))
-        #expect(found["warning"] != nil)
-        let first = try await find(
-            #"{"selector":{"kind":"a"},"fields":["_id"],"limit":3,"execution_stats":true}"#)
-        #expect((first["docs"] as? [Any])?.count == 3)
-        #expect((first["execution_stats"] as? [String: Any])?["results_returned"] as? Int == 3)
-        let bookmark = try #require(first["bookmark"] as? String)
-        let second = try await find(
-            #"{"selector":{"kind":"a"},"fields":["_id"],"limit":3,"bookmark":"\#(bookmark)"}"#)
-        #expect(second.text.hasPrefix(#"{"docs":[{"_id":"d8"}]"#))
-        // Design documents are not found, whatever is asked, and don't count.
-        try await test.put("/db/_design/app", #"{"kind":"a"}"#)
-        let all = try await find(#"{"selector":{},"fields":["_id"],"limit":1}"#)
-        #expect(all.text.hasPrefix(#"{"docs":[{"_id":"d1"}]"#))
-        let design = try await find(#"{"selector":{"_id":"_design/app"}}"#)
-        #expect(design.text.hasPrefix(#"{"docs":[]"#) && design["warning"] == nil)
-        #expect(try await find(#"{"limit":1}"#)["error"] as? String == "missing_required_key")
-        #expect(try await find(#"{"selector":{"a":{"$near":1}}}"#).status == 400)
-        #expect(try await find(#"{"selector":{},"bookmark":"x"}"#)["error"] as? String == "invalid_bookmark")
-        #expect(try await test.ask("GET", "/db/_find").status == 405)
-    }
-
-    @Test func indexesServeRequests() async throws {
-        let test = try await stars()
-        let definition = #"{"index":{"fields":["stars"]},"ddoc":"by","name":"stars"}"#
-        let made = try await test.ask("POST", "/db/_index", definition)
-        #expect(made["result"] as? String == "created" && made["id"] as? String == "_design/by")
-        #expect(try await test.ask("POST", "/db/_index", definition)["result"] as? String == "exists")
-        let list = try await test.ask("GET", "/db/_index")
-        #expect(list["total_rows"] as? Int == 2)
-        #expect(
-            list.text.contains(
-                #"{"ddoc":"_design/by","name":"stars","type":"json","partitioned":false,"def":{"fields":[{"stars":"asc"}]}}"#
-            ))
-        let request = #"{"selector":{"stars":{"$gt":7}},"fields":["_id"]}"#
-        let explained = try await test.ask("POST", "/db/_explain", request)
-        #expect((explained["index"] as? [String: Any])?["name"] as? String == "stars", "\(explained.text)")
-        let found = try await test.ask("POST", "/db/_find", request)
-        #expect(found.text.hasPrefix(#"{"docs":[{"_id":"d8"}]"#) && found["warning"] == nil)
-        // An index that isn't used, since reading all documents takes less, is not missing.
-        let most = try await test.ask("POST", "/db/_find", #"{"selector":{"stars":{"$gt":0}},"limit":3}"#)
-        #expect((most["docs"] as? [Any])?.count == 3 && most["warning"] == nil, "\(most.text)")
-        // What else the design document has stays.
-        try await test.ask("POST", "/db/_index", #"{"index":{"fields":["kind"]},"ddoc":"by","name":"kind"}"#)
-        #expect(try await test.ask("DELETE", "/db/_index/by/json/stars").status == 200)
-        #expect(try await test.ask("DELETE", "/db/_index/_design/by/json/stars").status == 404)
-        #expect(try await test.ask("GET", "/db/_index")["total_rows"] as? Int == 2)
-        let after = try await test.ask("POST", "/db/_explain", request)
-        #expect((after["index"] as? [String: Any])?["name"] as? String == "_all_docs")
-        let gone = try await test.ask("POST", "/db/_index/_bulk_delete", #"{"docids":["_design/by","none"]}"#)
-        #expect((gone["success"] as? [Any])?.count == 1 && (gone["fail"] as? [Any])?.count == 1)
-        #expect(try await test.ask("GET", "/db/_design/by").status == 404)
-    }
-
-    @Test(arguments: [
-        (#"{"index":{"fields":[]}}"#, 400), (#"{"index":{"fields":[{"a":"asc"},{"b":"desc"}]}}"#, 400),
-        (#"{"index":{"fields":["a"]},"type":"text"}"#, 501), (#"{"name":"x"}"#, 400),
-        (#"{"index":{"fields":["a"],"partial_filter_selector":{"a":{"$no":1}}}}"#, 400),
-    ])
-    func indexesThatCanNotBe(request: String, status: Int) async throws {
-        let test = try await stars()
-        let answer = try await test.ask("POST", "/db/_index", request)
-        #expect(answer.status == status, "\(answer.text)")
-        #expect(try await test.ask("GET", "/db/_index")["total_rows"] as? Int == 1)
-    }
-
-    /// Indexes are design documents: only administrators make them.
-    @Test func readersMakeNoIndexes() async throws {
-        let test = try await stars()
-        try await test.ask("PUT", "/db/_security", "{}")
-        let reader = UserContext(name: "ann", roles: [])
-        let request = #"{"index":{"fields":["stars"]}}"#
-        #expect(try await test.ask("POST", "/db/_index", request, as: reader).status == 403)
-        #expect(try await test.ask("POST", "/db/_find", #"{"selector":{}}"#, as: reader).status == 200)
-    }
-
     // MARK: Filters
 
-    /// To CouchDB, IDs are greater than whatever is no string.
-    @Test(arguments: ["null", "false", "0", "[]", "{}"])
-    func conditionsOfIDsWithWhatIsNoString(value: String) async throws {
-        let test = try await stars()
-        for (name, count) in [("$gt", 8), ("$gte", 8), ("$ne", 8), ("$lt", 0), ("$lte", 0), ("$eq", 0)] {
-            let found = try await test.ask(
-                "POST", "/db/_find", #"{"selector":{"_id":{"\#(name)":\#(value)}}}"#)
-            #expect((found["docs"] as? [Any])?.count == count, "\(name) \(value): \(found.text)")
-        }
-    }
-
-    /// Indexes of the same fields and other names stand in design documents of their own.
-    @Test func indexesOfTheSameFields() async throws {
-        let test = try await stars()
-        var designs: Set<String> = []
-        for name in ["one", "two"] {
-            let made = try await test.ask(
-                "POST", "/db/_index", #"{"index":{"fields":["stars"]},"name":"\#(name)"}"#)
-            designs.insert(made["id"] as? String ?? "")
-        }
-        #expect(designs.count == 2)
-        #expect(try await test.ask("GET", "/db/_index")["total_rows"] as? Int == 3)
-    }
-
     @Test func changesBySelectorAndView() async throws {
-        let test = try await stars()
+        let test = try await TestRouter.stars()
         _ = try await test.put(
             "/db/_design/v",
             #"{"language":"roost","views":{"six":{"map":{"emit":[{"key":[".stars"]}],"where":[">",[".stars"],6]}}}}"#

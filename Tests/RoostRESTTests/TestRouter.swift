@@ -95,3 +95,17 @@ extension Router {
         try await TestRouter.read(await respond(to: .forTest(method, target, body, headers), as: user))
     }
 }
+
+extension TestRouter {
+    /// A database with documents of one to eight stars, every other of the kind "a".
+    static func stars() async throws -> TestRouter {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        for number in 1...8 {
+            _ = try await test.put(
+                "/db/d\(number)",
+                #"{"stars":\#(number),"kind":"\#(number % 2 == 0 ? "a" : "b")","t":["x",\#(number)]}"#)
+        }
+        return test
+    }
+}

@@ -126,7 +126,9 @@ extension Execution {
         else { return decision }
         let documents = try self.documents(of: collection)
         let total = documents.count
-        var scan = Double(scanned(total, source, wish)) * (Cost.scanned + wish.arranging)
+        var scan =
+            source.prefersIndexes
+            ? .infinity : Double(scanned(total, source, wish)) * (Cost.scanned + wish.arranging)
         var candidates: [AccessChoice] = []
         if let search = source.search {
             let found = try self.search(search, wish)

@@ -97,6 +97,8 @@ struct SourcePlan: Sendable {
     var search: TextSearch?
     /// The indexes of trigrams that lead to what may meet its conditions.
     var grams: [GramSearch] = []
+    /// Whether an index is used, whatever reading all documents takes.
+    var prefersIndexes = false
     /// The indexes that can answer conditions on it.
     var indexes: [IndexAccess] = []
     /// Conditions joined by OR, for each of which there is an index.

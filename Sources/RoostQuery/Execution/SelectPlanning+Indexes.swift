@@ -17,7 +17,10 @@ extension SelectPlanning {
         plan.sources[number].grams = try gramSearches(own, source.number, collection)
         let matching = IndexMatching(own + elementConditions(of: source.number), source.number, compiler)
         let order = try wantedOrder(of: source.number)
-        let indexes = try planner.indexes(of: collection)
+        plan.sources[number].prefersIndexes = select.indexUse != .cheapest
+        let indexes = try planner.indexes(of: collection).filter {
+            select.indexUse.allows($0.description.name)
+        }
         for index in indexes {
             switch matching.access(index, order: order) {
             case .success(let access): plan.sources[number].indexes.append(access)

@@ -11,6 +11,22 @@ struct Select: Hashable, Sendable {
     var order: [Ordering] = []
     var limit: Expression?
     var offset: Expression?
+    /// Which indexes may be used, and whether they are rather than reading all documents.
+    var indexUse = IndexUse.cheapest
+
+    /// Which indexes are used.
+    enum IndexUse: Hashable, Sendable {
+        /// Whatever takes least.
+        case cheapest
+        /// The one that takes least of those there are.
+        case any
+        /// This one.
+        case named(String)
+
+        func allows(_ name: String) -> Bool {
+            if case .named(let wanted) = self { wanted == name } else { true }
+        }
+    }
 
     /// A part of a row.
     struct Column: Hashable, Sendable {

@@ -11,10 +11,13 @@ struct MangoRequest {
     var select: Select
     /// The fields to answer; `nil` for whole documents.
     var fields: [[Step]]?
+    /// The index that is asked for.
+    private var hint: MangoIndexHint?
+    private let known: MangoFields
     var withStatistics = false
     /// Members that CouchDB takes and that change nothing here.
     private static let ignored = [
-        "use_index", "allow_fallback", "update", "stable", "r", "w", "conflicts", "stale",
+        "allow_fallback", "update", "stable", "r", "w", "conflicts", "stale",
     ]
     /// How many documents CouchDB answers when nobody says.
     private static let usualLimit = 25
@@ -25,6 +28,7 @@ struct MangoRequest {
         }
         guard let selector = members["selector"] else { throw QueryError("The request has no selector") }
         select = Select()
+        known = MangoFields(selector)
         let condition = try MangoParser.condition(selector)
         // A search for words stops at the best, as long as nothing else is asked of them.
         select.condition = condition.hasMatch ? condition : .all([condition, Self.isOrdinary])
@@ -35,6 +39,7 @@ struct MangoRequest {
             case "skip": select.offset = .literal(.integer(Int64(try Self.number(value, name))))
             case "sort": select.order = try Self.order(value)
             case "fields": fields = try Self.fields(value)
+            case "use_index": hint = try MangoIndexHint(value)
             case "execution_stats":
                 guard case .bool(let flag) = value else {
                     throw QueryError("execution_stats is true or false")
@@ -47,7 +52,9 @@ struct MangoRequest {
             default:
                 guard Self.ignored.contains(name) else {
                     let known =
-                        Self.ignored + ["selector", "limit", "skip", "sort", "fields", "execution_stats"]
+                        Self.ignored + [
+                            "selector", "limit", "skip", "sort", "fields", "use_index", "execution_stats",
+                        ]
                     throw QueryError(
                         "A request has no \(name.debugDescription)\(Suggestion.text(for: name, among: known))"
                     )
@@ -63,6 +70,25 @@ struct MangoRequest {
             Select.Column(value: .meta(.revisionID, alias: nil, .unknown), alias: "_rev"),
             Select.Column(value: .path([], .unknown), alias: "doc"),
         ]
+    }
+
+    /// Has the documents come by an index, in its order, where CouchDB would take one.
+    ///
+    /// An index of some documents answers these only, when it is asked for.
+    mutating func use(_ indexes: [MangoIndex]) throws(QueryError) {
+        guard select.condition?.hasMatch != true else { return }
+        let usable = known.usable(indexes)
+        let chosen = hint.flatMap { hint in usable.first { hint.names($0) } }
+        guard let index = chosen ?? usable.first(where: { !$0.filter.exists }) else { return }
+        if let filter = DocumentValue(index.filter), let condition = select.condition {
+            select.condition = .all([condition, try MangoParser.condition(filter)])
+        } else if let name = index.valueIndex?.name {
+            select.indexUse = chosen == nil ? .any : .named(name)
+        }
+        guard select.order.isEmpty else { return }
+        select.order = try index.fields.map { (field) throws(QueryError) in
+            try Self.ordering(by: field.name, isDescending: false)
+        }
     }
 
     /// Design documents are not among what is found, as in CouchDB.
@@ -109,17 +135,22 @@ struct MangoRequest {
             guard let name, direction == "asc" || direction == "desc" else {
                 throw QueryError("Each item of sort is a field, or {field: \"asc\" or \"desc\"}")
             }
-            let steps = try MangoParser.steps(name)
-            let isUnicode = steps != [.key("_id")]
-            result.append(
-                Select.Ordering(
-                    value: .collate(CollationOptions(isUnicode: isUnicode), .path(steps, .unknown)),
-                    isDescending: direction == "desc"))
+            result.append(try ordering(by: name, isDescending: direction == "desc"))
         }
         guard Set(result.map(\.isDescending)).count <= 1 else {
             throw QueryError("All fields of sort go in the same direction")
         }
         return result
+    }
+
+    private static func ordering(
+        by name: String, isDescending: Bool
+    ) throws(QueryError) -> Select.Ordering {
+        let steps = try MangoParser.steps(name)
+        let isUnicode = steps != [.key("_id")]
+        return Select.Ordering(
+            value: .collate(CollationOptions(isUnicode: isUnicode), .path(steps, .unknown)),
+            isDescending: isDescending)
     }
 }
 
@@ -178,8 +209,8 @@ extension DocumentCollection {
     /// unless given), `skip`.
     ///
     /// Conditions mean what CouchDB's mean: they hold only of fields that are there, and values of different kinds are
-    /// ordered as CouchDB orders JSON. Sorting needs no index. Design documents are not among them, other than by their words
-    /// (`$text`).
+    /// ordered as CouchDB orders JSON. Sorting needs no index; without `sort`, documents come in the order of the index of a design
+    /// document that CouchDB would take, or of their IDs. Design documents are not among them, other than by their words (`$text`).
     ///
     /// - Throws: `invalidQuery` for a request that is malformed; what reading throws.
     public func find(_ request: DocumentValue) throws(DatabaseError) -> MangoResult {
@@ -225,8 +256,10 @@ extension DocumentCollection {
     private func prepareFind(
         _ request: DocumentValue, isCounted: Bool = true
     ) throws(DatabaseError) -> (MangoRequest, Query) {
+        let indexes = try mangoIndexes()
         do throws(QueryError) {
             var mango = try MangoRequest(request)
+            try mango.use(indexes)
             if !isCounted { (mango.select.offset, mango.select.limit) = (nil, nil) }
             return (mango, Query(database, try PreparedQuery(mango.select, planner)))
         } catch {

@@ -1,0 +1,168 @@
+import RoostREST
+import RoostWire
+import Testing
+
+/// `_find`, and the indexes that serve it, over the wire.
+@Suite struct FindTests {
+    @Test func findsDocuments() async throws {
+        let test = try await TestRouter.stars()
+        func find(_ request: String) async throws -> TestRouter.Answer {
+            try await test.ask("POST", "/db/_find", request)
+        }
+        let found = try await find(
+            #"{"selector":{"stars":{"$gt":5}},"fields":["_id","stars"],"sort":[{"stars":"desc"}]}"#)
+        #expect(
+            found.text.contains(
+                #"{"docs":[{"_id":"d8","stars":8},{"_id":"d7","stars":7},{"_id":"d6","stars":6}]"#))
+        #expect(found["warning"] != nil)
+        let first = try await find(
+            #"{"selector":{"kind":"a"},"fields":["_id"],"limit":3,"execution_stats":true}"#)
+        #expect((first["docs"] as? [Any])?.count == 3)
+        #expect((first["execution_stats"] as? [String: Any])?["results_returned"] as? Int == 3)
+        let bookmark = try #require(first["bookmark"] as? String)
+        let second = try await find(
+            #"{"selector":{"kind":"a"},"fields":["_id"],"limit":3,"bookmark":"\#(bookmark)"}"#)
+        #expect(second.text.hasPrefix(#"{"docs":[{"_id":"d8"}]"#))
+        // Design documents are not found, whatever is asked, and don't count.
+        try await test.put("/db/_design/app", #"{"kind":"a"}"#)
+        let all = try await find(#"{"selector":{},"fields":["_id"],"limit":1}"#)
+        #expect(all.text.hasPrefix(#"{"docs":[{"_id":"d1"}]"#))
+        let design = try await find(#"{"selector":{"_id":"_design/app"}}"#)
+        #expect(design.text.hasPrefix(#"{"docs":[]"#) && design["warning"] == nil)
+        #expect(try await find(#"{"limit":1}"#)["error"] as? String == "missing_required_key")
+        #expect(try await find(#"{"selector":{"a":{"$near":1}}}"#).status == 400)
+        #expect(try await find(#"{"selector":{},"bookmark":"x"}"#)["error"] as? String == "invalid_bookmark")
+        #expect(try await test.ask("GET", "/db/_find").status == 405)
+    }
+
+    @Test func indexesServeRequests() async throws {
+        let test = try await TestRouter.stars()
+        let definition = #"{"index":{"fields":["stars"]},"ddoc":"by","name":"stars"}"#
+        let made = try await test.ask("POST", "/db/_index", definition)
+        #expect(made["result"] as? String == "created" && made["id"] as? String == "_design/by")
+        #expect(try await test.ask("POST", "/db/_index", definition)["result"] as? String == "exists")
+        let list = try await test.ask("GET", "/db/_index")
+        #expect(list["total_rows"] as? Int == 2)
+        #expect(
+            list.text.contains(
+                #"{"ddoc":"_design/by","name":"stars","type":"json","partitioned":false,"def":{"fields":[{"stars":"asc"}]}}"#
+            ))
+        let request = #"{"selector":{"stars":{"$gt":7}},"fields":["_id"]}"#
+        let explained = try await test.ask("POST", "/db/_explain", request)
+        #expect((explained["index"] as? [String: Any])?["name"] as? String == "stars", "\(explained.text)")
+        let found = try await test.ask("POST", "/db/_find", request)
+        #expect(found.text.hasPrefix(#"{"docs":[{"_id":"d8"}]"#) && found["warning"] == nil)
+        // An index that isn't used, since reading all documents takes less, is not missing.
+        let most = try await test.ask("POST", "/db/_find", #"{"selector":{"stars":{"$gt":0}},"limit":3}"#)
+        #expect((most["docs"] as? [Any])?.count == 3 && most["warning"] == nil, "\(most.text)")
+        // What else the design document has stays.
+        try await test.ask("POST", "/db/_index", #"{"index":{"fields":["kind"]},"ddoc":"by","name":"kind"}"#)
+        #expect(try await test.ask("DELETE", "/db/_index/by/json/stars").status == 200)
+        #expect(try await test.ask("DELETE", "/db/_index/_design/by/json/stars").status == 404)
+        #expect(try await test.ask("GET", "/db/_index")["total_rows"] as? Int == 2)
+        let after = try await test.ask("POST", "/db/_explain", request)
+        #expect((after["index"] as? [String: Any])?["name"] as? String == "_all_docs")
+        let gone = try await test.ask("POST", "/db/_index/_bulk_delete", #"{"docids":["_design/by","none"]}"#)
+        #expect((gone["success"] as? [Any])?.count == 1 && (gone["fail"] as? [Any])?.count == 1)
+        #expect(try await test.ask("GET", "/db/_design/by").status == 404)
+    }
+
+    @Test(arguments: [
+        (#"{"index":{"fields":[]}}"#, 400), (#"{"index":{"fields":[{"a":"asc"},{"b":"desc"}]}}"#, 400),
+        (#"{"index":{"fields":["a"]},"type":"text"}"#, 501), (#"{"name":"x"}"#, 400),
+        (#"{"index":{"fields":["a"],"partial_filter_selector":{"a":{"$no":1}}}}"#, 400),
+    ])
+    func indexesThatCanNotBe(request: String, status: Int) async throws {
+        let test = try await TestRouter.stars()
+        let answer = try await test.ask("POST", "/db/_index", request)
+        #expect(answer.status == status, "\(answer.text)")
+        #expect(try await test.ask("GET", "/db/_index")["total_rows"] as? Int == 1)
+    }
+
+    /// Without `sort`, the order is that of the index that CouchDB would take, whichever is read.
+    @Test(arguments: [
+        (#"{"stars":{"$gt":0}}"#, "d1 d2 d3 d4 d5 d6 d7 d8"), (#"{"rest":{"$gt":4}}"#, "d3 d2 d1"),
+        (#"{"kind":"a"}"#, "d2 d4 d6 d8"), (#"{"kind":"b","rest":{"$gte":0}}"#, "d7 d5 d3 d1"),
+        (#"{"kind":{"$in":["b","a"]},"rest":{"$lte":5}}"#, "d8 d7 d6 d5 d4 d3"),
+        (#"{"$and":[{"rest":{"$gt":3}},{"$not":{"rest":5}}]}"#, "d4 d2 d1"),
+        (#"{"$or":[{"kind":"b","rest":{"$gt":1}},{"rest":2}]}"#, "d6 d5 d3 d1"),
+        (#"{"$or":[{"kind":"b"},{"rest":2}]}"#, "d1 d3 d5 d6 d7"),
+        (#"{"kind":{"$gt":"a"},"rest":{"$exists":true}}"#, "d7 d5 d3 d1"),
+        (#"{"rest":{"$exists":false}}"#, ""),
+    ])
+    func documentsComeInTheOrderOfTheIndex(selector: String, expected: String) async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        for number in 1...8 {
+            let kind = number % 2 == 0 ? "a" : "b"
+            _ = try await test.put(
+                "/db/d\(number)", #"{"stars":\#(number),"kind":"\#(kind)","rest":\#(8 - number)}"#)
+        }
+        for fields in [#"{"rest":"desc"}"#, #""kind","rest""#] {
+            try await test.ask("POST", "/db/_index", #"{"index":{"fields":[\#(fields)]}}"#)
+        }
+        let answer = try await test.ask("POST", "/db/_find", #"{"selector":\#(selector)}"#)
+        let docs = try #require(answer["docs"] as? [[String: Any]], "\(answer.text)")
+        #expect(docs.compactMap { $0["_id"] as? String }.joined(separator: " ") == expected)
+    }
+
+    @Test func indexesThatAreAskedFor() async throws {
+        let test = try await TestRouter.stars()
+        for (fields, name) in [("stars", "one"), (#"kind","stars"#, "two"), ("t", "three")] {
+            try await test.ask(
+                "POST", "/db/_index", #"{"index":{"fields":["\#(fields)"]},"ddoc":"by","name":"\#(name)"}"#)
+        }
+        let partial =
+            #"{"index":{"fields":["stars"],"partial_filter_selector":{"kind":"a"}},"ddoc":"some","name":"a"}"#
+        try await test.ask("POST", "/db/_index", partial)
+        let used = { (hint: String) in
+            let request = #"{"selector":{"kind":"b","stars":{"$gt":2}},"use_index":\#(hint)}"#
+            let explained = try await test.ask("POST", "/db/_explain", request)
+            return (explained["index"] as? [String: Any])?["name"] as? String ?? explained.text
+        }
+        #expect(try await used(#"["by","one"]"#) == "one")
+        #expect(try await used(#"["_design/by","two"]"#) == "two")
+        // One that can't answer is passed over.
+        #expect(try await ["one", "two"].contains(used(#"["by","three"]"#)))
+        #expect(try await ["one", "two"].contains(used("[]")))
+        #expect(try await used("7").contains("use_index is"))
+        // Of the documents in it only.
+        let some = #"{"selector":{"stars":{"$gt":4}},"fields":["_id"],"use_index":"some"}"#
+        let found = try await test.ask("POST", "/db/_find", some)
+        #expect(found.text.hasPrefix(#"{"docs":[{"_id":"d6"},{"_id":"d8"}]"#), "\(found.text)")
+    }
+
+    /// Indexes are design documents: only administrators make them.
+    @Test func readersMakeNoIndexes() async throws {
+        let test = try await TestRouter.stars()
+        try await test.ask("PUT", "/db/_security", "{}")
+        let reader = UserContext(name: "ann", roles: [])
+        let request = #"{"index":{"fields":["stars"]}}"#
+        #expect(try await test.ask("POST", "/db/_index", request, as: reader).status == 403)
+        #expect(try await test.ask("POST", "/db/_find", #"{"selector":{}}"#, as: reader).status == 200)
+    }
+
+    /// To CouchDB, IDs are greater than whatever is no string.
+    @Test(arguments: ["null", "false", "0", "[]", "{}"])
+    func conditionsOfIDsWithWhatIsNoString(value: String) async throws {
+        let test = try await TestRouter.stars()
+        for (name, count) in [("$gt", 8), ("$gte", 8), ("$ne", 8), ("$lt", 0), ("$lte", 0), ("$eq", 0)] {
+            let found = try await test.ask(
+                "POST", "/db/_find", #"{"selector":{"_id":{"\#(name)":\#(value)}}}"#)
+            #expect((found["docs"] as? [Any])?.count == count, "\(name) \(value): \(found.text)")
+        }
+    }
+
+    /// Indexes of the same fields and other names stand in design documents of their own.
+    @Test func indexesOfTheSameFields() async throws {
+        let test = try await TestRouter.stars()
+        var designs: Set<String> = []
+        for name in ["one", "two"] {
+            let made = try await test.ask(
+                "POST", "/db/_index", #"{"index":{"fields":["stars"]},"name":"\#(name)"}"#)
+            designs.insert(made["id"] as? String ?? "")
+        }
+        #expect(designs.count == 2)
+        #expect(try await test.ask("GET", "/db/_index")["total_rows"] as? Int == 3)
+    }
+}
