@@ -33,6 +33,8 @@ import Testing
         #expect(try await test.ask("POST", "/db/_bulk_get", bulk).text.contains(#""n":2}}]}]}"#))
         // With `latest`, it is what came of it.
         #expect(try await test.ask("POST", "/db/_bulk_get?latest=true", bulk).text.contains(#""n":3}}]}]}"#))
+        #expect(try await test.ask("GET", "/db/a?rev=\(first)&latest=true").text.contains(#""n":3}"#))
+        #expect(try await test.ask("GET", "/db/a?rev=7-7&latest=true").status == 404)
         #expect(try await test.ask("GET", "/db/a?rev=\(first)&revs=true").text.contains(#""start":1,"ids""#))
         #expect(try await test.ask("PUT", "/db/a?rev=\(first)", "{}").status == 409)
 
@@ -41,6 +43,23 @@ import Testing
         let information = try await test.ask("GET", "/db/a?revs_info=true")
         #expect(information.text.contains(#"{"rev":"\#(revisions[2])","status":"available"}"#))
         #expect(information.text.contains(#"{"rev":"\#(first)","status":"missing"}"#))
+    }
+
+    /// `latest` goes along the branch of the revision that is named, whether that wins, and also to its deletion.
+    @Test func theLatestOfABranchThatLoses() async throws {
+        let test = try await router()
+        let branch = { (id: String, last: String, more: String) in
+            #"{"_id":"\#(id)","_rev":"3-\#(last)3","_revisions":{"start":3,"ids":["\#(last)3","\#(last)2","a1"]}\#(more)}"#
+        }
+        let bodies = [
+            branch("a", "b", ""), branch("a", "c", #","n":1"#), branch("d", "b", #","_deleted":true,"n":2"#),
+        ]
+        let all = #"{"new_edits":false,"docs":[\#(bodies.joined(separator: ","))]}"#
+        #expect(try await test.ask("POST", "/db/_bulk_docs", all).status == 201)
+        #expect(try await test.ask("GET", "/db/a")["_rev"] as? String == "3-c3")
+        #expect(try await test.ask("GET", "/db/a?rev=2-b2&latest=true")["_rev"] as? String == "3-b3")
+        let gone = try await test.ask("GET", "/db/d?rev=1-a1&latest=true")
+        #expect(gone["_deleted"] as? Bool == true && gone["n"] as? Int == 2, "\(gone.text)")
     }
 
     @Test func tombstonesOnTheWayAreTold() async throws {

@@ -30,22 +30,21 @@ enum DocumentReading {
             200, .text(try text.bytes(document, in: snapshot, of: target.served)), headers: headers)
     }
 
-    /// The document that a query means: the winner, or the revision it names.
+    /// The document that a query means: the winner, or the revision it names; with `latest`, the leaf that came of that.
     ///
     /// - Throws: 404.
     static func document(
         _ id: String, _ query: Query, _ sight: Sight
     ) throws -> Document {
         let snapshot = sight.snapshot
-        guard let text = query["rev"], try !(query.flag("latest") && query["open_revs"] == nil) else {
+        guard let text = query["rev"] else {
             guard let document = try snapshot.getIncludingDeleted(id), try sight.sees(document) else {
                 throw HTTPFailure.missing
             }
             if document.isDeleted { throw HTTPFailure.deleted }
             return document
         }
-        guard let revision = try RevisionID.possible(text),
-            let document = try snapshot.document(id, revision: revision), try sight.sees(document)
+        guard case .document(let document)? = try find(id, [text], latest: query.flag("latest"), sight).first
         else { throw HTTPFailure.missing }
         return document
     }
