@@ -14,7 +14,8 @@ package final class CollectionIndexes: Sendable {
     package enum Update: Hashable, Sendable {
         /// All that was committed before.
         case now
-        /// As the index was kept last; nothing where it was never built.
+        /// As the index was kept last, with what changed since where that is little, so that nobody is shown less than was shown
+        /// before; nothing where it was never built.
         case never
     }
 
@@ -131,7 +132,9 @@ package final class CollectionIndexes: Sendable {
         _ definition: IndexDefinition, _ collection: DocumentCollection, _ snapshot: CollectionSnapshot?,
         _ update: Update
     ) throws -> KeptIndex? {
-        if update == .never { return try asKept(definition, try snapshot ?? collection.snapshot()) }
+        if update == .never {
+            return try asKept(definition, collection, try snapshot ?? collection.snapshot())
+        }
         var limit = settings.overlayLimit
         for _ in 0..<Self.attempts {
             // The index first, so that it is never ahead of a present that is taken then.
@@ -153,13 +156,16 @@ package final class CollectionIndexes: Sendable {
 
     private static let attempts = 8
 
-    /// The index as it was kept last; `nil` where it was never built.
-    private func asKept(_ definition: IndexDefinition, _ moment: CollectionSnapshot) throws -> KeptIndex? {
+    /// The index as it was kept last, with what changed since where that is little; `nil` where it was never built.
+    private func asKept(
+        _ definition: IndexDefinition, _ collection: DocumentCollection, _ moment: CollectionSnapshot
+    ) throws -> KeptIndex? {
         guard let indexes = try openIfPossible() else { return nil }
         let store = indexes.store.snapshot()
         guard let record = try usable(definition, at: moment, indexes, store), record.phase == .complete
         else { return nil }
-        return try KeptIndex(moment, store, record, [])
+        let changed = try changes(between: record, and: moment, collection, limit: settings.overlayLimit)
+        return try KeptIndex(moment, store, record, changed ?? [])
     }
 
     /// The documents that may be other ones in the index than at that moment; `nil` for more than `limit` or when that is

@@ -52,7 +52,8 @@ public struct ViewQuery: Sendable {
     public enum Update: Sendable, Hashable {
         /// The present: what has changed is brought up first. `update=true`.
         case now
-        /// As it was brought up last; no rows if it never was. `update=false`, `stale=ok`.
+        /// As it was brought up last, without waiting; no rows if it never was. What changed since is shown where it is little, so
+        /// that nobody sees less than before. `update=false`, `stale=ok`.
         case never
         /// As with ``never``, and it is brought up afterwards. `update=lazy`, `stale=update_after`.
         case later
