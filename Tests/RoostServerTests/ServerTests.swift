@@ -95,6 +95,8 @@ import Testing
         ("PUT /db/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 501),
         ("GET / HTTP/1.1\r\nHost: evil.example.org\r\n\r\n", 421),
         ("GET / HTTP/1.1\r\nHost: localhost.evil\r\nConnection: close\r\n\r\n", 421),
+        ("GET / HTTP/1.1\r\nHost: localhost:80@evil.example.org\r\nConnection: close\r\n\r\n", 421),
+        ("GET / HTTP/1.1\r\nHost: [::1]evil.example.org\r\nConnection: close\r\n\r\n", 421),
         (
             "PUT /db/x HTTP/1.1\r\nHost: localhost\r\nExpect: a miracle\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
             417

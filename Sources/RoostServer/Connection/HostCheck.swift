@@ -13,10 +13,17 @@ struct HostCheck: Sendable {
         guard isLoopback, let host = host?.lowercased() else { return true }
         if names.contains(host) { return true }
         let name: Substring
+        let port: Substring
         if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
             name = host[host.index(after: host.startIndex)..<end]
+            port = host[host.index(after: end)...]
         } else {
             name = host.prefix { $0 != ":" }
+            port = host[name.endIndex...]
+        }
+        // A name may go on where a port is expected.
+        guard port.isEmpty || port.first == ":" && (port.count == 1 || UInt16(port.dropFirst()) != nil) else {
+            return false
         }
         return name == "localhost" || name == "::1" || names.contains(String(name)) || Self.isLoopback(name)
     }
