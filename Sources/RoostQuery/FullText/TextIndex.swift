@@ -27,7 +27,7 @@ public struct TextIndex: Sendable, Hashable, Codable {
     /// The name of the app's own tokenizer, which finds the words then, without regard to language, accents and stop words: see
     /// `Database.register(_:named:)`.
     public var tokenizer: String?
-    /// What is kept of the texts. With ``Kind/trigrams`` nothing of language, accents, stop words, weights and tokenizer counts.
+    /// What is kept of the texts. With `.trigrams` nothing of language, accents, stop words, weights and tokenizer counts.
     public var kind: Kind
 
     /// The description of an index.

@@ -40,7 +40,7 @@ extension DocumentCollection {
     /// - Parameters:
     ///   - name: unique in the collection among full-text indexes, 1 to 200 bytes.
     ///   - columns: the expressions whose texts it is of, in SQL++.
-    /// - Throws: as ``createTextIndex(_:on:language:ignoresAccents:stopWords:weights:tokenizer:)``.
+    /// - Throws: as `createTextIndex` does.
     public func createTrigramIndex(_ name: String, on columns: String) throws(DatabaseError) {
         try createTextIndex(TextIndex(name, on: columns, kind: .trigrams))
     }
