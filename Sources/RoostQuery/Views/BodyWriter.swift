@@ -24,6 +24,11 @@ final class BodyWriter {
         // Of the same type, so that nothing is changed by the cast; `as?` would look for it in tables.
         if T.self == FleeceValue.self {
             try write(unsafe unsafeBitCast(value, to: FleeceValue.self), to: buffer)
+        } else if T.self == [FleeceValue].self {
+            writer.beginArray()
+            for element in unsafe unsafeBitCast(value, to: [FleeceValue].self) { writer.write(element) }
+            writer.endArray()
+            try writer.finish(to: buffer)
         } else if T.self == String.self {
             writer.write(unsafe unsafeBitCast(value, to: String.self))
             try writer.finish(to: buffer)

@@ -44,6 +44,38 @@ import Testing
         try database.close()
     }
 
+    /// A key that is encoded as any other.
+    private struct EncodedKey: Codable, Sendable {
+        let values: [FleeceValue]
+
+        init(_ values: [FleeceValue]) { self.values = values }
+        init(from decoder: any Decoder) throws {
+            values = try decoder.singleValueContainer().decode([FleeceValue].self)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(values)
+        }
+    }
+
+    @Test("Keys of several values are those that an encoder makes") func keysOfSeveralValues() throws {
+        let (database, notes) = try open()
+        let plain = View<[FleeceValue], Int>("plain", version: "1") { note, emit in
+            emit([note["stars"], note["tags"][0], note["none"], note["tags"]], 1)
+        }
+        let encoded = View<EncodedKey, Int>("encoded", version: "1") { note, emit in
+            emit(EncodedKey([note["stars"], note["tags"][0], note["none"], note["tags"]]), 1)
+        }
+        let rows = try notes.view(plain).rows()
+        #expect(rows.map(\.id) == ["b", "c", "a"])
+        #expect(rows.first?.key.map { "\($0)" }.first == "1")
+        #expect(try rows.map(\.key) == notes.view(encoded).rows().map(\.key.values))
+        let key = try #require(rows.first).key
+        #expect(try notes.view(encoded).rows(of: EncodedKey(key)).map(\.id) == ["b"])
+        #expect(try notes.view(plain).rows(of: key).map(\.id) == ["b"])
+        try database.close()
+    }
+
     @Test("A function of another version makes its rows anew; one of the same version is taken at its word")
     func versions() throws {
         let (database, notes) = try open()

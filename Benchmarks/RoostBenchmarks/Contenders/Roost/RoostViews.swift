@@ -7,7 +7,7 @@ import RoostQuery
 final class RoostViews: ViewContender {
     private let database: Database
     private let documents: DocumentCollection
-    private let view: CollectionView<FleeceValue, Int>
+    private let view: CollectionView<[FleeceValue], Int>
     private let path: String
 
     init(_ directory: String) throws {
@@ -18,16 +18,10 @@ final class RoostViews: ViewContender {
     }
 
     /// The view, under a name.
-    static func byGroup(_ name: String) -> View<FleeceValue, Int> {
+    static func byGroup(_ name: String) -> View<[FleeceValue], Int> {
         View(name, version: "1", reduce: .sum) { note, emit in
             let n = note["n"]
-            var writer = FleeceWriter()
-            writer.beginArray()
-            writer.write(note["group"])
-            writer.write(n)
-            writer.endArray()
-            guard let key = try? writer.finish() else { return }
-            emit(FleeceDocument(trusting: key).root, n.int ?? 0)
+            emit([note["group"], n], n.int ?? 0)
         }
     }
 
@@ -49,8 +43,9 @@ final class RoostViews: ViewContender {
 
     func catchUp() throws { try view.update() }
 
-    private func key(_ group: String, _ n: Int) throws -> FleeceValue {
-        try FleeceDocument(json: "[\"\(group)\",\(n)]").root
+    private func key(_ group: String, _ n: Int) throws -> [FleeceValue] {
+        let key = try FleeceDocument(json: "[\"\(group)\",\(n)]")
+        return [key[0], key[1]]
     }
 
     func count(group: String, _ range: Range<Int>) throws -> Int {
