@@ -26,7 +26,7 @@ func tagIndex(_ version: String = "1") -> IndexDefinition {
     let sum = IndexReduction(name: "sum-\(version)") {
         TextSum()
     } combine: { values in
-        encode(values.reduce(0) { $0 + decode($1[...]) })
+        encode(values.reduce(0) { $0 + decode($1.array[...]) })
     }
     return IndexDefinition(name: "test/tags", signature: version, reduction: sum) { documents, _ in
         var rows = IndexRows(of: documents)
@@ -45,6 +45,7 @@ func tagIndex(_ version: String = "1") -> IndexDefinition {
 
 /// Adds up payloads that are numbers in digits.
 private struct TextSum: IndexReducer {
+    let readsKeys = false
     private var sum = 0
 
     mutating func add(_ row: IndexRowView) { sum += decode(row.payload.array[...]) }

@@ -10,12 +10,12 @@ package struct IndexReduction: Sendable {
     package let name: String
     /// Begins the value of one or more rows.
     package let begin: @Sendable () -> any IndexReducer
-    /// Makes the value of two or more values, which stand in their order.
-    package let combine: @Sendable (_ values: [[UInt8]]) throws -> [UInt8]
+    /// Makes the value of two or more values, which stand in their order and are valid during the call.
+    package let combine: @Sendable (_ values: [ByteView]) throws -> [UInt8]
 
     package init(
         name: String, begin: @escaping @Sendable () -> any IndexReducer,
-        combine: @escaping @Sendable ([[UInt8]]) throws -> [UInt8]
+        combine: @escaping @Sendable ([ByteView]) throws -> [UInt8]
     ) {
         self.name = name
         self.begin = begin
@@ -27,7 +27,9 @@ package struct IndexReduction: Sendable {
         let (begin, combine) = (begin, combine)
         return Reduction(name: name) { rows, value in
             var reducer = begin()
-            try rows.forEachEntry { key, inline, reference in
+            let readsKeys = reducer.readsKeys
+            try rows.forEachEntry(withKeys: readsKeys) { key, inline, reference in
+                let key = readsKeys ? key : nil
                 if let reference {
                     try rows.withValue(at: reference) { try reducer.add(try IndexRowView(key: key, $0)) }
                 } else {
@@ -36,10 +38,9 @@ package struct IndexReduction: Sendable {
             }
             value = try reducer.value()
         } combine: { values, value in
-            var all: [[UInt8]] = []
-            try values.forEach { span in
-                all.append(span.indices.map { span[$0] })
-            }
+            var all: [ByteView] = []
+            all.reserveCapacity(values.count)
+            for index in 0..<values.count { all.append(values[index]) }
             value = try combine(all)
         }
     }
@@ -53,12 +54,24 @@ package struct IndexReduction: Sendable {
 
     /// The value of values; `nil` of none.
     package func value(of values: [[UInt8]]) throws -> [UInt8]? {
-        values.count > 1 ? try combine(values) : values.first
+        guard values.count > 1 else { return values.first }
+        let bytes = ByteBuffer()
+        for value in values { bytes.append(value) }
+        defer { extendLifetime(bytes) }
+        var start = 0
+        return try combine(
+            values.map { value in
+                defer { start += value.count }
+                return bytes.view.slice(start, value.count)
+            })
     }
 }
 
 /// Makes the value of some rows, which it is given one after another in their order.
 package protocol IndexReducer {
+    /// Whether it looks at more of a row than its payload.
+    var readsKeys: Bool { get }
+
     /// Takes the next row, which is valid during the call.
     mutating func add(_ row: IndexRowView) throws
 

@@ -106,10 +106,6 @@ package final class IndexCursor {
     private func storedRow(_ cursor: Cursor) throws(StoreError) -> IndexRow {
         let value = try cursor.value()
         let key = cursor.key.bytes
-        do throws(MalformedBytes) {
-            return try value.withView { (view) throws(MalformedBytes) in try IndexRow(key: key, view) }
-        } catch {
-            throw IndexStore.malformed("a row")
-        }
+        return try value.withView { (view) throws(StoreError) in try IndexRow(kept: key, view) }
     }
 }

@@ -89,7 +89,7 @@ package struct IndexReader: Sendable {
             }
             if count > 0 {
                 let value = try reducer.value()
-                total = try total.map { try reduction.combine([$0, value]) } ?? value
+                total = try total.flatMap { try reduction.value(of: [$0, value]) } ?? value
             }
             if count < Self.longestRun { return total }
         }
@@ -97,6 +97,32 @@ package struct IndexReader: Sendable {
 
     /// How many rows are reduced at once where the tree's own values don't serve: it bounds the memory.
     private static let longestRun = 1_000
+
+    /// Calls `body` with the value of the index's reduction over each group of neighbouring rows in `range`, in the order of
+    /// their keys, until it returns `false`.
+    ///
+    /// - Parameter upperBound: given a group's first row, says the first key in the tree behind the group, within `range`.
+    /// - Throws: what the reduction throws.
+    package func forEachGroup(
+        in range: KeyRange, endingBefore upperBound: (_ first: IndexRow) throws -> Key,
+        _ body: (_ value: [UInt8]) throws -> Bool
+    ) throws {
+        if overlay.isEmpty {
+            try rows?.forEachGroup(in: range) { key, value in
+                try upperBound(try IndexRow(kept: key, value))
+            } _: {
+                try body($0)
+            }
+            return
+        }
+        var rest = range
+        while let row = try first(in: rest) {
+            let upper = try upperBound(row)
+            let value = try reduce(in: KeyRange(lower: rest.lower, upper: upper))
+            guard let value, try body(value) else { return }
+            rest = KeyRange(lower: upper, upper: range.upper)
+        }
+    }
 
     private func stored(_ range: KeyRange) throws -> [UInt8]? {
         if let lower = range.lower, let upper = range.upper, upper <= lower { return nil }

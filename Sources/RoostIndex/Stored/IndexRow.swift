@@ -1,5 +1,6 @@
 import RoostBytes
 import RoostCrypto
+import RoostStorage
 
 /// A row of an index.
 ///
@@ -19,6 +20,17 @@ package struct IndexRow: Sendable, Hashable {
         payloadStart = reader.position
         self.key = key
         self.stored = stored.array
+    }
+
+    /// A row that an index has written.
+    ///
+    /// - Throws: ``StoreError`` with `damaged` for bytes that no index has written.
+    init(kept key: [UInt8], _ stored: ByteView) throws(StoreError) {
+        do throws(MalformedBytes) {
+            try self.init(key: key, stored)
+        } catch {
+            throw IndexStore.malformed("a row")
+        }
     }
 
     /// A row of some that were made together.

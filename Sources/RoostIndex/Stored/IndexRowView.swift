@@ -9,13 +9,13 @@ package struct IndexRowView {
     private let rest: ByteView
 
     /// - Parameters:
-    ///   - key: the row's key in the tree.
+    ///   - key: the row's key in the tree; `nil` for a row of which only the payload is looked at.
     ///   - stored: its value there.
-    init(key: ByteView, _ stored: ByteView) throws(MalformedBytes) {
+    init(key: ByteView?, _ stored: ByteView) throws(MalformedBytes) {
         var reader = ByteReader(stored)
-        let length = try reader.length(limit: key.count)
-        component = key.slice(0, length)
-        rest = key.slice(length, key.count - length)
+        let length = try reader.length(limit: key?.count ?? .max)
+        component = key?.slice(0, length) ?? .empty
+        rest = key?.dropFirst(length) ?? .empty
         payload = stored.slice(reader.position, stored.count - reader.position)
     }
 

@@ -84,7 +84,7 @@ struct IndexTotals {
         } combine: { values in
             var totals = places.map { _ in IndexTotals() }
             for value in values {
-                for (number, other) in try decode(value).enumerated() where number < totals.count {
+                for (number, other) in try decode(value.array).enumerated() where number < totals.count {
                     totals[number].add(other)
                 }
             }
@@ -150,6 +150,7 @@ struct IndexTotals {
 
 /// Adds up the values at some places of rows' contents.
 private struct TotalsReducer: IndexReducer {
+    let readsKeys = false
     private let places: [Int]
     private var totals: [IndexTotals]
 

@@ -131,6 +131,32 @@ struct ViewReader {
         var count = 0
         for (number, range) in try ranges().enumerated().dropFirst(place?.range ?? 0) {
             var rest = number == place?.range ? place?.rest ?? range : range
+            if includes == nil, isGroupedForwards {
+                var key: [UInt8] = []
+                var end = rest.lower ?? []
+                guard left > 0 else { break }
+                try index.forEachGroup(in: rest) { row in
+                    try Task.checkCancellation()
+                    let group = try group(of: row)
+                    key = group.key
+                    end = min(KeyRange(prefix: Key(group.prefix)).upper ?? [0xFF], rest.upper ?? [0xFF])
+                    return end
+                } _: { value in
+                    if skipped > 0 {
+                        skipped -= 1
+                        return true
+                    }
+                    try body(key, reduction.result(value))
+                    left -= 1
+                    count += 1
+                    return left > 0 && count < limit
+                }
+                guard count < limit else {
+                    return GroupPlace(
+                        range: number, rest: KeyRange(lower: end, upper: rest.upper), left: left)
+                }
+                continue
+            }
             while left > 0, let group = try nextGroup(in: rest, where: includes) {
                 try Task.checkCancellation()
                 rest =
@@ -154,6 +180,14 @@ struct ViewReader {
     private func reduced(_ range: KeyRange, where includes: ((IndexRow) throws -> Bool)?) throws -> [UInt8]? {
         guard let includes else { return try index.reduce(in: range) }
         return try index.reduce(in: range, where: includes)
+    }
+
+    /// Whether there are groups, from the least key on.
+    private var isGroupedForwards: Bool {
+        switch query.grouping {
+        case .all, .level(0): false
+        case .exact, .level: !query.descending
+        }
     }
 
     /// The group that comes next.

@@ -199,8 +199,27 @@ import RoostBytes
     ) throws {
         guard !range.isEmpty else { return }
         try reader.reduceGroups(
-            from: range.lower?.bytes, to: range.upper?.bytes, endingBefore: { try upperBound(Key($0))?.bytes }
+            from: range.lower?.bytes, to: range.upper?.bytes,
+            endingBefore: { key, _ in try upperBound(Key(key))?.bytes }
         ) { try body(Key($0), $1) }
+    }
+
+    /// As ``forEachGroup(in:endingBefore:_:)``; `upperBound` is also told the value of a group's first key, valid during the
+    /// call.
+    package func forEachGroup(
+        in range: KeyRange,
+        endingBeforeEntry upperBound: (_ first: [UInt8], _ value: ByteView) throws -> Key?,
+        _ body: (_ value: [UInt8]) throws -> Bool
+    ) throws {
+        guard !range.isEmpty else { return }
+        try reader.reduceGroups(from: range.lower?.bytes, to: range.upper?.bytes) { key, entry in
+            guard entry.kind != .none else { return try upperBound(key, entry.inline)?.bytes }
+            var value: [UInt8] = []
+            try reader.file.visitValue(entry.chunk) { value = $0.array }
+            return try value.withView { try upperBound(key, $0)?.bytes }
+        } _: { _, value in
+            try body(value)
+        }
     }
 
     /// A cursor over the keys in `range`, before the first of them.

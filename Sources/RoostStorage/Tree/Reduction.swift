@@ -56,7 +56,10 @@ public struct ReductionRows: ~Copyable {
     }
 
     /// Calls `body` with each key, the bytes in its leaf, and the value elsewhere that the entry leads to, if any.
+    ///
+    /// - Parameter withKeys: whether keys are put together, which takes longer than all else; they are empty otherwise.
     package func forEachEntry(
+        withKeys: Bool = true,
         _ body: (_ key: ByteView, _ inline: ByteView, _ value: ValueReference?) throws -> Void
     ) throws {
         let key = ByteBuffer(capacity: 256)
@@ -64,8 +67,10 @@ public struct ReductionRows: ~Copyable {
             let entry = try file.reading(.nowhere) { () throws(MalformedBytes) in
                 try page.entry(index)
             }
-            key.reset()
-            page.appendKey(index, to: key)
+            if withKeys {
+                key.reset()
+                page.appendKey(index, to: key)
+            }
             try body(key.view, entry.inline, entry.value)
         }
     }

@@ -47,8 +47,9 @@ extension TreeReader {
         let last = upper.map { $0.withView { branch.childIndex(below: $0) } } ?? branch.count - 1
         guard first <= last else { return }
         for index in first...last {
-            let from = index == first ? lower : nil
-            let to = index == last ? upper : nil
+            // A bound at which the child itself begins or ends leaves nothing of it out.
+            let from = index == first && !begins(branch, index, at: lower) ? lower : nil
+            let to = index == last && !begins(branch, index + 1, at: upper) ? upper : nil
             if from == nil, to == nil, try appendKept(branch, index, to: &values) { continue }
             let child = try branch.child(index, in: file)
             guard from == nil, to == nil, let memory = child.memory, memory.owner != writer else {
@@ -111,8 +112,20 @@ extension TreeReader {
     ) throws {
         let first = lower.map { $0.withView { page.search($0).index } } ?? 0
         let last = upper.map { $0.withView { page.search($0).index } } ?? page.count
-        guard first < last else { return }
-        try function.value(of: page, first..<last, in: file).withView { values.append($0) }
+        try reduceLeaf(page, function, min(first, last)..<last, into: &values)
+    }
+
+    private func reduceLeaf(
+        _ page: PageView, _ function: Reduction, _ range: Range<Int>, into values: inout ReductionValues
+    ) throws {
+        guard !range.isEmpty else { return }
+        try function.value(of: page, range, in: file).withView { values.append($0) }
+    }
+
+    /// Whether a child that is not the first begins at `key`.
+    private func begins(_ branch: Branch, _ index: Int, at key: [UInt8]?) -> Bool {
+        guard let key, index > 0, index < branch.count else { return false }
+        return branch.separator(index) == key
     }
 
     // MARK: Groups
@@ -120,13 +133,15 @@ extension TreeReader {
     /// Calls `body` with the first key and the reduction of each group of neighbouring keys from `lower` up to, not
     /// including, `upper`, in key order, until it returns `false`.
     ///
-    /// A group within one leaf is reduced there, without another walk down the tree.
+    /// A leaf in which one group ends and another one begins is copied once for both; of leaves within a group the values are
+    /// taken that inner nodes hold.
     func reduceGroups(
-        from lower: [UInt8]?, to upper: [UInt8]?, endingBefore end: ([UInt8]) throws -> [UInt8]?,
+        from lower: [UInt8]?, to upper: [UInt8]?,
+        endingBefore end: (_ key: [UInt8], _ entry: Entry) throws -> [UInt8]?,
         _ body: ([UInt8], [UInt8]) throws -> Bool
     ) throws {
         let function = try reductionFunction()
-        let leaf = LeafImage()
+        var (leaf, spare) = (LeafImage(), LeafImage())
         var start = lower
         var place = try locate(start.map { .key($0) } ?? .first, into: leaf)
         while true {
@@ -139,17 +154,34 @@ extension TreeReader {
             }
             let key = leaf.page.key(first)
             if let upper, !key.lexicographicallyPrecedes(upper) { return }
-            let bound = Self.earlier(try end(key), upper)
+            let page = leaf.page
+            let entry = try file.reading(ChunkReference(offset: 0, length: 0)) { () throws(MalformedBytes) in
+                try page.entry(first)
+            }
+            let bound = Self.earlier(try end(key, entry), upper)
             if let bound, !key.lexicographicallyPrecedes(bound) {
                 throw StoreError(.limitExceeded, "A group must end after its first key.")
             }
             let last = bound.map { $0.withView { leaf.page.search($0).index } } ?? leaf.count
-            let value =
-                last < leaf.count
-                ? try function.value(of: leaf.page, first..<last, in: file) : try reduce(from: key, to: bound)
-            guard try body(key, value ?? []), let bound else { return }
+            var values = ReductionValues()
+            try reduceLeaf(leaf.page, function, first..<max(first, last), into: &values)
+            if let next = place.upper, bound.map({ !$0.lexicographicallyPrecedes(next) }) ?? true {
+                // The group goes up to the leaf's end or on behind it, and ends within the leaf of its bound.
+                let rest = try bound.map { (key) throws(StoreError) in try locate(.key(key), into: spare) }
+                if let handle = root.handle,
+                    rest.map({ next.lexicographicallyPrecedes($0.lower ?? []) }) ?? true
+                {
+                    try reduce(handle, function, next, rest?.lower, Format.maximumLevel, into: &values)
+                }
+                if let rest, let bound {
+                    swap(&leaf, &spare)
+                    place = rest
+                    let count = bound.withView { leaf.page.search($0).index }
+                    try reduceLeaf(leaf.page, function, 0..<count, into: &values)
+                }
+            }
+            guard try body(key, try function.value(of: values) ?? []), let bound else { return }
             start = bound
-            if last == leaf.count { place = try locate(.key(bound), into: leaf) }
         }
     }
 

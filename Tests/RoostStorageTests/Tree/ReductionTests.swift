@@ -210,6 +210,25 @@ import Testing
         #expect(groups.map(\.1) == expected.map(\.1))
     }
 
+    @Test func ofGroupsOfSeveralLeavesOnlyLeavesAtTheirEndsAreReduced() throws {
+        let sum = Sum()
+        let store = try Store.open(path, options: options())
+        let tree = try store.tree("tree", reduction: sum.reduction)
+        try fill(store, tree, Array(0..<2000))
+        let view = try store.snapshot()[tree]
+        sum.rows.store(0, ordering: .relaxed)
+        var groups: [UInt64] = []
+        try view.forEachGroup { first in
+            key((Int(first.number ?? 0) / 500 + 1) * 500)
+        } _: { _, value in
+            groups.append(Key(value).number ?? 0)
+            return true
+        }
+        #expect(groups == (0..<4).map { self.sum($0 * 500..<($0 + 1) * 500) })
+        // A leaf of 1,024 bytes has less than a hundred entries; each of five bounds is in one.
+        #expect(sum.rows.load(ordering: .relaxed) < 500)
+    }
+
     @Test func aGroupThatEndsBeforeItBeginsIsRefused() throws {
         let store = try Store.open(path, options: options())
         let tree = try store.tree("tree", reduction: Sum().reduction)

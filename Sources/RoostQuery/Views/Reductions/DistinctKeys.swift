@@ -60,6 +60,7 @@ struct DistinctKeys {
 
 /// Counts the different keys of rows.
 struct DistinctKeyReducer: IndexReducer {
+    let readsKeys = true
     private var count: UInt64 = 0
     private var first: [UInt8] = []
     private var last: [UInt8] = []

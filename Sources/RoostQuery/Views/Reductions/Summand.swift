@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostBytes
 import RoostIndex
 
 /// A value that `_sum` adds.
@@ -7,12 +8,6 @@ enum Summand {
     case number(ExactNumber)
     case array([Summand])
     case object([ByteKey: Summand])
-
-    static func sum(_ values: [FleeceValue]) throws -> [UInt8] {
-        var sum = Sum()
-        for value in values { try sum.add(Summand(value)) }
-        return try sum.value()
-    }
 
     init(_ value: FleeceValue) throws {
         if let number = ExactNumber(value) {
@@ -73,24 +68,37 @@ enum Summand {
 
 /// Adds values up.
 struct Sum: IndexReducer {
+    let readsKeys = false
+    /// The sum for as long as all values are whole numbers and it fits.
+    private var whole: Int64 = 0
+    private var isEmpty = true
+    /// The sum from the first value on that is something else.
     private var total: Summand?
 
-    mutating func add(_ summand: Summand) throws { total = try total?.adding(summand) ?? summand }
+    mutating func add(_ row: IndexRowView) throws { try add(ViewPayload.parts(row.payload).value) }
 
-    mutating func add(_ row: IndexRowView) throws {
-        let value = ViewPayload.parts(row.payload).value
-        // Most values are numbers, which need no document.
-        if let number = ExactNumber(FleeceNode(root: value)) {
-            try add(.number(number))
-        } else {
-            try add(Summand(FleeceDocument(trusting: value.array).root))
+    /// Adds a value, given as its Fleece body.
+    mutating func add(_ body: ByteView) throws {
+        let node = FleeceNode(root: body)
+        if total == nil, case .integer(let number) = node.content {
+            let (sum, overflow) = whole.addingReportingOverflow(number)
+            if !overflow {
+                (whole, isEmpty) = (sum, false)
+                return
+            }
         }
+        // Numbers need no document.
+        let summand =
+            try ExactNumber(node).map { .number($0) } ?? Summand(FleeceDocument(trusting: body.array).root)
+        let before = total ?? (isEmpty ? nil : .number(.whole(whole)))
+        total = try before?.adding(summand) ?? summand
     }
 
     /// The Fleece body of the sum; of 0 where nothing was added.
     func value() throws -> [UInt8] {
+        guard let total else { return try ViewCore.body(of: Int(whole)) }
         var writer = FleeceWriter()
-        (total ?? .number(.whole(0))).write(to: &writer)
+        total.write(to: &writer)
         return try writer.finish()
     }
 }

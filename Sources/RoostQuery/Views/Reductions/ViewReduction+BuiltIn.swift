@@ -6,6 +6,7 @@ import RoostOrder
 
 /// Counts rows.
 private struct RowCount: IndexReducer {
+    let readsKeys = false
     private var count = 0
 
     mutating func add(_ row: IndexRowView) { count += 1 }
@@ -19,7 +20,11 @@ extension ViewReduction {
         IndexReduction(name: "_count") {
             RowCount()
         } combine: { values in
-            try ViewCore.body(of: values.reduce(0) { $0 &+ (FleeceDocument(trusting: $1).root.int ?? 0) })
+            try ViewCore.body(
+                of: values.reduce(0) { count, value in
+                    guard case .integer(let number) = FleeceNode(root: value).content else { return count }
+                    return count &+ Int(number)
+                })
         }
     ) { $0 }
 
@@ -31,7 +36,9 @@ extension ViewReduction {
         IndexReduction(name: "_sum") {
             Sum()
         } combine: { values in
-            try Summand.sum(values.map { FleeceDocument(trusting: $0).root })
+            var sum = Sum()
+            for value in values { try sum.add(value) }
+            return try sum.value()
         }
     ) { $0 }
 
@@ -51,7 +58,7 @@ extension ViewReduction {
         IndexReduction(name: "_approx_count_distinct") {
             DistinctKeyReducer()
         } combine: { values in
-            try DistinctKeys(values.map { try DistinctKeys($0) }).encoded
+            try DistinctKeys(values.map { try DistinctKeys($0.array) }).encoded
         }
     ) { kept in
         try ViewCore.body(of: DistinctKeys(kept).count)

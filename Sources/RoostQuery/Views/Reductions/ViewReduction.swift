@@ -24,12 +24,12 @@ public struct ViewReduction: Sendable {
         combine: @escaping @Sendable ([FleeceValue]) throws -> [UInt8]
     ) {
         index = IndexReduction(name: name) {
-            GatheringReducer(reduce: reduce) { row in
+            GatheringReducer(readsKeys: true, reduce: reduce) { row in
                 let (key, value) = ViewPayload.decode(row.payload)
                 return (key, String(decoding: row.documentID.array, as: UTF8.self), value)
             }
         } combine: { values in
-            try combine(values.map { FleeceDocument(trusting: $0).root })
+            try combine(values.map { FleeceDocument(trusting: $0.array).root })
         }
         result = { $0 }
     }
@@ -40,11 +40,11 @@ public struct ViewReduction: Sendable {
         combine: @escaping @Sendable ([FleeceValue]) throws -> [UInt8]
     ) {
         index = IndexReduction(name: name) {
-            GatheringReducer(reduce: values) {
+            GatheringReducer(readsKeys: false, reduce: values) {
                 FleeceDocument(trusting: ViewPayload.parts($0.payload).value.array).root
             }
         } combine: { values in
-            try combine(values.map { FleeceDocument(trusting: $0).root })
+            try combine(values.map { FleeceDocument(trusting: $0.array).root })
         }
         result = { $0 }
     }
@@ -78,11 +78,16 @@ public struct ViewReduction: Sendable {
 
 /// Gathers what a function makes of rows and reduces all of it at once.
 private struct GatheringReducer<Element>: IndexReducer {
+    let readsKeys: Bool
     let reduce: ([Element]) throws -> [UInt8]
     let element: (IndexRowView) -> Element
     private var elements: [Element] = []
 
-    init(reduce: @escaping ([Element]) throws -> [UInt8], element: @escaping (IndexRowView) -> Element) {
+    init(
+        readsKeys: Bool, reduce: @escaping ([Element]) throws -> [UInt8],
+        element: @escaping (IndexRowView) -> Element
+    ) {
+        self.readsKeys = readsKeys
         self.reduce = reduce
         self.element = element
     }
