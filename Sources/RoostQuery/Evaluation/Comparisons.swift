@@ -126,6 +126,7 @@ enum Logic {
         }
     }
 
-    /// Whether WHERE, HAVING and ON keep a row: true, or a number other than 0.
+    /// Whether a condition holds, as WHERE, HAVING, ON, WHEN and SATISFIES ask: true, or a number other than 0.
+    @inline(__always)
     static func holds(_ value: Value) -> Bool { truth(value).isTrue }
 }

@@ -102,7 +102,7 @@ extension Compiler {
                 let condition = branch.condition(frame)
                 let holds =
                     subject.map { Comparisons.compare($0, condition, .equal, collation).isTrue }
-                    ?? condition.isTrue
+                    ?? Logic.holds(condition)
                 if holds { return branch.value(frame) }
             }
             return otherwise?(frame) ?? .null
@@ -126,7 +126,7 @@ extension Compiler {
             let isAny = quantifier == .any
             for element in elements {
                 frame.setVariable(variable, element)
-                if condition(frame).isTrue == isAny { return .bool(isAny) }
+                if Logic.holds(condition(frame)) == isAny { return .bool(isAny) }
             }
             return .bool(quantifier == .every || quantifier == .anyAndEvery && elements.count > 0)
         }
