@@ -93,6 +93,8 @@ struct AccessDecision {
 struct RowWish {
     /// Whether rows have to be sorted that do not come in the order asked for.
     var isSorted = false
+    /// Whether they come so when all documents are read.
+    var isScanSorted = false
     /// Whether the order asked for is that of the ranks of what is searched for.
     var isRanked = false
     /// Whether rows are put into groups.
@@ -106,10 +108,12 @@ struct RowWish {
 
 extension Execution {
     /// What things cost, in millionths of a second: measured on one machine, and only their proportions matter.
-    private enum Cost {
+    enum Cost {
         static let scanned = 0.4
         static let entry = 0.15
         static let lookedUp = 1.5
+        /// Kept in a table, or found there.
+        static let kept = 0.5
     }
 
     /// How the rows of a source are found fastest.
@@ -126,9 +130,10 @@ extension Execution {
         else { return decision }
         let documents = try self.documents(of: collection)
         let total = documents.count
+        let arranging = wish.isScanSorted ? 0 : wish.arranging
         var scan =
             source.prefersIndexes
-            ? .infinity : Double(scanned(total, source, wish)) * (Cost.scanned + wish.arranging)
+            ? .infinity : Double(scanned(total, source, wish)) * (Cost.scanned + arranging)
         var candidates: [AccessChoice] = []
         if let search = source.search {
             let found = try self.search(search, wish)
@@ -187,7 +192,7 @@ extension Execution {
 
     /// How many documents are read until there are enough; conditions may leave out many.
     private func scanned(_ total: Int, _ source: SourcePlan, _ wish: RowWish) -> Int {
-        guard !wish.isSorted, wish.most < total else { return total }
+        guard !wish.isSorted || wish.isScanSorted, wish.most < total else { return total }
         return source.filters.isEmpty ? wish.most : max(wish.most, total / 4)
     }
 

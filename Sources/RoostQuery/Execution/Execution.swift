@@ -20,6 +20,8 @@ final class Execution: DocumentSource {
     /// The collections that were read, and the indexes: few, so that looking through them is quickest.
     private var moments: [(collection: DocumentCollection, documents: CollectionSnapshot)] = []
     var readers: [(index: CompiledIndex, reader: IndexReader)] = []
+    /// The rows of sources by what they are joined by, and by the sources' numbers.
+    var joinTables: [Int: JoinTable] = [:]
     /// What was found in full-text indexes.
     var matches: [TextMatchKey: TextMatches] = [:]
     /// What indexes of trigrams lead to.
@@ -69,12 +71,19 @@ final class Execution: DocumentSource {
     func rows(
         of plan: SelectPlan, first: AccessChoice? = nil, skipping: Int = 0
     ) throws(DatabaseError) -> RowSource {
-        var rows: RowSource = SingleRow(frame)
+        var rows = RowSource(frame)
         for (number, source) in plan.sources.enumerated() {
-            if number == 0, let first, case .documents(let collection, _) = source.origin {
-                rows = try self.rows(first, try documents(of: collection), source, skipping: skipping)
+            if number > 0 {
+                rows = JoinedRows(rows, source) { [self] () throws(DatabaseError) in try open(source) }
+            } else if source.hash == nil, case .documents(let collection, let access) = source.origin {
+                // As it was decided, by what is wanted of the rows.
+                if let first {
+                    rows = try self.rows(first, try documents(of: collection), source, skipping: skipping)
+                } else {
+                    rows = try open(collection, access, source.number)
+                }
             } else {
-                rows = try joined(rows, source)
+                rows = try open(source)
             }
             if !source.filters.isEmpty { rows = FilteredRows(rows, source.filters) }
             if counter.countsRows { rows = CountedRows(rows, source.number, counter) }
@@ -82,26 +91,8 @@ final class Execution: DocumentSource {
         return rows
     }
 
-    private func joined(_ outer: RowSource, _ source: SourcePlan) throws(DatabaseError) -> RowSource {
-        if outer is SingleRow { return try open(source) }
-        guard let hash = source.hash else {
-            return JoinedRows(outer, source) { [self] () throws(DatabaseError) in try open(source) }
-        }
-        // Read when the first row asks for it.
-        var table: HashTable?
-        return JoinedRows(outer, source) { [self] () throws(DatabaseError) in
-            let known: HashTable
-            if let table {
-                known = table
-            } else {
-                known = try HashTable(try open(source), source, hash, self)
-                table = known
-            }
-            return try HashedRows(frame, known, hash)
-        }
-    }
-
     private func open(_ source: SourcePlan) throws(DatabaseError) -> RowSource {
+        if let hash = source.hash { return try joined(source, by: hash) }
         switch source.origin {
         case .elements(let value): return ElementRows(frame, source.number, value)
         case .select(let plan): return try QueryRows(frame, source.number, plan, self)
@@ -113,7 +104,7 @@ final class Execution: DocumentSource {
         }
     }
 
-    private func open(
+    func open(
         _ collection: DocumentCollection, _ access: DocumentAccess, _ number: Int
     ) throws(DatabaseError) -> RowSource {
         let documents = try self.documents(of: collection)
@@ -147,7 +138,8 @@ final class Execution: DocumentSource {
 
     /// A cursor over the rows that a query yields.
     func cursor(of plan: SelectPlan) throws(DatabaseError) -> RowCursor {
-        try cursor(of: plan, try strategy(of: plan))
+        let plan = try cheapestOrder(of: plan)
+        return try cursor(of: plan, try strategy(of: plan))
     }
 
     func cursor(of plan: SelectPlan, _ strategy: SelectStrategy) throws(DatabaseError) -> RowCursor {
@@ -187,15 +179,17 @@ final class Execution: DocumentSource {
             strategy.known = CountCursor(plan, frame, count: try matches(of: search).count)
             return strategy
         }
-        strategy.isSorted = !plan.order.isEmpty && !plan.isOrdered
+        strategy.isSorted = !plan.order.isEmpty
         if let totals = try totals(of: plan) {
             strategy.known = totals
             return strategy
         }
-        guard let first = plan.sources.first else { return strategy }
+        // Rows of a query within another one that are found by a row of that come in no order.
+        guard let first = plan.sources.first, first.hash == nil else { return strategy }
         let isPlain = plan.sources.count == 1 && plan.grouping == nil && !plan.isDistinct
         let wish = RowWish(
-            isSorted: strategy.isSorted && plan.grouping == nil, isRanked: plan.isRanked,
+            isSorted: strategy.isSorted && plan.grouping == nil, isScanSorted: plan.isOrdered,
+            isRanked: plan.isRanked,
             isGrouped: plan.grouping?.keys.isEmpty == false,
             most: isPlain ? strategy.most : .max)
         strategy.decision = try decide(first, wish)
@@ -203,6 +197,8 @@ final class Execution: DocumentSource {
             if choice.isOrdered { strategy.isSorted = false }
             strategy.streamsGroups = choice.isGrouped
             strategy.skipsByRank = isPlain && choice.exact != nil && !strategy.isSorted && strategy.offset > 0
+        } else if plan.isOrdered {
+            strategy.isSorted = false
         }
         strategy.threads = try threads(for: plan, strategy)
         return strategy

@@ -16,12 +16,24 @@ final class Planner {
     }
 
     func plan(_ select: Select, _ compiler: Compiler) throws(QueryError) -> SelectPlan {
-        try compiler.withScope { () throws(QueryError) in
+        let planning = SelectPlanning(select, self, compiler)
+        let plan = try planned(planning)
+        for other in planning.otherOrders {
+            if let other = try? planned(SelectPlanning(other, self, compiler)) {
+                plan.otherOrders.append(other)
+            }
+        }
+        return plan
+    }
+
+    private func planned(_ planning: SelectPlanning) throws(QueryError) -> SelectPlan {
+        let compiler = planning.compiler
+        return try compiler.withScope { () throws(QueryError) in
             compiler.scope.beginSelect()
             let saved = compiler.grouping
             compiler.grouping = nil
             defer { compiler.grouping = saved }
-            return try SelectPlanning(select, self, compiler).planned()
+            return try planning.planned()
         }
     }
 
@@ -42,7 +54,8 @@ final class Planner {
         return { frame in frame.rows(of: plan, limit: .max).map { frame.value(of: $0, plan) } ?? .null }
     }
 
-    private func inner(_ select: Select, _ compiler: Compiler) throws(QueryError) -> SelectPlan {
+    /// The plan of a query within another one.
+    func inner(_ select: Select, _ compiler: Compiler) throws(QueryError) -> SelectPlan {
         let known = compiler.program.sourceCount
         let (plan, touched) = try compiler.tracking { () throws(QueryError) -> SelectPlan in
             try compiler.withinQuery { () throws(QueryError) -> SelectPlan in try self.plan(select, compiler)

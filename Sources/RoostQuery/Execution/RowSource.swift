@@ -13,16 +13,6 @@ class RowSource {
     func next() throws(DatabaseError) -> Bool { false }
 }
 
-/// One combination without any source: what the first source is joined to.
-final class SingleRow: RowSource {
-    private var isDone = false
-
-    override func next() throws(DatabaseError) -> Bool {
-        defer { isDone = true }
-        return !isDone
-    }
-}
-
 /// Keeps the combinations for which conditions hold.
 final class FilteredRows: RowSource {
     private let rows: RowSource

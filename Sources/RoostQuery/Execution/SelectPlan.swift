@@ -14,7 +14,7 @@ final class SelectPlan: @unchecked Sendable {
     /// What groups are kept.
     var having: Evaluation?
     var order: [OrderPlan] = []
-    /// Whether rows come in the order asked for already.
+    /// Whether the documents of the only source, read by their IDs, come in the order asked for.
     var isOrdered = false
     /// Whether rows are to come in the order of the rank of what the only source is searched for, which is the only condition.
     var isRanked = false
@@ -29,12 +29,19 @@ final class SelectPlan: @unchecked Sendable {
     var totals: [TotalsAccess] = []
     /// The number of this query among those of the program.
     let number: Int
+    /// What is asked, with the sources in the order in which they are read.
+    let select: Select
+    /// The same query with its sources in other orders.
+    var otherOrders: [SelectPlan] = []
     /// Whether it refers to rows of the queries around it.
     var isCorrelated = false
     /// Whether all that it yields is one value.
     var isSingleValue = false
 
-    init(number: Int) { self.number = number }
+    init(_ select: Select, number: Int) {
+        self.select = select
+        self.number = number
+    }
 }
 
 /// How the rows of a query are found in one execution: what depends on parameters and on what indexes hold.
@@ -93,6 +100,8 @@ struct SourcePlan: Sendable {
     var filters: [Evaluation] = []
     /// What to look rows up by in a table of this source's rows, instead of going through all of them.
     var hash: HashJoin?
+    /// The indexes that find the rows of that table, whatever the rows of other sources are.
+    var tableIndexes: [IndexAccess] = []
     /// What is searched for in a full-text index, of all that WHERE asks for.
     var search: TextSearch?
     /// The indexes of trigrams that lead to what may meet its conditions.
@@ -144,6 +153,8 @@ struct DocumentAccess: Sendable {
     var upper: Bound?
     /// Only IDs that begin so.
     var prefix: String?
+    /// Whether IDs or bounds depend on the rows of other sources.
+    var dependsOnRows = false
     /// How much of META() is asked for.
     var metadata = SourceUse.Metadata.all
 

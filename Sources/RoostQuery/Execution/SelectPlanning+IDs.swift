@@ -27,7 +27,7 @@ extension SelectPlanning {
             }
         case .call(.isAmong, let operands) where operands.count == 2:
             if isID(operands[0], source), access.ids == nil {
-                access.ids = independent(operands[1], of: source)
+                access.ids = independent(operands[1], of: source, &access)
             }
         case .call(.beginsWith, let operands) where operands.count == 2:
             if isID(operands[0], source), access.prefix == nil,
@@ -36,7 +36,9 @@ extension SelectPlanning {
                 access.prefix = prefix
             }
         case .membership(let value, let list, isNegated: false):
-            if isID(value, source), access.ids == nil { access.ids = independent(list, of: source) }
+            if isID(value, source), access.ids == nil {
+                access.ids = independent(list, of: source, &access)
+            }
         case .like(let value, .literal(.string(let pattern)), isNegated: false):
             if isID(value, source), access.prefix == nil { access.prefix = Self.literalPrefix(pattern) }
         default: return
@@ -53,7 +55,9 @@ extension SelectPlanning {
     private func narrow(
         _ access: inout DocumentAccess, _ comparison: Comparison, _ expression: Expression, _ source: Int
     ) {
-        guard comparison != .unequal, let value = independent(expression, of: source) else { return }
+        guard comparison != .unequal, let value = independent(expression, of: source, &access) else {
+            return
+        }
         switch comparison {
         case .equal: if access.ids == nil { access.ids = value }
         case .less, .lessOrEqual:
@@ -82,10 +86,13 @@ extension SelectPlanning {
 
     /// The value of an expression that does not depend on the row of a source, nor on those that come after it; `nil` for
     /// others.
-    private func independent(_ expression: Expression, of source: Int) -> Evaluation? {
+    private func independent(
+        _ expression: Expression, of source: Int, _ access: inout DocumentAccess
+    ) -> Evaluation? {
         guard let compiled = compiled(expression), compiled.sources.allSatisfy({ $0 < source }) else {
             return nil
         }
+        if !compiled.sources.isEmpty { access.dependsOnRows = true }
         return compiled.value
     }
 

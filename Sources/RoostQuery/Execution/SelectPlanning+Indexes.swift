@@ -5,8 +5,7 @@ extension SelectPlanning {
     func planIndexes(_ number: Int) throws(QueryError) {
         let source = plan.sources[number]
         guard case .documents(let collection, let access) = source.origin, access.isScan,
-            !access.includesDeleted,
-            source.hash == nil
+            !access.includesDeleted
         else { return }
         // What values are compared with is known before there are groups.
         let grouping = compiler.grouping
@@ -30,6 +29,16 @@ extension SelectPlanning {
         }
         // Of two that cost the same, the one with fewer columns is taken.
         plan.sources[number].indexes.sort { $0.index.columns.count < $1.index.columns.count }
+        if source.hash != nil {
+            let constant = IndexMatching(own, source.number, compiler, ofConstants: true)
+            plan.sources[number].tableIndexes = indexes.compactMap { index in
+                guard case .success(var access) = constant.access(index, order: []), access.isNarrowed
+                else { return nil }
+                // The table keeps whole rows.
+                access.covering = nil
+                return access
+            }
+        }
         for (place, condition) in own.enumerated() {
             guard let parts = condition.disjuncts else { continue }
             let others = own.enumerated().filter { $0.offset != place }.map(\.element)
@@ -80,9 +89,7 @@ extension SelectPlanning {
 
     /// What the rows of the only source are to be ordered by, if its order is that of the answer.
     private func wantedOrder(of source: Int) throws(QueryError) -> [WantedOrder] {
-        guard plan.sources.count == 1, plan.grouping == nil, !plan.isDistinct, !plan.isOrdered else {
-            return []
-        }
+        guard plan.sources.count == 1, plan.grouping == nil, !plan.isDistinct else { return [] }
         var order: [WantedOrder] = []
         for (expression, ordering) in zip(orderExpressions, plan.order) {
             guard let own = compiler.relative(expression.uncollated, to: source) else { return [] }

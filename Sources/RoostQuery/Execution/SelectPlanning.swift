@@ -16,7 +16,7 @@ final class SelectPlanning {
         self.select = select
         self.planner = planner
         self.compiler = compiler
-        plan = SelectPlan(number: compiler.program.addSelect())
+        plan = SelectPlan(select, number: compiler.program.addSelect())
     }
 
     /// The plan.
@@ -29,6 +29,7 @@ final class SelectPlanning {
         compiler.scope = scope
         try planSources()
         try planFilters()
+        for index in plan.sources.indices { planTable(index) }
         try planGroups()
         let columns = try namedColumns()
         for column in columns { plan.columns.append(try compiler.compile(column.value)) }
@@ -86,7 +87,7 @@ final class SelectPlanning {
             kind = .collection
             notes.name = collection.queryName
         case .select(let inner):
-            origin = .select(try planner.plan(inner, compiler))
+            origin = .select(try planner.inner(inner, compiler))
             kind = .select
             notes.name = "a query"
         case .elements(let value):
@@ -103,33 +104,12 @@ final class SelectPlanning {
         if let condition = source.condition {
             planned.condition = try compiler.compile(condition)
             planned.notes.on = condition.sqlText
-            planJoin(condition.conjuncts, &planned)
+            if case .documents(let collection, var access) = origin {
+                for condition in condition.conjuncts { narrow(&access, condition, number, &planned.notes) }
+                planned.origin = .documents(collection, access)
+            }
         }
         plan.sources.append(planned)
-    }
-
-    /// Makes use of ON, so that not every row is compared with every other.
-    private func planJoin(_ conditions: [Expression], _ source: inout SourcePlan) {
-        if case .documents(let collection, var access) = source.origin {
-            for condition in conditions { narrow(&access, condition, source.number, &source.notes) }
-            source.origin = .documents(collection, access)
-            if !access.isScan { return }
-        }
-        if case .elements = source.origin { return }
-        for condition in conditions {
-            guard source.hash == nil, case .comparison(.equal, let left, let right) = condition else {
-                continue
-            }
-            for (own, other) in [(left, right), (right, left)] {
-                guard let inner = compiled(own), let outer = compiled(other),
-                    inner.sources == [source.number],
-                    !outer.sources.contains(source.number)
-                else { continue }
-                source.hash = HashJoin(
-                    outer: outer.value, inner: inner.value, collation: compiler.collation, text: own.sqlText)
-                break
-            }
-        }
     }
 
     // MARK: WHERE

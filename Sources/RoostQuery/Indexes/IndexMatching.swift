@@ -5,6 +5,8 @@ import RoostOrder
 struct IndexMatching {
     private let compiler: Compiler
     private let source: Int
+    /// Whether values are compared with constants and parameters only, and not with what other sources have.
+    private let ofConstants: Bool
     private let conditionCount: Int
     /// What the conditions say of values that an index may have.
     private var terms: [Term] = []
@@ -31,8 +33,11 @@ struct IndexMatching {
         case upper(IndexAccess.Bound)
     }
 
-    init(_ conditions: [Expression], _ source: Int, _ compiler: Compiler) {
+    init(
+        _ conditions: [Expression], _ source: Int, _ compiler: Compiler, ofConstants: Bool = false
+    ) {
         self.compiler = compiler
+        self.ofConstants = ofConstants
         self.source = source
         conditionCount = conditions.count
         for (number, condition) in conditions.enumerated() {
@@ -170,7 +175,9 @@ struct IndexMatching {
 
     private func independent(_ expression: Expression) -> Evaluation? {
         let compiled = try? compiler.tracking { () throws(QueryError) in try compiler.compile(expression) }
-        guard let compiled, compiled.sources.allSatisfy({ $0 < source }) else { return nil }
+        guard let compiled, compiled.sources.allSatisfy({ $0 < source && !ofConstants }) else {
+            return nil
+        }
         return compiled.result
     }
 
@@ -261,7 +268,14 @@ struct IndexMatching {
         var isReversed: Bool?
         for part in order where !columns[constant].contains(where: { $0.expression == part.expression }) {
             while constant.contains(number) { number += 1 }
-            guard number < columns.count else { return }
+            guard number < columns.count else {
+                // Rows of equal keys come in the order of their documents' IDs, of which no two are the same.
+                guard case .meta(.id, _, _) = part.expression, part.collation == .binary,
+                    isReversed == nil || isReversed == part.isDescending
+                else { return }
+                isReversed = part.isDescending
+                break
+            }
             let column = columns[number]
             guard column.expression == part.expression, column.collation == part.collation else { return }
             let turned = column.isDescending != part.isDescending

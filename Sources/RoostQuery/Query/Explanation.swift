@@ -135,7 +135,7 @@ extension Query {
                 duration: ContinuousClock.now - start)
         }
         var explainer = Explainer(execution)
-        try explainer.add(prepared.plan, prepared.select)
+        try explainer.add(prepared.plan)
         return Explanation(steps: explainer.steps, analysis: analysis)
     }
 }
@@ -148,7 +148,9 @@ private struct Explainer {
 
     init(_ execution: Execution) { self.execution = execution }
 
-    mutating func add(_ plan: SelectPlan, _ select: Select) throws(DatabaseError) {
+    mutating func add(_ plan: SelectPlan) throws(DatabaseError) {
+        let plan = try execution.cheapestOrder(of: plan)
+        let select = plan.select
         let strategy = try execution.strategy(of: plan)
         if let collection = plan.countedCollection {
             note("COUNT", "\(collection.queryName), which is known")
@@ -157,11 +159,11 @@ private struct Explainer {
                 "COUNT", "\(search.collection.queryName) USING \(search.description), without documents",
                 index: search.index.description.name)
         } else if let totals = strategy.known as? TotalsCursor {
-            add(totals, plan, select)
+            add(totals, plan)
         } else {
             for (index, source) in plan.sources.enumerated() {
                 let decision = index == 0 ? strategy.decision : try execution.decide(source)
-                try add(source, index, select, decision, threads: index == 0 ? strategy.threads : 1)
+                try add(source, index, decision, threads: index == 0 ? strategy.threads : 1)
             }
             if !select.groups.isEmpty {
                 let how = strategy.streamsGroups ? ", one after the other, as they are read" : ""
@@ -188,14 +190,15 @@ private struct Explainer {
         if let limit = select.limit { note("LIMIT", limit.sqlText) }
     }
 
-    private mutating func add(_ totals: TotalsCursor, _ plan: SelectPlan, _ select: Select) {
+    private mutating func add(_ totals: TotalsCursor, _ plan: SelectPlan) {
         guard let source = plan.sources.first else { return }
+        let groups = plan.select.groups
         note(
             "SEARCH", "\(name(source)) USING \(totals.choice.text)", estimate: 0,
             index: totals.choice.access.index.description.name)
         let how =
-            select.groups.isEmpty
-            ? "all rows into one" : "by \(list(select.groups)), going from one to the next"
+            groups.isEmpty
+            ? "all rows into one" : "by \(list(groups)), going from one to the next"
         note("GROUP", "\(how), from what the index has counted and summed up")
     }
 
@@ -208,41 +211,40 @@ private struct Explainer {
     }
 
     private mutating func add(
-        _ source: SourcePlan, _ index: Int, _ select: Select, _ decision: AccessDecision, threads: Int
+        _ source: SourcePlan, _ index: Int, _ decision: AccessDecision, threads: Int
     ) throws(DatabaseError) {
         let name = name(source)
         let join = index == 0 ? "" : source.join == .left ? "LEFT JOIN " : "JOIN "
         let rows = execution.counter.rows(of: source.number)
+        var used: [String] = []
         switch source.origin {
         case .elements: note("UNNEST", name, rows: rows)
         case .select(let plan):
-            note(join + "QUERY", name, rows: rows)
+            note(join + "QUERY", name + tableText(source), rows: rows)
             depth += 1
-            if index < select.sources.count, case .select(let inner) = select.sources[index].origin {
-                try add(plan, inner)
-            }
+            try add(plan)
             depth -= 1
         case .documents(let collection, let access):
             let count = try execution.documents(of: collection).count
-            if let choice = decision.choice {
+            let isTable = source.hash != nil && (decision.choice == nil || execution.hasTable(source))
+            let choice = isTable ? try execution.decideTable(source).choice : decision.choice
+            used = choice?.indexes.map(\.access.index.description.name) ?? []
+            let how = isTable ? tableText(source) : threads > 1 ? " on \(threads) threads" : ""
+            // How many rows match one of a source before isn't known without that.
+            let isKnown = index == 0 || isTable
+            if let choice {
+                let otherwise = !isTable && !counts ? source.hash.map { ", or a table by \($0.text)" } : nil
                 note(
-                    join + "SEARCH", "\(name) USING \(text(choice))", estimate: choice.count,
-                    index: choice.indexName, rows: rows)
+                    join + "SEARCH", "\(name) USING \(text(choice))\(how)\(otherwise ?? "")",
+                    estimate: isKnown ? choice.count : nil, index: choice.indexName, rows: rows)
             } else if access.isScan {
-                let how =
-                    source.hash.map { " into a table by \($0.text)" }
-                    ?? (threads > 1 ? " on \(threads) threads" : "")
-                note(
-                    join + "SCAN", name + how, estimate: index == 0 || source.hash != nil ? count : nil,
-                    rows: rows)
+                note(join + "SCAN", name + how, estimate: isKnown ? count : nil, rows: rows)
             } else {
-                note(
-                    join + "SEARCH", "\(name) by ID (\(source.notes.access.joined(separator: " AND ")))",
-                    rows: rows)
+                let conditions = source.notes.access.joined(separator: " AND ")
+                note(join + "SEARCH", "\(name) by ID (\(conditions))\(how)", rows: rows)
             }
         }
         depth += 1
-        let used = decision.choice?.indexes.map(\.access.index.description.name) ?? []
         let unused = source.unusedIndexes.map { ($0.name, $0.reason, Int?.none) }
         for (name, reason, count) in decision.rejected + unused where !used.contains(name) {
             note("NOT USED", "\(name): \(reason)", estimate: count)
@@ -250,6 +252,13 @@ private struct Explainer {
         if let condition = source.notes.on { note("ON", condition) }
         for condition in source.notes.conditions { note("WHERE", condition) }
         depth -= 1
+    }
+
+    /// Whether the query was run, so that it is known what was done.
+    private var counts: Bool { execution.counter.countsRows }
+
+    private func tableText(_ source: SourcePlan) -> String {
+        source.hash.map { " into a table by \($0.text)" } ?? ""
     }
 
     private func text(_ choice: AccessChoice) -> String {

@@ -158,7 +158,7 @@ public final class RowsCursor {
 final class PreparedQuery: Sendable {
     let program: Program
     let plan: SelectPlan
-    let select: Select
+    private let select: Select
     let columns: ColumnNames
     /// The collections that it reads.
     let collections: [DocumentCollection]

@@ -165,6 +165,19 @@ import Testing
         #expect(try run(text.replacing("count(*)", with: "max(n.title)")).read == 50)
     }
 
+    @Test func documentsFoundByAnIndexComeInTheOrderOfTheirIDs() throws {
+        try notes.createIndex("by-stars", on: "stars DESC")
+        let bounds = "SELECT title, _id FROM notes WHERE stars >= 8 ORDER BY _id LIMIT 3"
+        #expect(
+            try fixture.database.query(bounds).fetch().map { $0._id.string } == ["n1009", "n1018", "n1019"])
+        // Rows of equal keys come in this order, either way.
+        let equal = "SELECT title FROM notes WHERE stars = 8 ORDER BY _id DESC LIMIT 2"
+        let answer = try run(equal)
+        #expect(answer.rows == ["\"Note 398\"", "\"Note 388\""])
+        #expect(answer.read == 2)
+        #expect(try fixture.database.query(equal).explain().description.contains("ORDER by _id DESC"))
+    }
+
     @Test func indexesOutliveTheProgram() throws {
         try notes.createIndex("by-stars", on: "stars")
         let path = fixture.directory + "/Test.roost"
