@@ -76,18 +76,13 @@ final class Planner {
 
     /// The indexes of a collection.
     func indexes(of collection: DocumentCollection) throws(QueryError) -> [CompiledIndex] {
-        var indexes: [CompiledIndex] = []
         do throws(DatabaseError) {
-            let snapshot = try collection.snapshot()
-            indexLists[collection] = try snapshot.metadata(ValueIndex.metadataName) ?? []
-            for index in try IndexList<ValueIndex>(of: snapshot).indexes.values {
-                // One that a newer Roost has made may have expressions that are not known here.
-                if let compiled = try? CompiledIndex(index) { indexes.append(compiled) }
-            }
+            let list = try collection.snapshot().metadata(ValueIndex.metadataName) ?? []
+            indexLists[collection] = list
+            return try CompiledIndexes.of(collection.database).indexes(of: collection, by: list)
         } catch {
             throw QueryError(error)
         }
-        return indexes
     }
 
     /// The full-text index of a collection; the only one that there is for `nil`.
@@ -145,7 +140,12 @@ protocol CollectionFinder {
 
 extension Database: CollectionFinder {
     func findCollection(_ name: String, scope: String) throws(DatabaseError) -> DocumentCollection? {
-        try collections(scope: scope).first { $0.collectionName == name }
+        do throws(DatabaseError) {
+            return try collection(name, scope: scope, createIfMissing: false)
+        } catch {
+            guard error.code == .notFound || error.code == .invalidName else { throw error }
+            return nil
+        }
     }
 
     func collectionNames(scope: String) throws(DatabaseError) -> [String] {

@@ -12,8 +12,8 @@ struct IndexList<Index: ListedIndex> {
         try self.init(try snapshot.metadata(Index.metadataName))
     }
 
-    private init(_ bytes: [UInt8]?) throws(DatabaseError) {
-        guard let bytes else { return }
+    init(_ bytes: [UInt8]?) throws(DatabaseError) {
+        guard let bytes, !bytes.isEmpty else { return }
         do {
             for (name, index) in try FleeceDocument(json: bytes).root.dictionary ?? .empty {
                 indexes[name] = try JSONDecoder().decode(Index.self, from: Data(index.json().utf8))

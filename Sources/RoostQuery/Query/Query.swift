@@ -114,7 +114,9 @@ public struct QueryOptions: Sendable, Hashable {
     ///
     /// One thread adds up in the order of the documents' IDs, several in parts: the sum of numbers with fractions may differ in
     /// its last digits.
-    public var threads = min(ProcessInfo.processInfo.activeProcessorCount, 8)
+    public var threads = Self.usualThreads
+
+    private static let usualThreads = min(ProcessInfo.processInfo.activeProcessorCount, 8)
 
     /// A thread takes so many documents at a time at least.
     package var documentsPerPart = 4096
