@@ -50,24 +50,29 @@ final class ScriptProcess: ScriptPeer {
 
     deinit { end() }
 
-    private static func spawn(_ command: [String], input: Int32, output: Int32) -> pid_t? {
-        #if canImport(Darwin)
-            var actions: posix_spawn_file_actions_t?
-        #else
-            var actions = unsafe posix_spawn_file_actions_t()
-        #endif
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
-        defer { unsafe arguments.forEach { unsafe free($0) } }
-        // No environment: it has nothing to tell to scripts.
-        var environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
-        var process: pid_t = 0
-        let status = unsafe posix_spawn(&process, command[0], &actions, nil, &arguments, &environment)
-        return status == 0 ? process : nil
-    }
+    #if os(tvOS) || os(watchOS)
+        /// The system has no other processes.
+        private static func spawn(_ command: [String], input: Int32, output: Int32) -> pid_t? { nil }
+    #else
+        private static func spawn(_ command: [String], input: Int32, output: Int32) -> pid_t? {
+            #if canImport(Darwin)
+                var actions: posix_spawn_file_actions_t?
+            #else
+                var actions = unsafe posix_spawn_file_actions_t()
+            #endif
+            unsafe posix_spawn_file_actions_init(&actions)
+            defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+            unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+            unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+            var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
+            defer { unsafe arguments.forEach { unsafe free($0) } }
+            // No environment: it has nothing to tell to scripts.
+            var environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
+            var process: pid_t = 0
+            let status = unsafe posix_spawn(&process, command[0], &actions, nil, &arguments, &environment)
+            return status == 0 ? process : nil
+        }
+    #endif
 
     var isUsable: Bool { !hasEnded }
 
