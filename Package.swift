@@ -16,9 +16,16 @@ let strict: [SwiftSetting] =
         ? [.treatAllWarnings(as: .error), .define("ROOST_FAILPOINTS", .when(configuration: .debug))] : [])
     + (isSanitizing ? [.define("ROOST_SANITIZING")] : [])
 
+/// HTTP by URLSession, which is Apple's, is compiled and tested on Linux too, in Roost's own debug builds alone: a program there
+/// would be larger by all that Foundation's networking brings along.
+let session: [SwiftSetting] =
+    isDevelopment ? [.define("ROOST_URLSESSION", .when(configuration: .debug))] : []
+
 /// A layer of the house: `Sources/<name>` importing only what is listed (checked by CI).
-func layer(_ name: String, _ imports: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: imports, swiftSettings: strict)
+func layer(
+    _ name: String, _ imports: [Target.Dependency] = [], settings: [SwiftSetting] = []
+) -> Target {
+    .target(name: name, dependencies: imports, swiftSettings: strict + settings)
 }
 
 /// A layer in which tests spend most of their time: optimised in Roost's own debug builds too, where it keeps its assertions.
@@ -35,8 +42,10 @@ func engineLayer(_ name: String, _ imports: [Target.Dependency] = []) -> Target 
     return layer
 }
 
-func tests(_ name: String, _ imports: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: imports, exclude: exclude, swiftSettings: strict)
+func tests(
+    _ name: String, _ imports: [Target.Dependency], exclude: [String] = [], settings: [SwiftSetting] = []
+) -> Target {
+    .testTarget(name: name, dependencies: imports, exclude: exclude, swiftSettings: strict + settings)
 }
 
 /// The benchmark program and the peers it is built with; Linux only, as it reads /proc and counts system calls.
@@ -171,7 +180,7 @@ let package = Package(
             [
                 "RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostWire",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
-            ]),
+            ], settings: session),
         layer(
             "RoostREST",
             ["RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostQuery", "RoostWire", "RoostSync"]),
@@ -201,7 +210,8 @@ let package = Package(
         tests("RoostBytesTests", ["RoostBytes"]),
         tests(
             "RoostSyncTests",
-            ["RoostSync", "RoostServer", "RoostREST", "RoostWire", "Roost", "TestCertificates"]),
+            ["RoostSync", "RoostServer", "RoostREST", "RoostWire", "Roost", "TestCertificates"],
+            settings: session),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
         tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
         tests(

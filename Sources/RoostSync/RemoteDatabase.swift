@@ -44,30 +44,32 @@ public struct RemoteDatabase: Sendable {
         self.init(name, transport, credentials, description: name)
     }
 
-    #if canImport(CCurl)
-        /// The database at a URL, such as `https://couch.example.org/notes`: the last part of its path is the name.
-        ///
-        /// - Parameters:
-        ///   - url: The address. A user and a password in it are used where `credentials` names none.
-        ///   - credentials: Who asks.
-        ///   - options: How the server is reached.
-        /// - Throws: `invalidAddress`.
-        public init(
-            _ url: URL, credentials: Credentials = .none, options: HTTPOptions = HTTPOptions()
-        ) throws(TransportError) {
-            let (server, name) = try ServerAddress.database(url)
-            var credentials = credentials
-            if case .none = credentials,
-                let user = PercentEncoding.decode(url.user(percentEncoded: true) ?? ""),
-                !user.isEmpty
-            {
-                let password = PercentEncoding.decode(url.password(percentEncoded: true) ?? "") ?? ""
-                credentials = .basic(name: user, password: password)
-            }
-            let description = server.base + "/" + PercentEncoding.encode(name)
-            self.init(name, HTTPTransport(server, options), credentials, description: description)
+    /// The database at a URL, such as `https://couch.example.org/notes`: the last part of its path is the name.
+    ///
+    /// - Parameters:
+    ///   - url: The address. A user and a password in it are used where `credentials` names none.
+    ///   - credentials: Who asks.
+    ///   - options: How the server is reached.
+    /// - Throws: `invalidAddress`.
+    public init(
+        _ url: URL, credentials: Credentials = .none, options: HTTPOptions = HTTPOptions()
+    ) throws(TransportError) {
+        try self.init(url, credentials, by: PlatformClient(options))
+    }
+
+    init(_ url: URL, _ credentials: Credentials, by client: any HTTPClient) throws(TransportError) {
+        let (server, name) = try ServerAddress.database(url)
+        var credentials = credentials
+        if case .none = credentials,
+            let user = PercentEncoding.decode(url.user(percentEncoded: true) ?? ""),
+            !user.isEmpty
+        {
+            let password = PercentEncoding.decode(url.password(percentEncoded: true) ?? "") ?? ""
+            credentials = .basic(name: user, password: password)
         }
-    #endif
+        let description = server.base + "/" + PercentEncoding.encode(name)
+        self.init(name, HTTPTransport(server, client), credentials, description: description)
+    }
 
     private init(
         _ name: String, _ transport: any Transport, _ credentials: Credentials, description: String

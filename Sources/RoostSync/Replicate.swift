@@ -47,26 +47,24 @@ extension Database {
         try defaultCollection.replicate(with: remote, options)
     }
 
-    #if canImport(CCurl)
-        /// Makes the default collection and the database at a URL agree: ``RemoteDatabase`` has more ways to reach one.
-        ///
-        /// - Parameters:
-        ///   - url: The address, such as `https://couch.example.org/notes`.
-        ///   - direction: Which way revisions go.
-        ///   - continuous: Whether it goes on with what changes later.
-        ///   - credentials: Who asks.
-        /// - Returns: The running replication; hold it as long as it is to run.
-        /// - Throws: `closed`; ``TransportError`` for what is no address.
-        public func replicate(
-            with url: URL, direction: ReplicationOptions.Direction = .both, continuous: Bool = false,
-            credentials: RemoteDatabase.Credentials = .none
-        ) throws -> Replication {
-            var options = ReplicationOptions()
-            options.direction = direction
-            options.isContinuous = continuous
-            return try replicate(with: RemoteDatabase(url, credentials: credentials), options)
-        }
-    #endif
+    /// Makes the default collection and the database at a URL agree: ``RemoteDatabase`` has more ways to reach one.
+    ///
+    /// - Parameters:
+    ///   - url: The address, such as `https://couch.example.org/notes`.
+    ///   - direction: Which way revisions go.
+    ///   - continuous: Whether it goes on with what changes later.
+    ///   - credentials: Who asks.
+    /// - Returns: The running replication; hold it as long as it is to run.
+    /// - Throws: `closed`; ``TransportError`` for what is no address.
+    public func replicate(
+        with url: URL, direction: ReplicationOptions.Direction = .both, continuous: Bool = false,
+        credentials: RemoteDatabase.Credentials = .none
+    ) throws -> Replication {
+        var options = ReplicationOptions()
+        options.direction = direction
+        options.isContinuous = continuous
+        return try replicate(with: RemoteDatabase(url, credentials: credentials), options)
+    }
 
     /// Makes the default collections of two databases in this process agree, as the form for collections does.
     ///

@@ -44,21 +44,23 @@ import Testing
     }
 
     private func pull(
-        _ server: ScriptedServer, _ change: (inout HTTPOptions) -> Void = { _ in }
+        _ server: ScriptedServer, by client: TestedClient = .platform,
+        _ change: (inout HTTPOptions) -> Void = { _ in }
     ) async throws -> ReplicationStatus {
         var http = HTTPOptions()
         change(&http)
-        let remote = try RemoteDatabase(
+        let remote = try client.remote(
             server.url(), credentials: .basic(name: "anna", password: "secret"), options: http)
         return try await notes.replicate(with: remote, ReplicationOptions(.pull) { $0.retry.attempts = 2 })
             .finished
     }
 
     private func failure(
-        _ server: ScriptedServer, _ change: (inout HTTPOptions) -> Void = { _ in }
+        _ server: ScriptedServer, by client: TestedClient = .platform,
+        _ change: (inout HTTPOptions) -> Void = { _ in }
     ) async throws -> any Error {
         do {
-            _ = try await pull(server, change)
+            _ = try await pull(server, by: client, change)
         } catch {
             #expect(!"\(error)".contains("secret"))
             #expect(try notes.snapshot().changes().map(\.id) == ["kept"])
@@ -67,8 +69,9 @@ import Testing
         throw CancellationError()
     }
 
-    @Test func theSoundOneIsSound() async throws {
-        let status = try await pull(try ScriptedServer(Self.sound))
+    @Test(arguments: TestedClient.allCases)
+    func theSoundOneIsSound(client: TestedClient) async throws {
+        let status = try await pull(try ScriptedServer(Self.sound), by: client)
         #expect(status.problems.isEmpty && status.pulled.written == 2)
     }
 
@@ -93,6 +96,7 @@ import Testing
         }
     }
 
+    /// By the platform's client alone, as Foundation on Linux takes what comes without end into memory.
     @Test func aBodyWithoutEnd() async throws {
         let piece = [UInt8](repeating: 0x20, count: 1 << 16)
         let endless = try server(
@@ -112,8 +116,10 @@ import Testing
         #expect((error as? TransportError)?.code == .malformed, "\(error)")
     }
 
+    /// By the platform's client alone: Foundation on Linux traps where an answer has no head.
     @Test(arguments: [
-        "SSH-2.0-OpenSSH_9\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}", "HTTP/1.1 200 OK\r\n",
+        "SSH-2.0-OpenSSH_9\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}",
+        "HTTP/1.1 200 OK\r\n",
         "",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n", "HTTP/1.1 abc\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nzip!",
@@ -123,16 +129,18 @@ import Testing
         #expect(error is TransportError || error is RemoteError, "\(error)")
     }
 
-    @Test func aServerThatSaysNothing() async throws {
+    @Test(arguments: TestedClient.allCases)
+    func aServerThatSaysNothing(client: TestedClient) async throws {
         let silent = try server("/db/_changes", .endless(head: "", piece: []))
-        let error = try await failure(silent) { $0.idleSeconds = 0.2 }
+        let error = try await failure(silent, by: client) { $0.idleSeconds = 0.2 }
         #expect((error as? TransportError)?.code == .timedOut, "\(error)")
     }
 
-    @Test func aServerThatTakesForEver() async throws {
+    @Test(arguments: TestedClient.allCases)
+    func aServerThatTakesForEver(client: TestedClient) async throws {
         let slow = try server(
             "/db/_changes", .endless(head: "HTTP/1.1 200 OK\r\n\r\n", piece: []))
-        let error = try await failure(slow) { $0.requestSeconds = 0.2 }
+        let error = try await failure(slow, by: client) { $0.requestSeconds = 0.2 }
         #expect((error as? TransportError)?.code == .timedOut, "\(error)")
     }
 
@@ -191,7 +199,8 @@ import Testing
     }
 
     /// Credentials go to the server that they are for, and to no other.
-    @Test func aRedirectGetsNoCredentials() async throws {
+    @Test(arguments: TestedClient.allCases)
+    func aRedirectGetsNoCredentials(client: TestedClient) async throws {
         let other = try ScriptedServer(Self.sound)
         let target = "http://127.0.0.1:\(other.port)"
         let server = try ScriptedServer { request in
@@ -200,25 +209,28 @@ import Testing
                     "HTTP/1.1 302 Found\r\nLocation: \(target)\(request.path)\r\nContent-Length: 0\r\n\r\n")
                 : Self.sound(request)
         }
-        _ = try? await pull(server)
+        _ = try? await pull(server, by: client)
         #expect(server.seen.allSatisfy { $0.head.contains("Authorization: Basic") })
         #expect(!other.seen.isEmpty)
         #expect(other.seen.allSatisfy { !$0.head.contains("Authorization") })
     }
 
-    @Test(arguments: ["http://127.0.0.1:1/elsewhere", "file:///etc/passwd", "//", "", "http://"])
-    func redirectsThatAreNotFollowed(location: String) async throws {
+    @Test(
+        arguments: ["http://127.0.0.1:1/elsewhere", "file:///etc/passwd", "//", "", "http://"],
+        TestedClient.allCases)
+    func redirectsThatAreNotFollowed(location: String, client: TestedClient) async throws {
         let server = try server(
             "/db/_bulk_get", .text("HTTP/1.1 307 X\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"))
-        let error = try await failure(server)
+        let error = try await failure(server, by: client)
         #expect(error is TransportError, "\(error)")
     }
 
-    @Test func redirectsWithoutEnd() async throws {
+    @Test(arguments: TestedClient.allCases)
+    func redirectsWithoutEnd(client: TestedClient) async throws {
         let server = try ScriptedServer { request in
             .text("HTTP/1.1 301 X\r\nLocation: \(request.path)x\r\nContent-Length: 0\r\n\r\n")
         }
-        #expect((try await failure(server) as? TransportError)?.code == .redirected)
+        #expect((try await failure(server, by: client) as? TransportError)?.code == .redirected)
         #expect(server.seen.count <= 7)
     }
 

@@ -109,6 +109,24 @@ import Testing
         for server in [good, other, expired] { await server.stop() }
     }
 
+    @Test(arguments: TestedClient.allCases)
+    func nothingGoesToOneThatIsNotTrusted(client: TestedClient) async throws {
+        try notes.put("a")
+        let server = try serve(certificates.issue())
+        let url = try #require(URL(string: server.url + "/notes"))
+        var pinned = HTTPOptions()
+        pinned.pinnedKeys = [try certificates.pin(of: certificates.issue("other"))]
+        for options in [HTTPOptions(), pinned] {
+            let remote = try client.remote(url, credentials: anna, options: options)
+            await #expect(throws: TransportError.self) {
+                try await notes.replicate(with: remote, ReplicationOptions(.push) { $0.retry.attempts = 1 })
+                    .finished
+            }
+        }
+        #expect(await router.respond(to: .get("/notes/a"), as: .admin).status == 404)
+        await server.stop()
+    }
+
     @Test func pinnedKeysDecideBesides() async throws {
         try notes.put("a")
         let pair = try certificates.issue()

@@ -68,10 +68,10 @@ public final class TestCertificates: Sendable {
     }
 
     /// A certificate without an authority, of a server of this machine.
-    public func signItself(_ name: String) throws -> Pair {
+    public func signItself(_ name: String, withRSA: Bool = false) throws -> Pair {
         let pair = Pair(certificate: path("\(name).pem"), key: path("\(name).key"))
         try Self.openSSL(
-            ["req", "-x509"] + Self.newKey + [
+            ["req", "-x509"] + (withRSA ? ["-newkey", "rsa:2048", "-nodes"] : Self.newKey) + [
                 "-subj", "/CN=\(name)", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
                 pair.key, "-out", pair.certificate,
             ])

@@ -204,18 +204,13 @@ private struct RequestFields {
     private func remote(
         _ text: String, _ credentials: RemoteDatabase.Credentials, _ http: HTTPOptions, _ name: String
     ) throws -> RemoteDatabase {
-        #if canImport(CCurl)
-            guard let url = URL(string: text) else {
-                throw ReplicationRequestError("`\(name)` is no URL of a database.")
-            }
-            do {
-                return try RemoteDatabase(url, credentials: credentials, options: http)
-            } catch {
-                throw ReplicationRequestError("`\(name)`: \(error)")
-            }
-        #else
-            throw ReplicationRequestError(
-                "`\(name)`: databases elsewhere can't be reached on this system yet.")
-        #endif
+        guard let url = URL(string: text) else {
+            throw ReplicationRequestError("`\(name)` is no URL of a database.")
+        }
+        do {
+            return try RemoteDatabase(url, credentials: credentials, options: http)
+        } catch {
+            throw ReplicationRequestError("`\(name)`: \(error)")
+        }
     }
 }

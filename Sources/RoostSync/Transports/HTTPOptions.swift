@@ -2,7 +2,7 @@
 public struct HTTPOptions: Sendable {
     /// How many connections there are at a time, at least 4. Default: 8.
     public var connections = 8
-    /// Seconds for a connection to come about, TLS included. Default: 30.
+    /// Seconds for a connection to come about, TLS included. Default: 30. On Apple's systems it is part of ``idleSeconds``.
     public var connectSeconds = 30.0
     /// Seconds without a byte in either direction after which a request has failed; a feed that waits gets a sign of life each
     /// ten seconds. Default: 90.
@@ -17,7 +17,7 @@ public struct HTTPOptions: Sendable {
     /// (RFC 7469, section 2.4).
     public var pinnedKeys: [String] = []
     /// The proxy to go through, such as `http://proxy.example.org:3128`; empty for none, `nil` for the one that the environment
-    /// names (`http_proxy`, `https_proxy`, `no_proxy`). Default: `nil`.
+    /// names (`http_proxy`, `https_proxy`, `no_proxy`), or on Apple's systems the system's settings. Default: `nil`.
     public var proxy: String?
 
     /// The defaults.

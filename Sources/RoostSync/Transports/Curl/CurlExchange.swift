@@ -14,13 +14,7 @@
             let method: String
             let url: String
             let headers: HTTPHeaders
-            let body: Body
-
-            enum Body: Sendable {
-                case none
-                case bytes([UInt8])
-                case stream(length: UInt64?)
-            }
+            let body: OutgoingBody
         }
 
         /// The head of an answer.
@@ -119,26 +113,12 @@
             return bytes
         }
 
-        /// Sends `body` as fast as the server takes it, its first pieces before.
-        func send(_ first: [[UInt8]], then body: any BodyStream, length: UInt64?) {
+        /// Sends a body that is a stream as fast as the server takes it.
+        func sendBody() {
+            guard case .stream = outgoing.body else { return }
             let task = Task {
                 do {
-                    var count: UInt64 = 0
-                    var rest = first[...]
-                    while true {
-                        let next =
-                            if let piece = rest.popFirst() { piece as [UInt8]? } else {
-                                try await body.next()
-                            }
-                        guard let piece = next else { break }
-                        count += UInt64(piece.count)
-                        guard count <= length ?? .max else { break }
-                        guard await offer(piece) else { return }
-                    }
-                    guard count == length ?? count else {
-                        throw TransportError(
-                            .interrupted, "A body of \(count) bytes was announced as \(length ?? 0).")
-                    }
+                    guard try await outgoing.body.deliver(to: { await offer($0) }) else { return }
                     state.withLock { $0.hasAllToSend = true }
                     loop.look(at: self)
                 } catch {
@@ -175,7 +155,10 @@
         }
 
         private func wait(until isReady: @escaping @Sendable (borrowing State) -> Bool) async throws {
-            try Task.checkCancellation()
+            guard !Task.isCancelled else {
+                fail(CancellationError())
+                throw CancellationError()
+            }
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     let mustWait = state.withLock { state in

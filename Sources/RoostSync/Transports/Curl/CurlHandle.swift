@@ -9,8 +9,7 @@
         private var lines: UnsafeMutablePointer<curl_slist>?
         private let message: UnsafeMutablePointer<CChar>
 
-        /// - Throws: ``TransportError`` for a request that can't be sent.
-        init(_ exchange: CurlExchange) throws {
+        init(_ exchange: CurlExchange) {
             guard let easy = unsafe curl_easy_init() else { fatalError("curl has no memory") }
             unsafe self.easy = easy
             self.exchange = exchange
@@ -26,9 +25,9 @@
             set(CURLOPT_TCP_KEEPALIVE, 1)
             set(CURLOPT_BUFFERSIZE, 128 << 10)
             unsafe roost_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, message)
-            try setBody(outgoing)
-            try setHeaders(outgoing.headers)
-            try setConnection(exchange.options)
+            setBody(outgoing)
+            setHeaders(outgoing.headers)
+            setConnection(exchange.options)
             // The exchange outlives the handle, which holds it.
             unsafe roost_curl_set_callbacks(
                 easy,
@@ -55,7 +54,7 @@
             unsafe roost_curl_set_text(easy, option, text)
         }
 
-        private func setBody(_ outgoing: CurlExchange.Outgoing) throws {
+        private func setBody(_ outgoing: CurlExchange.Outgoing) {
             switch outgoing.body {
             case .none:
                 set(outgoing.method == "HEAD" ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1)
@@ -68,7 +67,7 @@
                     unsafe roost_curl_set_pointer(
                         easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: start))
                 }
-            case .stream(let length):
+            case .stream(_, _, let length):
                 set(CURLOPT_UPLOAD, 1)
                 unsafe roost_curl_set_size(
                     easy, CURLOPT_INFILESIZE_LARGE, length.flatMap { Int(exactly: $0) } ?? -1)
@@ -76,25 +75,18 @@
             set(CURLOPT_CUSTOMREQUEST, outgoing.method)
         }
 
-        private func setHeaders(_ headers: HTTPHeaders) throws {
+        private func setHeaders(_ headers: HTTPHeaders) {
             // Waiting to be asked for the body costs a round trip, and a second where nobody asks.
             var texts = ["Expect:"]
             if headers["Content-Type"] == nil { texts.append("Content-Type:") }
-            if headers["User-Agent"] == nil { texts.append("User-Agent: \(HTTPTransport.userAgent)") }
             for field in headers.fields where !HTTPHeaders.areEqual(field.name, "Content-Length") {
                 texts.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
             }
-            for text in texts {
-                // A line more could be anything, another request too.
-                guard !text.utf8.contains(where: { $0 < 0x20 && $0 != 9 || $0 == 0x7F }) else {
-                    throw TransportError(.malformed, "A field of the request has control characters.")
-                }
-                unsafe lines = curl_slist_append(lines, text)
-            }
+            for text in texts { unsafe lines = curl_slist_append(lines, text) }
             unsafe roost_curl_set_pointer(easy, CURLOPT_HTTPHEADER, lines)
         }
 
-        private func setConnection(_ options: HTTPOptions) throws {
+        private func setConnection(_ options: HTTPOptions) {
             set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(max(options.connectSeconds, 0.001), 1e6) * 1000))
             if let proxy = options.proxy { set(CURLOPT_PROXY, proxy) }
             if let certificates = options.certificates {

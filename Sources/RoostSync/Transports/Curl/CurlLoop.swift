@@ -59,13 +59,9 @@
             } else if let index {
                 if let pauses = exchange.newPauses() { unsafe curl_easy_pause(running[index].easy, pauses) }
             } else {
-                do {
-                    let handle = try CurlHandle(exchange)
-                    multi.add(handle)
-                    running.append(handle)
-                } catch {
-                    exchange.end(error)
-                }
+                let handle = CurlHandle(exchange)
+                multi.add(handle)
+                running.append(handle)
             }
         }
 
