@@ -8,7 +8,12 @@ extension DataFile {
     /// killed before it took back what it could not sync. So what is not known to be there is written once more before the sync.
     func makeDurable(upTo record: CommitRecord) throws(FileError) {
         try writeAgain(from: record.syncedEnd, to: record.end)
-        try file.sync()
+        do throws(FileError) {
+            try file.sync()
+        } catch {
+            try writeAgain(from: record.syncedEnd, to: record.end)
+            try file.sync()
+        }
         // The system may have let go of what could not be written: then that was not what the commits consist of.
         guard (try? LogScanner(file: self).lastCommit()) == record else {
             throw FileError(.inputOutput, operation: "sync", path: file.path)
