@@ -78,7 +78,7 @@ extension CollectionSnapshot {
         let start = ExtrasKey.annotation(prefix)
         let cursor = try reader.extras.cursor(KeyRange(prefix: Key(start)))
         var keys: [[UInt8]] = []
-        while try engine({ () throws(StoreError) in try cursor.next() }) {
+        while try translating({ () throws(StoreError) in try cursor.next() }) {
             keys.append(Array(cursor.key.bytes.dropFirst(start.count)))
         }
         return keys

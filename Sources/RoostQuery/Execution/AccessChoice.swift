@@ -130,10 +130,6 @@ extension Execution {
         else { return decision }
         let documents = try self.documents(of: collection)
         let total = documents.count
-        let arranging = wish.isScanSorted ? 0 : wish.arranging
-        var scan =
-            source.prefersIndexes
-            ? .infinity : Double(scanned(total, source, wish)) * (Cost.scanned + arranging)
         var candidates: [AccessChoice] = []
         if let search = source.search {
             let found = try self.search(search, wish)
@@ -141,8 +137,6 @@ extension Execution {
                 decision.choice = found
                 return decision
             }
-            // What is found is known by then, so that reading all documents never takes less.
-            scan = .infinity
             candidates.append(found)
         }
         var narrowed: [IndexChoice] = []
@@ -173,6 +167,11 @@ extension Execution {
                     way: .grams(search, ids), count: ids.count,
                     cost: Double(ids.count) * (Cost.lookedUp + wish.arranging), isOrdered: false))
         }
+        // What a search finds is known by then, so that reading all documents never takes less.
+        let passed = scanned(total, source, wish, matching: narrowed.map(\.count).min() ?? total)
+        let arranging = wish.isScanSorted ? 0 : wish.arranging
+        let isScanned = source.search == nil && !source.prefersIndexes
+        let scan = isScanned ? Double(passed) * (Cost.scanned + arranging) : .infinity
         // The first of several that cost the same: those with the fewest columns come first.
         let best = candidates.filter { $0.cost < scan }.min { ($0.cost, $0.count) < ($1.cost, $1.count) }
         decision.choice = best
@@ -191,9 +190,13 @@ extension Execution {
     }
 
     /// How many documents are read until there are enough; conditions may leave out many.
-    private func scanned(_ total: Int, _ source: SourcePlan, _ wish: RowWish) -> Int {
+    ///
+    /// - Parameter matching: how many may meet the conditions at most, as far as indexes know.
+    private func scanned(_ total: Int, _ source: SourcePlan, _ wish: RowWish, matching: Int) -> Int {
         guard !wish.isSorted || wish.isScanSorted, wish.most < total else { return total }
-        return source.filters.isEmpty ? wish.most : max(wish.most, total / 4)
+        guard !source.filters.isEmpty else { return wish.most }
+        let evenly = Double(wish.most) * Double(total) / Double(max(matching, 1))
+        return max(total / 4, Int(min(evenly, Double(total))))
     }
 
     /// Why an index of trigrams leads to no documents to look up.

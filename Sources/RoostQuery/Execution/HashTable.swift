@@ -8,7 +8,8 @@ import RoostStorage
 /// Rows of a source that were read once and are found by a value of theirs. What exceeds the memory is kept in a tree on disk.
 final class HashTable {
     private let number: Int
-    private let execution: Execution
+    /// Keeps the table for its other rows.
+    private unowned let execution: Execution
     private var rows: [[UInt8]: [Int]] = [:]
     private var stored: [StoredRow] = []
     private var size = 0
