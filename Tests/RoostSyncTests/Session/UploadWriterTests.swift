@@ -28,6 +28,8 @@
             while written < 100 {
                 makeRoom(7)
                 written = queue.sync { output.bytes.count }
+                // The writing task may need this thread to begin.
+                await Task.yield()
             }
             #expect(await isTaken)
             #expect(queue.sync { output.bytes } == piece)
