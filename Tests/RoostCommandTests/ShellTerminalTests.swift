@@ -92,6 +92,7 @@ import Testing
         try session.wait(for: "roost> ")
         try session.type("nonsense\u{03}")
         try session.wait(for: "^C")
+        try session.wait(for: "roost> ")
         try session.type("\u{04}")
         session.process.waitUntilExit()
         #expect(session.process.terminationStatus == 0)
