@@ -108,6 +108,41 @@ let bob = UserContext(name: "bob")
     }
 
     @Test func namesThatAreTakenConflict() async throws {
+    /// Whoever knows, or guesses, a content learns nothing of whether a document has it.
+    @Test func aStubLeadsToNoContentOfOthers() async throws {
+        let router = try await channelRouter()
+        let hidden = try await router.put("/db/hidden", #"{"channels":["secret"]}"#)
+        try await router.ask("PUT", "/db/hidden/file?rev=\(hidden)", "xyzzy")
+        let own = try await router.put("/db/own", #"{"channels":["!"]}"#)
+        try await router.ask(
+            "PUT", "/db/own/file?rev=\(own)", "plugh", headers: ["Content-Type": "text/plain"], as: ann)
+        let documents = try #require(try router.router.databases.database("db")).defaultCollection
+        func digest(_ id: String) throws -> (String, String) {
+            let attachment = try #require(try documents.get(id)?.attachments["file"])
+            return (attachment.digest, attachment.md5 ?? "")
+        }
+        func put(_ id: String, _ digest: String, _ edits: Bool) async throws -> TestRouter.Answer {
+            let file = #""file":{"stub":true,"digest":"\#(digest)","revpos":2,"content_type":"text/plain"}"#
+            let base = edits ? try documents.get(id)?.revision.description : "3-ab"
+            let revision = base.map { #""_rev":"\#($0)","# } ?? ""
+            let body = #"{\#(revision)"channels":["!"],"_attachments":{\#(file)}}"#
+            return try await router.ask("PUT", "/db/\(id)?new_edits=\(edits)", body, as: ann)
+        }
+        let (stored, md5) = try digest("hidden")
+        let absent = String(stored.dropLast(6)) + "AAAAA="
+        for edits in [true, false] {
+            let answers = [try await put("new", stored, edits), try await put("new", absent, edits)]
+            #expect(
+                answers.allSatisfy { $0.status == 412 } && answers[0].text == answers[1].text, "\(answers)")
+            #expect(try await put("new", md5, edits).status == 412)
+            #expect(try await put("own", stored, edits).status == 412)
+        }
+        // A client sends back what it got.
+        #expect(try await put("own", digest("own").0, true).status == 201)
+        #expect(try await put("own", digest("own").1, true).status == 201)
+        #expect(try await router.ask("GET", "/db/own/file", as: ann).text == "plugh")
+    }
+
         let router = try await channelRouter()
         try await router.put("/db/hidden", #"{"channels":["secret"],"owner":"bob"}"#)
         // The sync function is not asked, so that its words tell nothing.

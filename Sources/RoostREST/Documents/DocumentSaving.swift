@@ -77,6 +77,7 @@ struct DocumentSaving: Sendable {
         if id.hasPrefix("_design/"), !mayDesign {
             throw Security.refusal(user, "You are not a db or server admin.")
         }
+        try requireOwnStubs(document, id, batch)
         let isAsked = sync != nil || !validations.isEmpty || !designs.isEmpty
         guard isAsked, !id.hasPrefix("_design/") else { return nil }
         let access = sync == nil ? nil : try self.access(batch)
@@ -106,6 +107,18 @@ struct DocumentSaving: Sendable {
             user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
         try sync.decide(question, &decision)
         return try decision.routing(sync.version)
+    }
+
+    /// A stub with the digest that contents are stored by could mean the content of any document. So it has to mean that of this one.
+    ///
+    /// - Throws: 412.
+    private func requireOwnStubs(_ document: IncomingDocument, _ id: String, _ batch: WriteBatch) throws {
+        for (name, value) in document.attachments where document.blobs[name] == nil {
+            guard value["stub"].bool == true, let digest = value["digest"].string, !digest.hasPrefix("md5-"),
+                try batch.get(id, in: served.collection)?.attachments[name]?.digest != digest
+            else { continue }
+            throw HTTPFailure(412, "missing_stub", "The document has no attachment \(name) of this digest.")
+        }
     }
 
     // MARK: Channels
