@@ -35,6 +35,21 @@ enum UsersDatabase {
         return try document.replacing(["password"], with: record.members)
     }
 
+    /// Makes a user's account, or changes its password, as who asks in `context`.
+    ///
+    /// - Throws: 409 where somebody else changes the account meanwhile; 403 where it can be none.
+    static func setPassword(_ password: String, of name: String, in context: RequestContext) async throws {
+        let served = try Routes.open(try DatabaseName("_users"), context)
+        let id = prefix + name
+        let old = try served.collection.get(id)
+        let empty = try FleeceText.parse(
+            JSON.object([("name", .string(name)), ("type", "user"), ("roles", [])]).bytes)
+        let account = try old.map { IncomingDocument(copying: $0) } ?? IncomingDocument(empty.root)
+        let target = DatabaseContext(context: context, served: served, security: .standard)
+        _ = try await DocumentSaving(target).saveAlone(
+            try account.replacing([], with: [("password", .string(password))]), id: id, base: old?.revision)
+    }
+
     private static func check(
         _ document: IncomingDocument, id: String, user: UserContext, old: Document?
     ) throws {

@@ -134,25 +134,12 @@ struct PrincipalRoutes {
         return Set(names.compactMap(\.self))
     }
 
-    /// Makes the account in `_users`, or changes its password.
+    /// Makes the user's account, or changes its password.
     private func setPassword(_ password: FleeceValue) async throws {
         try Security.requireServerAdmin(target.user)
-        guard password.kind == .string else { throw HTTPFailure.badRequest("`password` must be a text.") }
-        let (router, user) = (target.context.router, target.user)
-        let path = "/_users/\(PercentEncoding.encode(UsersDatabase.prefix + name))"
-        let old = await router.respond(to: .get(path), as: user)
-        var account: [(String, JSON)] = [
-            ("name", .string(name)), ("type", "user"), ("roles", []),
-        ]
-        if old.status == 200 {
-            let document = try FleeceText.parse(try await old.bytes()).root.dictionary ?? .empty
-            account = document.filter { $0.key != "password" }.map { ($0.key, .text($0.value.jsonBytes())) }
+        guard let password = password.string else {
+            throw HTTPFailure.badRequest("`password` must be a text.")
         }
-        account.append(("password", .text(password.jsonBytes())))
-        let text = String(decoding: JSON.object(account).bytes, as: UTF8.self)
-        let saved = await router.respond(to: .json("PUT", path, text), as: user)
-        guard saved.status < 300 else {
-            throw HTTPFailure(saved.status, "unknown_error", "The account in _users could not be saved.")
-        }
+        try await UsersDatabase.setPassword(password, of: name, in: target.context)
     }
 }
