@@ -151,8 +151,84 @@ import Testing
         let figures = try await router.ask(
             "POST", "/db/_find", "{\(sorted),\"execution_stats\":true}", as: ann)
         #expect(figures.status == 200 && figures["execution_stats"] == nil)
-        let ranked = try await router.ask(
-            "POST", "/db/_find", #"{"selector":{"$text":"owls"}}"#, as: ann)
-        #expect(ranked.status == 403)
+    }
+
+    /// By their IDs, since how well words fit follows from all documents that have them.
+    @Test func wordsAreFoundInSeenDocumentsOnly() async throws {
+        let router = try await channelRouter()
+        for (id, text, channel) in [
+            ("s1", "One owl, among many other birds of the night", "!"), ("h1", "Owls", "secret"),
+            ("s2", "Owls", "!"), ("s3", "Swifts", "!"), ("s4", "Owl, owl, owl", "!"),
+        ] {
+            try await router.put("/db/\(id)", #"{"text":"\#(text)","channels":["\#(channel)"]}"#)
+        }
+        let collection = try #require(try router.router.databases.database("db")).defaultCollection
+        try collection.createTextIndex("words", on: "text", language: .english)
+        func found(_ more: String = "", as user: UserContext = ann) async throws -> [String] {
+            let request = #"{"selector":{"$text":"owl"}\#(more)}"#
+            let answer = try await router.ask("POST", "/db/_find", request, as: user)
+            let documents = try #require(answer["docs"] as? [[String: Any]], "\(answer.text)")
+            return documents.compactMap { $0["_id"] as? String }
+        }
+        #expect(try await found() == ["s1", "s2", "s4"])
+        #expect(try await found(#","skip":1,"limit":1"#) == ["s2"])
+        #expect(try await found(#","sort":[{"text":"desc"}]"#) == ["s2", "s4", "s1"])
+        let ranked = try await found(as: .admin)
+        #expect(ranked.count == 4 && ranked.last == "s1", "\(ranked)")
+        let other = try await router.ask("POST", "/db/_find", #"{"selector":{"$text":"AND"}}"#, as: ann)
+        #expect(other.status == 400)
+    }
+
+    /// How many documents there are in all decides how those that are found are found, and that must not show.
+    @Test func theOrderFollowsFromWhatIsSeen() async throws {
+        let router = try await channelRouter()
+        for id in ["a", "b", "c"] { try await router.put("/db/\(id)", #"{"n":1,"channels":["!"]}"#) }
+        let request = #"{"selector":{"n":{"$gt":0}},"sort":[{"n":"desc"}],"fields":["_id"]}"#
+        let before = try await router.ask("POST", "/db/_find", request, as: ann)
+        #expect(before.text.contains(#"[{"_id":"c"},{"_id":"b"},{"_id":"a"}]"#), "\(before.text)")
+        try await router.ask("POST", "/db/_index", #"{"index":{"fields":["n"]}}"#)
+        let docs = (0..<500).map { #"{"n":\#($0 % 2),"channels":["secret"]}"# }
+        try await router.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(docs.joined(separator: ","))]}")
+        let after = try await router.ask("POST", "/db/_find", request, as: ann)
+        #expect(after["docs"] as? [[String: String]] == before["docs"] as? [[String: String]])
+    }
+
+    /// With few documents that are seen among many, which are looked up, and with many, which are met.
+    @Test(arguments: [(200, 20), (200, 2)], [false, true])
+    func aListHasSeenDocumentsOnly(_ sizes: (all: Int, step: Int), _ isDescending: Bool) async throws {
+        let router = try await channelRouter()
+        try await router.put("/db/grant", #"{"access":{"ann":["a","b"]}}"#)
+        func name(_ number: Int) -> String { "d\(number + 100)" }
+        let docs = (0..<sizes.all).map { number in
+            let channels = number % sizes.step != 0 ? "\"secret\"" : number % 3 == 0 ? "\"a\",\"b\"" : "\"b\""
+            return #"{"_id":"\#(name(number))","channels":[\#(channels)]}"#
+        }
+        try await router.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(docs.joined(separator: ","))]}")
+        var seen = stride(from: 0, to: sizes.all, by: sizes.step).map(name)
+        // One leaves, and one is deleted.
+        for (id, body) in [
+            (seen[2], #"{"channels":["secret"]"#), (seen[4], #"{"_deleted":true,"channels":["a"]"#),
+        ] {
+            let revision = try #require(try await router.ask("GET", "/db/\(id)")["_rev"] as? String)
+            try await router.put("/db/\(id)", body + #","_rev":"\#(revision)"}"#)
+        }
+        seen.remove(at: 4)
+        seen.remove(at: 2)
+        func list(_ query: String) async throws -> [String] {
+            try await ids(
+                router.ask("GET", "/db/_all_docs?descending=\(isDescending)\(query)", as: ann))
+        }
+        func ordered(_ ids: [String]) -> [String] { isDescending ? ids.reversed() : ids }
+        #expect(try await list("") == ordered(seen))
+        #expect(try await list("&skip=1&limit=3") == Array(ordered(seen)[1...3]))
+        #expect(try await list("&limit=0") == [])
+        let (low, high) = (seen[1], seen[5])
+        let ends = isDescending ? (high, low) : (low, high)
+        let range = "&startkey=%22\(ends.0)%22&endkey=%22\(ends.1)%22"
+        #expect(try await list(range) == ordered(Array(seen[1...5])))
+        #expect(try await list(range + "&inclusive_end=false") == ordered(Array(seen[1...5])).dropLast())
+        let whole = try await router.ask(
+            "GET", "/db/_all_docs?include_docs=true&key=%22\(low)%22", as: ann)
+        #expect(whole.text.contains(#""doc":{"_id":"\#(low)""#))
     }
 }

@@ -73,6 +73,13 @@ extension CollectionSnapshot {
         return values
     }
 
+    /// How many entries there are whose keys begin with `prefix`. O(log n).
+    package func annotationCount(under prefix: [UInt8]) throws(DatabaseError) -> Int {
+        let extras = try reader.extras
+        let range = KeyRange(prefix: Key(ExtrasKey.annotation(prefix)))
+        return Int(clamping: try translating { () throws(StoreError) in try extras.count(in: range) })
+    }
+
     /// What follows `prefix` in the keys of all entries that begin with it.
     package func annotationKeys(under prefix: [UInt8]) throws(DatabaseError) -> [[UInt8]] {
         let start = ExtrasKey.annotation(prefix)

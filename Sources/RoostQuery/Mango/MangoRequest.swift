@@ -95,6 +95,16 @@ struct MangoRequest {
     private static let isOrdinary = Expression.like(
         .meta(.id, alias: nil, .unknown), .literal("\\_design/%"), isNegated: true)
 
+    /// Has the documents come in an order that follows from themselves, whatever other documents there are: not by how well words
+    /// fit, which all documents decide together, nor as an index or another has those that nothing else tells apart.
+    mutating func orderByDocuments() {
+        select.order.removeAll { if case .rank = $0.value { true } else { false } }
+        select.order.append(
+            Select.Ordering(
+                value: .meta(.id, alias: nil, .unknown),
+                isDescending: select.order.last?.isDescending ?? false))
+    }
+
     /// How well documents fit the first `$text` that all of them must meet.
     private static func rank(of condition: Expression?) -> Expression? {
         for case .match(let index, _) in condition?.conjuncts.lazy.map(\.uncollated) ?? [] {
@@ -225,25 +235,15 @@ extension DocumentCollection {
     /// As ``find(_:)``, one document after another as of a moment, until `isCancelled` says that nobody wants them any more; it is
     /// asked now and then.
     ///
-    /// - Parameter isCounted: Whether the request's `skip` and `limit` count; otherwise they are for the caller, who does not take
-    ///   every document.
+    /// - Parameter isFiltered: Whether the caller takes some of the documents only, and nothing may tell of the others: `skip` and
+    ///   `limit` are the caller's then, and the order of any two documents follows from these two. So those with words that are looked
+    ///   for come by their IDs where no `sort` is given.
     package func findCursor(
-        _ request: DocumentValue, at moment: DatabaseSnapshot, isCounted: Bool = true,
+        _ request: DocumentValue, at moment: DatabaseSnapshot, isFiltered: Bool = false,
         isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> MangoCursor {
-        let (mango, query) = try prepareFind(request, isCounted: isCounted)
+        let (mango, query) = try prepareFind(request, isFiltered: isFiltered)
         return MangoCursor(mango, try query.cursor(in: moment, isCancelled: isCancelled))
-    }
-
-    /// Whether a request looks for words, with `$text`.
-    ///
-    /// - Throws: `invalidQuery` for one that is malformed.
-    package func findsWords(_ request: DocumentValue) throws(DatabaseError) -> Bool {
-        do throws(QueryError) {
-            return try MangoRequest(request).select.condition?.hasMatch == true
-        } catch {
-            throw DatabaseError(error)
-        }
     }
 
     /// How ``find(_:)`` would look for documents now; nothing of it is done.
@@ -254,13 +254,16 @@ extension DocumentCollection {
     }
 
     private func prepareFind(
-        _ request: DocumentValue, isCounted: Bool = true
+        _ request: DocumentValue, isFiltered: Bool = false
     ) throws(DatabaseError) -> (MangoRequest, Query) {
         let indexes = try mangoIndexes()
         do throws(QueryError) {
             var mango = try MangoRequest(request)
             try mango.use(indexes)
-            if !isCounted { (mango.select.offset, mango.select.limit) = (nil, nil) }
+            if isFiltered {
+                (mango.select.offset, mango.select.limit) = (nil, nil)
+                mango.orderByDocuments()
+            }
             return (mango, Query(database, try PreparedQuery(mango.select, planner)))
         } catch {
             throw DatabaseError(error)

@@ -81,14 +81,6 @@ enum DocumentLists {
             return (total, before + min(skip, max(0, snapshot.count - before)))
         }
 
-        /// Whether a list of IDs has this one.
-        func contains(_ id: String) -> Bool {
-            let bytes = Array(id.utf8)
-            if let from = range.from, bytes.lexicographicallyPrecedes(from.utf8) { return false }
-            guard let to = range.to.map({ Array($0.utf8) }) else { return true }
-            return bytes.lexicographicallyPrecedes(to) || range.includesEnd && bytes == to
-        }
-
         /// A key's place among IDs, which are texts: numbers and the like come before all of them, arrays and objects after.
         private static func bound(_ key: FleeceValue) -> String {
             switch key.kind {
@@ -153,6 +145,7 @@ enum DocumentLists {
         private let selection: Selection
         /// Of the rows that are seen, where not everything is.
         private var page: SeenPage
+        private var seen: SeenDocuments?
         private let cursor: DocumentCursor?
         private var keys: ArraySlice<FleeceValue> = []
         /// Of the next keys, last first, looked up together.
@@ -173,12 +166,13 @@ enum DocumentLists {
                 let ordered = selection.range.descending ? Array(keys.reversed()) : keys
                 self.keys = ordered.dropFirst(selection.skip).prefix(selection.limit)
                 cursor = nil
+            } else if let access = sight.access {
+                seen = try SeenDocuments(selection.range, access, sight)
+                cursor = nil
             } else {
                 var range = selection.range
-                if case nil = sight.access {
-                    range.skip = selection.skip
-                    range.limit = selection.limit
-                }
+                range.skip = selection.skip
+                range.limit = selection.limit
                 cursor = try snapshot.cursor(range)
             }
         }
@@ -217,8 +211,8 @@ enum DocumentLists {
         }
 
         private func nextRow() throws -> JSON? {
+            if seen != nil { return try nextSeen() }
             if let cursor {
-                if sight.access != nil { return try nextSeen(cursor) }
                 if selection.includesDocuments {
                     return try cursor.next().map { try row($0.id, $0.revision, false, document: $0) }
                 }
@@ -237,9 +231,9 @@ enum DocumentLists {
         }
 
         /// The next row of a document that is seen.
-        private func nextSeen(_ cursor: DocumentCursor) throws -> JSON? {
-            while !page.isFull, let document = try cursor.next() {
-                guard try sight.sees(document), page.takes() else { continue }
+        private func nextSeen() throws -> JSON? {
+            while !page.isFull, let document = try seen?.next() {
+                guard page.takes() else { continue }
                 return try row(document.id, document.revision, false, document: document)
             }
             return nil
@@ -270,7 +264,7 @@ enum DocumentLists {
         if let keys = selection.keys {
             names = keys.map { $0.string ?? "" }
         } else {
-            names = try snapshot.localNames.map { prefix + $0 }.filter(selection.contains)
+            names = try snapshot.localNames.map { prefix + $0 }.filter(selection.range.contains)
         }
         if selection.range.descending { names.reverse() }
         let rows = try names.dropFirst(selection.skip).prefix(selection.limit).map { id in
@@ -298,5 +292,15 @@ enum DocumentLists {
         ]
         if selection.includesDocuments { members.append(("doc", .text(LocalRoutes.text(document, name)))) }
         return .object(members)
+    }
+}
+
+extension DocumentSelection {
+    /// Whether an ID is in the range.
+    func contains(_ id: String) -> Bool {
+        if let prefix, !id.utf8.starts(with: prefix.utf8) { return false }
+        if let from, id.utf8.lexicographicallyPrecedes(from.utf8) { return false }
+        guard let to else { return true }
+        return id.utf8.lexicographicallyPrecedes(to.utf8) || includesEnd && id.utf8.elementsEqual(to.utf8)
     }
 }

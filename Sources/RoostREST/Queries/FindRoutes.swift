@@ -36,10 +36,6 @@ enum FindRoutes {
     static func find(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         let request = try Request(try await context.object().root)
-        // How well words fit follows from all documents that have them.
-        if target.isLimited, try target.collection.findsWords(request.members) {
-            throw LimitedRoutes.refusal
-        }
         let page = SeenPage(skip: request.skip, limit: request.limit)
         return try await context.stream(FindBody(target, request.members, page))
     }

@@ -1,0 +1,76 @@
+import Roost
+
+/// The documents of a range that somebody sees, who does not see all, in the order of their IDs.
+///
+/// Where their channels hold few of the database's documents, these are looked up; otherwise all documents of the range are looked at.
+/// So it costs about what the channels hold.
+struct SeenDocuments {
+    /// Of the documents that are looked up, the IDs that are left, the next one last.
+    private var ids: [String]
+    /// Of the documents that are looked at.
+    private let cursor: DocumentCursor?
+    private let sight: Sight
+    /// Looked up together, the next one last.
+    private var found: [Document] = []
+
+    private static let batchSize = 100
+    /// So many entries of channels are gone through at most, and so many parts of the database's documents they may be.
+    private static let mostEntries = 100_000
+    private static let leastShare = 4
+
+    init(_ range: DocumentSelection, _ access: ChannelAccess, _ sight: Sight) throws {
+        self.sight = sight
+        let snapshot = sight.snapshot
+        let count = try access.channels.reduce(0) {
+            try $0 + snapshot.annotationCount(under: ChannelKey.channel($1))
+        }
+        var all = range
+        // Counted without a look at each.
+        all.includesDeleted = true
+        if count <= min(Self.mostEntries, try snapshot.count(of: all) / Self.leastShare) {
+            let ids = try Self.ids(in: access.channels, range, snapshot)
+            self.ids = range.descending ? ids.sorted(by: Self.precedes) : ids.sorted { Self.precedes($1, $0) }
+            cursor = nil
+        } else {
+            ids = []
+            cursor = try snapshot.cursor(range)
+        }
+    }
+
+    /// The next document; `nil` after the last.
+    mutating func next() throws -> Document? {
+        while let change = try cursor?.nextChange() {
+            if try sight.sees(change.id, change.revision) { return try sight.snapshot.get(change.id) }
+        }
+        while found.isEmpty, !ids.isEmpty {
+            let batch = Array(ids.suffix(Self.batchSize).reversed())
+            ids.removeLast(batch.count)
+            found = try sight.snapshot.documents(ids: batch).compactMap(\.self).filter(sight.sees).reversed()
+        }
+        return found.popLast()
+    }
+
+    /// The documents that stand in some channels.
+    private static func ids(
+        in channels: Set<String>, _ range: DocumentSelection, _ snapshot: CollectionSnapshot
+    ) throws -> Set<String> {
+        var ids: Set<String> = []
+        for channel in channels {
+            var last: UInt64 = 0
+            while true {
+                let records = try snapshot.annotations(
+                    under: ChannelKey.channel(channel), after: ChannelKey.sequence(last), limit: 1_000)
+                let entries = try records.compactMap { try ChannelEntry(record: $0) }
+                ids.formUnion(
+                    entries.lazy.filter { $0.place.left == nil && range.contains($0.id) }.map(\.id))
+                guard let end = entries.last?.sequence else { break }
+                last = end
+            }
+        }
+        return ids
+    }
+
+    private static func precedes(_ id: String, _ other: String) -> Bool {
+        id.utf8.lexicographicallyPrecedes(other.utf8)
+    }
+}
