@@ -114,6 +114,75 @@ import Testing
         let router = try await channelRouter()
         try await router.put("/db/grant", #"{"access":{"role:staff":["a"],"eve":["*"]}}"#)
         try await router.put("/db/doc", #"{"channels":["a"]}"#)
+        try await router.put("/db/a1", #"{"channels":["a"]}"#)
+        let response = await router.router.respond(
+            to: .get("/db/_changes?feed=continuous&heartbeat=3600000"), as: ann)
+        guard case .stream(let stream, nil) = response.body else { throw WireError(500, "no stream") }
+        func next() async throws -> String { String(decoding: try await stream.next() ?? [], as: UTF8.self) }
+        #expect(try await next() == "\n")
+        async let gained = next()
+        let grant = try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)
+        #expect(try await gained.contains(#""id":"a1""#))
+        for id in ["a2", "a3"] {
+            async let told = next()
+            try await router.put("/db/\(id)", #"{"channels":["a"]}"#)
+            #expect(try await told.contains("\"id\":\"\(id)\""))
+        }
+        async let lost = next()
+        try await router.ask("DELETE", "/db/grant?rev=\(grant)")
+        #expect(try await lost.contains("revoked"))
+    }
+
+    /// Filters are asked about what the user sees, and about nothing else.
+    @Test func filtersChooseAmongWhatIsSeen() async throws {
+        let asked = Mutex<Set<String>>([])
+        let router = try await channelRouter { _, hooks in
+            hooks.filters["app/kept"] = { document, _, user in
+                asked.withLock { _ = $0.insert(document.id) }
+                return document.properties["keep"].bool == true && user.name == "ann"
+            }
+        }
+        let view = #""kept":{"map":{"where":["=",[".keep"],true],"emit":[{"key":[".keep"]}]}}"#
+        try await router.put("/db/_design/v", #"{"language":"roost","views":{\#(view)}}"#)
+        let leaving = try await router.put("/db/leaving", #"{"channels":["!"],"keep":true}"#)
+        try await router.put("/db/hidden", #"{"channels":["secret"],"keep":true}"#)
+        let leaves =
+            #"{"_id":"kept","_rev":"1-cc","channels":["!"],"keep":true},"#
+            + #"{"_id":"kept","_rev":"1-bb","channels":["secret"],"keep":true},"#
+            + #"{"_id":"kept","_rev":"1-aa","channels":["!"],"keep":true},"#
+            + #"{"_id":"kept","_rev":"1-a","channels":["!"]},{"_id":"other","_rev":"1-a","channels":["!"]}"#
+        try await router.ask("POST", "/db/_bulk_docs", #"{"new_edits":false,"docs":[\#(leaves)]}"#)
+        for (query, body) in [
+            ("filter=_selector", #"{"selector":{"keep":true}}"#), ("filter=_view&view=v/kept", "{}"),
+            ("filter=app/kept", "{}"),
+        ] {
+            func told(_ more: String) async throws -> TestRouter.Answer {
+                try await router.ask("POST", "/db/_changes?\(query)\(more)", body, as: ann)
+            }
+            let main = try await told("")
+            #expect(main.text.contains(#""id":"leaving""#) && !main.text.contains("hidden"), "\(main.text)")
+            #expect(main.text.contains(#""changes":[{"rev":"1-cc"}]"#), "\(main.text)")
+            #expect(!main.text.contains("other"))
+            let all = try await told("&style=all_docs")
+            #expect(all.text.contains(#""changes":[{"rev":"1-cc"},{"rev":"1-aa"}]"#), "\(all.text)")
+            // What was left out is not looked at again.
+            let last = try #require(main["last_seq"] as? String)
+            #expect(try await feed(router, ann, since: last).rows.isEmpty)
+            #expect(try await told("&limit=1").text.components(separatedBy: "\"id\"").count == 2)
+        }
+        #expect(asked.withLock(\.self) == ["leaving", "kept", "other"])
+        let start = try await feed(router, ann).last
+        // Whether it was told before or not, who had it learns that it left.
+        try await router.put("/db/leaving", #"{"_rev":"\#(leaving)","channels":["secret"]}"#)
+        let left = try await feed(router, ann, since: start, "&filter=app/kept")
+        #expect(left.rows.map(\.id) == ["leaving"] && left.rows[0].isDeleted)
+        let design = try await feed(router, ann, "&filter=_design")
+        #expect(design.rows.isEmpty)
+        #expect(try await router.ask("GET", "/db/_changes?filter=app/none", as: ann).status == 404)
+    }
+
+    @Test func theRolesOfAnAccountBringAndTakeWhatTheyHave() async throws {
+        let router = try await channelRouter { options, _ in options.allowsGuests = true }
         let start = try await feed(router, ann)
         #expect(start.rows.isEmpty)
         let staff = UserContext(name: "ann", roles: ["staff"])

@@ -20,7 +20,7 @@ import Testing
     }
 
     private static let users = ["ann", "bob", "cid"]
-    private static let channels = ["a", "b", "c", "!"]
+    private static let channels = ["a", "b", "c", "!", "user:ann"]
     private static let roles = ["staff", "chiefs"]
 
     /// What a user has by the server: the account's roles, and the channels that an administrator gives a user or `role:NAME`.
@@ -35,7 +35,8 @@ import Testing
         let given = entries.values.flatMap { $0.roles[user] ?? [] }
         let principals = [user] + ((appointed.roles[user] ?? []) + given).map { "role:\($0)" }
         let grants = entries.values.map(\.access) + [appointed.channels]
-        return Set(["!"] + grants.flatMap { access in principals.flatMap { access[$0] ?? [] } })
+        return Set(
+            ["!", "user:\(user)"] + grants.flatMap { access in principals.flatMap { access[$0] ?? [] } })
     }
 
     private static func visible(

@@ -6,8 +6,11 @@ import RoostWire
 import Testing
 
 /// A router whose sync function does what documents say: `channels`, `access` and `roles` by user, `owner`, and `refused`.
-func channelRouter() async throws -> TestRouter {
-    let router = try TestRouter { _, hooks in
+func channelRouter(
+    _ change: (inout RouterOptions, inout Hooks) -> Void = { _, _ in }
+) async throws -> TestRouter {
+    let router = try TestRouter { options, hooks in
+        change(&options, &hooks)
         hooks.sync = SyncFunction { document, old, sync in
             if let owner = old?["owner"].string { try sync.requireUser(owner) }
             if let reason = document["refused"].string { throw ValidationFailure.forbidden(reason) }
@@ -226,6 +229,25 @@ let bob = UserContext(name: "bob")
         #expect(before.text == after.text)
         let names = try #require(after.json as? [String: Any]).keys.sorted()
         #expect(names == ["db_name", "instance_start_time"])
+    @Test(arguments: [false, true]) func guestsAreLetInWhereTheyAreAllowed(_ isAllowed: Bool) async throws {
+        let router = try await channelRouter { options, _ in options.allowsGuests = isAllowed }
+        try await router.put("/db/open", #"{"channels":["!"]}"#)
+        try await router.put("/db/hidden", #"{"channels":["a"]}"#)
+        for (method, path, status) in [
+            ("GET", "/db/open", 200), ("GET", "/db", 200), ("GET", "/db/_all_docs", 200),
+            ("GET", "/db/_changes", 200), ("PUT", "/db/new", 201), ("GET", "/db/hidden", 404),
+        ] {
+            let answer = try await router.ask(method, path, method == "PUT" ? "{}" : nil, as: .anonymous)
+            #expect(answer.status == (isAllowed ? status : 401), "\(method) \(path)")
+            #expect(!answer.text.contains("hidden"))
+        }
+        // Without a sync function it is as in CouchDB.
+        let plain = try TestRouter()
+        try await plain.ask("PUT", "/db")
+        try await plain.ask("PUT", "/db/_security", #"{"members":{}}"#)
+        #expect(try await plain.ask("GET", "/db/_all_docs", as: .anonymous).status == 200)
+    }
+
     }
 
     // MARK: Writing
@@ -301,6 +323,21 @@ let bob = UserContext(name: "bob")
         let edit = try await router.ask("PUT", "/db/doc?rev=\(revision)", "{}", as: other)
         #expect(edit["reason"] as? String == "wrong user")
         #expect(try await router.ask("PUT", "/db/x", #"{"channels":["e\u0301"]}"#).status == 500)
+    @Test func everybodyHasAChannelOfTheirOwn() async throws {
+        let router = try await channelRouter()
+        try await router.put("/db/note", #"{"channels":["user:ann"]}"#)
+        try await router.put("/db/other", #"{"channels":["user:jos\u00e9"]}"#)
+        #expect(try await router.ask("GET", "/db/note", as: ann).status == 200)
+        #expect(try await changes(router, ann).map(\.id) == ["note"])
+        #expect(try await router.ask("PUT", "/db/a", #"{"needsAccess":"user:ann"}"#, as: ann).status == 201)
+        #expect(try await router.ask("PUT", "/db/b", #"{"needsAccess":"user:ann"}"#, as: bob).status == 403)
+        for name in ["bob", "user:ann", "", "ANN"] {
+            #expect(try await router.ask("GET", "/db/note", as: UserContext(name: name)).status == 404)
+        }
+        #expect(try await router.ask("GET", "/db/other", as: UserContext(name: "jos\u{e9}")).status == 200)
+        #expect(try await router.ask("GET", "/db/other", as: UserContext(name: "jose\u{301}")).status == 404)
+    }
+
     }
 
     @Test func aNameThatIsTooLongRefusesTheDocument() async throws {

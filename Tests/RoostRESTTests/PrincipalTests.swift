@@ -45,7 +45,7 @@ import Testing
         let user = try await router.ask("GET", "/db/_user/ann")
         #expect(
             user.text
-                == #"{"name":"ann","admin_channels":[],"admin_roles":["staff"],"all_channels":["!","a"],"#
+                == #"{"name":"ann","admin_channels":[],"admin_roles":["staff"],"all_channels":["!","a","user:ann"],"#
                 + "\"roles\":[\"staff\"]}\n")
         let role = try await router.ask("GET", "/db/_role/staff")
         #expect(role.text == "{\"name\":\"staff\",\"admin_channels\":[\"a\"],\"all_channels\":[\"a\"]}\n")

@@ -109,7 +109,7 @@ import Testing
         let test = try await Self.router(source, .here)
         let ann = UserContext(name: "ann", roles: ["staff"])
         let login = try await test.ask("PUT", "/db/a", #"{"login":1}"#, as: ann)
-        #expect(login.status == 401 && login.text.contains("log in as !staffann"))
+        #expect(login.status == 401 && login.text.contains("log in as !,user:annstaffann"))
         for body in [#"{"broken":1}"#, #"{"text":1}"#, #"{"odd":1}"#] {
             #expect(try await test.ask("PUT", "/db/a", body, as: ann).status == 500)
         }

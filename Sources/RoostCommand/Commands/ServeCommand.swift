@@ -30,6 +30,8 @@ enum ServeCommand: Command {
         Option(
             "--sync-function", "FILE",
             "a function in JavaScript that decides who may write and see which documents"),
+        Option(
+            "--guests", nil, "who has not logged in may use databases, too, where there is a sync function"),
         Option("--take-turns", nil, "other programs may write the databases, too, by turns with the server"),
         Option("--plain", nil, "listen beyond this machine although nothing is encrypted on the way"),
     ]
@@ -60,6 +62,7 @@ enum ServeCommand: Command {
         routing.origins = list(invocation.string("--origins"))
         let administrator = try administrator(invocation)
         routing.admins = [administrator.name: administrator.password]
+        routing.allowsGuests = invocation.has("--guests")
         var directory = DatabaseDirectory.Options()
         if invocation.has("--take-turns") { directory.database.writers = .takingTurns }
         let router = Router(

@@ -7,6 +7,8 @@ struct ChannelAccess: Sendable {
     private let roles: [String: Principal]
     /// Roles of somebody without a name, of whom nothing is remembered.
     private let namelessRoles: Set<String>
+    /// The channels that nobody gave and nobody takes.
+    private let own: Set<String>
     /// When the access was changed last, on the ``AccessClock``.
     let time: UInt64
     /// The channels now.
@@ -25,8 +27,17 @@ struct ChannelAccess: Sendable {
         self.user = user
         self.roles = roles
         namelessRoles = nameless
+        own = Self.own(context)
         time = lists.flatMap(\.values).compactMap(\.moments.last?.time).max() ?? 0
-        channels = Self.channels(user, roles, nameless) { $0.isHeld }
+        channels = Self.channels(own, user, roles, nameless) { $0.isHeld }
+    }
+
+    /// The public channel, and the user's.
+    private static func own(_ context: UserContext) -> Set<String> {
+        let name = context.name.map { SyncDecision.userPrefix + $0 }
+        // A name that can be no channel's may look like one that can.
+        guard let name, SyncDecision.problem(ofName: name) == nil else { return [SyncDecision.publicChannel] }
+        return [SyncDecision.publicChannel, name]
     }
 
     /// The roles of an account that count here.
@@ -39,7 +50,7 @@ struct ChannelAccess: Sendable {
 
     /// The channels that were held at a sequence of the documents.
     func channels(atSequence sequence: UInt64) -> Set<String> {
-        Self.channels(user, roles, namelessRoles) { $0.isHeld(atSequence: sequence) }
+        Self.channels(own, user, roles, namelessRoles) { $0.isHeld(atSequence: sequence) }
     }
 
     /// The channels that were gained or lost after a time, by whatever way.
@@ -74,7 +85,7 @@ struct ChannelAccess: Sendable {
     }
 
     private func isHeld(_ channel: String, _ isHeld: (Principal.Holding) -> Bool) -> Bool {
-        channel == SyncDecision.publicChannel
+        own.contains(channel)
             || Self.holdings(user, roles, namelessRoles, isHeld).contains {
                 $0[channel].map(isHeld) == true
             }
@@ -90,10 +101,10 @@ struct ChannelAccess: Sendable {
     }
 
     private static func channels(
-        _ user: Principal, _ roles: [String: Principal], _ nameless: Set<String>,
+        _ own: Set<String>, _ user: Principal, _ roles: [String: Principal], _ nameless: Set<String>,
         _ isHeld: (Principal.Holding) -> Bool
     ) -> Set<String> {
-        holdings(user, roles, nameless, isHeld).reduce(into: [SyncDecision.publicChannel]) {
+        holdings(user, roles, nameless, isHeld).reduce(into: own) {
             channels, holdings in
             channels.formUnion(holdings.filter { isHeld($0.value) }.keys)
         }

@@ -56,8 +56,12 @@ enum LimitedRoutes {
 
 extension DatabaseContext {
     /// Lets who is no administrator reach only what answers by channels, where there is a sync function.
+    /// - Throws: 401 for somebody without a name, unless guests are let in; 403.
     ///
     /// - Parameter path: See ``LimitedRoutes/check(_:_:)``.
+        guard user.name != nil || context.router.options.allowsGuests else {
+            throw Security.refusal(user, "")
+        }
     mutating func limit(_ path: [String]) async throws {
         guard context.router.hooks.sync != nil, !served.name.isSystem, !security.isAdmin(user) else { return }
         try LimitedRoutes.check(context.method, path)

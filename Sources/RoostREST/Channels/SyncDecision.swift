@@ -22,6 +22,8 @@ public struct SyncDecision: Sendable {
     static let allChannels = "*"
     static let publicChannel = "!"
     static let rolePrefix = "role:"
+    /// The channel of this and a user's name is the user's own.
+    static let userPrefix = "user:"
     private static let longestName = 200
     private static let mostChannels = 1_000
     private static let mostGrants = 10_000
@@ -38,7 +40,7 @@ public struct SyncDecision: Sendable {
 
     // MARK: Deciding
 
-    /// Puts the document in channels. In `!` everybody sees it.
+    /// Puts the document in channels. In `!` everybody sees it, in `user:NAME` the user of that name.
     public mutating func channel(_ names: String...) { channel(names) }
 
     /// Puts the document in channels.

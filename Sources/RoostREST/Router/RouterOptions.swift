@@ -8,6 +8,9 @@ public struct RouterOptions: Sendable {
     public var origins: [String] = []
     /// The origins' pages may send credentials. Default: true.
     public var allowsCredentials = true
+    /// Whether those who have not said who they are may use databases where there is a sync function, as far as `_security` lets them:
+    /// who sees what is in the channel of everybody, and is asked about by the function as nobody. Default: false.
+    public var allowsGuests = false
     /// The administrators of the server by name, with their passwords.
     public var admins: [String: String] = [:]
     /// How many rounds of PBKDF2 the password of a new user is kept with. Default: 600,000.
