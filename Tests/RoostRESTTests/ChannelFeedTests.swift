@@ -2,6 +2,7 @@ import Foundation
 import Roost
 import RoostREST
 import RoostWire
+import Synchronization
 import Testing
 
 /// The changes that users see of their channels: what comes and goes with grants, and that nothing tells of the rest.

@@ -149,15 +149,18 @@ actor ChangesBody: BodyStream {
     /// The rows of the changes that come next.
     private func page() async throws -> [UInt8] {
         let snapshot = try served.collection.snapshot()
-        if seen != nil { return try seenPage(snapshot) }
+        if seen != nil { return try await seenPage(snapshot) }
         return try page(snapshot, query.filter.takesLong ? try await choose(snapshot) : nil)
     }
 
-    private func seenPage(_ snapshot: CollectionSnapshot) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        for row in try seen?.page(snapshot, limit: min(left, Self.batchSize)) ?? [] {
-            append(row.json, row.token, to: &bytes)
+    private func seenPage(_ snapshot: CollectionSnapshot) async throws -> [UInt8] {
+        guard let page = try seen?.page(snapshot, limit: min(left, Self.batchSize)), let seen else {
+            return []
         }
+        let told =
+            try query.filter.takesLong ? await workers.run { try seen.told(page) } : seen.told(page)
+        var bytes: [UInt8] = []
+        for row in told { append(row.json, row.token, to: &bytes) }
         return bytes
     }
 

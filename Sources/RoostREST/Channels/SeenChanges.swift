@@ -8,8 +8,8 @@ struct SeenChanges: Sendable {
     private let user: UserContext
     private let tokens: ChannelTokens
     private var feed: ChannelFeed
-    /// The place after the last row that was told, so that it stays the same whatever happens unseen.
-    private(set) var lastToken: String
+    /// The place after the last thing that the user saw happen, told or left out by the filter.
+    private var last: ChannelToken
 
     init(_ target: DatabaseContext, _ query: ChangesQuery, _ snapshot: CollectionSnapshot) throws {
         guard let routing = target.context.router.channelRouting else { throw LimitedRoutes.refusal }
@@ -24,8 +24,11 @@ struct SeenChanges: Sendable {
         let start =
             query.token == "now" ? try ChannelFeed.end(user, snapshot) : tokens.token(query.token)
         feed = ChannelFeed(user, since: start, watch)
-        lastToken = tokens.text(start)
+        last = start
     }
+
+    /// The place up to which everything was told, which stays the same whatever happens unseen.
+    var lastToken: String { tokens.text(last) }
 
     /// Whether nothing followed when it was looked last.
     var isAtEnd: Bool { feed.isAtEnd }
@@ -41,32 +44,55 @@ struct SeenChanges: Sendable {
         watch.listen(to: channels, wake)
     }
 
-    /// The next rows with the places after them.
-    mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> [(json: JSON, token: String)] {
-        let (rows, sight) = try feed.page(snapshot, limit: limit)
-        var told: [(JSON, String)] = []
-        for row in rows {
-            if case .documents(let ids) = query.filter, !ids.contains(row.id) { continue }
-            guard let members = try members(row, sight) else { continue }
-            lastToken = tokens.text(row.token)
-            told.append(
-                (.object([("seq", .string(lastToken)), ("id", .string(row.id))] + members), lastToken))
-        }
-        return told
+    /// What happened next, and what the user sees of that moment.
+    struct Page: Sendable {
+        let rows: [ChannelFeed.Row]
+        let sight: Sight
     }
 
-    private func members(_ row: ChannelFeed.Row, _ sight: Sight) throws -> [(String, JSON)]? {
+    mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> Page {
+        let (rows, sight) = try feed.page(snapshot, limit: limit)
+        if let row = rows.last { last = row.token }
+        return Page(rows: rows, sight: sight)
+    }
+
+    /// The rows of a page that belong to the feed, with the places after them.
+    func told(_ page: Page) throws -> [(json: JSON, token: String)] {
+        let chosen = try query.filter.readsDocuments ? self.chosen(page) : nil
+        return try page.rows.compactMap { row in
+            guard query.filter.lets(row.id), let members = try members(row, page.sight, chosen)
+            else { return nil }
+            let token = tokens.text(row.token)
+            return (.object([("seq", .string(token)), ("id", .string(row.id))] + members), token)
+        }
+    }
+
+    /// The revisions that the filter lets pass, by document; it is asked about none that the user does not see.
+    private func chosen(_ page: Page) throws -> [String: [RevisionID]] {
+        let (snapshot, sight) = (page.sight.snapshot, page.sight)
+        var documents: [String: [Document]] = [:]
+        for case .changed(let document) in page.rows.map(\.event) where documents[document.id] == nil {
+            documents[document.id] =
+                query.allLeaves
+                ? try snapshot.openRevisions(of: document.id).filter(sight.sees) : [document]
+        }
+        let asked = documents.values.flatMap(\.self)
+        let verdicts = try query.filter.chosen(of: asked, at: snapshot)
+        return zip(asked, verdicts).filter(\.1).reduce(into: [:]) { chosen, pair in
+            chosen[pair.0.id, default: []].append(pair.0.revision)
+        }
+    }
+
+    /// - Parameter chosen: What the filter lets pass; `nil` for one that looks at no documents.
+    private func members(
+        _ row: ChannelFeed.Row, _ sight: Sight, _ chosen: [String: [RevisionID]]?
+    ) throws -> [(String, JSON)]? {
         var revisions: [RevisionID] = []
         var members: [(String, JSON)] = []
         switch row.event {
         case .changed(let document):
-            if query.activeOnly, document.isDeleted { return nil }
-            revisions = [document.revision]
-            if query.allLeaves {
-                revisions += try sight.snapshot.leaves(of: row.id).map(\.id).filter {
-                    try $0 != document.revision && sight.sees(row.id, $0)
-                }
-            }
+            revisions = try chosen.map { $0[row.id] ?? [] } ?? leaves(document, sight)
+            if revisions.isEmpty || query.activeOnly && document.isDeleted { return nil }
             if document.isDeleted { members.append(("deleted", true)) }
             if query.includesDocuments {
                 let text = try query.text.bytes(document, in: sight.snapshot, of: served)
@@ -87,5 +113,14 @@ struct SeenChanges: Sendable {
         }
         let changes = revisions.map { ["rev": .string($0.description)] as JSON }
         return [("changes", .array(changes))] + members
+    }
+
+    /// The revisions of a document that are told, the winner first.
+    private func leaves(_ document: Document, _ sight: Sight) throws -> [RevisionID] {
+        guard query.allLeaves else { return [document.revision] }
+        return try [document.revision]
+            + sight.snapshot.leaves(of: document.id).map(\.id).filter {
+                try $0 != document.revision && sight.sees(document.id, $0)
+            }
     }
 }
