@@ -111,10 +111,9 @@ import Testing
         #expect(text.contains(#""id":"open""#) && !text.contains("hidden"))
     }
 
-    @Test func theRolesOfAnAccountBringAndTakeWhatTheyHave() async throws {
+    /// It is woken by the channels that the user has gained meanwhile.
+    @Test(.timeLimit(.minutes(1))) func aFeedThatWaitsFollowsItsUsersChannels() async throws {
         let router = try await channelRouter()
-        try await router.put("/db/grant", #"{"access":{"role:staff":["a"],"eve":["*"]}}"#)
-        try await router.put("/db/doc", #"{"channels":["a"]}"#)
         try await router.put("/db/a1", #"{"channels":["a"]}"#)
         let response = await router.router.respond(
             to: .get("/db/_changes?feed=continuous&heartbeat=3600000"), as: ann)
@@ -184,6 +183,8 @@ import Testing
 
     @Test func theRolesOfAnAccountBringAndTakeWhatTheyHave() async throws {
         let router = try await channelRouter { options, _ in options.allowsGuests = true }
+        try await router.put("/db/grant", #"{"access":{"role:staff":["a"],"eve":["*"]}}"#)
+        try await router.put("/db/doc", #"{"channels":["a"]}"#)
         let start = try await feed(router, ann)
         #expect(start.rows.isEmpty)
         let staff = UserContext(name: "ann", roles: ["staff"])

@@ -56,7 +56,7 @@ import Testing
             "/db/_design/v", #"{"language":"roost","views":{"all":{"map":{"emit":[{"key":[".channels"]}]}}}}"#
         )
         let stopListening = isListening ? try router.watch().listen(to: ["none"]) {} : nil
-        defer { stopListening?() }
+        defer { stopListening?.cancel() }
         var entries: [String: Entry] = [:]
         var gone: [String: String] = [:]
         var appointed = Appointments()

@@ -39,13 +39,13 @@ import Testing
         _ = try await router.put("/db/other", #"{"channels":["y"]}"#)
         while inY.count < 2 { await inY.wait() }
         #expect(inX.count == 1 && inZ.count == 0)
-        for end in ends { end() }
+        for end in ends { end.cancel() }
         let again = Listener()
         let end = watch.listen(to: ["z"]) { again.wake() }
         _ = try await router.put("/db/more", #"{"channels":["z"]}"#)
         await again.wait()
         #expect(inZ.count == 0)
-        end()
+        end.cancel()
     }
 
     /// Has somebody who listens to the channel x woken by what `deed` does.
@@ -56,7 +56,7 @@ import Testing
         let end = watch.listen(to: ["x"]) { listener.wake() }
         try await deed(router)
         await listener.wait()
-        end()
+        end.cancel()
     }
 
     @Test(.timeLimit(.minutes(1))) func aGrantWakesEverybody() async throws {

@@ -82,13 +82,17 @@ enum ChannelFeedRow {
     /// Notes the delays of rows, whose documents' IDs say when they were sent.
     private static func note(_ piece: [UInt8], _ delays: Delays) {
         let now = Clock.now()
-        let text = String(decoding: piece, as: UTF8.self)
-        for row in text.split(separator: "\n") {
-            guard let id = row.firstRange(of: "\"id\":\"") else { continue }
-            guard let sent = UInt64(row[id.upperBound...].prefix { $0.isNumber }) else { continue }
+        for row in piece.split(separator: UInt8(ascii: "\n")) {
+            guard let place = row.indices.first(where: { row[$0...].starts(with: idMember) }) else {
+                continue
+            }
+            let digits = row[(place + idMember.count)...].prefix { $0 != UInt8(ascii: "-") }
+            guard let sent = UInt64(String(decoding: digits, as: UTF8.self)) else { continue }
             delays.add(now - sent)
         }
     }
+
+    private static let idMember = Array("\"id\":\"".utf8)
 
     /// Saves documents at the wanted rate, or as fast as it goes.
     private static func save(for seconds: Double, into channels: RoostChannels) async throws -> Int {

@@ -3,7 +3,7 @@ public final class ObservationToken: Sendable {
     private let end: @Sendable () -> Void
 
     /// - Parameter end: Removes the listener; doing it twice does nothing.
-    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+    package init(_ end: @escaping @Sendable () -> Void) { self.end = end }
 
     /// Of a listener or waiter of `hub`.
     convenience init(_ hub: ChangeHub, _ key: UInt64) { self.init { hub.remove(key) } }

@@ -36,6 +36,13 @@ actor ChangesBody: BodyStream {
     private let last: UInt64
     private var left: Int
     private var count = 0
+    /// Whether nothing followed when it was looked last.
+    private var hasReadAll = false
+    private let alarm = ChangeAlarm()
+    /// What has the alarm rung, and by which channels.
+    private var listening: (channels: Set<String>?, token: ObservationToken)?
+    /// Whether all was read until the alarm rings.
+    private var isUpToDate = false
     private var lastRow: ContinuousClock.Instant
     private var lastPiece: ContinuousClock.Instant
 
@@ -73,38 +80,41 @@ actor ChangesBody: BodyStream {
         case .rows:
             while phase == .rows {
                 try Task.checkCancellation()
-                let alarm = ChangeAlarm()
-                // Asked for first, so that no commit slips in between reading and waiting.
-                let stopListening = try listen(alarm)
-                defer { stopListening() }
-                let (before, channels) = (progress, seen?.channels)
-                let bytes = try await page() + (try endIfDone() ?? [])
-                if !bytes.isEmpty {
-                    lastPiece = clock.now
-                    return bytes
+                if !isUpToDate {
+                    // Asked for first, so that no commit slips in between reading and waiting.
+                    try listen()
+                    let bytes = try await page() + (try endIfDone() ?? [])
+                    // Of other channels nobody has told it yet.
+                    isUpToDate = hasReadAll && seen?.channels == listening?.channels
+                    if !bytes.isEmpty {
+                        lastPiece = clock.now
+                        return bytes
+                    }
+                    guard isUpToDate else { continue }
                 }
-                // Of other channels nobody has told it yet.
-                if progress != before || seen?.channels != channels { continue }
-                if let bytes = try await wait(alarm) { return bytes }
+                if let bytes = try await wait() { return bytes }
+                isUpToDate = false
             }
             return nil
         }
     }
 
-    /// Grows with what was looked at.
-    private var progress: UInt64 { seen?.looked ?? place }
-
     // MARK: Waiting
 
-    /// Has the alarm rung with what comes.
-    private func listen(_ alarm: ChangeAlarm) throws -> @Sendable () -> Void {
-        if let seen { return seen.listen { alarm.ring() } }
-        let registration = try served.collection.wakeOnChange { alarm.ring() }
-        return { registration.cancel() }
+    /// Has the alarm rung with what comes from now on.
+    private func listen() throws {
+        let alarm = alarm
+        alarm.reset()
+        guard let seen else {
+            listening = (nil, try served.collection.wakeOnChange { alarm.ring() })
+            return
+        }
+        guard listening?.channels != seen.channels else { return }
+        listening = (seen.channels, seen.listen { alarm.ring() })
     }
 
     /// Waits for a change, for as long as nothing else is due; what is due then is answered.
-    private func wait(_ alarm: ChangeAlarm) async throws -> [UInt8]? {
+    private func wait() async throws -> [UInt8]? {
         let deadline =
             query.heartbeat.map { lastPiece.advanced(by: .milliseconds($0)) }
             ?? lastRow.advanced(by: .milliseconds(query.timeout))
@@ -157,6 +167,7 @@ actor ChangesBody: BodyStream {
         guard let page = try seen?.page(snapshot, limit: min(left, Self.batchSize)), let seen else {
             return []
         }
+        hasReadAll = seen.isAtEnd
         let told =
             try query.filter.takesLong ? await workers.run { try seen.told(page) } : seen.told(page)
         var bytes: [UInt8] = []
@@ -171,8 +182,10 @@ actor ChangesBody: BodyStream {
         let isNormal = query.feed == .normal
         var looked = 0
         let cursor = try Self.cursor(snapshot, query, place)
+        hasReadAll = false
         while left > 0, bytes.count < Self.pieceSize, looked < Self.pageSize {
             guard let change = try cursor.next() else {
+                hasReadAll = true
                 isAtBeginning = query.descending
                 if !query.descending { place = max(place, isNormal ? last : snapshot.lastSequence) }
                 break

@@ -30,8 +30,6 @@ struct ChannelFeed: Sendable {
     private var token: ChannelToken
     /// Whether nothing followed when it was looked last.
     private(set) var isAtEnd = false
-    /// How many entries were looked at.
-    private(set) var looked: UInt64 = 0
 
     init(_ user: UserContext, since token: ChannelToken, _ watch: ChannelWatch) {
         self.user = user
@@ -92,7 +90,6 @@ struct ChannelFeed: Sendable {
         let groups = try Self.groups(gained.union(lost), after: token.place, limit, sight.snapshot)
         var rows: [Row] = []
         for group in groups {
-            looked += 1
             token.place = group.sequence
             let (told, since) = (token, token.sequence)
             // What came later is told with the news.
@@ -127,14 +124,15 @@ struct ChannelFeed: Sendable {
             ?? Self.groups(access.channels, after: token.sequence, limit, sight.snapshot)
         var rows: [Row] = []
         for group in groups {
-            looked += 1
             token.sequence = group.sequence
+            if let document = try Self.seen(group.id, sight) {
+                rows.append(Row(id: group.id, event: .changed(document), channels: [], token: token))
+                continue
+            }
             // Who had not the channel when it left did not see it there.
             let held = access.channels(atSequence: group.sequence - 1)
             let left = group.entries.filter { $0.entry.place.left != nil && held.contains($0.channel) }
-            if let document = try Self.seen(group.id, sight) {
-                rows.append(Row(id: group.id, event: .changed(document), channels: [], token: token))
-            } else if let revision = left.first?.entry.place.left.flatMap({ RevisionID($0) }) {
+            if let revision = left.first?.entry.place.left.flatMap({ RevisionID($0) }) {
                 rows.append(
                     Row(
                         id: group.id, event: .removed(revision), channels: left.map(\.channel).sorted(),

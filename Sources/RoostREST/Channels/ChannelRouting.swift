@@ -103,6 +103,13 @@ final class ChannelRouting: Sendable {
         }
         var kept = position == stored ? position.sequence : 0
         if position != stored { try keep(position, in: served) }
+        // What was looked at since without anything to keep.
+        if let reached = states.withLock({ $0[served.name.text]?.reached }), reached.epoch == snapshot.epoch,
+            reached.position.version == position.version, position.isNarrowed,
+            reached.position.sequence > position.sequence
+        {
+            position = reached.position
+        }
         let start = served.database.now
         while true {
             note(

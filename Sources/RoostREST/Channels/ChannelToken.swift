@@ -26,8 +26,7 @@ struct ChannelTokens: Sendable {
     func text(_ token: ChannelToken) -> String {
         let plain = [token.sequence, token.time, token.target, token.place].flatMap(ChannelKey.sequence)
         let seed = Array(Self.code([0] + plain, key).prefix(16))
-        let bytes = seed + masked(plain, seed)
-        return bytes.map { Self.digits[Int($0 >> 4)] + Self.digits[Int($0 & 15)] }.joined()
+        return RandomText.text(seed + masked(plain, seed))
     }
 
     /// The place that a text stands for; the beginning for a text that is not this user's, or of another history.
@@ -45,8 +44,6 @@ struct ChannelTokens: Sendable {
         return ChannelToken(
             sequence: numbers[0], time: numbers[1], target: numbers[2], place: numbers[3])
     }
-
-    private static let digits = (0..<16).map { String($0, radix: 16) }
 
     private static func value(_ digit: UInt8) -> UInt8? {
         switch digit {

@@ -56,10 +56,8 @@ final class ChannelWatch: Sendable {
     /// Has `wake` called with each commit from now on that changes something in one of `channels`, and perhaps with others. Read
     /// once more after asking, since a commit may have come before.
     ///
-    /// - Returns: What ends that.
-    func listen(
-        to channels: Set<String>, _ wake: @escaping @Sendable () -> Void
-    ) -> @Sendable () -> Void {
+    /// - Returns: What keeps `wake` registered.
+    func listen(to channels: Set<String>, _ wake: @escaping @Sendable () -> Void) -> ObservationToken {
         let number = state.withLock { state in
             let number = state.nextNumber
             state.nextNumber += 1
@@ -68,7 +66,7 @@ final class ChannelWatch: Sendable {
             if state.task == nil { state.task = Task { await self.run() } }
             return number
         }
-        return { [self] in end(number) }
+        return ObservationToken { [self] in end(number) }
     }
 
     private func end(_ number: UInt64) {
@@ -85,18 +83,20 @@ final class ChannelWatch: Sendable {
     }
 
     private func run() async {
+        let alarm = ChangeAlarm()
         while !Task.isCancelled {
-            let alarm = ChangeAlarm()
-            do {
-                // Asked for first, so that no commit slips in between looking and waiting.
-                let registration = try served.collection.wakeOnChange { alarm.ring() }
-                defer { registration.cancel() }
-                if try look() { continue }
-                _ = await alarm.wait(until: .now + .seconds(3_600))
-            } catch {
+            // Asked for first, so that no commit slips in between looking and waiting. Of a database that is closed nothing more comes.
+            guard let registration = try? served.collection.wakeOnChange({ alarm.ring() }) else {
                 wake(nil)
                 return state.withLock { if !Task.isCancelled { $0.task = nil } }
             }
+            defer { registration.cancel() }
+            do {
+                if try look() { continue }
+            } catch {
+                wake(nil)
+            }
+            _ = await alarm.wait(until: .now + .seconds(3_600))
         }
     }
 

@@ -33,14 +33,11 @@ struct SeenChanges: Sendable {
     /// Whether nothing followed when it was looked last.
     var isAtEnd: Bool { feed.isAtEnd }
 
-    /// Grows with what was looked at.
-    var looked: UInt64 { feed.looked }
-
     /// The channels that the user had when it was looked last.
     var channels: Set<String> { feed.channels }
 
-    /// Has `wake` called with each change in these channels, until what is returned is called.
-    func listen(_ wake: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    /// Has `wake` called with each change in these channels.
+    func listen(_ wake: @escaping @Sendable () -> Void) -> ObservationToken {
         watch.listen(to: channels, wake)
     }
 
