@@ -2,13 +2,14 @@ import RoostBytes
 
 /// Byte strings, each once, by numbers from 0 on.
 struct ByteTable {
-    private var slots: [UInt32]
+    /// A string's number, and above it the half of its hash that places it.
+    private var slots: [UInt64]
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
-    private static let free = UInt32.max
+    private static let free = UInt64.max
 
-    init() { slots = [UInt32](repeating: Self.free, count: 1 << 12) }
+    init() { slots = [UInt64](repeating: Self.free, count: 64) }
 
     var count: Int { ends.count }
 
@@ -18,18 +19,21 @@ struct ByteTable {
 
     /// The number of a string, and whether it is new.
     mutating func insert(_ string: ByteView) -> (number: Int, isNew: Bool) {
-        var slot = Int(truncatingIfNeeded: XXH3.hash(string)) & (slots.count - 1)
+        let hash = XXH3.hash(string) << 32
+        var slot = place(of: hash)
         while slots[slot] != Self.free {
-            let number = Int(slots[slot])
-            if equals(number, string) { return (number, false) }
+            let number = Int(UInt32(truncatingIfNeeded: slots[slot]))
+            if (slots[slot] ^ hash) >> 32 == 0, equals(number, string) { return (number, false) }
             slot = (slot + 1) & (slots.count - 1)
         }
-        slots[slot] = UInt32(ends.count)
+        slots[slot] = hash | UInt64(ends.count)
         unsafe bytes.append(contentsOf: string.buffer)
         ends.append(bytes.count)
         if ends.count * 2 > slots.count { grow() }
         return (ends.count - 1, true)
     }
+
+    private func place(of slot: UInt64) -> Int { Int(slot >> 32) & (slots.count - 1) }
 
     private func equals(_ number: Int, _ string: ByteView) -> Bool {
         let start = start(number)
@@ -38,13 +42,12 @@ struct ByteTable {
     }
 
     private mutating func grow() {
-        slots = [UInt32](repeating: Self.free, count: slots.count * 2)
-        let mask = slots.count - 1
-        for number in ends.indices {
-            let (from, to) = (start(number), ends[number])
-            var slot = bytes.withView { Int(truncatingIfNeeded: XXH3.hash($0.slice(from, to - from))) } & mask
-            while slots[slot] != Self.free { slot = (slot + 1) & mask }
-            slots[slot] = UInt32(number)
+        let known = slots
+        slots = [UInt64](repeating: Self.free, count: known.count * 2)
+        for entry in known where entry != Self.free {
+            var slot = place(of: entry)
+            while slots[slot] != Self.free { slot = (slot + 1) & (slots.count - 1) }
+            slots[slot] = entry
         }
     }
 

@@ -2,17 +2,14 @@ import RoostBytes
 import RoostText
 
 /// Collects the words of documents in memory, and writes them as a segment.
-final class SegmentBuilder {
+struct SegmentBuilder {
     private let tokenizer: any Tokenizer
     private let coder: PlaceCoder
     private var words = ByteTable()
     /// By word: the terms of its root and of its exact form, where that is another one.
     private var terms: [(root: UInt32, exact: UInt32)] = []
     private var termTable = ByteTable()
-    /// By term: one more than the last document that was seen to have it. Only where no places are kept.
-    private var lastDocuments: [Int] = []
-    /// A term and a packed place for each word, in the order in which they came.
-    private var found: [(term: UInt32, place: UInt64)] = []
+    private var found = FoundWords()
     /// How many words each document has.
     private(set) var lengths: [Int] = []
     private var list = WordList()
@@ -20,6 +17,8 @@ final class SegmentBuilder {
     private static let none = UInt32.max
     /// The free places between two texts of a column, which no phrase reaches over.
     static let gap = 10
+    /// How many places are sorted at once: the terms are written in so many rounds.
+    private static let roundSize = 1 << 21
 
     init(_ tokenizer: any Tokenizer, _ coder: PlaceCoder) {
         self.tokenizer = tokenizer
@@ -27,11 +26,11 @@ final class SegmentBuilder {
     }
 
     /// About how many bytes are in use.
-    var size: Int { found.count * 24 + words.count * 64 + lengths.count * 8 }
+    var size: Int { found.size + words.count * 96 + lengths.count * 8 }
     var isFull: Bool { lengths.count >= PackedPlace.mostDocuments - 1 }
 
     /// Adds a document: the texts of each column.
-    func add(_ columns: [[String]]) {
+    mutating func add(_ columns: [[String]]) {
         var length = 0
         for (column, texts) in columns.enumerated() {
             list.removeAll()
@@ -39,80 +38,177 @@ final class SegmentBuilder {
                 tokenizer.words(of: text, into: &list)
                 for _ in 0..<Self.gap { list.skip() }
             }
-            add(column)
+            found.begin(column)
+            list.bytes.withView { bytes in
+                for word in list.words {
+                    found.append(number(of: bytes.slice(word.start, word.length)), at: word.position)
+                }
+            }
             length += list.count
         }
+        found.endDocument()
         lengths.append(length)
     }
 
-    private func add(_ column: Int) {
-        let document = lengths.count
-        list.bytes.withView { bytes in
-            for word in list.words {
-                let view = bytes.slice(word.start, word.length)
-                let (number, isNew) = words.insert(view)
-                if isNew { addTerms(of: String(decoding: view.array, as: UTF8.self)) }
-                let known = terms[number]
-                guard coder.hasPlaces || isFirst(known.root, in: document) else { continue }
-                let isInflected = known.exact != Self.none
-                found.append(
-                    (known.root, PackedPlace.pack(document, column, word.position, isInflected: isInflected)))
-                if isInflected {
-                    found.append(
-                        (known.exact, PackedPlace.pack(document, column, word.position, isInflected: false)))
-                }
-            }
-        }
+    private mutating func number(of word: ByteView) -> Int {
+        let (number, isNew) = words.insert(word)
+        if isNew { addTerms(of: String(decoding: word.array, as: UTF8.self)) }
+        return number
     }
 
-    /// Whether a term has not been seen in the document before.
-    private func isFirst(_ term: UInt32, in document: Int) -> Bool {
-        while lastDocuments.count <= term { lastDocuments.append(0) }
-        defer { lastDocuments[Int(term)] = document + 1 }
-        return lastDocuments[Int(term)] <= document
-    }
-
-    private func addTerms(of word: String) {
+    private mutating func addTerms(of word: String) {
         let made = tokenizer.terms(of: word)
         let root = insert(TextTerm.term(made.root))
         let exact = coder.hasRoots && made.exact != made.root ? insert(TextTerm.exact(made.exact)) : Self.none
         terms.append((root, exact))
     }
 
-    private func insert(_ term: [UInt8]) -> UInt32 {
+    private mutating func insert(_ term: [UInt8]) -> UInt32 {
         UInt32(term.withView { termTable.insert($0).number })
     }
+
+    // MARK: Writing
 
     /// Writes the segment's blocks.
     ///
     /// - Parameter first: the number of the first document.
-    func write(to writer: PostingWriter, first: Int) throws {
-        // Sorted by term; within a term, places keep the order in which they came.
-        var starts = [Int](repeating: 0, count: termTable.count + 1)
-        for word in found { starts[Int(word.term) + 1] += 1 }
-        for term in 0..<termTable.count { starts[term + 1] += starts[term] }
-        var ends = starts
-        var places = [UInt64](repeating: 0, count: found.count)
-        for word in found {
-            places[ends[Int(word.term)]] = word.place
-            ends[Int(word.term)] += 1
-        }
-        found = []
-        for term in termTable.sorted() {
-            try writer.begin(termTable[term])
-            var start = starts[term]
-            let end = starts[term + 1]
-            while start < end {
-                let document = PackedPlace.document(places[start])
-                var stop = start + 1
-                while stop < end, PackedPlace.document(places[stop]) == document { stop += 1 }
-                let slice = places[start..<stop]
-                try writer.add(first + document, count: slice.count, length: lengths[document]) {
-                    coder.append(slice, to: $0)
-                }
-                start = stop
+    func write(to writer: inout PostingWriter, first: Int) throws {
+        let counts = placeCounts()
+        var places: [UInt64] = []
+        var rest = termTable.sorted()[...]
+        while !rest.isEmpty {
+            var size = 0
+            let round = rest.prefix { term in
+                defer { size += counts[term] }
+                return size == 0 || size + counts[term] <= Self.roundSize
+            }
+            rest = rest[round.endIndex...]
+            let ranges = sort(round, counts, into: &places)
+            for (term, range) in zip(round, ranges) {
+                try write(term, places[range], to: &writer, first: first)
             }
         }
         try writer.flush()
+    }
+
+    /// How many places each term has at most.
+    private func placeCounts() -> [Int] {
+        var wordCounts = [Int](repeating: 0, count: words.count)
+        for (word, _) in found { wordCounts[word] += 1 }
+        var counts = [Int](repeating: 0, count: termTable.count)
+        for (word, count) in wordCounts.enumerated() {
+            counts[Int(terms[word].root)] += count
+            if terms[word].exact != Self.none { counts[Int(terms[word].exact)] += count }
+        }
+        return counts
+    }
+
+    /// Puts the places of some terms in order: by term, and within a term as they came.
+    ///
+    /// - Returns: where the places of each of `round` are.
+    private func sort(
+        _ round: ArraySlice<Int>, _ counts: [Int], into places: inout [UInt64]
+    ) -> [Range<Int>] {
+        var ends = [Int](repeating: -1, count: counts.count)
+        var starts: [Int] = []
+        var total = 0
+        for term in round {
+            ends[term] = total
+            starts.append(total)
+            total += counts[term]
+        }
+        if places.count < total { places = [UInt64](repeating: 0, count: total) }
+        var sorted = places.mutableSpan
+        var next = ends.mutableSpan
+        for (word, place) in found {
+            let (root, exact) = (Int(terms[word].root), terms[word].exact)
+            let isInflected = exact != Self.none
+            if next[root] >= 0 {
+                sorted[next[root]] = isInflected ? place | 1 : place
+                next[root] += 1
+            }
+            if isInflected, next[Int(exact)] >= 0 {
+                sorted[next[Int(exact)]] = place
+                next[Int(exact)] += 1
+            }
+        }
+        return zip(round, starts).map { term, start in start..<ends[term] }
+    }
+
+    private func write(
+        _ term: Int, _ places: ArraySlice<UInt64>, to writer: inout PostingWriter, first: Int
+    ) throws {
+        try writer.begin(termTable[term])
+        var start = places.startIndex
+        while start < places.endIndex {
+            let document = PackedPlace.document(places[start])
+            var stop = start + 1
+            while stop < places.endIndex, PackedPlace.document(places[stop]) == document { stop += 1 }
+            // Where no places are kept, a term is in a document once.
+            let count = coder.hasPlaces ? stop - start : 1
+            try writer.add(first + document, count: count, length: lengths[document]) {
+                coder.append(places[start..<stop], to: $0)
+            }
+            start = stop
+        }
+    }
+}
+
+/// The words that were found in documents, in the order in which they came, four bytes each.
+///
+/// Each is the number of a word, whose place is the one after the word before; other places, columns and the ends of documents
+/// stand between them.
+private struct FoundWords: Sequence {
+    private var entries: [UInt32] = []
+    private var next: UInt32 = 0
+
+    private static let place: UInt32 = 1 << 31
+    private static let column: UInt32 = 1 << 30
+    private static let end = place - 1
+
+    var size: Int { entries.count * 4 }
+
+    mutating func begin(_ column: Int) {
+        entries.append(Self.column | UInt32(column))
+        next = 0
+    }
+
+    mutating func append(_ word: Int, at position: UInt32) {
+        let position = position & ~Self.place
+        if position != next { entries.append(Self.place | position) }
+        entries.append(UInt32(word))
+        next = (position + 1) & ~Self.place
+    }
+
+    mutating func endDocument() { entries.append(Self.end) }
+
+    /// Each word with its ``PackedPlace``, as one that is no inflected form.
+    func makeIterator() -> Iterator { Iterator(entries: entries) }
+
+    struct Iterator: IteratorProtocol {
+        fileprivate let entries: [UInt32]
+        private var index = 0
+        private var (document, column, position) = (0, 0, UInt32(0))
+
+        fileprivate init(entries: [UInt32]) { self.entries = entries }
+
+        mutating func next() -> (word: Int, place: UInt64)? {
+            while index < entries.count {
+                let entry = entries[index]
+                index += 1
+                if entry < FoundWords.column {
+                    defer { position += 1 }
+                    return (Int(entry), PackedPlace.pack(document, column, position))
+                }
+                if entry >= FoundWords.place {
+                    position = entry & ~FoundWords.place
+                } else if entry == FoundWords.end {
+                    document += 1
+                } else {
+                    (column, position) = (Int(entry & ~FoundWords.column), 0)
+                }
+            }
+            return nil
+        }
     }
 }

@@ -30,7 +30,7 @@ struct SegmentMerge {
         }
         var pending: [(key: [UInt8], value: [UInt8])] = []
         var size = 0
-        let writer = PostingWriter(number) { key, value in
+        var writer = PostingWriter(number) { key, value in
             pending.append((key.array, value.array))
             size += key.count + value.count
         }
@@ -48,7 +48,7 @@ struct SegmentMerge {
             try writer.begin(term)
             for index in sources.indices {
                 while sources[index].term == term {
-                    try sources[index].copyBlock(to: writer, living)
+                    try sources[index].copyBlock(to: &writer, living)
                     try sources[index].next()
                 }
             }
@@ -112,7 +112,7 @@ private struct MergeSource {
     }
 
     /// Adds the living documents of the block that the cursor is at.
-    mutating func copyBlock(to writer: PostingWriter, _ living: LivingDocuments) throws {
+    mutating func copyBlock(to writer: inout PostingWriter, _ living: LivingDocuments) throws {
         let value = try cursor.value()
         try value.withView { block in
             do {

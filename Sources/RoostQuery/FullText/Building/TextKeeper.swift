@@ -33,9 +33,9 @@ struct TextKeeper: IndexKeeper {
 
     /// Documents that are written together.
     private struct Batch {
-        let builder: SegmentBuilder
-        /// In the order in which they came; those that are gone without a place in the builder.
-        var changes: [(id: String, isThere: Bool)] = []
+        private(set) var builder: SegmentBuilder
+        /// In the order in which they came, with their places in the builder; those that are gone have none.
+        private(set) var changes: [(id: Key, place: Int?)] = []
         private var idBytes = 0
 
         init(_ index: CompiledTextIndex) { builder = SegmentBuilder(index.tokenizer, index.coder) }
@@ -43,12 +43,20 @@ struct TextKeeper: IndexKeeper {
         var size: Int { builder.size + idBytes }
 
         mutating func add(_ id: String, _ document: Document?, _ index: CompiledTextIndex) {
-            changes.append((id, document != nil))
-            idBytes += id.utf8.count + 32
+            changes.append((Key(id), document.map { _ in builder.lengths.count }))
+            idBytes += id.utf8.count + 64
             if let document { builder.add(index.mapper.texts(of: document)) }
+        }
+
+        /// The changes in the order of their IDs; those of one document as they came.
+        var sorted: [(id: Key, place: Int?)] {
+            changes.indices.sorted { a, b in
+                changes[a].id == changes[b].id ? a < b : changes[a].id < changes[b].id
+            }.map { changes[$0] }
         }
     }
 
+    /// Writes each tree in the order of its keys, as far as that is possible, so that a first build only appends.
     private func write(_ batch: Batch, _ upkeep: IndexUpkeep, reaching sequence: UInt64) throws {
         try upkeep.step(UInt64(batch.changes.count))
         try upkeep.commit(reaching: sequence) { transaction in
@@ -57,36 +65,39 @@ struct TextKeeper: IndexKeeper {
             let lengths = batch.builder.lengths
             let documents = try state.add(documents: lengths.count, words: lengths.reduce(0, +))
             let first = documents.lowerBound
-            if !documents.isEmpty {
-                let segment = try state.takeSegment()
+            let segment = documents.isEmpty ? nil : try state.takeSegment()
+            if let segment {
                 state.segments.append(
                     TextState.Segment(number: segment, documents: documents, count: lengths.count, dead: 0))
-                let writer = PostingWriter(segment) { key, value in
-                    try transaction.put(key, value, in: upkeep.rows)
-                }
-                try batch.builder.write(to: writer, first: first)
-                try tables.appendLengths(lengths, first: first)
             }
-            var number = first
             var dead: [Int] = []
-            for change in batch.changes {
-                if let old = try tables.document(change.id) {
+            // Without purges each document comes once, so that nothing is known of those that come first.
+            let isFirst = first == 0 && upkeep.purges.isEmpty
+            for change in batch.sorted {
+                if !isFirst, let old = try tables.document(change.id) {
                     dead.append(old.number)
                     try state.remove(old)
-                    try transaction.delete(TextKeys.id(old.number), in: upkeep.rows)
                 }
-                guard change.isThere else {
-                    try transaction.delete(Key(change.id), in: upkeep.documents)
+                guard let place = change.place else {
+                    try transaction.delete(change.id, in: upkeep.documents)
                     continue
                 }
-                let length = lengths[number - first]
-                try transaction.put(
-                    Key(change.id), TextDocument(number: number, length: length).encoded, in: upkeep.documents
-                )
-                try transaction.put(TextKeys.id(number), change.id, in: upkeep.rows)
-                number += 1
+                let document = TextDocument(number: first + place, length: lengths[place])
+                try transaction.put(change.id, document.encoded, in: upkeep.documents)
             }
+            if let segment {
+                var writer = PostingWriter(segment) { key, value in
+                    try transaction.put(key, value, in: upkeep.rows)
+                }
+                try batch.builder.write(to: &writer, first: first)
+            }
+            for change in batch.changes {
+                guard let place = change.place else { continue }
+                try transaction.put(TextKeys.id(first + place), change.id.bytes, in: upkeep.rows)
+            }
+            for number in dead { try transaction.delete(TextKeys.id(number), in: upkeep.rows) }
             try tables.markDead(dead)
+            try tables.appendLengths(lengths, first: first)
             try transaction.put(Key(TextKeys.state), state.encoded, in: upkeep.rows)
         }
     }
@@ -105,8 +116,8 @@ struct TextTables {
     }
 
     /// What is kept of a document.
-    func document(_ id: String) throws(StoreError) -> TextDocument? {
-        guard let bytes = try transaction[documents, Key(id)] else { return nil }
+    func document(_ id: Key) throws(StoreError) -> TextDocument? {
+        guard let bytes = try transaction[documents, id] else { return nil }
         return try TextDocument(bytes)
     }
 

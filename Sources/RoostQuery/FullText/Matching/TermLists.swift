@@ -18,6 +18,17 @@ struct TermLists {
 
     /// As ``list(_:)``, where every document is wanted and none of the places.
     func documents(_ terms: TextLeaf.Terms) throws -> PostingList {
+        if case .prefix(let prefix) = terms, let gathered = GatheredPostings(segment.documents) {
+            try segment.forEachBlock(
+                coder.hasRoots ? [TextTerm.exact] + prefix : prefix, gathered.add(first:_:))
+            if coder.hasRoots {
+                try segment.forEachTerm(prefix) { term in
+                    if term.first != TextTerm.exact { try gathered.add(uninflected(term)) }
+                    return .next
+                }
+            }
+            return gathered
+        }
         let list = try list(terms)
         return try (list as? UnionPostings)?.gathered(in: segment.documents) ?? list
     }

@@ -4,6 +4,8 @@ import RoostBytes
 class TextMatcher: DocumentCursor {
     /// The document that it is at; `Int.max` after the last, -1 before the first.
     fileprivate(set) var document = -1
+    /// What was asked for last of ``bound(from:)``, which holds for documents that come later, too.
+    private var known = ScoreBound(most: 0, last: -1)
 
     /// Goes to the first document that is not less than `target`.
     func seek(_ target: Int) throws { document = .max }
@@ -17,13 +19,13 @@ class TextMatcher: DocumentCursor {
         guard document < target else { return }
         var target = target
         while target < .max {
-            let bound = try bound(from: target)
-            guard bound.most > threshold else {
-                target = bound.next
+            if target > known.last { known = try bound(from: target) }
+            guard known.most > threshold else {
+                target = known.next
                 continue
             }
             try seek(target)
-            if document <= bound.last { return }
+            if document <= known.last { return }
             target = document
         }
         document = .max
@@ -71,7 +73,7 @@ final class PhraseMatcher: TextMatcher {
     let leaf: TextLeaf
     private let lists: [PostingList]
     private let scoring: LeafScoring?
-    private var starts: [TextPlace]?
+    private var starts: ArraySlice<TextPlace>?
 
     init(_ leaf: TextLeaf, _ lists: TermLists, _ scoring: LeafScoring?) throws {
         self.leaf = leaf
@@ -118,37 +120,32 @@ final class PhraseMatcher: TextMatcher {
     private func isThere() throws -> Bool {
         guard lists.count == 2, leaf.columns == nil, !leaf.isAnchored else { return try !places().isEmpty }
         let (starts, ends, offset) = (try lists[0].places(), try lists[1].places(), leaf.slots[1].offset)
-        var index = 0
+        var index = ends.startIndex
         for start in starts {
-            let wanted = (start.column, start.position + offset)
-            while index < ends.count, (ends[index].column, ends[index].position) < wanted { index += 1 }
-            guard index < ends.count else { return false }
-            if (ends[index].column, ends[index].position) == wanted { return true }
+            let wanted = start.order + offset
+            while index < ends.endIndex, ends[index].order < wanted { index += 1 }
+            guard index < ends.endIndex else { return false }
+            if ends[index].order == wanted { return true }
         }
         return false
     }
 
     /// Where the phrase begins in the present document.
-    func places() throws -> [TextPlace] {
+    func places() throws -> ArraySlice<TextPlace> {
         if let starts { return starts }
         var found = try lists[0].places()
-        if let columns = leaf.columns { found = found.filter { columns[$0.column] } }
-        if leaf.isAnchored { found = found.filter { $0.position == 0 } }
+        if let columns = leaf.columns { found = found.filter { columns[$0.column] }[...] }
+        if leaf.isAnchored { found = found.filter { $0.position == 0 }[...] }
         for (slot, list) in zip(leaf.slots, lists).dropFirst() {
             guard !found.isEmpty else { break }
             let places = try list.places()
-            var index = 0
-            found = found.filter { start in
-                while index < places.count,
-                    (places[index].column, places[index].position) < (
-                        start.column, start.position + slot.offset
-                    )
-                {
-                    index += 1
-                }
-                return index < places.count && places[index].column == start.column
-                    && places[index].position == start.position + slot.offset
-            }
+            var index = places.startIndex
+            found =
+                found.filter { start in
+                    let wanted = start.order + slot.offset
+                    while index < places.endIndex, places[index].order < wanted { index += 1 }
+                    return index < places.endIndex && places[index].order == wanted
+                }[...]
         }
         starts = found
         return found
@@ -164,7 +161,7 @@ final class PhraseMatcher: TextMatcher {
     }
 
     /// The score of some places of the present document.
-    func score(of places: [TextPlace]) throws -> Double {
+    func score(of places: some RandomAccessCollection<TextPlace>) throws -> Double {
         guard let scoring else { return 0 }
         let frequency =
             scoring.weights.map { weights in places.reduce(0) { $0 + weights[$1.column] } }
@@ -190,7 +187,7 @@ final class NearMatcher: TextMatcher {
         var target = target
         while true {
             guard try phrases.align(&target) else { return document = .max }
-            places = try near(phrases.map { try $0.places() })
+            places = try near(phrases.map { try Array($0.places()) })
             document = target
             if !places[0].isEmpty { return }
             target += 1

@@ -12,7 +12,7 @@ class PostingList: DocumentCursor {
     func seek(_ target: Int) throws { document = .max }
 
     /// The places in the present document, sorted.
-    func places() throws -> [TextPlace] { [] }
+    func places() throws -> ArraySlice<TextPlace> { [] }
 
     /// The largest number of places that a document from `target` on has, and how long it is at least, up to a `last` one;
     /// `nil` where that isn't known. May be asked for what the next call of ``seek(_:)`` goes to, or for less.
@@ -35,9 +35,11 @@ final class TermPostings: PostingList {
     private var index = 0
     /// Whether the present block's documents were read.
     private var isRead = false
-    /// Where the places of which document of the block begin.
-    private var placeReader: (index: Int, offset: Int) = (0, 0)
-    private var found: [TextPlace] = []
+    /// The places of the block's documents up to one, and where in the block the others begin.
+    private var known: [TextPlace] = []
+    /// Where in ``known`` those of each of these documents end.
+    private var placeEnds: [Int] = []
+    private var placeOffset = 0
 
     init(_ blocks: any TermBlocks, _ coder: PlaceCoder) {
         self.blocks = blocks
@@ -105,21 +107,30 @@ final class TermPostings: PostingList {
         }
         isRead = true
         index = 0
-        placeReader = (0, head.start + head.size)
+        known.removeAll(keepingCapacity: true)
+        placeEnds.removeAll(keepingCapacity: true)
+        placeOffset = head.start + head.size
     }
 
-    override func places() throws -> [TextPlace] {
+    override func places() throws -> ArraySlice<TextPlace> {
+        if placeEnds.count <= index { try readPlaces() }
+        return known[(index > 0 ? placeEnds[index - 1] : 0)..<placeEnds[index]]
+    }
+
+    /// Reads the places of documents up to the present one; of all in the block, when it is not the first that is asked for.
+    private func readPlaces() throws(StoreError) {
+        let last = placeEnds.isEmpty ? index : counts.count - 1
         try blocks.withBlock { (bytes) throws(StoreError) in
             try TextDamage.guarding { () throws(MalformedBytes) in
                 var reader = ByteReader(bytes)
-                if placeReader.index > index, let head { placeReader = (0, head.start + head.size) }
-                _ = try reader.view(placeReader.offset)
-                for passed in placeReader.index..<index { try coder.skip(counts[passed], &reader) }
-                placeReader = (index, reader.position)
-                try coder.read(counts[index], &reader, &found)
+                _ = try reader.view(placeOffset)
+                while placeEnds.count <= last {
+                    try coder.read(counts[placeEnds.count], &reader, &known)
+                    placeEnds.append(known.count)
+                }
+                placeOffset = reader.position
             }
         }
-        return found
     }
 
     override func estimate() throws -> Int {
@@ -160,7 +171,7 @@ final class FilteredPostings: PostingList {
         document = list.document
     }
 
-    override func places() -> [TextPlace] { kept }
+    override func places() -> ArraySlice<TextPlace> { kept[...] }
 
     override func bound(from target: Int) throws -> (most: Int, shortest: Int, last: Int)? {
         try list.bound(from: target)
@@ -179,8 +190,9 @@ final class UnionPostings: PostingList {
     /// All documents of the lists, whose numbers are in `documents`, gathered now; the lists can't be used afterwards. `nil` when
     /// these are too many to be gathered in memory.
     func gathered(in documents: Range<Int>) throws -> PostingList? {
-        guard documents.count <= GatheredPostings.mostDocuments else { return nil }
-        return try GatheredPostings(lists, documents)
+        guard let gathered = GatheredPostings(documents) else { return nil }
+        for list in lists { try gathered.add(list) }
+        return gathered
     }
 
     override var count: Int { present.reduce(0) { $0 + $1.count } }
@@ -234,9 +246,9 @@ final class UnionPostings: PostingList {
         }
     }
 
-    override func places() throws -> [TextPlace] {
+    override func places() throws -> ArraySlice<TextPlace> {
         guard present.count > 1 else { return try present.first?.places() ?? [] }
-        return try present.flatMap { try $0.places() }.sorted()
+        return try present.flatMap { try $0.places() }.sorted()[...]
     }
 }
 
@@ -244,32 +256,49 @@ final class UnionPostings: PostingList {
 /// document is wanted.
 final class GatheredPostings: PostingList {
     /// So many bits take 16 MiB.
-    static let mostDocuments = 1 << 27
+    private static let mostDocuments = 1 << 27
 
-    private let first: Int
+    private let documents: Range<Int>
     /// A bit for each document, set where one of the lists has it.
     private var words: [UInt64]
+    private var (numbers, counts): ([Int], [Int]) = ([], [])
 
-    fileprivate init(_ lists: [PostingList], _ documents: Range<Int>) throws {
-        first = documents.lowerBound
+    /// Of no list yet; `nil` where there are too many documents to keep in memory.
+    init?(_ documents: Range<Int>) {
+        guard documents.count <= Self.mostDocuments else { return nil }
+        self.documents = documents
         words = Array(repeating: 0, count: (documents.count + 63) / 64)
-        super.init()
-        for list in lists {
-            try list.seek(0)
-            while list.document != PostingList.end {
-                guard documents.contains(list.document) else { throw TextDamage.error }
-                let bit = list.document - first
-                words[bit / 64] |= 1 << UInt64(bit % 64)
-                try list.seek(list.document + 1)
-            }
+    }
+
+    /// Adds the documents of a list, which can't be used afterwards.
+    func add(_ list: PostingList) throws {
+        try list.seek(0)
+        while list.document != PostingList.end {
+            try insert(list.document)
+            try list.seek(list.document + 1)
         }
+    }
+
+    /// Adds the documents of a block.
+    func add(first: Int, _ block: ByteView) throws {
+        try TextDamage.guarding { () throws(MalformedBytes) in
+            let head = try PostingBlock.Head(block, first: first)
+            try PostingBlock.read(block, head, first: first, &numbers, &counts)
+        }
+        for number in numbers { try insert(number) }
+    }
+
+    private func insert(_ document: Int) throws(StoreError) {
+        guard documents.contains(document) else { throw TextDamage.error }
+        let bit = document - documents.lowerBound
+        words[bit / 64] |= 1 << UInt64(bit % 64)
     }
 
     override var count: Int { 1 }
 
     override func seek(_ target: Int) {
         guard document < target else { return }
-        let start = max(target - first, 0)
+        let start = max(target - documents.lowerBound, 0)
         var index = start / 64
         guard index < words.count else { return document = PostingList.end }
         var word = words[index] & (.max << UInt64(start % 64))
@@ -278,6 +307,6 @@ final class GatheredPostings: PostingList {
             guard index < words.count else { return document = PostingList.end }
             word = words[index]
         }
-        document = first + index * 64 + word.trailingZeroBitCount
+        document = documents.lowerBound + index * 64 + word.trailingZeroBitCount
     }
 }

@@ -38,7 +38,7 @@ final class TextReader {
 
         var (documents, words) = (state.documents, state.words)
         var replaced: Set<Int> = []
-        let builder = SegmentBuilder(index.tokenizer, index.coder)
+        var builder = SegmentBuilder(index.tokenizer, index.coder)
         var ids: [String] = []
         func add(_ document: Document) throws {
             guard !builder.isFull else {

@@ -12,6 +12,8 @@ protocol TextSegment {
     /// Visits the terms that begin with `prefix`, in their order, and lets `body` say where to go on: with the next term or with the
     /// first one that is not less than a text; `false` ends.
     func forEachTerm(_ prefix: [UInt8], _ body: ([UInt8]) throws -> TermStep) throws
+    /// Visits the blocks of all terms that begin with `prefix`, with the number of each one's first document.
+    func forEachBlock(_ prefix: [UInt8], _ body: (_ first: Int, ByteView) throws -> Void) throws
 }
 
 /// Where to go on among terms.
@@ -31,6 +33,14 @@ struct StoredSegment: TextSegment {
     func everyDocument() -> any DocumentCursor { StoredDocuments(rows, documents) }
 
     func blocks(_ term: [UInt8]) -> any TermBlocks { StoredBlocks(rows, segment.number, term) }
+
+    func forEachBlock(_ prefix: [UInt8], _ body: (_ first: Int, ByteView) throws -> Void) throws {
+        let cursor = rows.cursor(KeyRange(prefix: Key(TextKeys.prefix(segment.number) + prefix)))
+        while try cursor.next() {
+            try body(TextKeys.number(cursor.keyView), try cursor.valueView())
+            try cursor.checkMapping()
+        }
+    }
 
     func forEachTerm(_ prefix: [UInt8], _ body: ([UInt8]) throws -> TermStep) throws {
         let start = TextKeys.prefix(segment.number)
@@ -62,12 +72,12 @@ struct MemorySegment: TextSegment {
         documents = first..<first + builder.lengths.count
         var terms: [[UInt8]] = []
         var blocks: [[UInt8]: [MemoryBlocks.Block]] = [:]
-        let writer = PostingWriter(0) { key, value in
+        var writer = PostingWriter(0) { key, value in
             let term = try TextKeys.term(key).array
             if terms.last != term { terms.append(term) }
             blocks[term, default: []].append((TextKeys.number(key), value.array))
         }
-        try builder.write(to: writer, first: first)
+        try builder.write(to: &writer, first: first)
         self.terms = terms
         self.blocks = blocks
     }
@@ -75,6 +85,12 @@ struct MemorySegment: TextSegment {
     func everyDocument() -> any DocumentCursor { MemoryDocuments(documents) }
 
     func blocks(_ term: [UInt8]) -> any TermBlocks { MemoryBlocks(blocks[term] ?? []) }
+
+    func forEachBlock(_ prefix: [UInt8], _ body: (_ first: Int, ByteView) throws -> Void) throws {
+        for term in terms where term.starts(with: prefix) {
+            for block in blocks[term] ?? [] { try block.bytes.withView { try body(block.first, $0) } }
+        }
+    }
 
     func forEachTerm(_ prefix: [UInt8], _ body: ([UInt8]) throws -> TermStep) throws {
         var wanted = prefix

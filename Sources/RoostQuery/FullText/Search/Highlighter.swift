@@ -113,7 +113,7 @@ struct Highlighter {
 
     private func passages(of document: Document) -> [Passage] {
         let columns = index.mapper.texts(of: document)
-        let builder = SegmentBuilder(index.tokenizer, index.coder)
+        var builder = SegmentBuilder(index.tokenizer, index.coder)
         builder.add(columns)
         var passages: [Passage] = []
         for (column, texts) in columns.enumerated() {

@@ -74,13 +74,24 @@ struct PostingBlock {
 
 /// A place where a term stands in a document.
 struct TextPlace: Equatable, Comparable {
-    /// The number of the column, and of the word in it.
-    let column: Int
-    let position: Int
-    /// Whether the word there is another form than the term.
-    let isInflected: Bool
+    private let packed: UInt64
 
-    static func < (a: Self, b: Self) -> Bool { (a.column, a.position) < (b.column, b.position) }
+    /// The greatest position that can be read.
+    static let lastPosition = Int(UInt32.max)
+
+    init(column: Int, position: Int, isInflected: Bool) {
+        packed = UInt64(column) << 40 | UInt64(position) << 1 | (isInflected ? 1 : 0)
+    }
+
+    /// The number of the column, and of the word in it.
+    var column: Int { Int(packed >> 40) }
+    var position: Int { Int(packed >> 1 & 0x7F_FFFF_FFFF) }
+    /// Whether the word there is another form than the term.
+    var isInflected: Bool { packed & 1 == 1 }
+    /// Sorts by column and position; that of a place some words further on in the column is so much greater.
+    var order: Int { Int(packed >> 1) }
+
+    static func < (a: Self, b: Self) -> Bool { a.order < b.order }
 }
 
 /// Places of a term in one document, as bytes: the distances of positions from -1 on, at least 1, in the first column; 0 and
@@ -125,9 +136,8 @@ struct PlaceCoder: Sendable {
         }
     }
 
-    /// Reads `count` places.
+    /// Reads `count` places and appends them.
     func read(_ count: Int, _ reader: inout ByteReader, _ places: inout [TextPlace]) throws(MalformedBytes) {
-        places.removeAll(keepingCapacity: true)
         guard hasPlaces else { return }
         var column = 0
         var last = -1
@@ -144,6 +154,7 @@ struct PlaceCoder: Sendable {
             let distance = hasRoots ? step >> 1 : step
             guard 1...UInt64(UInt32.max) ~= distance else { throw MalformedBytes(at: reader.position) }
             last += Int(distance)
+            guard last <= TextPlace.lastPosition else { throw MalformedBytes(at: reader.position) }
             places.append(TextPlace(column: column, position: last, isInflected: hasRoots && step & 1 == 1))
         }
     }
@@ -154,9 +165,9 @@ struct PlaceCoder: Sendable {
 enum PackedPlace {
     static let mostDocuments = 1 << 24
 
-    static func pack(_ document: Int, _ column: Int, _ position: UInt32, isInflected: Bool) -> UInt64 {
+    /// A place of a word that is no inflected form.
+    @inline(__always) static func pack(_ document: Int, _ column: Int, _ position: UInt32) -> UInt64 {
         UInt64(document) << 40 | UInt64(column) << 32 | UInt64(position & 0x7FFF_FFFF) << 1
-            | (isInflected ? 1 : 0)
     }
 
     @inline(__always) static func document(_ place: UInt64) -> Int { Int(place >> 40) }
@@ -165,7 +176,7 @@ enum PackedPlace {
 }
 
 /// Writes the blocks of a segment, term by term.
-final class PostingWriter {
+struct PostingWriter {
     private let emit: (_ key: ByteView, _ value: ByteView) throws -> Void
     private let segment: [UInt8]
     private let key = ByteBuffer()
@@ -182,13 +193,15 @@ final class PostingWriter {
     }
 
     /// Begins a term, which comes after those before.
-    func begin(_ term: some Collection<UInt8>) throws {
+    mutating func begin(_ term: some Collection<UInt8>) throws {
         try flush()
         self.term.replaceSubrange(0..., with: term)
     }
 
     /// Adds a document, whose number is greater than those before.
-    func add(_ number: Int, count placeCount: Int, length: Int, _ addPlaces: (ByteBuffer) -> Void) throws {
+    mutating func add(_ number: Int, count placeCount: Int, length: Int, _ addPlaces: (ByteBuffer) -> Void)
+        throws
+    {
         if documents.count + places.count >= PostingBlock.size { try flush() }
         if count == 0 { (first, last) = (number, number) }
         documents.append(varint: UInt64(number - last) << 1 | (placeCount == 1 ? 1 : 0))
@@ -201,13 +214,13 @@ final class PostingWriter {
     }
 
     /// Adds a whole block of the term.
-    func add(block: ByteView, first: Int) throws {
+    mutating func add(block: ByteView, first: Int) throws {
         try flush()
         try emit(first, block)
     }
 
     /// Writes what is left.
-    func flush() throws {
+    mutating func flush() throws {
         guard count > 0 else { return }
         value.reset()
         value.append(varint: UInt64(count))
