@@ -94,9 +94,9 @@ final class Planner {
     /// The full-text indexes of a collection.
     func textIndexes(of collection: DocumentCollection) throws(QueryError) -> IndexList<TextIndex> {
         do throws(DatabaseError) {
-            let snapshot = try collection.snapshot()
-            textIndexLists[collection] = try snapshot.metadata(TextIndex.metadataName) ?? []
-            return try IndexList<TextIndex>(of: snapshot)
+            let list = try collection.metadata(TextIndex.metadataName) ?? []
+            textIndexLists[collection] = list
+            return try CompiledIndexes.of(collection.database).textIndexes(of: collection, by: list)
         } catch {
             throw QueryError(error)
         }

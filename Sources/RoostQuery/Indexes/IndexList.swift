@@ -5,7 +5,7 @@ import Roost
 /// The indexes of one kind that a collection is to have, as they are kept in its metadata: a JSON object, by name.
 ///
 /// Names are the same when their bytes are.
-struct IndexList<Index: ListedIndex> {
+struct IndexList<Index: ListedIndex>: Sendable {
     var indexes = NamedValues<Index>()
 
     init(of snapshot: CollectionSnapshot) throws(DatabaseError) {
@@ -64,7 +64,7 @@ struct IndexList<Index: ListedIndex> {
 }
 
 /// The description of an index that is kept in a list.
-protocol ListedIndex: Codable {
+protocol ListedIndex: Codable, Sendable {
     var name: String { get }
     /// The collection's metadata that the list is.
     static var metadataName: String { get }

@@ -154,7 +154,8 @@ extension DocumentCollection {
     }
 
     private func compiledTextIndex(_ name: String) throws(DatabaseError) -> CompiledTextIndex {
-        let list = try IndexList<TextIndex>(of: try snapshot())
+        let list = try CompiledIndexes.of(database).textIndexes(
+            of: self, by: try metadata(TextIndex.metadataName) ?? [])
         do throws(QueryError) {
             return try CompiledTextIndex(list.searched(name), Tokenizers.of(database))
         } catch {
