@@ -103,7 +103,7 @@ struct BackupCopy {
                 try meter.advance(UInt64(bytes.count))
             }
             guard next != nil else {
-                throw .damaged("a commit that is not whole", at: start, in: source.path)
+                throw source.missing("a commit that is not whole", at: start)
             }
         }
         try meter.tell()

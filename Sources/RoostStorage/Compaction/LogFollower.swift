@@ -29,7 +29,7 @@ final class LogFollower {
         try target.repeating({ last }) { (transaction) throws(StoreError) in
             while last.offset < goal.offset, last.end - position.end < limit {
                 guard let record = try stream.next() else {
-                    throw .damaged("a commit that was whole a moment ago", at: last.end, in: source.path)
+                    throw source.missing("a commit that was whole a moment ago", at: last.end)
                 }
                 source.noteHistory(of: record)
                 try catchUp.replay(record, in: transaction)

@@ -148,10 +148,12 @@ final class DataFile: Sendable {
         let count = try fileCall { () throws(FileError) in
             unsafe try file.readFully(into: buffer, at: offset)
         }
-        guard count == buffer.count else {
-            if let failure = cutFailure.withLock({ $0 }) { throw failure }
-            throw .damaged("the file ends within a chunk", at: offset, in: path)
-        }
+        guard count == buffer.count else { throw missing("the file ends within a chunk", at: offset) }
+    }
+
+    /// Why bytes that were published can't be read any more: the failure that had them cut off, or damage.
+    func missing(_ what: String, at offset: UInt64) -> StoreError {
+        cutFailure.withLock { $0 } ?? .damaged(what, at: offset, in: path)
     }
 
     /// The node at `chunk`, valid while `pin` exists.
