@@ -1,4 +1,5 @@
 import RoostBlobs
+import RoostStorage
 
 extension BlobVault {
     /// How long a blob that was just stored waits for a document to name it, in microseconds.
@@ -54,6 +55,8 @@ extension DatabaseCore {
             guard !files.isEmpty else { return (0, 0) }
             var marks = BlobMarks()
             for snapshot in try readableSnapshots() { try marks.mark(self, in: snapshot) }
+            // What a power failure leaves must not be older than what was marked.
+            try translating { () throws(StoreError) in try store.sync() }
             let named = blobs.names(of: marks.digests)
             return try translating { () throws(BlobError) in
                 try blobs.remove(files.filter { !named.contains($0.name) })

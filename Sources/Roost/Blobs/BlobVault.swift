@@ -145,7 +145,10 @@ final class BlobVault: Sendable {
             try put(current)
         }
         setLayouts(current, isEncrypted: true)
-        guard current.state == .sealing, try convert() else { return }
+        guard current.state == .sealing else { return }
+        // Whatever the durability is: with the keys the blobs would be lost.
+        try translating { () throws(StoreError) in try store.sync() }
+        guard try convert() else { return }
         current.state = .sealed
         try put(current)
         setLayouts(current, isEncrypted: true)
