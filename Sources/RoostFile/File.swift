@@ -1,12 +1,17 @@
+import Dispatch
+
 /// An open file. Closed when the last reference goes. Any thread may call any member at any time.
 ///
 /// `read` and `write` are single system calls: they may transfer less than asked and may be interrupted.
 /// The engine uses ``readFully(into:at:)`` and ``writeFully(_:at:)``, which go on until all is done.
 package protocol File: AnyObject, Sendable {
     var path: String { get }
-    /// Whether another thread may write parts of a large commit while the rest of it is being made, and sync. Not where
-    /// one seed is to decide the order of all calls.
-    var allowsWritingBehind: Bool { get }
+    /// Offers `work`, which may be done at any time from now on, on any thread, once or never: nobody may wait for it to begin.
+    func offer(_ work: @escaping @Sendable () -> Void)
+    /// Does `work`, which may go to another thread, and `other` on this one. Returns, or throws what `work` does, once both are done.
+    func perform<Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Void, beside other: () -> Void
+    ) throws(Failure)
     /// Reads up to `buffer.count` bytes at `offset`; 0 only at or after the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int
     /// Writes up to `bytes.count` bytes at `offset`, at least one unless `bytes` is empty.
@@ -37,7 +42,15 @@ package protocol File: AnyObject, Sendable {
 }
 
 extension File {
-    package var allowsWritingBehind: Bool { true }
+    package func offer(_ work: @escaping @Sendable () -> Void) {
+        DispatchQueue.global().async(execute: work)
+    }
+
+    package func perform<Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Void, beside other: () -> Void
+    ) throws(Failure) {
+        try BackgroundWork.run(work, beside: other)
+    }
 
     package func lockInTurn() throws(FileError) -> any FileLock { try lock() }
 

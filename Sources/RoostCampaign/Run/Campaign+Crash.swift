@@ -22,6 +22,8 @@ extension Campaign {
     func recover(_ kind: CrashKind) throws {
         var possible = kind == .power ? states.afterPowerFailure : states.afterProcessDeath
         var kind = kind
+        // Whoever dies closes nothing.
+        simulation.disk.crash()
         letGo()
         while true {
             crash(kind)
@@ -46,6 +48,8 @@ extension Campaign {
 
     /// Forgets everything that the process had open.
     func letGo() {
+        abandonGuests()
+        visitFailure = nil
         store = nil
         follower = nil
         snapshots = []
@@ -93,11 +97,16 @@ extension Campaign {
 
     /// Looks at a few disks that a power failure at this moment might leave, without disturbing the run.
     func examineOutcomes() throws {
-        for _ in 0..<3 {
-            let seed = generator.next()
-            statistics.outcomes += 1
-            try examine(simulation.disk.crashed(seed: seed), seed)
-        }
+        for _ in 0..<3 { try examineOutcome() }
+    }
+
+    /// Looks at a disk that a power failure at this moment might leave, and that a second one leaves of what is then opened.
+    func examineOutcome() throws {
+        let seed = beside.next()
+        statistics.outcomes += 1
+        let disk = simulation.disk.crashed(seed: seed)
+        disk.faults.capacity = nil
+        try examine(disk, seed)
     }
 
     private func examine(_ disk: SimulatedMedium, _ seed: UInt64) throws {
@@ -118,6 +127,7 @@ extension Campaign {
             let kept = try Contents.read(
                 try Store.open(Self.path, options: options, environment: again).snapshot())
             try compare(kept, found, "outcome \(seed) after a second crash")
+            if beside.chance(0.2) { try readBackup(again) }
         } catch let error as StoreError {
             throw finding("opening outcome \(seed): \(error)")
         }

@@ -14,9 +14,13 @@ extension Campaign {
             options.encryption = .replaced(settings.cipher(UInt8(generator.next(below: 3))))
         }
         let givesUp = generator.chance(0.2)
-        do {
-            try openStore().compact(options) { _ in !givesUp }
-        } catch let error as StoreError where error.code == .cancelled {}
+        let store = try openStore()
+        try admitting(.writers) {
+            do {
+                try store.compact(options) { _ in !givesUp }
+            } catch let error as StoreError where error.code == .cancelled {}
+        }
+        try endVisits()
         if generator.chance(0.5) { try compare() }
     }
 
@@ -43,37 +47,45 @@ extension Campaign {
 
     /// Brings the backup up to date, which is durable when that returns.
     func backUp() throws {
-        var possible = backup ?? PossibleStates()
-        possible.attempt(states.current)
+        var possible = backup ?? PossibleStates(StoreModel())
+        let copied = states.current
+        possible.attempt(copied)
         backup = possible
-        try openStore().backup(to: Self.backupPath)
-        backup = PossibleStates(states.current)
+        let store = try openStore()
+        try admitting(.writers) { _ = try store.backup(to: Self.backupPath) }
+        backup = PossibleStates(copied)
         hasBackup = true
+        try endVisits()
         try compareBackup()
     }
 
     /// Whatever happened, the backup is as it was or complete; and once completed it is there.
     func compareBackup() throws {
-        guard let backup else { return }
-        let isThere = simulation.disk.contents(of: Self.backupPath) != nil
-        guard isThere else {
+        if let found = try readBackup(simulation.environment), later.chance(0.3) { try useBackup(found) }
+    }
+
+    /// What the backup holds, which must be something that it may; `nil` where there is none.
+    @discardableResult
+    func readBackup(_ environment: Environment) throws -> StoreModel? {
+        guard let backup else { return nil }
+        guard try environment.medium.status(of: Self.backupPath) != nil else {
             if hasBackup { throw finding("the backup is gone") }
-            return
+            return nil
         }
         var options = settings.options(&generator)
         options.readOnly = true
-        let copy = try Store.open(Self.backupPath, options: options, environment: simulation.environment)
+        let copy = try Store.open(Self.backupPath, options: options, environment: environment)
         let found = try Contents.read(copy.snapshot())
         guard backup.afterPowerFailure.contains(found) else {
             throw finding("the backup: \(Comparison.difference(found, backup.current) ?? "")")
         }
-        if later.chance(0.3) { try useBackup(options, found) }
+        return found
     }
 
     /// Commits to the backup as if it had to take the store's place, on a copy of the disk.
-    private func useBackup(_ options: StoreOptions, _ found: StoreModel) throws {
-        var options = options
-        (options.readOnly, options.durability) = (false, .full)
+    private func useBackup(_ found: StoreModel) throws {
+        var options = settings.options(&generator)
+        options.durability = .full
         let disk = simulation.disk.crashed(seed: later.next(), .keepsAll)
         func environment(_ disk: SimulatedMedium) -> Environment {
             Environment(

@@ -5,75 +5,59 @@ import RoostStorage
 extension Campaign {
     func open() throws {
         let options = settings.options(&generator)
-        store = try Store.open(Self.path, options: options, environment: simulation.environment)
+        store = try admitting(.powerFailures) {
+            try Store.open(Self.path, options: options, environment: simulation.environment)
+        }
         isRelaxed = options.durability != .full
     }
 
+    /// A commit, whole or in two steps, and what is begun beside it.
     func commit() throws {
-        if later.chance(0.15) { return try commitTwo() }
         let transaction = try openStore().beginWriting()
+        var model = states.current
+        let attempt: Int
         do {
-            var model = states.current
-            try workload.change(transaction, &model)
-            states.attempt(model)
-            try transaction.commit()
+            try admitting(.readers) { try workload.change(transaction, &model) }
+            try endVisits()
+            attempt = states.attempt(model)
+            staged = (transaction.baseNumber + 1, model, attempt)
         } catch {
             transaction.rollback()
             throw error
         }
-        acknowledge()
-    }
-
-    /// Two transactions, the second begun on the first before that is written. Where the first fails the second must fail
-    /// too, whether it was complete by then or not.
-    private func commitTwo() throws {
-        let first = try openStore().beginWriting()
-        var model = states.current
-        try workload.change(first, &model)
-        guard let finishFirst = try first.stage() else { return }
-        states.attempt(model)
-        var last = model
-        var second: WriteTransaction?
-        var finishSecond: (() throws(StoreError) -> Void)?
-        var failure: (any Error)?
+        defer { staged = nil }
         do {
-            second = try openStore().beginWriting()
-            if let second { try workload.change(second, &last) }
-            if last != model, later.chance(0.5) { finishSecond = try second?.stage() }
+            try admitting(.stagers) {
+                if later.chance(0.15) { try commitInTwoSteps(transaction) } else { try transaction.commit() }
+            }
+            acknowledge(attempt)
+        } catch let finding as CampaignFinding {
+            throw finding
         } catch {
-            second = nil
-            failure = error
+            transaction.rollback()
+            do {
+                try admitting(.stagers) { try endGuests([attempt]) }
+            } catch let finding as CampaignFinding {
+                throw finding
+            } catch {}
+            visitFailure = nil
+            throw error
         }
-        if finishSecond != nil { states.attempt(last) }
-        do {
-            try finishFirst()
-        } catch {
-            let buildsOnIt = last != model && failure == nil
-            throw buildsOnIt ? try refused(second, finishSecond, after: error) : error
-        }
-        if finishSecond == nil { acknowledge() }
+        let failure = visitFailure
+        try admitting(.stagers) { try endGuests([]) }
         if let failure { throw failure }
-        if finishSecond == nil { states.attempt(last) }
-        if let finishSecond { try finishSecond() } else { try second?.commit() }
-        acknowledge()
+        try endVisits()
     }
 
-    /// Makes sure that a transaction which builds on one that failed is refused.
-    ///
-    /// - Returns: the first one's error.
-    private func refused(
-        _ transaction: WriteTransaction?, _ finish: (() throws(StoreError) -> Void)?, after failure: any Error
-    ) throws -> any Error {
-        do {
-            if let finish { try finish() } else { try transaction?.commit() }
-        } catch {
-            return failure
-        }
-        throw finding("a commit was acknowledged that builds on one that failed")
+    /// Lets others begin before it is written.
+    private func commitInTwoSteps(_ transaction: WriteTransaction) throws {
+        guard let finish = try transaction.stage() else { return }
+        do { try goOnWithGuests() } catch { visitFailure = error }
+        try finish()
     }
 
-    private func acknowledge() {
-        states.acknowledge(isDurable: !isRelaxed)
+    func acknowledge(_ attempt: Int) {
+        states.acknowledge(attempt, isDurable: !isRelaxed)
         statistics.commits += 1
     }
 
@@ -112,12 +96,16 @@ extension Campaign {
     }
 
     func sync() throws {
-        try openStore().sync()
+        let store = try openStore()
+        try admitting(.readers) { try store.sync() }
         states.settle()
+        try endVisits()
     }
 
     func reopen() throws {
-        try openStore().close()
+        let store = try openStore()
+        try admitting(.readers) { try store.close() }
+        try endVisits()
         states.settle()
         try open()
         if generator.chance(0.5) { try compare() }

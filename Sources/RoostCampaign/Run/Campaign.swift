@@ -20,17 +20,26 @@ package final class Campaign {
     var generator: SeededGenerator
     /// Decides about what runs of a seed did not do at first, so that the rest stays what it was.
     var later: SeededGenerator
-    var states = PossibleStates()
+    var states = PossibleStates(StoreModel())
     var store: Store?
     /// Whether the open store acknowledges commits before they are synced.
     var isRelaxed = false
     /// What the backup may hold, `nil` while none was begun.
-    var backup: PossibleStates?
+    var backup: PossibleStates<StoreModel>?
     /// Whether a backup was ever completed.
     var hasBackup = false
     /// A reader beside the writer, as another process would have it.
     var follower: Store?
     var snapshots: [(snapshot: Snapshot, model: StoreModel)] = []
+    /// Decides what comes beside calls that are under way.
+    var beside: SeededGenerator
+    var visitors = Visitors.nobody
+    var visitCount = 0
+    /// What became of what came beside the present call, if that is no good.
+    var visitFailure: (any Error)?
+    /// The commit that is on its way to the medium: its number, what it makes of the store, and which attempt it is.
+    var staged: (number: UInt64, model: StoreModel, attempt: Int)?
+    var guests: [Guest] = []
     var statistics = CampaignStatistics()
     private var step = 0
 
@@ -49,6 +58,7 @@ package final class Campaign {
         let origin = Simulation(seed: seed)
         generator = origin.choices(stream: 0)
         later = origin.choices(stream: 18)
+        beside = origin.choices(stream: 20)
         var settings = CampaignSettings(
             &generator, encryption: origin.choices(stream: 2), shapes: origin.choices(stream: 17),
             turns: origin.choices(stream: 19))
@@ -73,6 +83,7 @@ package final class Campaign {
             try finish()
         } catch {
             found = error as? CampaignFinding ?? finding("\(error)")
+            abandonGuests()
         }
         noteCalls()
         statistics.steps = step
@@ -130,5 +141,8 @@ package final class Campaign {
         }
         sabotage?(&plan)
         simulation.disk.faults = plan
+        simulation.disk.beginInterludes(SeededGenerator(seed: beside.next())) { [weak self] kind in
+            self?.visit(at: kind)
+        }
     }
 }

@@ -28,6 +28,10 @@ package struct CampaignSettings: Sendable {
     package var isNoisy: Bool
     /// The longest value, in bytes; most are far shorter.
     package var largestValue: Int
+    /// How many keys are drawn from, where their style does not say so itself.
+    var population: Int
+    /// How many entries a transaction puts or deletes at once at most.
+    var mostEntries: Int
     /// Whether a transaction may outgrow what the engine keeps in memory of one.
     package var allowsHugeTransactions: Bool
     /// Whether the store's chunks are sealed.
@@ -52,8 +56,15 @@ package struct CampaignSettings: Sendable {
         let style = [KeyStyle.sequence, .text, .dense, .long][generator.next(below: 4)]
         tearing = generator.chance(0.5) ? .bytes : .sectors
         isNoisy = generator.chance(0.3)
-        largestValue = [300, 3_000, 30_000, 200_000][generator.next(below: 4)]
-        allowsHugeTransactions = generator.chance(0.05)
+        // Most stores are small, so that a crash takes little time to look at; trees of several levels, leaves that are divided
+        // and transactions of many parts are in them, too.
+        switch generator.next(below: 20) {
+        case 0: (largestValue, population, mostEntries) = (100_000, 3_000, 100)
+        case 1...4: (largestValue, population, mostEntries) = (5_000, 1_000, 40)
+        case 5...10: (largestValue, population, mostEntries) = (1_000, 400, 20)
+        default: (largestValue, population, mostEntries) = (300, 150, 10)
+        }
+        allowsHugeTransactions = generator.chance(0.01)
         var encryption = encryption
         isEncrypted = encryption.chance(0.35)
         var shapes = shapes
@@ -75,6 +86,8 @@ package struct CampaignSettings: Sendable {
         // The clock of a simulation never makes the interval pass: syncs happen when the plan says so.
         options.durability = generator.chance(0.35) ? .relaxed(interval: 1e9) : .full
         options.compactsAutomatically = false
+        options.fewChanges = 0
+        options.partLength = [1 << 12, 1 << 12, 1 << 14, 1 << 17][generator.next(below: 4)]
         if takesTurns { options.writers = .takingTurns }
         options.reductions = [.keyBytes]
         if isEncrypted { options.transform = cipher(0) }

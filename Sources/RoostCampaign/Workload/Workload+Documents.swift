@@ -14,7 +14,7 @@ extension Workload {
         if generator.chance(0.1) {
             try deleteDocuments(range(), trees, transaction, &model)
         } else {
-            for _ in 0..<[1, 1, 20][generator.next(below: 3)] {
+            for _ in 0..<[1, 1, max(5, settings.mostEntries / 4)][generator.next(below: 3)] {
                 // The key stands in the leaves of the other tree, which don't hold more.
                 try putDocument(Key(Array(key().bytes.prefix(2048))), value(), trees, transaction, &model)
             }

@@ -22,8 +22,8 @@ struct Workload {
 
     mutating func key() -> Key {
         switch settings.keyStyle {
-        case .sequence: return Key(UInt64(generator.next(below: 3_000)))
-        case .text: return Key("document-\(generator.next(below: 5_000))")
+        case .sequence: return Key(UInt64(generator.next(below: settings.population)))
+        case .text: return Key("document-\(generator.next(below: settings.population))")
         case .dense: return Key((0..<generator.next(below: 7)).map { _ in UInt8(generator.next(below: 4)) })
         case .long: return Key(bytes(1 + generator.next(below: 300)))
         case .grouped: return groups.next(&generator)
@@ -35,7 +35,7 @@ struct Workload {
             switch generator.next(below: 20) {
             case 0: settings.largestValue
             case 1...4: min(settings.largestValue, 5_000)
-            case 5...10: 600
+            case 5...10: min(settings.largestValue, 600)
             default: 20
             }
         let length = generator.next(below: largest + 1)
@@ -90,7 +90,7 @@ struct Workload {
         _ name: String, _ transaction: WriteTransaction, _ model: inout StoreModel
     ) throws(StoreError) {
         let tree = try transaction.tree(name, reduction: name == "reduced" ? .keyBytes : nil)
-        let count = [1, 1, 10, 100][generator.next(below: 4)]
+        let count = [1, 1, settings.mostEntries / 4, settings.mostEntries][generator.next(below: 4)]
         var entries = model[name]
         model[name] = TreeModel()  // so that the copy below is not shared, and changed in place
         defer { model[name] = entries }
@@ -106,7 +106,7 @@ struct Workload {
                 _ = entries.delete(key)
             }
         case 3:
-            var number = UInt64(generator.next(below: 6_000))
+            var number = UInt64(generator.next(below: 2 * settings.population))
             for _ in 0..<count * 2 {
                 number += 1 + UInt64(generator.next(below: 3))
                 try put(Key(number), tree, transaction, &entries)

@@ -3,7 +3,6 @@ import RoostFile
 /// A handle on a simulated file. After a crash it belongs to the old disk, on which every call fails.
 final class SimulatedFile: File {
     let path: String
-    let allowsWritingBehind = false
     private let medium: SimulatedMedium
     private let node: NodeID
     private let isWritable: Bool
@@ -23,19 +22,21 @@ final class SimulatedFile: File {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
-        try medium.call { disk throws(FileError) in unsafe try disk.read(node, path, into: buffer, at: offset)
+        medium.interludes.value?.pause(.read)
+        return try medium.call { disk throws(FileError) in
+            unsafe try disk.read(node, path, into: buffer, at: offset)
         }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
         try checkWritable(.write)
-        return try medium.call { disk throws(FileError) in
+        return try medium.change(.write) { disk throws(FileError) in
             unsafe try disk.write(node, path, bytes, at: offset)
         }
     }
 
     func sync() throws(FileError) {
-        try medium.call { disk throws(FileError) in try disk.sync(node, path) }
+        try medium.change(.sync) { disk throws(FileError) in try disk.sync(node, path) }
     }
 
     func size() throws(FileError) -> UInt64 {
@@ -47,7 +48,7 @@ final class SimulatedFile: File {
 
     func truncate(to size: UInt64) throws(FileError) {
         try checkWritable(.truncate)
-        try medium.call { disk throws(FileError) in try disk.truncate(node, path, to: size) }
+        try medium.change(.truncate) { disk throws(FileError) in try disk.truncate(node, path, to: size) }
     }
 
     func identity() throws(FileError) -> FileIdentity {
@@ -75,6 +76,20 @@ final class SimulatedFile: File {
             disk.nodes[node]?.openHandles += 1
         }
         return SimulatedFile(medium, node, newPath, isWritable: isWritable)
+    }
+
+    /// Never done where the disk has no interludes.
+    func offer(_ work: @escaping @Sendable () -> Void) { medium.interludes.value?.offer(work) }
+
+    /// Both by this thread: the work first, where the disk has no interludes.
+    func perform<Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Void, beside other: () -> Void
+    ) throws(Failure) {
+        if let interludes = medium.interludes.value {
+            return try interludes.perform(work, beside: other)
+        }
+        defer { other() }
+        try work()
     }
 
     private func checkWritable(_ kind: CallKind) throws(FileError) {

@@ -18,6 +18,7 @@ package final class SimulatedMedium: Medium {
     private let state: Mutex<DiskState>
     /// Tells the thread sanitizer, which does not see a contended mutex on Linux, what the mutex orders.
     private let fence = Atomic<Bool>(false)
+    let interludes = InterludesSlot()
 
     package convenience init(seed: UInt64 = 0, tearing: Tearing = .sectors) {
         self.init(DiskState(generator: SeededGenerator(seed: seed), tearing: tearing))
@@ -39,15 +40,15 @@ package final class SimulatedMedium: Medium {
     }
 
     package func rename(_ source: String, to destination: String) throws(FileError) {
-        try call { disk throws(FileError) in try disk.rename(source, to: destination) }
+        try change(.rename) { disk throws(FileError) in try disk.rename(source, to: destination) }
     }
 
     package func remove(_ path: String) throws(FileError) {
-        try call { disk throws(FileError) in try disk.remove(path) }
+        try change(.remove) { disk throws(FileError) in try disk.remove(path) }
     }
 
     package func syncDirectory(of path: String) throws(FileError) {
-        try call { disk throws(FileError) in try disk.syncDirectory(of: path) }
+        try change(.syncDirectory) { disk throws(FileError) in try disk.syncDirectory(of: path) }
     }
 
     package func createDirectory(_ path: String, _ access: FileAccess?) throws(FileError) {
@@ -76,6 +77,16 @@ package final class SimulatedMedium: Medium {
             defer { fence.store(true, ordering: .releasing) }
             return try body(&disk)
         }
+    }
+
+    /// A call that changes the disk: before it and after it there may be an interlude.
+    func change<Answer: Sendable>(
+        _ kind: CallKind, _ body: (inout DiskState) throws(FileError) -> Answer
+    ) throws(FileError) -> Answer {
+        guard let interludes = interludes.value else { return try call(body) }
+        interludes.pause(kind)
+        defer { interludes.pause(kind) }
+        return try call(body)
     }
 
     func call<Answer: Sendable>(

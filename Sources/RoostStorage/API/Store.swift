@@ -15,7 +15,7 @@ public final class Store: Sendable {
     let options: StoreOptions
     let path: String
     let checkpointer: Checkpointer
-    let bufferPool = BufferPool()
+    let bufferPool: BufferPool
     let compactor: Compactor
     let published: PublishedSnapshot
     /// How the file ended when the store was opened. What was committed, compacted or cut off since is not in it.
@@ -52,6 +52,7 @@ public final class Store: Sendable {
         checkpointer = Checkpointer(
             pendingLimit: options.pendingLimitInRange, logLimit: options.logLimitInRange)
         compactor = Compactor(options)
+        bufferPool = BufferPool(partLength: options.partLengthInRange)
         writerFileLock = options.writers == .takingTurns && !options.readOnly ? WriterFileLock() : nil
         published = PublishedSnapshot(state)
         writer = Mutex(nil)
@@ -84,6 +85,19 @@ public final class Store: Sendable {
         guard isWritable else { throw notWritable() }
         try checkNotWriting()
         writerLock.wait()
+        return try beginWithLock()
+    }
+
+    /// As ``beginWriting()``; `nil` where that would have to wait.
+    package func beginWritingIfFree() throws(StoreError) -> WriteTransaction? {
+        guard isWritable else { throw notWritable() }
+        return acquireWriterLock(within: 0) ? try beginWithLock() : nil
+    }
+
+    /// Whether a commit is on its way to the medium.
+    package var isCommitting: Bool { writer.withLock { $0?.queue.isLed ?? false } }
+
+    private func beginWithLock() throws(StoreError) -> WriteTransaction {
         do throws(StoreError) {
             try acquireFile()
             do throws(StoreError) {

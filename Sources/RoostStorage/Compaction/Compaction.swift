@@ -94,7 +94,7 @@ final class Compaction {
             transform: storeOptions.transform, after: source.file.codec.transform)
         let output = CommitBuffer(
             file: file, start: Format.firstCommit, compression: storeOptions.compression,
-            pool: BufferPool())
+            pool: BufferPool(partLength: storeOptions.partLengthInRange))
         defer { output.release() }
         let target = CopyTarget(
             output: output, nodeSize: storeOptions.nodeSizeInRange, relocations: relocations,

@@ -3,10 +3,10 @@ import Synchronization
 
 /// Buffers of past commits for the next ones: touching fresh memory costs more than writing it.
 final class BufferPool: Sendable {
+    /// How many bytes make a part of a large commit.
+    let partLength: Int
     /// A part, and the chunk that it ends in.
-    private static let capacity = CommitParts.partLength + CommitParts.partLength / 4
-    /// Larger buffers are given back to the system.
-    private static let largest = 2 * capacity
+    private let capacity: Int
     private static let most = 16
 
     private struct Pooled: @unchecked Sendable {  // nobody else holds the buffer
@@ -15,13 +15,19 @@ final class BufferPool: Sendable {
 
     private let buffers = Mutex<[Pooled]>([])
 
+    init(partLength: Int) {
+        self.partLength = partLength
+        capacity = partLength + partLength / 4
+    }
+
     func take() -> ByteBuffer {
-        buffers.withLock { $0.popLast() }?.buffer ?? ByteBuffer(capacity: BufferPool.capacity)
+        buffers.withLock { $0.popLast() }?.buffer ?? ByteBuffer(capacity: capacity)
     }
 
     /// Takes over a buffer that its giver does not use any more.
     func give(_ buffer: ByteBuffer) {
-        guard buffer.capacity <= BufferPool.largest else { return }
+        // Larger buffers are given back to the system.
+        guard buffer.capacity <= 2 * capacity else { return }
         buffer.reset()
         let pooled = Pooled(buffer: buffer)
         buffers.withLock { list in

@@ -71,7 +71,7 @@ final class CommitBuffer {
         }
         let chunk = codec.append(
             payload, kind: kind, isPacked: isPacked, at: end, level: compression, to: buffer)
-        if buffer.count >= CommitParts.partLength { try handOver() }
+        if let pool, buffer.count >= pool.partLength { try handOver(pool) }
         return chunk
     }
 
@@ -82,8 +82,7 @@ final class CommitBuffer {
     }
 
     /// Makes a part of all whole blocks.
-    private func handOver() throws(StoreError) {
-        guard let pool else { return }
+    private func handOver(_ pool: BufferPool) throws(StoreError) {
         let buffer = unwritten.buffer
         let length = buffer.count & ~(Format.blockSize - 1)
         checksum.update(buffer.view.slice(0, length))

@@ -1,4 +1,3 @@
-import Dispatch
 import RoostBytes
 import RoostFile
 import Synchronization
@@ -11,11 +10,9 @@ import Synchronization
 /// kernel's copying of bytes into its page cache runs on a second core this way; and the medium writes beside both, for it is
 /// asked to begin with each part at once.
 final class CommitParts: Sendable {
-    /// A part is written once it has this many bytes.
-    static let partLength = 1 << 17
-    /// Bytes that may wait before the commit's own thread helps. A part ends with a whole chunk, so with large values it
-    /// may be larger than that by itself.
-    private static let mostWaiting = 8 * partLength
+    /// How many parts may wait, by their bytes, before the commit's own thread helps. A part ends with a whole chunk, so with
+    /// large values one may be as large by itself.
+    private static let mostWaiting = 8
 
     private let file: DataFile
     private let pool: BufferPool
@@ -44,14 +41,13 @@ final class CommitParts: Sendable {
     func add(_ part: UnwrittenBytes) throws(StoreError) {
         // Space that is prepared for small commits must not be zeroed where a part may be already.
         file.writtenAhead.withLock { $0 = max($0, part.end) }
-        let allowsHelp = file.file.allowsWritingBehind
         let needsHelper = shared.withLock { shared in
             shared.waiting.append(part)
-            defer { shared.hasHelper = shared.hasHelper || allowsHelp }
-            return allowsHelp && !shared.hasHelper
+            defer { shared.hasHelper = true }
+            return !shared.hasHelper
         }
-        if needsHelper { DispatchQueue.global().async { [self] in help() } }
-        while waitingBytes > (allowsHelp ? CommitParts.mostWaiting : 0), let part = take() { write(part) }
+        if needsHelper { file.file.offer { [self] in help() } }
+        while waitingBytes > CommitParts.mostWaiting * pool.partLength, let part = take() { write(part) }
         try check()
     }
 

@@ -21,6 +21,12 @@ package enum Failpoint: CaseIterable, Sendable {
     case unsyncedName
     /// Recovery does not look at the oldest of the commits that were not synced.
     case uncheckedCommit
+    /// Readers see a commit once its deferred changes are made, though the medium may not have it yet.
+    case earlyPublication
+    /// A large commit is acknowledged though parts of it are still to be written.
+    case forgottenParts
+    /// Changes that were left to be made while the commit is on its way are never made.
+    case forgottenDeferral
 
     #if ROOST_FAILPOINTS
         /// The fault that is planted for the current task.

@@ -84,6 +84,9 @@ final class CommitQueue: Sendable {
         return base
     }
 
+    /// Whether somebody is writing commits.
+    var isLed: Bool { shared.withLock { $0.isLed } }
+
     /// What the next transaction builds on.
     var tip: StoreState { shared.withLock { $0.tip } }
 
@@ -116,6 +119,7 @@ final class CommitQueue: Sendable {
     func complete(_ commit: StagedCommit, with outcome: Result<StoreState, StoreError>, on base: Base) {
         if case .success(let state) = outcome {
             shared.withLock { if $0.setbacks == base.setbacks { $0.tip = state } }
+            if Failpoint.earlyPublication.isActive { publish(state) }
         }
         commit.complete(with: outcome)
     }
@@ -179,8 +183,8 @@ final class CommitQueue: Sendable {
     private func put(_ batch: [StagedCommit], while work: (() -> Void)?) -> [StoreError?] {
         guard let last = batch.last else { return [] }
         do throws(StoreError) {
-            if let work, syncs(batch), last.file.file.allowsWritingBehind {
-                try BackgroundWork.run { [self] () throws(StoreError) in
+            if let work, syncs(batch) {
+                try last.file.file.perform { [self] () throws(StoreError) in
                     try writeAndSync(batch, in: last.file)
                 } beside: {
                     work()
@@ -241,7 +245,7 @@ final class CommitQueue: Sendable {
 
     /// Writes the batch's bytes, which follow each other in the file, preallocating where that pays.
     private func write(_ batch: [StagedCommit], in file: DataFile) throws(StoreError) {
-        for commit in batch { try commit.parts?.finish() }
+        if !Failpoint.forgottenParts.isActive { for commit in batch { try commit.parts?.finish() } }
         let outcome: Result<Void, StoreError> = allocation.withLock { allocation in
             Result { () throws(StoreError) in
                 let isLarge = batch.contains { $0.parts != nil }

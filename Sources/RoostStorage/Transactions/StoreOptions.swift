@@ -74,6 +74,11 @@ public struct StoreOptions: Sendable {
     public var compactsAutomatically = true
     /// The part of the file's bytes that may live when automatic compaction starts. Default: 0.4.
     public var compactionThreshold = 0.4
+    /// So few changes are never left to be made while the medium is busy: handing write and sync to another thread costs about
+    /// as much as making them.
+    package var fewChanges = 16
+    /// Parts of a large transaction are written, while the rest is being made, once they have this many bytes; one block at least.
+    package var partLength = 1 << 17
     /// Encryption, in practice.
     package var transform: (any ChunkTransformFactory)?
 
@@ -83,6 +88,7 @@ public struct StoreOptions: Sendable {
     var pendingLimitInRange: Int { max(pendingLimit, 1 << 12) }
     var logLimitInRange: UInt64 { max(logLimit, 1 << 12) }
     var nodeSizeInRange: Int { min(max(nodeSize, 1024), 32_768) }
+    var partLengthInRange: Int { max(partLength, Format.blockSize) }
     var inlineLimitInRange: Int { min(max(inlineLimit, 0), Format.maximumInlineLength) }
 }
 

@@ -48,6 +48,9 @@ public final class WriteTransaction {
 
     var file: DataFile { base.state.file }
 
+    /// The number of the commit that the transaction builds on.
+    package var baseNumber: UInt64 { base.state.record.number }
+
     /// Gives up everything that the transaction did and releases the writer lock.
     public func rollback() {
         guard !hasEnded else { return }
@@ -243,14 +246,9 @@ public final class WriteTransaction {
     /// When a commit writes a checkpoint.
     enum CheckpointPolicy { case ifNeeded, always }
 
-    /// Handing write and sync to another thread costs about as much as making so few changes. Where there is no other thread it costs
-    /// nothing, so that the simulated medium sees any number of changes made late.
-    private static let fewChanges = 16
-
     /// Whether enough changes wait to make them while the commit is being synced.
     private var defers: Bool {
-        store.options.durability == .full
-            && trees.deferredCount > (file.file.allowsWritingBehind ? WriteTransaction.fewChanges : 0)
+        store.options.durability == .full && trees.deferredCount > store.options.fewChanges
     }
 
     /// Completes the commit in memory and releases the writer lock; `nil` when there is nothing to commit.

@@ -230,6 +230,7 @@ final class TreeEditor {
     /// Makes the changes that wait after the transaction's bytes are complete: no leaf is written any more.
     func seal() throws(StoreError) {
         if case .stored = state { preconditionFailure("what is stored has nothing to be made") }
+        if Failpoint.forgottenDeferral.isActive { state = .sealed }
         try move(to: .sealed)
     }
 

@@ -23,6 +23,7 @@ struct CrashBench {
         options.nodeSize = 1024
         options.pendingLimit = 0
         options.logLimit = 0
+        options.fewChanges = 0
         options.reductions = [.keyBytes]
     }
 

@@ -13,9 +13,7 @@ import Testing
     }
 
     #if ROOST_FAILPOINTS
-        // A forgotten setback takes a failing write between two transactions, which few seeds have: FailingMediumTests
-        // have a test of it.
-        @Test(arguments: Failpoint.allCases.filter { $0 != .forgottenSetback })
+        @Test(arguments: Failpoint.allCases)
         func aFaultyEngineIsNoticed(failpoint: Failpoint) {
             #expect(Failpoint.$active.withValue(failpoint) { isNoticed() })
         }

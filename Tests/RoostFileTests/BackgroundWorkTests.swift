@@ -2,13 +2,13 @@ import Dispatch
 import Synchronization
 import Testing
 
-@testable import RoostStorage
+@testable import RoostFile
 
 @Suite struct BackgroundWorkTests {
     @Test func bothGoOnAtTheSameTime() throws {
         let (isBegun, othersBegan) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let met = Atomic(0)
-        try BackgroundWork.run { () throws(StoreError) in
+        try BackgroundWork.run { () throws(FileError) in
             isBegun.signal()
             if othersBegan.wait(timeout: .now() + 60) == .success { met.add(1, ordering: .relaxed) }
         } beside: {
@@ -23,7 +23,7 @@ import Testing
         for _ in 0..<200 {
             let count = Atomic(0)
             var others = 0
-            try BackgroundWork.run { () throws(StoreError) in
+            try BackgroundWork.run { () throws(FileError) in
                 count.add(1, ordering: .relaxed)
             } beside: {
                 others += 1
@@ -36,9 +36,9 @@ import Testing
     @Test func aFailureIsReportedAfterTheOtherWorkIsDone() {
         for _ in 0..<100 {
             var others = 0
-            #expect(throws: StoreError.self) {
-                try BackgroundWork.run { () throws(StoreError) in
-                    throw StoreError(.inputOutput, "The medium failed.")
+            #expect(throws: FileError.self) {
+                try BackgroundWork.run { () throws(FileError) in
+                    throw FileError(.inputOutput, operation: "sync", path: "file")
                 } beside: {
                     others += 1
                 }
@@ -55,7 +55,7 @@ import Testing
             do {
                 let token = Token()
                 released = token
-                try BackgroundWork.run { () throws(StoreError) in
+                try BackgroundWork.run { () throws(FileError) in
                     withExtendedLifetime(token) {}
                 } beside: {
                 }

@@ -1,16 +1,16 @@
 import Dispatch
 import Synchronization
 
-/// What the medium is to do, left to a thread of the system's pool while this one goes on.
+/// What a medium is to do, left to a thread of the system's pool while this one goes on.
 ///
 /// Should the pool have no thread to spare by the time this one has nothing else to do, it does it itself, so nobody ever
 /// waits for a thread that the pool hasn't got.
-final class BackgroundWork: Sendable {
-    typealias Body = @Sendable () throws(StoreError) -> Void
+final class BackgroundWork<Failure: Error>: Sendable {
+    typealias Body = @Sendable () throws(Failure) -> Void
 
     /// Taken by the one that does it.
     private let body: Mutex<Body?>
-    private let failure = Mutex<StoreError?>(nil)
+    private let failure = Mutex<Failure?>(nil)
     private let end = DispatchSemaphore(value: 0)
 
     private init(_ body: @escaping Body) {
@@ -21,7 +21,7 @@ final class BackgroundWork: Sendable {
     }
 
     /// Does `body` and, beside it, `other`, which is always done.
-    static func run(_ body: @escaping Body, beside other: () -> Void) throws(StoreError) {
+    static func run(_ body: @escaping Body, beside other: () -> Void) throws(Failure) {
         let work = BackgroundWork(body)
         other()
         if !work.doIt() { work.end.wait() }
@@ -31,7 +31,7 @@ final class BackgroundWork: Sendable {
     /// `false` when another thread does it or did.
     private func doIt() -> Bool {
         guard let body = body.withLock({ $0.take() }) else { return false }
-        do throws(StoreError) {
+        do throws(Failure) {
             try body()
         } catch {
             failure.withLock { $0 = error }
