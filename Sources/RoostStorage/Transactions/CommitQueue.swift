@@ -293,22 +293,24 @@ final class CommitQueue: Sendable {
     /// Takes the tip back to what is written, so that no later transaction builds on what failed, and fails the
     /// commits that did so already.
     private func fail(_ batch: [StagedCommit], _ error: StoreError) {
-        let (stranded, written) = shared.withLock { shared in
+        // Before another transaction can begin on what is written, and write to the same place.
+        for commit in batch { commit.parts?.abandon() }
+        let written = shared.withLock { $0.written }
+        written.renewHistory()
+        cutFailed(after: written)
+        let stranded = shared.withLock { shared in
             if !Failpoint.forgottenSetback.isActive { shared.setbacks += 1 }
             shared.mayCacheFailed = true
-            shared.tip = shared.written
+            shared.tip = written
             let stranded = shared.waiting
             shared.waiting.removeAll()
-            // Before another transaction can begin, which writes to the same place.
-            for commit in batch + stranded { commit.parts?.abandon() }
-            return (stranded, shared.written)
+            for commit in stranded { commit.parts?.abandon() }
+            return stranded
         }
         written.file.unwritten.withLock { list in
             list.removeAll { bytes in (batch + stranded).contains { $0.bytes === bytes } }
         }
         written.file.cache.removeAll(from: written.record.end)
-        written.renewHistory()
-        cutFailed(after: written)
         for commit in stranded { commit.resolve(.failed(error)) }
     }
 
