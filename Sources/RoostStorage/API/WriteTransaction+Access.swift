@@ -73,16 +73,16 @@ extension WriteTransaction {
     }
 
     package func put(_ key: ByteView, _ value: ByteView, in tree: Tree) throws(StoreError) {
-        let editor = try editor(tree)
         try check(key: key)
         try check(value: value)
-        if value.count <= store.options.inlineLimitInRange {
-            try editor.putLater(key, .inline(value))
-        } else {
-            let chunk = try append(value: value).chunk
-            try editor.putLater(key, Entry(kind: .owned, inline: .empty, chunk: chunk))
+        try change(tree) { (editor) throws(StoreError) in
+            if value.count <= store.options.inlineLimitInRange {
+                try editor.putLater(key, .inline(value))
+            } else {
+                let chunk = try append(value: value).chunk
+                try editor.putLater(key, Entry(kind: .owned, inline: .empty, chunk: chunk))
+            }
         }
-        try relieve(editor)
     }
 
     /// Appends a value outside the trees; it lives once an entry refers to it.
@@ -101,7 +101,6 @@ extension WriteTransaction {
     package func put(
         _ key: ByteView, inline: ByteView, value: ValueReference, owns: Bool, in tree: Tree
     ) throws(StoreError) {
-        let editor = try editor(tree)
         try check(key: key)
         guard inline.count <= Format.maximumInlineLength else {
             throw StoreError(
@@ -109,8 +108,10 @@ extension WriteTransaction {
                 "An entry holds up to \(Format.maximumInlineLength) bytes in its leaf; this one has \(inline.count)."
             )
         }
-        try editor.putLater(key, Entry(kind: owns ? .shared : .borrowed, inline: inline, chunk: value.chunk))
-        try relieve(editor)
+        try change(tree) { (editor) throws(StoreError) in
+            try editor.putLater(
+                key, Entry(kind: owns ? .shared : .borrowed, inline: inline, chunk: value.chunk))
+        }
     }
 
     /// Deletes `key`, if it is there. O(log n).
@@ -124,17 +125,14 @@ extension WriteTransaction {
     }
 
     package func delete(_ key: ByteView, in tree: Tree) throws(StoreError) {
-        let editor = try editor(tree)
-        try editor.deleteLater(key)
-        try relieve(editor)
+        try change(tree) { (editor) throws(StoreError) in try editor.deleteLater(key) }
     }
 
     /// Deletes all keys in `range`. O(log n): what lies within is dropped without being read.
     public func delete(_ range: KeyRange, in tree: Tree) throws(StoreError) {
-        let editor = try editor(tree)
-        guard !range.isEmpty else { return }
-        try editor.deleteRange(range.lower?.bytes, range.upper?.bytes)
-        try relieve(editor)
+        try change(tree) { (editor) throws(StoreError) in
+            if !range.isEmpty { try editor.deleteRange(range.lower?.bytes, range.upper?.bytes) }
+        }
     }
 
     private func check(key: ByteView) throws(StoreError) {

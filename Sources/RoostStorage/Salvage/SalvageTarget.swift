@@ -50,9 +50,7 @@ final class SalvageTarget {
             guard let chunk = try value(entry) else { return false }
             copy.chunk = chunk
         }
-        let editor = try transaction.editor(tree)
-        try editor.put(key, copy)
-        try transaction.relieve(editor)
+        try transaction.change(tree) { (editor) throws(StoreError) in try editor.put(key, copy) }
         try count(key.count + entry.inline.count + 16)
         return true
     }

@@ -22,6 +22,8 @@ public final class WriteTransaction {
     private var holdsFile = true
     /// Whether the commit is complete in memory, for a thread that will write it.
     private var isStaged = false
+    /// What kept a change from being made as a whole: the log may say more than the trees have.
+    private var failure: StoreError?
     /// The commit of another file that this one repeats: it gets the same number and time.
     var repeated: CommitRecord?
 
@@ -106,6 +108,20 @@ public final class WriteTransaction {
         try checkOpen()
         guard let editor = try trees.editor(tree.id) else { throw tree.missing(in: file.path) }
         return editor
+    }
+
+    /// Changes a tree and keeps what waits in memory within bounds. Where that fails, nothing of the transaction can be committed.
+    func change(
+        _ tree: Tree, _ body: (TreeEditor) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let editor = try editor(tree)
+        do throws(StoreError) {
+            try body(editor)
+            try relieve(editor)
+        } catch {
+            failure = failure ?? error
+            throw error
+        }
     }
 
     // MARK: Trees
@@ -194,7 +210,7 @@ public final class WriteTransaction {
     /// Makes the changes durable and visible; returns when they are on the medium (see ``StoreOptions/durability``).
     ///
     /// - Throws: ``StoreError`` when nothing of the transaction was committed: the medium is full or failed, or a part of
-    ///   the file that a change needs to read is damaged. After ``StoreError/Code/writerFailed`` the store must be opened
+    ///   the file that a change needs to read is damaged. What a change threw for such a reason, committing throws again. After ``StoreError/Code/writerFailed`` the store must be opened
     ///   again.
     /// - Returns: the number of the commit; the present one when nothing was changed.
     @discardableResult
@@ -260,6 +276,7 @@ public final class WriteTransaction {
     ) throws(StoreError) -> CommitQueue.Ticket? {
         try checkOpen()
         do throws(StoreError) {
+            if let failure { throw failure }
             if !(leavesDeferred && defers) { try trees.makeDeferred() }
             for editor in trees.ordered(where: { !$0.fullLeaves.isEmpty }) { try editor.writeFullLeaves() }
             for editor in trees.editors.values { try editor.logTail() }

@@ -234,21 +234,26 @@ final class TreeEditor {
         try move(to: .sealed)
     }
 
-    /// Enters `next`, and makes there what waits.
+    /// Enters `next`, and makes there what waits. Where that fails all of it waits still: what was made already can be made again.
     @inline(never)
     private func move(to next: State) throws(StoreError) {
         guard case .deferred(let changes) = state else { return state = next }
         state = next
         // Nothing is logged below, so the log's bytes stay where they are.
-        try logTail()
-        try changes.forEach(in: log) { (operation) throws(StoreError) in
-            switch operation {
-            case .put(let key, let entry): try putUnlogged(key, entry)
-            case .delete(let key): try deleteUnlogged(key)
-            // Made when it was logged, in between.
-            case .appendLeaf: break
-            case .deleteRange: preconditionFailure("ranges are deleted at once")
+        do throws(StoreError) {
+            try logTail()
+            try changes.forEach(in: log) { (operation) throws(StoreError) in
+                switch operation {
+                case .put(let key, let entry): try putUnlogged(key, entry)
+                case .delete(let key): try deleteUnlogged(key)
+                // Made when it was logged, in between.
+                case .appendLeaf: break
+                case .deleteRange: preconditionFailure("ranges are deleted at once")
+                }
             }
+        } catch {
+            state = .deferred(changes)
+            throw error
         }
     }
 
