@@ -85,7 +85,12 @@ func simulationTargets() -> [Target] {
     guard isDevelopment else { return [] }
     return [
         .executableTarget(
-            name: "RoostSimulate", dependencies: ["RoostCampaign", "RoostDerivedCampaign", "Roost"],
+            name: "RoostSimulate",
+            dependencies: [
+                "RoostCampaign", "RoostBlobCampaign", "RoostDerivedCampaign", "Roost", "RoostBlobs",
+                "RoostIndex",
+                "RoostStorage",
+            ],
             swiftSettings: strict)
     ]
 }
@@ -194,9 +199,12 @@ let package = Package(
         engineLayer("RoostSimulation", ["RoostFile"]),
         engineLayer("RoostCampaign", ["RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation"]),
         layer(
+            "RoostBlobCampaign",
+            ["RoostFile", "RoostBlobs", "RoostStorage", "Roost", "RoostSimulation", "RoostCampaign"]),
+        layer(
             "RoostDerivedCampaign",
             [
-                "Fleece", "Roost", "RoostStorage", "RoostIndex", "RoostQuery", "RoostSimulation",
+                "Fleece", "Roost", "RoostFile", "RoostStorage", "RoostIndex", "RoostQuery", "RoostSimulation",
                 "RoostCampaign",
             ]),
         .executableTarget(
@@ -264,7 +272,9 @@ let package = Package(
         tests(
             "RoostTests",
             [
-                "Roost", "RoostStorage", "RoostFile", "RoostSimulation", "RoostCampaign", "DatabaseWriter",
+                "Roost", "RoostStorage", "RoostFile", "RoostBlobs", "RoostSimulation", "RoostCampaign",
+                "RoostBlobCampaign",
+                "DatabaseWriter",
                 "ChildProcesses",
             ],
             exclude: ["Golden"]),

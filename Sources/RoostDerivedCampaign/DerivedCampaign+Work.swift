@@ -48,6 +48,7 @@ extension DerivedCampaign {
                     try compare(notes, moment.model, at: moment.snapshot)
                 }
             }
+            try examineOutcomes()
         }
     }
 

@@ -1,5 +1,6 @@
 import Roost
 import RoostCampaign
+import RoostFile
 import RoostIndex
 import RoostSimulation
 import RoostStorage
@@ -18,6 +19,8 @@ package final class DerivedCampaign {
     private let options: DatabaseOptions
     var simulation: Simulation
     var generator: SeededGenerator
+    /// Decides about the power failures that are looked at beside the run.
+    private var beside: SeededGenerator
     var statistics = CampaignStatistics()
     /// Whether calls may fail in the present life.
     var isTroubled = false
@@ -29,6 +32,7 @@ package final class DerivedCampaign {
         self.log = log
         simulation = Simulation(seed: seed)
         generator = simulation.choices(stream: 40)
+        beside = simulation.choices(stream: 41)
         var options = DatabaseOptions()
         // What the crash takes with it then, indexes may have seen.
         if generator.chance(0.5) { options.durability = .unsynced }
@@ -75,7 +79,7 @@ package final class DerivedCampaign {
             do {
                 let database = try Database.open(
                     Self.path, options: options, environment: simulation.environment)
-                IndexManager.of(database).configure(settings())
+                IndexManager.of(database).configure(Self.settings(&generator))
                 let notes = try database.collection("notes")
                 try compare(notes)
                 try check(database)
@@ -95,7 +99,7 @@ package final class DerivedCampaign {
     }
 
     /// What upkeep may take: little, so that it happens often and in parts.
-    private func settings() -> IndexSettings {
+    private static func settings(_ generator: inout SeededGenerator) -> IndexSettings {
         var settings = IndexSettings()
         settings.overlayLimit = generator.next(below: 14)
         settings.buildMemory = 200 + generator.next(below: 20_000)
@@ -121,6 +125,28 @@ package final class DerivedCampaign {
         simulation.disk.crash()
         let fates: [CrashFate] = [.random, .random, .losesAll, .keepsAll]
         simulation = simulation.afterCrash(fates[generator.next(below: fates.count)])
+    }
+
+    /// Looks at disks that a power failure at this moment might leave, without disturbing the run: what is derived fits the
+    /// documents that are left.
+    func examineOutcomes() throws {
+        for _ in 0..<2 where !simulation.disk.hasCrashed {
+            let seed = beside.next()
+            statistics.outcomes += 1
+            let disk = simulation.disk.crashed(seed: seed)
+            disk.faults.capacity = nil
+            let environment = Environment(
+                medium: disk, clock: SimulatedClock(), randomness: SeededRandomness(seed: seed))
+            do {
+                let database = try Database.open(Self.path, options: options, environment: environment)
+                IndexManager.of(database).configure(Self.settings(&beside))
+                try compare(try database.collection("notes"))
+            } catch let finding as CampaignFinding {
+                throw finding
+            } catch {
+                throw finding("at outcome \(seed): \(error)")
+            }
+        }
     }
 
     /// Every store of what is derived is whole.

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostBlobCampaign
 import RoostCampaign
 import RoostDerivedCampaign
 
@@ -10,6 +11,8 @@ enum SimulateCommand {
                roost-simulate --seconds N        runs fresh seeds for N seconds
                roost-simulate --from SEED --seconds N
                                                  runs seeds from SEED on for N seconds
+               roost-simulate --planted          plants one fault after the other, and tells how long it takes to find it
+                                                 (debug builds only)
 
         Exit status: 0 when all is well, 1 on a finding, 2 on a wrong call.
 
@@ -17,6 +20,7 @@ enum SimulateCommand {
 
     static func run(_ arguments: [String]) -> Int32 {
         switch arguments.count {
+        case 1 where arguments[0] == "--planted": return PlantedFaults.findAll()
         case 1:
             guard let seed = UInt64(arguments[0]) else { break }
             return replay(seed)
@@ -38,18 +42,22 @@ enum SimulateCommand {
         return exitStatus(report)
     }
 
-    /// What becomes of a seed: of a store, and of a database with views and indexes.
+    /// What becomes of a seed: of a store, of a database with blobs, and of one with views and indexes.
     private static func run(_ seed: UInt64, log: ((String) -> Void)? = nil) -> CampaignReport {
         var report = campaign(seed, log: log).run()
-        guard report.finding == nil else { return report }
-        let derived = DerivedCampaign(seed: seed, log: log).run()
-        report.statistics += derived.statistics
-        report.finding = derived.finding
+        let others = [
+            { BlobCampaign(seed: seed, log: log).run() }, { DerivedCampaign(seed: seed, log: log).run() },
+        ]
+        for run in others where report.finding == nil {
+            let more = run()
+            report.statistics += more.statistics
+            report.finding = more.finding
+        }
         return report
     }
 
     /// The run of a seed on a store. Where it is encrypted, that is what databases have for every other seed.
-    private static func campaign(_ seed: UInt64, log: ((String) -> Void)? = nil) -> Campaign {
+    static func campaign(_ seed: UInt64, log: ((String) -> Void)? = nil) -> Campaign {
         guard seed % 2 == 1, let key = try? EncryptionKey(bytes: Array(0..<32)) else {
             return Campaign(seed: seed, log: log)
         }
@@ -90,5 +98,5 @@ enum SimulateCommand {
     }
 
     /// Writes at once, whatever may happen next.
-    private static func tell(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
+    static func tell(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
 }

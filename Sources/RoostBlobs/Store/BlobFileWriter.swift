@@ -125,7 +125,7 @@ package final class BlobFileWriter {
         try sink.finish(
             SealedFacts(digest: digest, encoding: encoding, storedLength: storedLength, contentLength: length)
         )
-        try medium { () throws(FileError) in try file.sync() }
+        if !BlobFailpoint.unsyncedBlob.isActive { try medium { () throws(FileError) in try file.sync() } }
         let pin = store.pin(digest)
         let (present, stays) = try store.install(
             temporary, digest, encoding, layout, generation, length: length)
@@ -225,7 +225,9 @@ extension BlobStore {
             }
         }
         // Whoever has put it there may not have synced yet.
-        try RoostBlobs.medium { () throws(FileError) in try medium.syncDirectory(of: path(name)) }
+        if !BlobFailpoint.unsyncedName.isActive {
+            try RoostBlobs.medium { () throws(FileError) in try medium.syncDirectory(of: path(name)) }
+        }
         return (present, stays)
     }
 

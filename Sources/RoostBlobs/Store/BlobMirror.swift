@@ -100,7 +100,7 @@ package struct BlobMirror {
                 try advance(UInt64(count))
             }
             try medium { () throws(FileError) in
-                try file.sync()
+                if !BlobFailpoint.unsyncedCopy.isActive { try file.sync() }
                 try target.medium.rename(temporary, to: target.path(name))
             }
         } catch {

@@ -54,9 +54,9 @@ extension BlobStore {
         var removed: (count: Int, bytes: UInt64) = (0, 0)
         for file in files {
             let size: Result<UInt64?, FileError> = state.withLock { state in
-                if state.pinnedNames.contains(file.name) || state.keptNames?.contains(file.name) == true {
-                    return .success(nil)
-                }
+                let isPinned =
+                    state.pinnedNames.contains(file.name) || state.keptNames?.contains(file.name) == true
+                if isPinned, !BlobFailpoint.forgottenPins.isActive { return .success(nil) }
                 do throws(FileError) {
                     let size = try medium.status(of: path(file.name))?.size
                     if size != nil { try medium.remove(path(file.name)) }
