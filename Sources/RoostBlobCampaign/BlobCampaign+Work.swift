@@ -18,14 +18,14 @@ extension BlobCampaign {
         case 4:
             try storeBlob(database)
             // Its time may come, or not.
-            simulation.clock.advance(by: UInt64(generator.next(below: 2)) * (Self.patience + 1))
-        case 5: try changeKey(database)
+            if generator.chance(0.25) { simulation.clock.advance(by: Self.patience + 1) }
+        case 5 where isEncrypted: try changeKey(database)
         case 6:
             if snapshots.count > 3 { snapshots.removeFirst() }
             snapshots.append((try notes.snapshot(), states.current))
         case 7, 8: try compareSnapshot(database)
         case 9: try compare(notes)
-        case 10: try nameOldBlob(notes)
+        case 10...13: try nameOldBlob(notes)
         default: try commit(notes)
         }
     }
@@ -95,7 +95,7 @@ extension BlobCampaign {
             model.documents[id] = names.mapValues(\.digest)
             return { batch in
                 var draft = MutableDocument(id: id)
-                for (name, blob) in names {
+                for (name, blob) in names.sorted(by: { $0.key < $1.key }) {
                     if name.isEmpty {
                         draft["cover"] = blob.value
                     } else {
@@ -150,7 +150,7 @@ extension BlobCampaign {
         draft.attachments["photo"] = Attachment(blob)
         do {
             try write(notes, model) { try $0.save(&draft, in: notes, expecting: .any) }
-        } catch let error as DatabaseError where error.code == .notFound {
+        } catch let error as DatabaseError where error.code == .missingStub {
             if isKept { throw CampaignFault("the blob \(blob.digest) did not wait for its document") }
         }
     }
@@ -170,7 +170,7 @@ extension BlobCampaign {
         possible.attempt(copied)
         backup = possible
         backupKeys = backupKeys.filter { !keys.contains($0) } + keys
-        try beside(database) { progress in try database.backup(to: Self.backupPath, progress: progress) }
+        try beside(database) { progress in try database.backup(to: backupPath, progress: progress) }
         backup = PossibleStates(copied)
         backupKeys = keys
         hasBackup = true
@@ -196,6 +196,7 @@ extension BlobCampaign {
         guard keys.count == 1, key != keys[0] else { return }
         say("    changes the key")
         keys.append(key)
+        (backup, hasBackup, backupPath) = (nil, false, backupPath + "\(key)")
         try database.changeKey(to: Self.key(key))
         keys = [key]
         states.settle()

@@ -15,7 +15,7 @@ struct BlobModel: Equatable {
         for document in try notes.documents() {
             var digests = document.attachments.reduce(into: [:]) { $0[$1.key] = $1.value.digest }
             digests[""] = Blob(document["cover"])?.digest
-            for digest in digests.values {
+            for digest in digests.values.sorted() {
                 guard let reader = try database.blobReader(digest) else {
                     throw CampaignFault("the blob \(digest) of \(document.id) is missing")
                 }

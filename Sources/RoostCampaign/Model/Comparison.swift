@@ -22,6 +22,32 @@ package enum Contents {
         return model
     }
 
+    /// Whether a snapshot shows just `model`: all trees and entries, up to the first that differs.
+    package static func shows(_ snapshot: Snapshot, _ model: StoreModel) throws(StoreError) -> Bool {
+        guard snapshot.treeNames == model.names else { return false }
+        for name in model.names {
+            guard let tree = snapshot.tree(name), try shows(try snapshot[tree], model[name]) else {
+                return false
+            }
+        }
+        return true
+    }
+
+    private static func shows(_ view: TreeView, _ model: TreeModel) throws(StoreError) -> Bool {
+        let cursor = view.cursor()
+        var count = 0
+        while try cursor.next() {
+            guard count < model.count, cursor.keyView.holds(model.keys[count].bytes) else { return false }
+            let expected = model.values[count]
+            let isExpected = try cursor.valueView().holds(expected.bytes)
+            guard isExpected, cursor.reference == nil || cursor.inline.holds(expected.inline) else {
+                return false
+            }
+            count += 1
+        }
+        return count == model.count
+    }
+
     private static func read(_ view: TreeView) throws(StoreError) -> TreeModel {
         var model = TreeModel()
         let cursor = view.cursor()
@@ -30,6 +56,12 @@ package enum Contents {
             model.append(cursor.key, TreeModel.Value(inline: inline, bytes: try cursor.value()))
         }
         return model
+    }
+}
+
+extension ByteView {
+    fileprivate func holds(_ bytes: [UInt8]) -> Bool {
+        bytes.withView { count == $0.count && compare($0) == 0 }
     }
 }
 

@@ -77,22 +77,25 @@ extension Campaign {
 
     /// Takes what the open store shows as the state to go on from; it must be one of `possible`.
     func settle(among possible: ArraySlice<StoreModel>, _ occasion: String) throws -> Int {
-        let found = try Contents.read(try openStore().snapshot())
-        statistics.comparisons += 1
-        guard let index = possible.lastIndex(of: found) else {
-            throw finding(lossDescription(found, possible, occasion))
-        }
+        let index = try index(of: try openStore().snapshot(), among: possible, occasion)
         // Opening for writing makes everything that it shows durable.
-        states.settle(on: found)
+        states.settle(on: possible[index])
         return index - possible.startIndex
     }
 
-    private func lossDescription(
-        _ found: StoreModel, _ possible: ArraySlice<StoreModel>, _ occasion: String
-    ) -> String {
+    /// Which of `possible`, the newest where there are several, `snapshot` shows; it must be one of them.
+    func index(
+        of snapshot: Snapshot, among possible: ArraySlice<StoreModel>, _ occasion: String
+    ) throws -> Int {
+        statistics.comparisons += 1
+        if let index = try possible.indices.last(where: { try Contents.shows(snapshot, possible[$0]) }) {
+            return index
+        }
+        let found = try Contents.read(snapshot)
         let differences = possible.map { Comparison.difference(found, $0) ?? "" }
-        return "\(occasion) the store shows none of \(possible.count) possible states; "
-            + differences.enumerated().map { "(\($0)) \($1)" }.joined(separator: "; ")
+        throw finding(
+            "\(occasion): none of \(possible.count) possible states; "
+                + differences.enumerated().map { "(\($0)) \($1)" }.joined(separator: "; "))
     }
 
     /// Looks at a few disks that a power failure at this moment might leave, without disturbing the run.
@@ -115,18 +118,17 @@ extension Campaign {
         var options = settings.options(&generator)
         options.durability = .full
         do {
-            let found = try Contents.read(
-                try Store.open(Self.path, options: options, environment: environment).snapshot())
-            guard states.afterPowerFailure.contains(found) else {
-                throw finding(lossDescription(found, states.afterPowerFailure, "at outcome \(seed)"))
-            }
+            let possible = states.afterPowerFailure
+            let index = try index(
+                of: try Store.open(Self.path, options: options, environment: environment).snapshot(),
+                among: possible, "outcome \(seed)")
             // What recovery showed must survive the next power failure too.
             let again = Environment(
                 medium: disk.crashed(seed: seed, .losesAll), clock: SimulatedClock(),
                 randomness: SeededRandomness(seed: seed))
-            let kept = try Contents.read(
-                try Store.open(Self.path, options: options, environment: again).snapshot())
-            try compare(kept, found, "outcome \(seed) after a second crash")
+            try compareAll(
+                try Store.open(Self.path, options: options, environment: again).snapshot(), possible[index],
+                "outcome \(seed) after a second crash")
             if beside.chance(0.2) { try readBackup(again) }
         } catch let error as StoreError {
             throw finding("opening outcome \(seed): \(error)")

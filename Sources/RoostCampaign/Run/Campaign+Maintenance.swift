@@ -39,10 +39,7 @@ extension Campaign {
         }
         guard let follower else { return }
         try follower.refresh()
-        let found = try Contents.read(follower.snapshot())
-        guard states.afterProcessDeath.contains(found) else {
-            throw finding("a follower: \(Comparison.difference(found, states.current) ?? "")")
-        }
+        _ = try index(of: follower.snapshot(), among: states.afterProcessDeath, "a follower")
     }
 
     /// Brings the backup up to date, which is durable when that returns.
@@ -75,11 +72,8 @@ extension Campaign {
         var options = settings.options(&generator)
         options.readOnly = true
         let copy = try Store.open(Self.backupPath, options: options, environment: environment)
-        let found = try Contents.read(copy.snapshot())
-        guard backup.afterPowerFailure.contains(found) else {
-            throw finding("the backup: \(Comparison.difference(found, backup.current) ?? "")")
-        }
-        return found
+        let possible = backup.afterPowerFailure
+        return possible[try index(of: copy.snapshot(), among: possible, "the backup")]
     }
 
     /// Commits to the backup as if it had to take the store's place, on a copy of the disk.
@@ -97,7 +91,7 @@ extension Campaign {
         model["plain"].put("used", TreeModel.Value(bytes: [1]))
         let crashed = disk.crashed(seed: later.next(), .losesAll)
         let again = try Store.open(Self.backupPath, options: options, environment: environment(crashed))
-        try compare(try Contents.read(again.snapshot()), model, "the backup in use")
+        try compareAll(again.snapshot(), model, "the backup in use")
     }
 
     private static let backupPath = "backup"

@@ -65,7 +65,7 @@ extension Campaign {
     private func doSomethingBeside(_ kind: CallKind) throws {
         if visitors == .powerFailures { return try examineOutcome() }
         switch beside.next(below: 10) {
-        case 0: try compare(Contents.read(try openStore().snapshot()), states.current, "a reader beside")
+        case 0: try compareAll(try openStore().snapshot(), states.current, "a reader beside")
         case 1: try openReader()
         case 2: if snapshots.count < 5 { try keepSnapshot() }
         case 3, 4, 5: try examineOutcome()
@@ -83,7 +83,9 @@ extension Campaign {
     /// Makes a commit of its own, unless somebody else has the turn.
     private func commitBeside() throws {
         // Who follows a commit that is on its way would wait for it.
-        guard try !openStore().isCommitting, let transaction = try openStore().beginWritingIfFree() else { return }
+        guard try !openStore().isCommitting, let transaction = try openStore().beginWritingIfFree() else {
+            return
+        }
         say("    a commit beside")
         var model = states.current
         do {

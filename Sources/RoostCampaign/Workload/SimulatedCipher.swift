@@ -28,8 +28,7 @@ package struct SimulatedCipher: ChunkTransformFactory {
         func seal(
             _ plaintext: ByteView, kind: UInt8, offset: UInt64, history: UInt64, into output: ByteBuffer
         ) {
-            let mask = mask(offset)
-            for index in 0..<plaintext.count { output.append(plaintext[index] ^ mask) }
+            append(plaintext, masked: offset, to: output)
             output.append(integer: tag(plaintext, kind, offset, history))
         }
 
@@ -37,13 +36,20 @@ package struct SimulatedCipher: ChunkTransformFactory {
             _ sealed: ByteView, kind: UInt8, offset: UInt64, history: UInt64, into output: ByteBuffer
         ) -> Bool {
             guard sealed.count >= overhead else { return false }
-            let (start, mask) = (output.count, mask(offset))
-            for index in 0..<sealed.count - overhead { output.append(sealed[index] ^ mask) }
+            let start = output.count
+            append(sealed.slice(0, sealed.count - overhead), masked: offset, to: output)
             let tag = tag(output.view.dropFirst(start), kind, offset, history)
             return sealed.load(UInt64.self, at: sealed.count - overhead) == tag
         }
 
         func authenticate(_ bytes: ByteView) -> [UInt8] { Key(tag(bytes, 0, 0, 0)).bytes }
+
+        private func append(_ bytes: ByteView, masked offset: UInt64, to output: ByteBuffer) {
+            let (start, mask) = (output.count, mask(offset))
+            output.append(bytes)
+            let masked = unsafe output.mutableBytes
+            for index in start..<output.count { unsafe masked[index] ^= mask }
+        }
 
         private func mask(_ offset: UInt64) -> UInt8 {
             UInt8(truncatingIfNeeded: (offset &+ seed) &* 0x9E37_79B9_7F4A_7C15 >> 56)
