@@ -23,4 +23,6 @@
             }
         }
     }
+
+    typealias Mutex<Value: ~Copyable> = VisibleMutex<Value>
 #endif
