@@ -58,7 +58,8 @@
         ]
 
         private static func entry(
-            _ name: String, _ synchronous: Synchronous, _ kind: ContenderEntry.Kind, _ mode: String
+            _ name: String, _ synchronous: SQLiteConnection.Synchronous, _ kind: ContenderEntry.Kind,
+            _ mode: String
         ) -> ContenderEntry {
             ContenderEntry(
                 name: name,
