@@ -226,7 +226,30 @@ let bob = UserContext(name: "bob")
         let after = try await router.ask("GET", "/db", as: ann)
         #expect(before.text == after.text)
         let names = try #require(after.json as? [String: Any]).keys.sorted()
-        #expect(names == ["db_name", "instance_start_time"])
+        #expect(names == ["db_name", "instance_start_time", "update_seq"])
+    }
+
+    /// CouchDB's replicator talks to no database without one, and PouchDB begins there when it is asked for what comes from now on.
+    @Test func theDatabaseTellsThePlaceAfterWhatIsSeen() async throws {
+        let router = try await channelRouter()
+        func end() async throws -> String {
+            try #require(try await router.ask("GET", "/db", as: ann)["update_seq"] as? String)
+        }
+        func changes(_ since: String) async throws -> TestRouter.Answer {
+            try await router.ask("GET", "/db/_changes?since=\(since)", as: ann)
+        }
+        try await router.put("/db/one", #"{"channels":["!"],"access":{"ann":["a"]}}"#)
+        try await router.put("/db/two", #"{"channels":["a"]}"#)
+        let place = try await end()
+        #expect(try await changes("0")["last_seq"] as? String == place)
+        try await router.put("/db/hidden", #"{"channels":["secret"]}"#)
+        #expect(try await end() == place)
+        #expect(try await changes("now")["last_seq"] as? String == place)
+        #expect(try await changes(place)["last_seq"] as? String == place)
+        try await router.put("/db/three", #"{"channels":["!"]}"#)
+        #expect(try await end() != place)
+        let rows = try #require(try await changes(place)["results"] as? [[String: Any]])
+        #expect(rows.compactMap { $0["id"] as? String } == ["three"])
     }
 
     @Test(arguments: [false, true]) func guestsAreLetInWhereTheyAreAllowed(_ isAllowed: Bool) async throws {

@@ -73,6 +73,12 @@ extension CollectionSnapshot {
         return values
     }
 
+    /// The value of the last entry whose key begins with `prefix`; `nil` when there is none. O(log n).
+    package func lastAnnotation(under prefix: [UInt8]) throws(DatabaseError) -> [UInt8]? {
+        let cursor = try reader.extras.cursor(KeyRange(prefix: Key(ExtrasKey.annotation(prefix))))
+        return try translating { () throws(StoreError) in try cursor.previous() ? try cursor.value() : nil }
+    }
+
     /// How many entries there are whose keys begin with `prefix`. O(log n).
     package func annotationCount(under prefix: [UInt8]) throws(DatabaseError) -> Int {
         let extras = try reader.extras

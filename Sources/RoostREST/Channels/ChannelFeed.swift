@@ -40,10 +40,13 @@ struct ChannelFeed: Sendable {
     /// The channels that the user had when it was looked last.
     var channels: Set<String> { known?.access.channels ?? [] }
 
-    /// The place after everything that there is.
+    /// The place after everything that the user sees, which stays the same whatever happens unseen.
     static func end(_ user: UserContext, _ snapshot: CollectionSnapshot) throws -> ChannelToken {
         let access = try ChannelAccess(user) { try snapshot.annotation($0) }
-        return ChannelToken(sequence: snapshot.lastSequence, time: access.time)
+        let sequences = try access.channels.compactMap { channel in
+            try ChannelEntry(record: snapshot.lastAnnotation(under: ChannelKey.channel(channel)))?.sequence
+        }
+        return ChannelToken(sequence: sequences.max() ?? 0, time: access.time)
     }
 
     /// The next rows, and what the user sees of that moment.

@@ -87,6 +87,14 @@ extension DatabaseContext {
             snapshot: snapshot)
     }
 
+    /// How the places among the changes that the user sees are written.
+    func channelTokens(_ snapshot: CollectionSnapshot) -> ChannelTokens {
+        let owner = user.name.map { "user \($0)" } ?? "nobody"
+        return ChannelTokens(
+            secret: context.router.databases.sessionSecret,
+            scope: "\(served.name.text) \(snapshot.epoch) \(owner)")
+    }
+
     /// The name under which a local document is kept: those of who sees no more than their channels are their own.
     ///
     /// - Throws: 401 for somebody without a name.

@@ -17,10 +17,7 @@ struct SeenChanges: Sendable {
         watch = try target.context.router.channelWatches.watch(served, routing, since: snapshot)
         self.query = query
         user = target.user
-        let owner = user.name.map { "user \($0)" } ?? "nobody"
-        tokens = ChannelTokens(
-            secret: target.context.router.databases.sessionSecret,
-            scope: "\(served.name.text) \(snapshot.epoch) \(owner)")
+        tokens = target.channelTokens(snapshot)
         let start =
             query.token == "now" ? try ChannelFeed.end(user, snapshot) : tokens.token(query.token)
         feed = ChannelFeed(user, since: start, watch)

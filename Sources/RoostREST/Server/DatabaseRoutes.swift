@@ -49,10 +49,13 @@ enum DatabaseRoutes {
         try target.context.allow("GET", "PUT", "POST", "DELETE")
         if target.context.method == "POST" { return try await DocumentRoutes.post(target) }
         if target.isLimited {
-            // What replicators look at, and nothing that documents change.
+            // What replicators look at, and nothing that changes with what the user does not see.
+            let snapshot = try target.collection.snapshot()
+            let end = try ChannelFeed.end(target.user, snapshot)
             return target.context.answer([
                 "db_name": .string(target.served.name.text),
                 "instance_start_time": .string(target.served.instanceStartTime),
+                "update_seq": .string(target.channelTokens(snapshot).text(end)),
             ])
         }
         return target.context.answer(try information(target.served, target.context.router))
