@@ -149,7 +149,12 @@ let bob = UserContext(name: "bob")
         // The sync function is not asked, so that its words tell nothing.
         #expect(try await router.ask("PUT", "/db/hidden", "{}", as: ann).text.contains("update conflict"))
         let branch = #"{"new_edits":false,"docs":[{"_id":"hidden","_rev":"9-ab","channels":["!"]}]}"#
-        #expect(try await router.ask("POST", "/db/_bulk_docs", branch, as: ann).text.contains("conflict"))
+        // What replicators bring is refused in the word that has them go on with the rest.
+        let told = try await router.ask("POST", "/db/_bulk_docs", branch, as: ann)
+        #expect(told.text.contains(#""error":"forbidden","reason":"Document update conflict.""#))
+        let alone = try await router.ask(
+            "PUT", "/db/hidden?new_edits=false", #"{"_rev":"9-ab","channels":["!"]}"#, as: ann)
+        #expect(alone.status == 403)
         #expect(try await router.ask("GET", "/db/hidden", as: ann).status == 404)
         #expect(try await router.ask("GET", "/db/hidden?conflicts=true")["_conflicts"] == nil)
     }

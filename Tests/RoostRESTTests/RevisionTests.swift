@@ -158,6 +158,22 @@ import Testing
         }
     }
 
+    /// CouchDB's and PouchDB's replicators pass over what is forbidden, and try for ever what is refused in other words.
+    @Test func whatReplicatorsBringAndCannotBeStoredIsForbidden() async throws {
+        let test = try await router()
+        let long = String(repeating: "x", count: 3_000)
+        let bulk = try await test.ask(
+            "POST", "/db/_bulk_docs",
+            #"{"new_edits":false,"docs":[{"_id":"\#(long)","_rev":"1-aa"},{"_id":"b","_rev":"1-aa"}]}"#)
+        let rows = try #require(bulk.json as? [[String: Any]])
+        #expect(bulk.status == 201 && rows.map { $0["error"] as? String } == ["forbidden"])
+        #expect(try await test.ask("GET", "/db/b").status == 200)
+        let alone = try await test.ask("PUT", "/db/\(long)?new_edits=false", #"{"_rev":"1-aa"}"#)
+        #expect(alone.status == 403 && alone["error"] as? String == "forbidden")
+        // Whoever edits is told what is wrong.
+        #expect(try await test.ask("PUT", "/db/\(long)", "{}").status == 400)
+    }
+
     @Test func batchesAreAcceptedWithoutARevision() async throws {
         let test = try await router()
         let put = try await test.ask("PUT", "/db/a?batch=ok", "{}")

@@ -58,8 +58,23 @@ struct DocumentSaving: Sendable {
     }
 
     /// Saves a revision that was made elsewhere.
+    ///
+    /// - Throws: 403 also for what can't be stored, whoever asks: a replicator passes that over, and would try anything else for ever.
     func insert(_ document: IncomingDocument, id: String, in batch: WriteBatch) throws {
         let revision = try document.requireRevision()
+        do {
+            try insert(revision, of: document, id, batch)
+        } catch let failure as UnsettledChannels {
+            throw failure
+        } catch {
+            let failure = HTTPFailure(error)
+            throw [400, 409].contains(failure.status) ? HTTPFailure.forbidden(failure.reason) : failure
+        }
+    }
+
+    private func insert(
+        _ revision: RevisionID, of document: IncomingDocument, _ id: String, _ batch: WriteBatch
+    ) throws {
         let history = document.history.isEmpty ? [revision] : document.history
         let routing = try check(document, id, history, batch)
         let isNew = try batch.insert(
