@@ -174,6 +174,20 @@ import Testing
         #expect(try await test.ask("PUT", "/db/\(long)", "{}").status == 400)
     }
 
+    /// PouchDB sends documents in the order in which they are said to be missing, and one may need what another one gives.
+    @Test func whatIsMissingIsToldInTheOrderOfTheRequest() async throws {
+        let test = try await router()
+        let asked =
+            #"{"room":["1-aa"],"b":["1-aa"],"a":["1-aa"],"e\u0301":["1-aa"],"é":["1-aa"],"b":["1-bb"]}"#
+        let missing = { (id: String, revision: String) in "\"\(id)\":{\"missing\":[\"\(revision)\"]}" }
+        let rows = [
+            missing("room", "1-aa"), missing("b", "1-bb"), missing("a", "1-aa"), missing("e\u{301}", "1-aa"),
+            missing("é", "1-aa"),
+        ]
+        let answer = try await test.ask("POST", "/db/_revs_diff", asked)
+        #expect(answer.text.utf8.elementsEqual("{\(rows.joined(separator: ","))}\n".utf8), "\(answer.text)")
+    }
+
     @Test func batchesAreAcceptedWithoutARevision() async throws {
         let test = try await router()
         let put = try await test.ask("PUT", "/db/a?batch=ok", "{}")

@@ -12,6 +12,12 @@ enum BulkDocuments {
         case saved(String, String)
         case failed(String, String?, HTTPFailure)
 
+        /// Whether the user may not save it.
+        var isRefused: Bool {
+            guard case .failed(_, _, let failure) = self else { return false }
+            return failure.status == 403 || failure.status == 401
+        }
+
         var json: JSON {
             switch self {
             case .saved(let id, let revision):
@@ -61,9 +67,15 @@ enum BulkDocuments {
         let pending = documents
         let written: [(Int, Outcome)] = try await target.served.database.write { batch in
             try batch.checkCancellation()
-            return try pending.map { index, id, document in
+            var written = try pending.map { index, id, document in
                 (index, try Self.save(document, id, newEdits: newEdits, saving, batch))
             }
+            guard saving.isRouted else { return written }
+            // What gives access may come behind what needs it: a room that was edited after the messages in it.
+            for (place, (index, id, document)) in pending.enumerated() where written[place].1.isRefused {
+                written[place] = (index, try Self.save(document, id, newEdits: newEdits, saving, batch))
+            }
+            return written
         }
         for (index, outcome) in written { outcomes[index] = outcome }
         let rows = outcomes.compactMap { outcome -> JSON? in

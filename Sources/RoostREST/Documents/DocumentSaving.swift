@@ -17,6 +17,9 @@ struct DocumentSaving: Sendable {
     private let sync: SyncFunction?
     private let isLimited: Bool
 
+    /// Whether the sync function is asked.
+    var isRouted: Bool { sync != nil }
+
     init(_ target: DatabaseContext) throws {
         served = target.served
         user = target.user

@@ -15,6 +15,16 @@ enum MemberOrder {
         return found
     }
 
+    /// The names of the members of the object that `text` is; none where it is something else. O(n).
+    ///
+    /// - Parameter text: JSON that has been parsed without an error.
+    static func names(in text: [UInt8]) -> [String] {
+        var scanner = Scanner(text: text)
+        var found: [String] = []
+        scanner.eachMember { _, key in found.append(key) }
+        return found
+    }
+
     private struct Scanner {
         let text: [UInt8]
         var index = 0

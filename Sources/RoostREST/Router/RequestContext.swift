@@ -50,12 +50,17 @@ struct RequestContext: Sendable {
     }
 
     /// The body as a JSON object.
-    func object() async throws -> FleeceDocument {
-        let document = try await json()
+    func object() async throws -> FleeceDocument { try await orderedObject().object }
+
+    /// The body as a JSON object, and the text, which has the order of its members.
+    func orderedObject() async throws -> (object: FleeceDocument, text: [UInt8]) {
+        try checkIsJSON()
+        let text = try await bytes()
+        let document = try FleeceText.parse(text)
         guard document.root.kind == .dictionary else {
             throw HTTPFailure.badRequest("Request body must be a JSON object")
         }
-        return document
+        return (document, text)
     }
 
     /// Requires the type of JSON, which CouchDB does of empty bodies, too.

@@ -4,11 +4,13 @@ import RoostWire
 
 /// What replicators ask about revisions, and what removes them.
 enum RevisionRoutes {
-    /// `{"id":["1-a"]}`.
+    /// `{"id":["1-a"]}`, in that order: replicators send what is missing in the order of the answer.
     private static func revisions(_ target: DatabaseContext) async throws -> [(id: String, texts: [String])] {
+        let (object, text) = try await target.context.orderedObject()
         var asked: [(String, [String])] = []
-        for (id, list) in try await target.context.object().root.dictionary ?? .empty {
-            guard let texts = list.array?.map(\.string), !texts.contains(nil) else {
+        var known: Set<[UInt8]> = []
+        for id in MemberOrder.names(in: text) where known.insert(Array(id.utf8)).inserted {
+            guard let texts = object.root[id].array?.map(\.string), !texts.contains(nil) else {
                 throw HTTPFailure.badRequest("The revisions of a document must be an array of texts.")
             }
             asked.append((id, texts.compactMap { $0 }))
