@@ -69,6 +69,8 @@ extension DatabaseError.Code {
     public static let invalidDocument = Self("invalidDocument")
     /// A query cannot be understood: its text is malformed, or it names something that there is not.
     public static let invalidQuery = Self("invalidQuery")
+    /// A query wants an index, and there is none that fits.
+    public static let noIndex = Self("noIndex")
     /// A date is not a number, or beyond what can be stored.
     public static let invalidDate = Self("invalidDate")
     /// A stored document is not of the shape that the type asked for can be decoded from.

@@ -132,6 +132,48 @@ import Testing
         #expect(found.text.hasPrefix(#"{"docs":[{"_id":"d6"},{"_id":"d8"}]"#), "\(found.text)")
     }
 
+    /// As CouchDB 3.5 answers these requests, but for the sort without `use_index`, which it refuses where one index fits alone.
+    @Test(arguments: [
+        (#""selector":{"stars":1},"use_index":"by-stars""#, true, ""),
+        (#""selector":{"stars":1},"use_index":["by-stars","one"]"#, true, ""),
+        (#""selector":{"stars":1},"use_index":"by-stars/one""#, true, ""),
+        (#""selector":{"stars":1},"use_index":"_design/by-stars/one""#, true, ""),
+        (#""selector":{"stars":1},"use_index":[]"#, true, ""),
+        (#""selector":{"stars":1},"use_index":null"#, true, ""),
+        (#""selector":{"stars":1}"#, true, ""),
+        (#""selector":{"stars":1},"sort":["stars"]"#, true, ""),
+        (#""selector":{"_id":"d1"},"sort":["stars"],"use_index":"by-stars""#, true, ""),
+        (#""selector":{"stars":1},"use_index":["by-stars","two"]"#, false, "_design/by-stars, two"),
+        (#""selector":{"stars":1},"use_index":"other""#, false, "_design/other"),
+        (#""selector":{"kind":"b"},"use_index":"_design/by-stars""#, false, "_design/by-stars"),
+        (#""selector":{"kind":"b"}"#, false, "You must specify an index with the `use_index` parameter."),
+        (#""selector":{"_id":"d1"}"#, false, "You must specify an index with the `use_index` parameter."),
+        (#""selector":{"t":1}"#, false, "You must specify an index with the `use_index` parameter."),
+        (#""selector":{"t":1},"use_index":"some""#, true, ""),
+    ])
+    func withoutFallbackAnIndexHasToFit(request: String, isAnswered: Bool, words: String) async throws {
+        let test = try await TestRouter.stars()
+        let some = #""partial_filter_selector":{"kind":"a"}"#
+        for (fields, design) in [(#"["stars"]"#, "by-stars"), (#"["t"],\#(some)"#, "some")] {
+            try await test.ask(
+                "POST", "/db/_index", #"{"index":{"fields":\#(fields)},"ddoc":"\#(design)","name":"one"}"#)
+        }
+        for function in ["_find", "_explain"] {
+            let strict = try await test.ask(
+                "POST", "/db/\(function)", "{\(request),\"allow_fallback\":false}")
+            #expect(strict.status == (isAnswered ? 200 : 400), "\(strict.text)")
+            if isAnswered { continue }
+            #expect(strict["error"] as? String == "invalid_index")
+            #expect(strict.text.contains(words), "\(strict.text)")
+        }
+        // Otherwise it is answered, and says what was not used.
+        let answer = try await test.ask("POST", "/db/_find", "{\(request),\"allow_fallback\":true}")
+        let warns = (answer["warning"] as? String)?.contains("was not used because it") == true
+        #expect(answer.status == 200 && warns == words.hasPrefix("_design"), "\(answer.text)")
+        let wrong = try await test.ask("POST", "/db/_find", "{\(request),\"allow_fallback\":1}")
+        #expect(wrong.status == 400)
+    }
+
     /// Indexes are design documents: only administrators make them.
     @Test func readersMakeNoIndexes() async throws {
         let test = try await TestRouter.stars()

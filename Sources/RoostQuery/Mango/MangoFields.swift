@@ -49,12 +49,15 @@ struct MangoFields {
 
     /// The indexes that have all documents that match, the one first that CouchDB would take: of which the fewest fields are
     /// of no use, then the one of the fewest fields, then the first by name.
-    func usable(_ indexes: [MangoIndex]) -> [MangoIndex] {
+    ///
+    /// - Parameter order: Fields that count as what every document has.
+    func usable(_ indexes: [MangoIndex], sortedBy order: [[String]] = []) -> [MangoIndex] {
         let known = indexes.compactMap { index -> (index: MangoIndex, useless: Int)? in
             let fields = index.fields.map { MangoViewCompiler.steps($0.name) }
-            guard fields.allSatisfy({ required.contains($0) || $0 == ["_id"] || $0 == ["_rev"] }) else {
-                return nil
+            let isUsable = fields.allSatisfy {
+                required.contains($0) || $0 == ["_id"] || $0 == ["_rev"] || order.contains($0)
             }
+            guard isUsable else { return nil }
             var used = fields.prefix { equal.contains($0) }.count
             if used < fields.count, ranged.contains(fields[used]) { used += 1 }
             return (index, fields.count - used)

@@ -5,21 +5,46 @@ struct MangoIndexHint {
     private let design: String
     private let name: String?
 
-    /// Reads `"design"`, `["design"]` or `["design", "name"]`, with or without `_design/`; `nil` for an empty list, which asks for
-    /// none.
+    /// Reads `"design"`, `"design/name"`, `["design"]` or `["design", "name"]`, with or without `_design/`; `nil` for an empty list, and
+    /// for null, which ask for none.
     init?(_ value: DocumentValue) throws(QueryError) {
-        let parts = (value.array ?? [value]).map(\.string)
-        guard !parts.isEmpty else { return nil }
-        guard parts.count <= 2, let design = parts[0], parts.last != .some(nil) else {
+        guard let parts = Self.parts(value), parts.count <= 2 else {
             throw QueryError(
                 "use_index is the name of a design document, or an array of that and of an index's name")
         }
-        self.design = design.hasPrefix("_design/") ? design : "_design/\(design)"
+        guard let design = parts.first else { return nil }
+        self.design = design.hasPrefix(Self.prefix) ? String(design.dropFirst(Self.prefix.count)) : design
         name = parts.count == 2 ? parts[1] : nil
+    }
+
+    private static let prefix = "_design/"
+
+    private static func parts(_ value: DocumentValue) -> [String]? {
+        if value.isNull { return [] }
+        if let text = value.string {
+            let name = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
+            return name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        }
+        guard let items = value.array?.map(\.string), !items.contains(nil) else { return nil }
+        return items.compactMap(\.self)
     }
 
     /// Whether it is that index.
     func names(_ index: MangoIndex) -> Bool {
-        index.design == design && name.map { $0 == index.name } ?? true
+        index.design == Self.prefix + design && name.map { $0 == index.name } ?? true
+    }
+
+    /// What CouchDB says of one that was not used.
+    var warning: String {
+        guard let name else {
+            return "_design/\(design) was not used because it does not contain a valid index for this query."
+        }
+        return "_design/\(design), \(name) was not used because it is not a valid index for this query."
+    }
+
+    /// What CouchDB says of one without which the request may not be answered.
+    var refusal: String {
+        let names = [design, name].compactMap(\.self).joined(separator: ", ")
+        return "_design/\(names) specified by `use_index` could not be found or it is not suitable."
     }
 }

@@ -13,11 +13,15 @@ struct MangoRequest {
     var fields: [[Step]]?
     /// The index that is asked for.
     private var hint: MangoIndexHint?
+    /// Whether another index, or none, may do.
+    private var allowsFallback = true
+    /// What there is to say of the index that is asked for.
+    private(set) var warning: String?
     private let known: MangoFields
     var withStatistics = false
     /// Members that CouchDB takes and that change nothing here.
     private static let ignored = [
-        "allow_fallback", "update", "stable", "r", "w", "conflicts", "stale",
+        "update", "stable", "r", "w", "conflicts", "stale",
     ]
     /// How many documents CouchDB answers when nobody says.
     private static let usualLimit = 25
@@ -40,11 +44,8 @@ struct MangoRequest {
             case "sort": select.order = try Self.order(value)
             case "fields": fields = try Self.fields(value)
             case "use_index": hint = try MangoIndexHint(value)
-            case "execution_stats":
-                guard case .bool(let flag) = value else {
-                    throw QueryError("execution_stats is true or false")
-                }
-                withStatistics = flag
+            case "execution_stats": withStatistics = try Self.flag(value, name)
+            case "allow_fallback": allowsFallback = try Self.flag(value, name)
             case "bookmark":
                 guard value.isNull || value.string == "" || value.string == "nil" else {
                     throw QueryError("Bookmarks are not known; go on with skip")
@@ -54,6 +55,7 @@ struct MangoRequest {
                     let known =
                         Self.ignored + [
                             "selector", "limit", "skip", "sort", "fields", "use_index", "execution_stats",
+                            "allow_fallback",
                         ]
                     throw QueryError(
                         "A request has no \(name.debugDescription)\(Suggestion.text(for: name, among: known))"
@@ -75,8 +77,11 @@ struct MangoRequest {
     /// Has the documents come by an index, in its order, where CouchDB would take one.
     ///
     /// An index of some documents answers these only, when it is asked for.
+    ///
+    /// - Throws: where no index will do and the request wants no other way.
     mutating func use(_ indexes: [MangoIndex]) throws(QueryError) {
         guard select.condition?.hasMatch != true else { return }
+        try judge(indexes)
         let usable = known.usable(indexes)
         let chosen = hint.flatMap { hint in usable.first { hint.names($0) } }
         guard let index = chosen ?? usable.first(where: { !$0.filter.exists }) else { return }
@@ -88,6 +93,19 @@ struct MangoRequest {
         guard select.order.isEmpty else { return }
         select.order = try index.fields.map { (field) throws(QueryError) in
             try Self.ordering(by: field.name, isDescending: false)
+        }
+    }
+
+    /// Sees to what the request says of indexes that won't do.
+    private mutating func judge(_ indexes: [MangoIndex]) throws(QueryError) {
+        let suitable = known.usable(indexes, sortedBy: select.order.compactMap(\.field))
+        if let hint {
+            guard !suitable.contains(where: hint.names) else { return }
+            guard allowsFallback else { throw QueryError(DatabaseError(.noIndex, hint.refusal)) }
+            warning = hint.warning
+        } else if !allowsFallback, !suitable.contains(where: { !$0.filter.exists }) {
+            throw QueryError(
+                DatabaseError(.noIndex, "You must specify an index with the `use_index` parameter."))
         }
     }
 
@@ -111,6 +129,11 @@ struct MangoRequest {
             return .rank(index: index)
         }
         return nil
+    }
+
+    private static func flag(_ value: DocumentValue, _ name: String) throws(QueryError) -> Bool {
+        guard case .bool(let flag) = value else { throw QueryError("\(name) is true or false") }
+        return flag
     }
 
     private static func number(_ value: DocumentValue, _ name: String) throws(QueryError) -> Int {
@@ -164,6 +187,14 @@ struct MangoRequest {
     }
 }
 
+extension Select.Ordering {
+    /// The field that it orders by.
+    fileprivate var field: [String]? {
+        guard case .collate(_, .path(let steps, _)) = value else { return nil }
+        return steps.compactMap { step in if case .key(let name) = step { name } else { nil } }
+    }
+}
+
 /// A document that a selector matches.
 package struct MangoMatch {
     package let id: String
@@ -179,9 +210,12 @@ package final class MangoCursor {
     private let rows: RowsCursor
     /// Whether the request asks for figures to be shown.
     package let wantsStatistics: Bool
+    /// What CouchDB says where the index that was asked for is not used.
+    package let warning: String?
 
     fileprivate init(_ request: MangoRequest, _ rows: RowsCursor) {
         fields = request.fields
+        warning = request.warning
         wantsStatistics = request.withStatistics
         self.rows = rows
     }
@@ -222,7 +256,8 @@ extension DocumentCollection {
     /// ordered as CouchDB orders JSON. Sorting needs no index; without `sort`, documents come in the order of the index of a design
     /// document that CouchDB would take, or of their IDs. Design documents are not among them, other than by their words (`$text`).
     ///
-    /// - Throws: `invalidQuery` for a request that is malformed; what reading throws.
+    /// - Throws: `invalidQuery` for a request that is malformed, `noIndex` where `allow_fallback` is false and no index fits; what
+    ///   reading throws.
     public func find(_ request: DocumentValue) throws(DatabaseError) -> MangoResult {
         let cursor = try findCursor(request, at: try database.snapshot()) { false }
         var documents: [DocumentValue] = []

@@ -112,10 +112,10 @@ actor FindBody: BodyStream {
                         ]
                     ))
             }
-            if !isIndexed {
-                members.append(
-                    ("warning", "No matching index found, create an index to optimize query time."))
-            }
+            let scan =
+                isIndexed ? nil : "No matching index found, create an index to optimize query time."
+            let warnings = [cursor.warning, scan].compactMap(\.self)
+            if !warnings.isEmpty { members.append(("warning", .string(warnings.joined(separator: "\n")))) }
             return Array("],".utf8) + JSON.object(members).bytes.dropFirst() + [10]
         }
     }
