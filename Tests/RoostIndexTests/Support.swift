@@ -54,7 +54,7 @@ private struct TextSum: IndexReducer {
 }
 
 private func encode(_ number: Int) -> [UInt8] { Array("\(number)".utf8) }
-private func decode(_ bytes: ArraySlice<UInt8>) -> Int { Int(String(decoding: bytes, as: UTF8.self)) ?? .min }
+func decode(_ bytes: ArraySlice<UInt8>) -> Int { Int(String(decoding: bytes, as: UTF8.self)) ?? .min }
 
 /// What the index has to show: every document mapped anew.
 struct Expected: Equatable {
@@ -83,14 +83,12 @@ struct Expected: Equatable {
 }
 
 /// A row as text.
-func text(_ row: IndexRow) throws -> String {
-    let tag = try Array(row.component).withView { (view) throws(MalformedBytes) in
-        var reader = KeyReader(view, .binary)
-        var writer = FleeceWriter()
-        _ = try reader.readValue(into: &writer)
-        return (try? FleeceDocument(trusting: writer.finish()).root).map { "\($0)" } ?? "?"
-    }
-    return "\(tag) \(String(decoding: row.documentID, as: UTF8.self)) \(decode(row.payload))"
+func text(_ row: IndexRowView) throws -> String {
+    var reader = KeyReader(row.component, .binary)
+    var writer = FleeceWriter()
+    _ = try reader.readValue(into: &writer)
+    let tag = (try? FleeceDocument(trusting: writer.finish()).root).map { "\($0)" } ?? "?"
+    return "\(tag) \(String(decoding: row.documentID.array, as: UTF8.self)) \(decode(row.payload.array[...]))"
 }
 
 extension DocumentCollection {

@@ -1,9 +1,10 @@
 import Foundation
 import Roost
-import RoostREST
 import RoostWire
 import Synchronization
 import Testing
+
+@testable import RoostREST
 
 /// The changes that users see of their channels: what comes and goes with grants, and that nothing tells of the rest.
 @Suite struct ChannelFeedTests {
@@ -117,20 +118,28 @@ import Testing
         try await router.put("/db/a1", #"{"channels":["a"]}"#)
         let response = await router.router.respond(
             to: .get("/db/_changes?feed=continuous&heartbeat=3600000"), as: ann)
-        guard case .stream(let stream, nil) = response.body else { throw WireError(500, "no stream") }
-        func next() async throws -> String { String(decoding: try await stream.next() ?? [], as: UTF8.self) }
-        #expect(try await next() == "\n")
-        async let gained = next()
-        let grant = try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)
-        #expect(try await gained.contains(#""id":"a1""#))
-        for id in ["a2", "a3"] {
-            async let told = next()
-            try await router.put("/db/\(id)", #"{"channels":["a"]}"#)
-            #expect(try await told.contains("\"id\":\"\(id)\""))
+        guard case .stream(let stream, nil) = response.body, let feed = stream as? ChangesBody else {
+            throw WireError(500, "no feed")
         }
-        async let lost = next()
-        try await router.ask("DELETE", "/db/grant?rev=\(grant)")
-        #expect(try await lost.contains("revoked"))
+        /// What the feed tells of something that happens while it waits.
+        func told(_ happening: () async throws -> Void) async throws -> String {
+            async let next = feed.next()
+            while await !feed.alarm.isWaiting { await Task.yield() }
+            try await happening()
+            return String(decoding: try await next ?? [], as: UTF8.self)
+        }
+        #expect(try await feed.next() == [10])
+        var grant = ""
+        #expect(
+            try await told { grant = try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#) }
+                .contains(#""id":"a1""#))
+        for id in ["a2", "a3"] {
+            #expect(
+                try await told { try await router.put("/db/\(id)", #"{"channels":["a"]}"#) }
+                    .contains("\"id\":\"\(id)\""))
+        }
+        #expect(
+            try await told { try await router.ask("DELETE", "/db/grant?rev=\(grant)") }.contains("revoked"))
     }
 
     /// Filters are asked about what the user sees, and about nothing else.

@@ -19,6 +19,11 @@ public struct CollectionSnapshot: Sendable {
         guard trees.documents.name == "documents/\(record.number)" else { throw DatabaseError.missing(name) }
     }
 
+    /// Whether it is of this collection; of one and the same database.
+    package func isOf(_ collection: DocumentCollection) -> Bool {
+        reader.trees.documents.id == collection.trees.documents.id
+    }
+
     /// Tells the collection from others of its name that were dropped, or will be made.
     package var number: UInt64 { record.number }
 

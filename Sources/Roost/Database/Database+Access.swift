@@ -60,6 +60,18 @@ extension Database {
         return DatabaseSnapshot(core, core.openSnapshots.take { core.store.snapshot() })
     }
 
+    /// The whole database as of now, with an object of its own that `make` has made: it goes with this state of the database
+    /// until there is a newer one, and then with the snapshots that keep it. It must not keep the database.
+    package func present<T: AnyObject & Sendable>(
+        _ make: () -> T
+    ) throws(DatabaseError) -> (snapshot: DatabaseSnapshot, companion: T) {
+        try checkOpen()
+        let newest = core.store.snapshot()
+        if let known = newest.companion(T.self) { return (DatabaseSnapshot(core, newest), known) }
+        let taken = core.openSnapshots.take { core.store.snapshot() }
+        return (DatabaseSnapshot(core, taken), taken.companion(make))
+    }
+
     /// Runs `body` with the whole database as of now.
     public func read<R>(_ body: (DatabaseSnapshot) throws -> R) throws -> R {
         try body(try snapshot())

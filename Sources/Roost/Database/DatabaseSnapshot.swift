@@ -13,6 +13,12 @@ public struct DatabaseSnapshot: Sendable {
         self.snapshot = snapshot
     }
 
+    /// Whether it is of this database.
+    package func isOf(_ database: Database) -> Bool { core === database.core }
+
+    /// The object of type `T` that goes with the snapshot while there is no newer one: see `Database.present(_:)`.
+    package func companion<T: AnyObject & Sendable>(_ make: () -> T) -> T { snapshot.companion(make) }
+
     /// The collection as of this snapshot.
     ///
     /// - Throws: `notFound` when there was no such collection then, or it belongs to another database.

@@ -48,7 +48,7 @@ package struct IndexReduction: Sendable {
     /// The value of a row.
     func value(of row: IndexRow) throws -> [UInt8] {
         var reducer = begin()
-        try row.withRowView { try reducer.add($0) }
+        try row.withView { try reducer.add($0) }
         return try reducer.value()
     }
 

@@ -8,11 +8,14 @@ package final class IndexCursor {
     private let descending: Bool
     private let stored: Cursor?
     /// The row of the tree that comes next, once it was looked for.
-    private var coming: IndexRow?
+    private var coming: IndexRowView?
     private var isStoredAtEnd: Bool
     /// The places of added rows that are still to come.
     private var added: Range<Int>
-    private var current: IndexRow?
+    private var current: IndexRowView?
+    /// The bytes of the tree's row where they would not stay otherwise for as long as the cursor is at it; those of an added one.
+    private lazy var storedBytes = ByteBuffer()
+    private lazy var addedBytes = ByteBuffer()
 
     init(_ reader: IndexReader, _ range: KeyRange, descending: Bool) {
         self.reader = reader
@@ -23,8 +26,8 @@ package final class IndexCursor {
         added = reader.overlay.added(in: range)
     }
 
-    /// The row that the cursor is at.
-    package var row: IndexRow {
+    /// The row that the cursor is at, valid until the cursor is used again.
+    package var row: IndexRowView {
         guard let current else {
             preconditionFailure("the cursor is at no row: the last move returned false")
         }
@@ -36,8 +39,12 @@ package final class IndexCursor {
         try fetch()
         let overlaid = (descending ? added.last : added.first).map { reader.overlay.added[$0] }
         if let overlaid, coming.map({ precedes(overlaid, $0) }) ?? true {
-            current = overlaid
             if descending { added.removeLast() } else { added.removeFirst() }
+            current = try overlaid.key.withView { (key) throws(StoreError) in
+                try overlaid.value.withView { (value) throws(StoreError) in
+                    try copy(of: key, value, in: addedBytes)
+                }
+            }
             return true
         }
         current = coming
@@ -45,8 +52,9 @@ package final class IndexCursor {
         return current != nil
     }
 
-    private func precedes(_ a: IndexRow, _ b: IndexRow) -> Bool {
-        descending ? b.key.lexicographicallyPrecedes(a.key) : a.key.lexicographicallyPrecedes(b.key)
+    private func precedes(_ a: IndexRow, _ b: IndexRowView) -> Bool {
+        let order = a.key.withView { $0.compare(b.key) }
+        return descending ? order > 0 : order < 0
     }
 
     /// Passes over `count` rows. O(log n), and as many steps as rows have changed since the index was kept up.
@@ -70,6 +78,7 @@ package final class IndexCursor {
                 return try step(left)
             }
             let place = stored.key
+            let key = stored.keyView
             let passed =
                 descending
                 ? KeyRange(lower: Key(place.bytes + [0]), upper: range.upper)
@@ -81,7 +90,7 @@ package final class IndexCursor {
             }
             left -= start - hidden + UInt64(before.count)
             added = descending ? added.lowerBound..<before.lowerBound : before.upperBound..<added.upperBound
-            coming = reader.overlay.hides(place) ? nil : try storedRow(stored)
+            coming = reader.overlay.hides(key) ? nil : try row(of: stored, key)
         }
         try step(left)
     }
@@ -95,17 +104,30 @@ package final class IndexCursor {
     private func fetch() throws(StoreError) {
         guard coming == nil, !isStoredAtEnd, let stored else { return }
         while try descending ? stored.previous() : stored.next() {
-            guard reader.overlay.hides(stored.key) else {
-                coming = try storedRow(stored)
+            let key = stored.keyView
+            guard reader.overlay.hides(key) else {
+                coming = try row(of: stored, key)
                 return
             }
         }
         isStoredAtEnd = true
     }
 
-    private func storedRow(_ cursor: Cursor) throws(StoreError) -> IndexRow {
-        let value = try cursor.value()
-        let key = cursor.key.bytes
-        return try value.withView { (view) throws(StoreError) in try IndexRow(kept: key, view) }
+    /// The row that a cursor over the tree is at, of which `key` is the key.
+    private func row(of stored: Cursor, _ key: ByteView) throws(StoreError) -> IndexRowView {
+        guard stored.reference != nil else { return try IndexRowView(kept: key, stored.inline) }
+        // A value elsewhere may be read from a mapping, and is only what the file holds if no page was lost.
+        let row = try copy(of: key, try stored.valueView(), in: storedBytes)
+        try stored.checkMapping()
+        return row
+    }
+
+    private func copy(
+        of key: ByteView, _ value: ByteView, in buffer: ByteBuffer
+    ) throws(StoreError) -> IndexRowView {
+        buffer.reset()
+        buffer.append(key)
+        buffer.append(value)
+        return try IndexRowView(kept: buffer.view.slice(0, key.count), buffer.view.dropFirst(key.count))
     }
 }

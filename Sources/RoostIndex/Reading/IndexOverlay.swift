@@ -51,7 +51,7 @@ struct IndexOverlay: Sendable {
 
     var isEmpty: Bool { hidden.isEmpty && added.isEmpty }
 
-    func hides(_ key: Key) -> Bool { !hiddenKeys.isEmpty && hiddenKeys.contains(key) }
+    func hides(_ key: ByteView) -> Bool { !hiddenKeys.isEmpty && hiddenKeys.contains(Key(key.array)) }
 
     /// The places in ``hidden`` of the keys in `range`.
     func hidden(in range: KeyRange) -> Range<Int> {

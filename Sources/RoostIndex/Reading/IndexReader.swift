@@ -24,6 +24,9 @@ package struct IndexReader: Sendable {
         self.reduction = reduction
     }
 
+    /// Whether it shows what is kept of the index and nothing else.
+    package var isKept: Bool { rows != nil && overlay.isEmpty }
+
     /// How many rows there are in `range`. O(log n).
     package func count(in range: KeyRange = .all) throws(StoreError) -> UInt64 {
         let stored = try rows?.count(in: range) ?? 0
@@ -36,10 +39,10 @@ package struct IndexReader: Sendable {
         IndexCursor(self, range, descending: descending)
     }
 
-    /// The first row in `range`.
-    package func first(in range: KeyRange) throws(StoreError) -> IndexRow? {
-        let cursor = cursor(range)
-        return try cursor.next() ? cursor.row : nil
+    /// A cursor at the first row in `range`, at the last one if it goes backwards; `nil` where there is none.
+    package func first(in range: KeyRange, descending: Bool = false) throws(StoreError) -> IndexCursor? {
+        let cursor = cursor(range, descending: descending)
+        return try cursor.next() ? cursor : nil
     }
 
     /// The value of the index's reduction over the rows in `range`; `nil` where there are none. O(log n), and that again for
@@ -74,7 +77,8 @@ package struct IndexReader: Sendable {
     }
 
     /// As ``reduce(in:)``, of only those rows that `includes` lets in. O(n) for n rows in the range.
-    package func reduce(in range: KeyRange, where includes: (IndexRow) throws -> Bool) throws -> [UInt8]? {
+    package func reduce(in range: KeyRange, where includes: (IndexRowView) throws -> Bool) throws -> [UInt8]?
+    {
         guard let reduction else { return nil }
         let cursor = cursor(range)
         var total: [UInt8]?
@@ -83,8 +87,9 @@ package struct IndexReader: Sendable {
             var count = 0
             while count < Self.longestRun, try cursor.next() {
                 try Task.checkCancellation()
-                guard try includes(cursor.row) else { continue }
-                try cursor.row.withRowView { try reducer.add($0) }
+                let row = cursor.row
+                guard try includes(row) else { continue }
+                try reducer.add(row)
                 count += 1
             }
             if count > 0 {
@@ -104,20 +109,21 @@ package struct IndexReader: Sendable {
     /// - Parameter upperBound: given a group's first row, says the first key in the tree behind the group, within `range`.
     /// - Throws: what the reduction throws.
     package func forEachGroup(
-        in range: KeyRange, endingBefore upperBound: (_ first: IndexRow) throws -> Key,
+        in range: KeyRange, endingBefore upperBound: (_ first: IndexRowView) throws -> Key,
         _ body: (_ value: [UInt8]) throws -> Bool
     ) throws {
         if overlay.isEmpty {
             try rows?.forEachGroup(in: range) { key, value in
-                try upperBound(try IndexRow(kept: key, value))
+                try key.withView { try upperBound(try IndexRowView(kept: $0, value)) }
             } _: {
                 try body($0)
             }
             return
         }
         var rest = range
-        while let row = try first(in: rest) {
-            let upper = try upperBound(row)
+        while let first = try first(in: rest) {
+            defer { extendLifetime(first) }
+            let upper = try upperBound(first.row)
             let value = try reduce(in: KeyRange(lower: rest.lower, upper: upper))
             guard let value, try body(value) else { return }
             rest = KeyRange(lower: upper, upper: range.upper)

@@ -2,43 +2,30 @@ import RoostBytes
 import RoostCrypto
 import RoostStorage
 
-/// A row of an index.
+/// A row of an index, in memory of its own.
 ///
 /// In the tree its key is the emitted key, then the document's ID and, for a second row of the same key and document, 00
 /// and the row's number; its value is the emitted key's length as a varint and the payload.
 package struct IndexRow: Sendable, Hashable {
     /// The key in the tree, which no other row has.
     package let key: [UInt8]
-    private let stored: [UInt8]
+    /// The value in the tree.
+    package let value: [UInt8]
     private let componentLength: Int
-    private let payloadStart: Int
-
-    /// - Parameter stored: its value in the tree.
-    package init(key: [UInt8], _ stored: ByteView) throws(MalformedBytes) {
-        var reader = ByteReader(stored)
-        componentLength = try reader.length(limit: key.count)
-        payloadStart = reader.position
-        self.key = key
-        self.stored = stored.array
-    }
-
-    /// A row that an index has written.
-    ///
-    /// - Throws: ``StoreError`` with `damaged` for bytes that no index has written.
-    init(kept key: [UInt8], _ stored: ByteView) throws(StoreError) {
-        do throws(MalformedBytes) {
-            try self.init(key: key, stored)
-        } catch {
-            throw IndexStore.malformed("a row")
-        }
-    }
 
     /// A row of some that were made together.
     init(_ bytes: ByteView, _ place: IndexRows.Place) {
         key = place.key(in: bytes).array
-        stored = place.value(in: bytes).array
+        value = place.value(in: bytes).array
         componentLength = place.componentLength
-        payloadStart = varintLength(UInt64(componentLength))
+    }
+
+    /// The emitted key, or what stands for a long one.
+    var component: ArraySlice<UInt8> { key[..<componentLength] }
+
+    /// Calls `body` with the row as a view.
+    func withView<R>(_ body: (IndexRowView) throws -> R) throws -> R {
+        try key.withView { key in try value.withView { try body(try IndexRowView(key: key, $0)) } }
     }
 
     /// Appends what the value begins with.
@@ -50,27 +37,6 @@ package struct IndexRow: Sendable, Hashable {
         }
         value.append(UInt8(truncatingIfNeeded: rest))
     }
-
-    /// The value in the tree.
-    package var value: [UInt8] { stored }
-
-    /// The emitted key, or what stands for a long one.
-    package var component: ArraySlice<UInt8> { key[..<componentLength] }
-
-    /// Whether the emitted key was too long to be kept. Then rows of one ``beginning`` don't stand in the order of their keys.
-    package var isCut: Bool { componentLength > IndexRows.longestKey }
-
-    /// As much of the emitted key as is kept of it.
-    package var beginning: ArraySlice<UInt8> { key[..<min(componentLength, IndexRows.longestKey)] }
-
-    /// The document's ID, UTF-8.
-    package var documentID: ArraySlice<UInt8> {
-        let rest = key[componentLength...]
-        return rest.firstIndex(of: 0).map { rest[..<$0] } ?? rest
-    }
-
-    /// What was emitted with the key.
-    package var payload: ArraySlice<UInt8> { stored[payloadStart...] }
 }
 
 /// How keys of rows are made.

@@ -289,25 +289,10 @@ extension Execution {
     func choice(
         _ access: IndexAccess, _ collection: DocumentCollection, _ documents: CollectionSnapshot
     ) throws(DatabaseError) -> IndexChoice? {
-        let reader = try reader(access.index, collection, documents)
+        let reader = try moment.reader(of: access.index, collection, documents)
         guard let ranges = try access.ranges(frame, reader) else { return nil }
         return IndexChoice(
             access: access, reader: reader, ranges: ranges, count: try reader.count(in: ranges))
-    }
-
-    /// An index as of the moment of the execution.
-    private func reader(
-        _ index: CompiledIndex, _ collection: DocumentCollection, _ documents: CollectionSnapshot
-    ) throws(DatabaseError) -> IndexReader {
-        if let known = readers.first(where: { $0.index === index }) { return known.reader }
-        do {
-            let indexes = collection.indexes(at: documents)
-            let reader = try indexes.read(index.definition, of: collection, at: documents) { $0 }
-            readers.append((index, reader))
-            return reader
-        } catch {
-            throw DatabaseError(derived: error)
-        }
     }
 
     // MARK: Rows

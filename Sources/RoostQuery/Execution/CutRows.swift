@@ -11,6 +11,8 @@ final class CutRows {
     private let key: IndexKey
     private let arena: Arena
     private let isReversed: Bool
+    /// The row that was asked for last.
+    private let current = ByteBuffer()
 
     /// - Parameter isReversed: whether the last row comes first.
     init(_ index: CompiledIndex, isReversed: Bool, _ execution: Execution) {
@@ -21,28 +23,29 @@ final class CutRows {
         self.isReversed = isReversed
     }
 
-    func add(_ row: IndexRow) throws(DatabaseError) {
+    func add(_ row: IndexRowView) throws(DatabaseError) {
         let mark = arena.mark
         defer { arena.release(to: mark) }
         try reader.read(row)
         key.set(reader.values)
         let content = ByteBuffer(capacity: row.key.count + row.value.count + 8)
-        row.key.withView { content.append(prefixed: $0) }
+        content.append(prefixed: row.key)
         content.append(row.value)
         let whole = key.view.array
         // No key is the beginning of another one.
         try sort.add(isReversed ? whole.map { ~$0 } : whole, content.view.array)
     }
 
-    /// The next row in order; `nil` after the last. Nothing can be added once it was asked for.
-    func next() throws(DatabaseError) -> IndexRow? {
+    /// The next row in order, valid until the one after it is asked for; `nil` after the last. Nothing can be added once it was
+    /// asked for.
+    func next() throws(DatabaseError) -> IndexRowView? {
         guard let entry = try sort.next() else { return nil }
+        current.reset()
+        current.append(entry.value)
         do throws(MalformedBytes) {
-            return try entry.value.withView { (view) throws(MalformedBytes) in
-                var reader = ByteReader(view)
-                let key = try reader.prefixed().array
-                return try IndexRow(key: key, view.dropFirst(reader.position))
-            }
+            var reader = ByteReader(current.view)
+            let key = try reader.prefixed()
+            return try IndexRowView(key: key, current.view.dropFirst(reader.position))
         } catch {
             throw DatabaseError(derived: error)
         }

@@ -7,6 +7,7 @@ import RoostOrder
 /// One run of a query over one snapshot of the database. Belongs to one thread.
 final class Execution: DocumentSource {
     let snapshot: DatabaseSnapshot
+    let moment: QueryMoment
     let counter: WorkCounter
     let budget: MemoryBudget
     private(set) var frame: Frame!
@@ -17,9 +18,6 @@ final class Execution: DocumentSource {
     /// The documents of the first source that this execution reads, where others read the rest; see ``ScanParts``.
     let part: DocumentSelection?
     private var madeSpill: Spill?
-    /// The collections that were read, and the indexes: few, so that looking through them is quickest.
-    private var moments: [(collection: DocumentCollection, documents: CollectionSnapshot)] = []
-    var readers: [(index: CompiledIndex, reader: IndexReader)] = []
     /// The rows of sources by what they are joined by, and by the sources' numbers.
     var joinTables: [Int: JoinTable] = [:]
     /// What was found in full-text indexes.
@@ -29,10 +27,12 @@ final class Execution: DocumentSource {
 
     init(
         _ program: Program, _ parameters: [String: DocumentValue], _ database: Database,
-        _ snapshot: DatabaseSnapshot, _ options: QueryOptions, part: DocumentSelection? = nil,
+        _ snapshot: DatabaseSnapshot, _ moment: QueryMoment, _ options: QueryOptions,
+        part: DocumentSelection? = nil,
         isCancelled: @escaping () -> Bool = { false }
     ) throws(DatabaseError) {
         self.snapshot = snapshot
+        self.moment = moment
         self.database = database
         self.parameters = parameters
         self.options = options
@@ -55,10 +55,17 @@ final class Execution: DocumentSource {
 
     /// A collection as of the moment of the execution.
     func documents(of collection: DocumentCollection) throws(DatabaseError) -> CollectionSnapshot {
-        if let known = moments.first(where: { $0.collection === collection }) { return known.documents }
-        let documents = try snapshot[collection]
-        moments.append((collection, documents))
-        return documents
+        try moment.documents(of: collection, in: snapshot).snapshot
+    }
+
+    /// Runs `body`, which reads. What goes wrong may lie at an index, which the next query looks up anew.
+    func reading<R>(_ body: () throws(DatabaseError) -> R) throws(DatabaseError) -> R {
+        do throws(DatabaseError) {
+            return try body()
+        } catch {
+            moment.forgetReaders()
+            throw error
+        }
     }
 
     // MARK: Rows of sources

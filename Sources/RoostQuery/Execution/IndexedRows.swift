@@ -14,8 +14,8 @@ final class IndexEntries {
     /// The ranges that were not begun, the next one last.
     private var ranges: [KeyRange]
     private var cursor: IndexCursor?
-    /// A row that the cursor has passed, and that comes next.
-    private var coming: IndexRow?
+    /// Whether the row that the cursor is at comes next.
+    private var isHeld = false
     /// Rows that don't stand in the order of their keys, where that is wanted: they come before all others.
     private var cut: CutRows?
     /// The documents seen, where an index has several rows of one that do not stand together.
@@ -36,25 +36,25 @@ final class IndexEntries {
         seen = isOfElements && !areTogether ? [] : nil
     }
 
-    /// The next row; `nil` after the last.
-    func next() throws(DatabaseError) -> IndexRow? {
+    /// The next row, valid until the one after it is asked for; `nil` after the last.
+    func next() throws(DatabaseError) -> IndexRowView? {
         if let row = try cut?.next() { return row }
         cut = nil
         while let row = try nextStored() {
-            if isOfElements, try !isNew(Array(row.documentID)) { continue }
+            if isOfElements, try !isNew(row.documentID.array) { continue }
             return isInOrder && row.isCut ? try first(of: row) : row
         }
         return nil
     }
 
     /// The next row as the index has them.
-    private func nextStored() throws(DatabaseError) -> IndexRow? {
-        if let row = coming {
-            coming = nil
-            return row
-        }
+    private func nextStored() throws(DatabaseError) -> IndexRowView? {
         while true {
             if let cursor {
+                if isHeld {
+                    isHeld = false
+                    return cursor.row
+                }
                 if try cursor.advance() {
                     execution.counter.entries += 1
                     if execution.counter.entries & 255 == 0 { try execution.counter.checkCancellation() }
@@ -68,20 +68,19 @@ final class IndexEntries {
     }
 
     /// The first in order of a row whose key was cut and those after it that begin alike.
-    private func first(of row: IndexRow) throws(DatabaseError) -> IndexRow? {
-        var rows: CutRows?
+    private func first(of row: IndexRowView) throws(DatabaseError) -> IndexRowView? {
+        let rows = CutRows(choice.access.index, isReversed: isReversed, execution)
+        let beginning = row.beginning.array
+        try rows.add(row)
         while let next = try nextStored() {
-            guard next.beginning == row.beginning else {
-                coming = next
+            guard beginning.withView({ $0.compare(next.beginning) == 0 }) else {
+                isHeld = true
                 break
             }
-            let sorted = rows ?? CutRows(choice.access.index, isReversed: isReversed, execution)
-            if rows == nil { try sorted.add(row) }
-            rows = sorted
-            try sorted.add(next)
+            try rows.add(next)
         }
         cut = rows
-        return try rows.map { (rows) throws(DatabaseError) in try rows.next() } ?? row
+        return try rows.next()
     }
 
     private func isNew(_ id: [UInt8]) throws(DatabaseError) -> Bool {
@@ -111,16 +110,16 @@ final class IndexEntries {
                 self.cursor = cursor
                 guard isInOrder, try cursor.next() else { return }
                 execution.counter.entries += 1
-                coming = cursor.row
+                isHeld = true
                 guard cursor.row.isCut else { return }
                 // These rows stand in another order than the one that they are counted in.
-                let alike = KeyRange(prefix: Key(Array(cursor.row.beginning)))
+                let alike = KeyRange(prefix: Key(cursor.row.beginning.array))
                 let before =
                     isReversed
                     ? KeyRange(lower: alike.upper, upper: range.upper)
                     : KeyRange(lower: range.lower, upper: alike.lower)
                 left -= min(left, try choice.reader.count(in: before))
-                coming = nil
+                isHeld = false
                 self.cursor = choice.reader.cursor(
                     isReversed
                         ? KeyRange(lower: range.lower, upper: alike.upper)
@@ -165,7 +164,7 @@ class IndexedRows: RowSource {
     }
 
     /// The row of the index that leads to the next document.
-    func entry() throws(DatabaseError) -> IndexRow? { try entries.next() }
+    func entry() throws(DatabaseError) -> IndexRowView? { try entries.next() }
 
     override func next() throws(DatabaseError) -> Bool {
         frame.arena.release(to: mark)
@@ -176,23 +175,22 @@ class IndexedRows: RowSource {
     }
 
     /// Looks the document up.
-    private func look(up row: IndexRow) throws(DatabaseError) -> Bool {
+    private func look(up row: IndexRowView) throws(DatabaseError) -> Bool {
         counter.documents += 1
         let (frame, number) = (frame, number)
-        return try Array(row.documentID).withView { (view) throws(DatabaseError) in
-            try snapshot.withBody(view) { metadata, body in
-                frame.setRow(
-                    number, Value(FleeceNode(root: frame.arena.copy(body))),
-                    RowMetadata(id: frame.arena.copy(view), body: metadata))
-            }
+        let id = row.documentID
+        return try snapshot.withBody(id) { metadata, body in
+            frame.setRow(
+                number, Value(FleeceNode(root: frame.arena.copy(body))),
+                RowMetadata(id: frame.arena.copy(id), body: metadata))
         }
     }
 
     /// Takes from the row what is asked of the document.
-    private func take(_ row: IndexRow) throws(DatabaseError) -> Bool {
+    private func take(_ row: IndexRowView) throws(DatabaseError) -> Bool {
         guard let reader, let covering = entries.choice.access.covering else { return false }
         frame.setRow(
-            number, .missing, RowMetadata(id: frame.arena.copy(Array(row.documentID)), body: nil))
+            number, .missing, RowMetadata(id: frame.arena.copy(row.documentID), body: nil))
         try reader.read(row)
         for covered in covering { frame.setValue(reader.values[covered.place], ofPath: covered.path) }
         return true
@@ -215,10 +213,10 @@ final class IntersectedRows: IndexedRows {
         super.init(frame, number, snapshot, second, counter)
     }
 
-    override func entry() throws(DatabaseError) -> IndexRow? {
+    override func entry() throws(DatabaseError) -> IndexRowView? {
         if wanted == nil { wanted = try read() }
         while wanted?.isEmpty == false, let row = try entries.next() {
-            if wanted?.remove(Array(row.documentID)) != nil { return row }
+            if wanted?.remove(row.documentID.array) != nil { return row }
         }
         return nil
     }
@@ -226,8 +224,9 @@ final class IntersectedRows: IndexedRows {
     private func read() throws(DatabaseError) -> Set<[UInt8]> {
         var ids: Set<[UInt8]> = []
         while let row = try others.next() {
-            try budget.take(row.documentID.count + 32)
-            ids.insert(Array(row.documentID))
+            let id = row.documentID.array
+            try budget.take(id.count + 32)
+            ids.insert(id)
         }
         return ids
     }

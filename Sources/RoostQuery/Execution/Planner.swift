@@ -71,14 +71,19 @@ final class Planner {
     // MARK: Indexes
 
     /// The lists of indexes, as they were when queries were planned by them.
-    private(set) var indexLists: [DocumentCollection: [UInt8]] = [:]
-    private(set) var textIndexLists: [DocumentCollection: [UInt8]] = [:]
+    private(set) var indexLists: [DocumentCollection: IndexLists] = [:]
+
+    private func lists(of collection: DocumentCollection) throws(DatabaseError) -> IndexLists {
+        if let known = indexLists[collection] { return known }
+        let lists = try IndexLists(of: collection.snapshot())
+        indexLists[collection] = lists
+        return lists
+    }
 
     /// The indexes of a collection.
     func indexes(of collection: DocumentCollection) throws(QueryError) -> [CompiledIndex] {
         do throws(DatabaseError) {
-            let list = try collection.snapshot().metadata(ValueIndex.metadataName) ?? []
-            indexLists[collection] = list
+            let list = try lists(of: collection).values
             return try CompiledIndexes.of(collection.database).indexes(of: collection, by: list)
         } catch {
             throw QueryError(error)
@@ -94,8 +99,7 @@ final class Planner {
     /// The full-text indexes of a collection.
     func textIndexes(of collection: DocumentCollection) throws(QueryError) -> IndexList<TextIndex> {
         do throws(DatabaseError) {
-            let list = try collection.metadata(TextIndex.metadataName) ?? []
-            textIndexLists[collection] = list
+            let list = try lists(of: collection).texts
             return try CompiledIndexes.of(collection.database).textIndexes(of: collection, by: list)
         } catch {
             throw QueryError(error)

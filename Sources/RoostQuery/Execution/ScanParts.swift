@@ -104,14 +104,15 @@ extension Execution {
         let documents = try self.documents(of: collection)
         let count = min(threads * Self.partsPerThread, documents.count / options.documentsPerPart)
         let selections = try documents.parts(count)
-        let (program, parameters, database, snapshot) = (frame.program, parameters, database, snapshot)
+        let (program, parameters, database) = (frame.program, parameters, database)
+        let (snapshot, moment) = (snapshot, moment)
         let countsRows = counter.countsRows
         var shared = options
         shared.memoryLimit = options.memoryLimit / selections.count
         let options = shared
         let parts = ScanParts(count: selections.count) { (number, isStopped) throws(DatabaseError) in
             let part = try Execution(
-                program, parameters, database, snapshot, options, part: selections[number],
+                program, parameters, database, snapshot, moment, options, part: selections[number],
                 isCancelled: isStopped)
             if countsRows { part.counter.countRows(ofSources: program.sourceCount) }
             let result: Result?

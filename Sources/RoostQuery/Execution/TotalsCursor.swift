@@ -121,9 +121,11 @@ final class TotalsCursor: RowCursor {
     }
 
     private func nextGroup() throws(DatabaseError) -> Groups? {
-        guard let range = rest, let row = try first(in: range) else { return nil }
+        guard let range = rest, let first = try first(in: range) else { return nil }
+        defer { extendLifetime(first) }
+        let row = first.row
         let prefix = try RowReader.prefix(totals.prefixColumns, of: row, choice.access.index)
-        let own = prefix ?? Array(row.beginning)
+        let own = prefix ?? row.beginning.array
         let end = Key(IndexAccess.after(own))
         rest = KeyRange(lower: end, upper: range.upper)
         let found = KeyRange(
@@ -155,12 +157,14 @@ final class TotalsCursor: RowCursor {
             let column = choice.access.index.columns[totals.prefixColumns]
             let isLeast = if case .least = part { true } else { false }
             let isLast = isLeast == column.isDescending
-            guard let range = ranges.first, let row = try first(in: valued(range), descending: isLast)
+            guard let range = ranges.first, let first = try first(in: valued(range), descending: isLast)
             else {
                 return .null
             }
+            defer { extendLifetime(first) }
+            let row = first.row
             if try RowReader.prefix(totals.prefixColumns + 1, of: row, choice.access.index) == nil {
-                return try extreme(KeyRange(prefix: Key(Array(row.beginning))), column, isLeast: isLeast)
+                return try extreme(KeyRange(prefix: Key(row.beginning.array)), column, isLeast: isLeast)
             }
             let reader = RowReader(choice.access.index, [totals.prefixColumns], frame.arena)
             try reader.read(row)
@@ -210,11 +214,11 @@ final class TotalsCursor: RowCursor {
             ? KeyRange(lower: range.lower, upper: end) : KeyRange(lower: end, upper: range.upper)
     }
 
-    private func first(in range: KeyRange, descending: Bool = false) throws(DatabaseError) -> IndexRow? {
+    private func first(in range: KeyRange, descending: Bool = false) throws(DatabaseError) -> IndexCursor? {
         let cursor = choice.reader.cursor(range, descending: descending)
         guard try cursor.advance() else { return nil }
         execution.counter.entries += 1
-        return cursor.row
+        return cursor
     }
 
     /// What the index has summed up over some ranges; `nil` of no rows.

@@ -99,8 +99,10 @@ struct IndexAccess: Sendable {
         var values: [[UInt8]] = []
         var rest = KeyRange.all
         do {
-            while let row = try reader.first(in: rest) {
-                guard values.count < Self.mostSkipped, let value = try RowReader.prefix(1, of: row, index)
+            while let first = try reader.first(in: rest) {
+                defer { extendLifetime(first) }
+                guard values.count < Self.mostSkipped,
+                    let value = try RowReader.prefix(1, of: first.row, index)
                 else { return nil }
                 values.append(value)
                 rest = KeyRange(lower: Key(Self.after(value)), upper: nil)

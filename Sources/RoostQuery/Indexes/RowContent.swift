@@ -58,15 +58,15 @@ final class RowReader {
     }
 
     /// - Throws: `damaged` for a row that no index has written.
-    func read(_ row: IndexRow) throws(DatabaseError) {
+    func read(_ row: IndexRowView) throws(DatabaseError) {
         var content: FleeceNode?
         if !row.payload.isEmpty {
-            content = FleeceNode(root: arena.copy(Array(row.payload)))
+            content = FleeceNode(root: arena.copy(row.payload))
             for place in index.columns.count..<values.count { values[place] = Value(content?[place]) }
         }
         guard columnCount > 0 else { return }
         do throws(MalformedBytes) {
-            try row.key.withView { (key) throws(MalformedBytes) in try read(key, content) }
+            try read(row.key, content)
         } catch {
             throw Self.malformed
         }
@@ -118,17 +118,16 @@ final class RowReader {
     }
 
     /// The beginning of a row's key that its first `count` columns make; `nil` where the key was cut before their end.
-    static func prefix(_ count: Int, of row: IndexRow, _ index: CompiledIndex) throws(DatabaseError)
-        -> [UInt8]?
-    {
+    static func prefix(
+        _ count: Int, of row: IndexRowView, _ index: CompiledIndex
+    ) throws(DatabaseError) -> [UInt8]? {
         do throws(MalformedBytes) {
-            return try Array(row.beginning).withView { (key) throws(MalformedBytes) in
-                var position = 0
-                for column in index.columns.prefix(count) {
-                    position = try end(of: column, in: key, from: position)
-                }
-                return key.slice(0, position).array
+            let key = row.beginning
+            var position = 0
+            for column in index.columns.prefix(count) {
+                position = try end(of: column, in: key, from: position)
             }
+            return key.slice(0, position).array
         } catch {
             if row.isCut { return nil }
             throw malformed

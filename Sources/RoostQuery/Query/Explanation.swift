@@ -120,9 +120,9 @@ extension Query {
     public func explainAnalyze() throws(DatabaseError) -> Explanation { try explanation(running: true) }
 
     private func explanation(running: Bool) throws(DatabaseError) -> Explanation {
-        let prepared = try prepared.current(database)
-        let execution = try Execution(
-            prepared.program, parameters, database, try database.snapshot(), options)
+        let (snapshot, moment) = try database.present { QueryMoment() }
+        let prepared = try prepared.planned(in: snapshot, moment, database)
+        let execution = try Execution(prepared.program, parameters, database, snapshot, moment, options)
         var analysis: Explanation.Analysis?
         if running {
             let counter = execution.counter

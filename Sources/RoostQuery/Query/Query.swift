@@ -1,6 +1,7 @@
 import Fleece
 import Foundation
 import Roost
+import Synchronization
 
 /// A question to a database, prepared: parsed, checked and planned once, and asked as often as one likes.
 ///
@@ -49,7 +50,9 @@ public struct Query: Sendable {
 
     /// As ``cursor()``, until `isCancelled` says that nobody wants the rows any more; it is asked now and then.
     package func cursor(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> RowsCursor {
-        try cursor(in: try database.snapshot(), isCancelled: isCancelled)
+        let (snapshot, moment) = try database.present { QueryMoment() }
+        return try cursor(
+            try prepared.planned(in: snapshot, moment, database), in: snapshot, moment, isCancelled)
     }
 
     /// A cursor over the rows as of the moment of `snapshot`.
@@ -60,10 +63,23 @@ public struct Query: Sendable {
     func cursor(
         in snapshot: DatabaseSnapshot, isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> RowsCursor {
-        let prepared = try prepared.current(database)
+        let (present, moment) = try database.present { QueryMoment() }
+        // Planned by the indexes that there are now.
+        return try cursor(
+            try prepared.planned(in: present, moment, database), in: snapshot,
+            snapshot.companion { QueryMoment() }, isCancelled)
+    }
+
+    private func cursor(
+        _ prepared: PreparedQuery, in snapshot: DatabaseSnapshot, _ moment: QueryMoment,
+        _ isCancelled: @escaping () -> Bool
+    ) throws(DatabaseError) -> RowsCursor {
         let execution = try Execution(
-            prepared.program, parameters, database, snapshot, options, isCancelled: isCancelled)
-        return RowsCursor(execution, try execution.cursor(of: prepared.plan), prepared.columns)
+            prepared.program, parameters, database, snapshot, moment, options, isCancelled: isCancelled)
+        return RowsCursor(
+            execution,
+            try execution.reading { () throws(DatabaseError) in try execution.cursor(of: prepared.plan) },
+            prepared.columns)
     }
 
     /// All rows, in memory at once.
@@ -141,13 +157,16 @@ public final class RowsCursor {
     ///
     /// - Throws: as ``Query/fetch()``.
     public func next() throws(DatabaseError) -> Row? {
-        guard let bytes = try rows.next() else { return nil }
+        let next = try execution.reading { () throws(DatabaseError) in try rows.next() }
+        guard let bytes = next else { return nil }
         execution.counter.rows += 1
         return Row(FleeceDocument(trusting: bytes), columns)
     }
 
     /// Passes over a row; `false` after the last.
-    func skip() throws(DatabaseError) -> Bool { try rows.advance() }
+    func skip() throws(DatabaseError) -> Bool {
+        try execution.reading { () throws(DatabaseError) in try rows.advance() }
+    }
 
     /// How many documents were read until now.
     public var documentsRead: Int { execution.counter.documents }
@@ -166,8 +185,9 @@ final class PreparedQuery: Sendable {
     let collections: [DocumentCollection]
     private let defaultCollection: (name: String, scope: String)
     /// The lists of indexes by which the plan was made.
-    private let indexLists: [DocumentCollection: [UInt8]]
-    private let textIndexLists: [DocumentCollection: [UInt8]]
+    private let indexLists: [(collection: DocumentCollection, lists: IndexLists)]
+    /// The query as it was planned last by other lists.
+    private let replanned = Mutex<PreparedQuery?>(nil)
 
     init(_ select: Select, _ planner: Planner) throws(QueryError) {
         let compiler = Compiler(planner: planner)
@@ -176,30 +196,32 @@ final class PreparedQuery: Sendable {
         program = compiler.program
         columns = ColumnNames(plan.columnNames)
         self.select = select
-        indexLists = planner.indexLists
-        textIndexLists = planner.textIndexLists
+        indexLists = planner.indexLists.map { ($0.key, $0.value) }
         collections = planner.usedCollections
     }
 
-    /// The query with a plan by the indexes that there are now.
-    func current(_ database: Database) throws(DatabaseError) -> PreparedQuery {
-        guard try hasOtherIndexes() else { return self }
+    /// The query with a plan by the indexes that there are at a moment, the present.
+    func planned(
+        in snapshot: DatabaseSnapshot, _ moment: QueryMoment, _ database: Database
+    ) throws(DatabaseError) -> PreparedQuery {
+        if try isPlanned(in: snapshot, moment) { return self }
+        if let known = replanned.withLock({ $0 }), try known.isPlanned(in: snapshot, moment) { return known }
         do throws(QueryError) {
-            return try PreparedQuery(select, Planner(database, defaultCollection: defaultCollection))
+            let made = try PreparedQuery(select, Planner(database, defaultCollection: defaultCollection))
+            replanned.withLock { $0 = made }
+            return made
         } catch {
             throw DatabaseError(error)
         }
     }
 
-    /// Whether there are other indexes than the plan was made by.
-    private func hasOtherIndexes() throws(DatabaseError) -> Bool {
-        for collection in collections {
-            let (list, textList) = (indexLists[collection], textIndexLists[collection])
-            guard list != nil || textList != nil else { continue }
-            let present = try collection.snapshot()
-            if let list, try present.metadata(ValueIndex.metadataName) ?? [] != list { return true }
-            if let textList, try present.metadata(TextIndex.metadataName) ?? [] != textList { return true }
+    /// Whether the plan was made by the indexes that there are at a moment.
+    private func isPlanned(in snapshot: DatabaseSnapshot, _ moment: QueryMoment) throws(DatabaseError) -> Bool
+    {
+        for (collection, lists) in indexLists
+        where try moment.documents(of: collection, in: snapshot).lists != lists {
+            return false
         }
-        return false
+        return true
     }
 }

@@ -65,11 +65,11 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
             var rows: [ViewRow<Key, Value>] = []
             let ranges = try reader.ranges()
             try reader.forEachRow(in: ranges) { row in
-                let (key, value) = Array(row.payload).withView { ViewPayload.decode($0) }
+                let (key, value) = ViewPayload.decode(row.payload)
                 let document = query.includesDocuments ? try reader.document(of: row, value) : nil
                 rows.append(
                     ViewRow(
-                        id: String(decoding: row.documentID, as: UTF8.self),
+                        id: row.documentID.string,
                         key: try FleeceDecoder().decode(Key.self, from: key),
                         value: try FleeceDecoder().decode(Value.self, from: value),
                         document: document, conflicts: try reader.conflicts(of: document)))
@@ -134,7 +134,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
         return try read(query, at: snapshot) { reader in
             var groups: [ViewGroup] = []
             let rows = includes.map { includes in
-                { (row: IndexRow) in try includes(String(decoding: row.documentID, as: UTF8.self)) }
+                { (row: IndexRowView) in try includes(row.documentID.string) }
             }
             let next = try reader.forEachGroup(from: place, limit: limit, where: rows) { key, value in
                 groups.append(

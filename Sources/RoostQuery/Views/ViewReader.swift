@@ -73,7 +73,7 @@ struct ViewReader {
     }
 
     /// Calls `body` with the rows of some ranges that are asked for; it answers `false` to stop.
-    func forEachRow(in ranges: [KeyRange], _ body: (IndexRow) throws -> Bool) throws {
+    func forEachRow(in ranges: [KeyRange], _ body: (IndexRowView) throws -> Bool) throws {
         var skipped = UInt64(query.skip)
         var left = query.limit
         for range in ranges where left > 0 {
@@ -94,9 +94,9 @@ struct ViewReader {
     }
 
     /// The document that goes with a row: the one that the value names, or the row's own.
-    func document(of row: IndexRow, _ value: FleeceValue) throws -> Document? {
+    func document(of row: IndexRowView, _ value: FleeceValue) throws -> Document? {
         guard let linked = value["_id"].string else {
-            return try index.collection.get(String(decoding: row.documentID, as: UTF8.self))
+            return try index.collection.get(row.documentID.string)
         }
         guard let text = value["_rev"].string else { return try index.collection.get(linked) }
         // What is no revision leads to no document, like one that is not there.
@@ -122,7 +122,8 @@ struct ViewReader {
     /// - Returns: where to go on; `nil` when these were all.
     @discardableResult
     func forEachGroup(
-        from place: GroupPlace? = nil, limit: Int = .max, where includes: ((IndexRow) throws -> Bool)? = nil,
+        from place: GroupPlace? = nil, limit: Int = .max,
+        where includes: ((IndexRowView) throws -> Bool)? = nil,
         _ body: (_ key: [UInt8]?, _ value: [UInt8]) throws -> Void
     ) throws -> GroupPlace? {
         guard let reduction = core.reduction else { return nil }
@@ -177,7 +178,9 @@ struct ViewReader {
         return nil
     }
 
-    private func reduced(_ range: KeyRange, where includes: ((IndexRow) throws -> Bool)?) throws -> [UInt8]? {
+    private func reduced(_ range: KeyRange, where includes: ((IndexRowView) throws -> Bool)?) throws
+        -> [UInt8]?
+    {
         guard let includes else { return try index.reduce(in: range) }
         return try index.reduce(in: range, where: includes)
     }
@@ -192,7 +195,7 @@ struct ViewReader {
 
     /// The group that comes next.
     private func nextGroup(
-        in range: KeyRange, where includes: ((IndexRow) throws -> Bool)?
+        in range: KeyRange, where includes: ((IndexRowView) throws -> Bool)?
     ) throws -> (key: [UInt8]?, range: KeyRange)? {
         if let lower = range.lower, let upper = range.upper, upper <= lower { return nil }
         switch query.grouping {
@@ -200,6 +203,7 @@ struct ViewReader {
             return try index.count(in: range) > 0 ? (nil, range) : nil
         case .exact, .level:
             let cursor = index.cursor(range, descending: query.descending)
+            defer { extendLifetime(cursor) }
             repeat {
                 try Task.checkCancellation()
                 guard try cursor.next() else { return nil }
@@ -212,9 +216,9 @@ struct ViewReader {
     }
 
     /// What the keys of a row's group begin with, and the group's key.
-    private func group(of row: IndexRow) throws -> (prefix: [UInt8], key: [UInt8]) {
-        let component = Array(row.component)
-        let key = Array(row.payload).withView { ViewPayload.decode($0).key }
+    private func group(of row: IndexRowView) throws -> (prefix: [UInt8], key: [UInt8]) {
+        let component = row.component.array
+        let key = ViewPayload.decode(row.payload).key
         guard case .level(let level) = query.grouping, let elements = key.array, elements.count >= level,
             let length = length(ofElements: level, in: component)
         else { return (component, try ViewCore.body(of: key)) }

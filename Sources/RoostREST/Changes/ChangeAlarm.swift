@@ -17,6 +17,9 @@ final class ChangeAlarm: Sendable {
 
     deinit { state.withLock { $0.timer?.cancel() } }
 
+    /// Whether a task waits.
+    var isWaiting: Bool { state.withLock { $0.waiter != nil } }
+
     /// There is a change.
     func ring() {
         let waiter = state.withLock { state in

@@ -38,7 +38,7 @@ actor ChangesBody: BodyStream {
     private var count = 0
     /// Whether nothing followed when it was looked last.
     private var hasReadAll = false
-    private let alarm = ChangeAlarm()
+    let alarm = ChangeAlarm()
     /// What has the alarm rung, and by which channels.
     private var listening: (channels: Set<String>?, token: ObservationToken)?
     /// Whether all was read until the alarm rings.

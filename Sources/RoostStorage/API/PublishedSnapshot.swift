@@ -23,11 +23,12 @@ import Synchronization
     init(_ state: StoreState) {
         unsafe places = .allocate(capacity: PublishedSnapshot.count)
         for index in 0..<PublishedSnapshot.count {
-            unsafe (places + index).initialize(to: Place(Snapshot(state: state)))
+            unsafe (places + index).initialize(to: Place(Snapshot(state: state, isNewest: true)))
         }
     }
 
     deinit {
+        for index in 0..<PublishedSnapshot.count { unsafe places[index].newest.withLock { $0.retire() } }
         unsafe places.deinitialize(count: PublishedSnapshot.count)
         unsafe places.deallocate()
     }
@@ -38,8 +39,9 @@ import Synchronization
 
     /// Puts `state` in the place of what was newest.
     func publish(_ state: StoreState) {
-        var snapshots = (0..<PublishedSnapshot.count).map { _ in Snapshot(state: state) }
+        var snapshots = (0..<PublishedSnapshot.count).map { _ in Snapshot(state: state, isNewest: true) }
         swap(&snapshots, from: 0)
+        for old in snapshots { old.retire() }
         // What only the old ones still held is freed outside the locks, where no reader waits for it.
         _ = consume snapshots
     }

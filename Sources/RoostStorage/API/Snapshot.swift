@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The whole store as of one commit: never changes, never waits, and nobody waits for it.
 ///
 /// Take as many as you like, use each from any thread, keep it as long as you need; what it costs is that the file it
@@ -7,7 +9,45 @@ public final class Snapshot: Sendable {
     /// Keeps the counted references of two snapshots, made one after another, out of one cache line.
     private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
 
-    init(state: StoreState) { self.state = state }
+    private let companion: Mutex<Companion>
+
+    private struct Companion {
+        var object: (any AnyObject & Sendable)?
+        /// Whether no newer snapshot has been published.
+        var isNewest: Bool
+    }
+
+    /// - Parameter isNewest: whether the snapshot is going to be published.
+    init(state: StoreState, isNewest: Bool = false) {
+        self.state = state
+        companion = Mutex(Companion(isNewest: isNewest))
+    }
+
+    /// What goes with the snapshot for as long as there is no newer one; `nil` where nothing does yet.
+    package func companion<T: AnyObject & Sendable>(_ type: T.Type = T.self) -> T? {
+        companion.withLock { $0.object as? T }
+    }
+
+    /// As ``companion(_:)``, made by `make` where there is none yet. It may keep the snapshot, which lets go of it when a newer
+    /// one is published; what is made later than that does not go with the snapshot.
+    package func companion<T: AnyObject & Sendable>(_ make: () -> T) -> T {
+        companion.withLock { companion in
+            if let known = companion.object as? T { return known }
+            let made = make()
+            if companion.isNewest { companion.object = made }
+            return made
+        }
+    }
+
+    /// Says that there is a newer snapshot, or will be none any more.
+    func retire() {
+        let object = companion.withLock { companion in
+            companion.isNewest = false
+            return companion.object.take()
+        }
+        // Freed outside the lock.
+        _ = consume object
+    }
 
     /// The commit that the snapshot shows.
     public var commit: Commit { Commit(state.record) }

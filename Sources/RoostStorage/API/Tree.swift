@@ -1,7 +1,7 @@
 /// Names one of a store's ordered trees. Valid in every transaction and snapshot in which the tree exists.
 public struct Tree: Hashable, Sendable {
     /// The tree's number, which is never given to another.
-    let id: UInt64
+    package let id: UInt64
     /// The tree's name.
     public let name: String
 

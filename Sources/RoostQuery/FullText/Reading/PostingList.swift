@@ -120,17 +120,22 @@ final class TermPostings: PostingList {
     /// Reads the places of documents up to the present one; of all in the block, when it is not the first that is asked for.
     private func readPlaces() throws(StoreError) {
         let last = placeEnds.isEmpty ? index : counts.count - 1
+        // In local variables, which are spared the run-time checks of exclusive access.
+        var (places, ends, offset) = (known, placeEnds, placeOffset)
+        (known, placeEnds) = ([], [])
+        let (coder, counts) = (coder, counts)
         try blocks.withBlock { (bytes) throws(StoreError) in
             try TextDamage.guarding { () throws(MalformedBytes) in
                 var reader = ByteReader(bytes)
-                _ = try reader.view(placeOffset)
-                while placeEnds.count <= last {
-                    try coder.read(counts[placeEnds.count], &reader, &known)
-                    placeEnds.append(known.count)
+                _ = try reader.view(offset)
+                while ends.count <= last {
+                    try coder.read(counts[ends.count], &reader, &places)
+                    ends.append(places.count)
                 }
-                placeOffset = reader.position
+                offset = reader.position
             }
         }
+        (known, placeEnds, placeOffset) = (places, ends, offset)
     }
 
     override func estimate() throws -> Int {

@@ -1,0 +1,69 @@
+import Roost
+import RoostIndex
+import Synchronization
+
+/// What queries of one moment have in common: the collections as they were then, and readers of their indexes, each looked up
+/// once.
+///
+/// That of the present is kept until something is committed; see `Database.present(_:)`. Can be used from any thread.
+final class QueryMoment: Sendable {
+    private struct Known {
+        /// Few, so that looking through them is quickest.
+        var collections: [Documents] = []
+        var readers: [(index: CompiledIndex, reader: IndexReader)] = []
+    }
+
+    /// A collection of the moment.
+    struct Documents: Sendable {
+        let snapshot: CollectionSnapshot
+        /// The lists of its indexes as they are kept.
+        let lists: IndexLists
+    }
+
+    private let known = Mutex(Known())
+
+    /// A collection as of the moment, which is that of `snapshot`.
+    ///
+    /// - Throws: `notFound` when there was no such collection then.
+    func documents(
+        of collection: DocumentCollection, in snapshot: DatabaseSnapshot
+    ) throws(DatabaseError) -> Documents {
+        let known = known.withLock { $0.collections.first { $0.snapshot.isOf(collection) } }
+        if let known, snapshot.isOf(collection.database) { return known }
+        let found = try snapshot[collection]
+        let documents = Documents(snapshot: found, lists: try IndexLists(of: found))
+        self.known.withLock { $0.collections.append(documents) }
+        return documents
+    }
+
+    /// An index of a collection of the moment.
+    func reader(
+        of index: CompiledIndex, _ collection: DocumentCollection, _ documents: CollectionSnapshot
+    ) throws(DatabaseError) -> IndexReader {
+        if let known = known.withLock({ $0.readers.first { $0.index === index } }) { return known.reader }
+        do {
+            let reader = try collection.indexes(at: documents).read(
+                index.definition, of: collection, at: documents
+            ) { $0 }
+            // One that looks at changes besides is soon in the place of another that need not.
+            if reader.isKept { known.withLock { $0.readers.append((index, reader)) } }
+            return reader
+        } catch {
+            throw DatabaseError(derived: error)
+        }
+    }
+
+    /// Has the indexes looked up anew: what was read of one may not be what it holds.
+    func forgetReaders() { known.withLock { $0.readers = [] } }
+}
+
+/// The indexes of a collection as they are written down with it, by which queries are planned.
+struct IndexLists: Sendable, Equatable {
+    let values: [UInt8]
+    let texts: [UInt8]
+
+    init(of collection: CollectionSnapshot) throws(DatabaseError) {
+        values = try collection.metadata(ValueIndex.metadataName) ?? []
+        texts = try collection.metadata(TextIndex.metadataName) ?? []
+    }
+}
