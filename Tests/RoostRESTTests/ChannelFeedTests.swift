@@ -124,7 +124,7 @@ import Testing
         /// What the feed tells of something that happens while it waits.
         func told(_ happening: () async throws -> Void) async throws -> String {
             async let next = feed.next()
-            while await !feed.alarm.isWaiting { await Task.yield() }
+            try await eventually { await feed.alarm.isWaiting }
             try await happening()
             return String(decoding: try await next ?? [], as: UTF8.self)
         }
