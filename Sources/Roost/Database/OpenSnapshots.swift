@@ -3,12 +3,8 @@ import Synchronization
 
 /// Knows which snapshots of a database are in use, without keeping them.
 final class OpenSnapshots: Sendable {
-    private struct Reference {
-        weak var snapshot: Snapshot?
-    }
-
     private struct State {
-        var references: [Reference] = []
+        var references: [WeakSnapshot] = []
         /// How many there may be before those of snapshots that have gone are removed.
         var limit = 32
     }
@@ -25,11 +21,13 @@ final class OpenSnapshots: Sendable {
         let result: Result<Snapshot, E> = state.withLock { state in
             do throws(E) {
                 let snapshot = try make()
+                // Most are of the newest commit, as those before.
+                if state.references.last?.isOf(snapshot) == true { return .success(snapshot) }
                 if state.references.count >= state.limit {
-                    state.references.removeAll { $0.snapshot == nil }
+                    state.references.removeAll(where: \.isGone)
                     state.limit = max(32, 2 * state.references.count)
                 }
-                state.references.append(Reference(snapshot: snapshot))
+                state.references.append(WeakSnapshot(snapshot))
                 return .success(snapshot)
             } catch {
                 return .failure(error)

@@ -29,6 +29,19 @@ package struct MangoIndex: Sendable {
         self.filter = filter.dictionary?.isEmpty == false ? filter : .undefined
     }
 
+    /// Those of all design documents of a collection.
+    static func all(in collection: CollectionSnapshot) throws(DatabaseError) -> [MangoIndex] {
+        let cursor = try collection.cursor(DocumentSelection(prefix: "_design/"))
+        var indexes: [MangoIndex] = []
+        while let document = try cursor.next() {
+            guard document["language"].string == MangoViewCompiler.language else { continue }
+            for (name, view) in document["views"].dictionary ?? .empty {
+                if let index = MangoIndex(name, view, design: document.id) { indexes.append(index) }
+            }
+        }
+        return indexes
+    }
+
     /// The index that serves queries in its place; `nil` for one of some documents only, which does not.
     var valueIndex: ValueIndex? {
         guard !filter.exists else { return nil }
@@ -48,15 +61,8 @@ package struct MangoIndex: Sendable {
 extension DocumentCollection {
     /// The Mango indexes of all design documents.
     package func mangoIndexes() throws(DatabaseError) -> [MangoIndex] {
-        let cursor = try snapshot().cursor(DocumentSelection(prefix: "_design/"))
-        var indexes: [MangoIndex] = []
-        while let document = try cursor.next() {
-            guard document["language"].string == MangoViewCompiler.language else { continue }
-            for (name, view) in document["views"].dictionary ?? .empty {
-                if let index = MangoIndex(name, view, design: document.id) { indexes.append(index) }
-            }
-        }
-        return indexes
+        let (snapshot, moment) = try database.present { QueryMoment() }
+        return try moment.mangoIndexes(of: self, in: snapshot)
     }
 
     /// Makes what Mango indexes need to serve queries, also those that were replicated, and drops what is of none any more.

@@ -2,8 +2,8 @@ import Roost
 import RoostIndex
 import Synchronization
 
-/// What queries of one moment have in common: the collections as they were then, and readers of their indexes, each looked up
-/// once.
+/// What queries of one moment have in common: the collections as they were then, what indexes they had, and readers of these, each
+/// looked up once.
 ///
 /// That of the present is kept until something is committed; see `Database.present(_:)`. Can be used from any thread.
 final class QueryMoment: Sendable {
@@ -11,6 +11,7 @@ final class QueryMoment: Sendable {
         /// Few, so that looking through them is quickest.
         var collections: [Documents] = []
         var readers: [(index: CompiledIndex, reader: IndexReader)] = []
+        var mangoIndexes: [(snapshot: CollectionSnapshot, indexes: [MangoIndex])] = []
     }
 
     /// A collection of the moment.
@@ -51,6 +52,18 @@ final class QueryMoment: Sendable {
         } catch {
             throw DatabaseError(derived: error)
         }
+    }
+
+    /// The Mango indexes of a collection of the moment.
+    func mangoIndexes(
+        of collection: DocumentCollection, in snapshot: DatabaseSnapshot
+    ) throws(DatabaseError) -> [MangoIndex] {
+        let documents = try documents(of: collection, in: snapshot).snapshot
+        let known = known.withLock { $0.mangoIndexes.first { $0.snapshot.isOf(collection) } }
+        if let known { return known.indexes }
+        let indexes = try MangoIndex.all(in: documents)
+        self.known.withLock { $0.mangoIndexes.append((documents, indexes)) }
+        return indexes
     }
 
     /// Has the indexes looked up anew: what was read of one may not be what it holds.

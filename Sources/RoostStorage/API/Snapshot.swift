@@ -1,5 +1,24 @@
 import Synchronization
 
+/// What a snapshot shows, for as long as some snapshot shows it.
+///
+/// Snapshots are not referred to weakly themselves: an object that has ever been counts its references at half the speed, and
+/// theirs are counted whenever something is read.
+package struct WeakSnapshot {
+    private weak var state: StoreState?
+
+    package init(_ snapshot: Snapshot) { state = snapshot.state }
+
+    /// A snapshot of it; `nil` once there is none.
+    package var snapshot: Snapshot? { state.map { Snapshot(state: $0) } }
+
+    /// Whether there is none any more.
+    package var isGone: Bool { state == nil }
+
+    /// Whether it is what `snapshot` shows.
+    package func isOf(_ snapshot: Snapshot) -> Bool { state === snapshot.state }
+}
+
 /// The whole store as of one commit: never changes, never waits, and nobody waits for it.
 ///
 /// Take as many as you like, use each from any thread, keep it as long as you need; what it costs is that the file it
