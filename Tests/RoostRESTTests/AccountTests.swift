@@ -57,6 +57,31 @@ import Testing
         #expect(try await !test.ask("GET", "/_users/org.couchdb.user:y").text.contains("sesame"))
     }
 
+    /// As CouchDB 3.5 says it. With a colon in it a name could not log in by Basic.
+    @Test(arguments: [
+        ("x", #"{"type":"user","name":"x","roles":[]}"#, "Doc ID must be of the form org.couchdb.user:name"),
+        ("org.couchdb.user:x", #"{"name":"x","roles":[]}"#, "doc.type must be user"),
+        ("org.couchdb.user:x", #"{"type":"user","roles":[]}"#, "doc.name is required"),
+        (
+            "org.couchdb.user:x", #"{"type":"user","name":"y","roles":[]}"#,
+            "Doc ID must be of the form org.couchdb.user:name"
+        ),
+        ("org.couchdb.user:x", #"{"type":"user","name":"x"}"#, "doc.roles must exist"),
+        ("org.couchdb.user:x", #"{"type":"user","name":"x","roles":"y"}"#, "doc.roles must be an array"),
+        (
+            "org.couchdb.user:x", #"{"type":"user","name":"x","roles":[1]}"#,
+            "doc.roles can only contain strings"
+        ),
+        (
+            "org.couchdb.user:x:y", #"{"type":"user","name":"x:y","roles":[]}"#,
+            "Character `:` is not allowed in usernames."
+        ),
+    ])
+    func accountsThatCanBeNone(id: String, body: String, reason: String) async throws {
+        let answer = try await filled().ask("PUT", "/_users/\(id)", body)
+        #expect(answer.status == 403 && answer["reason"] as? String == reason, "\(answer.text)")
+    }
+
     @Test func fiveWrongPasswordsLockANameForThatAddress() async throws {
         let test = try await filled()
         for _ in 0..<5 {

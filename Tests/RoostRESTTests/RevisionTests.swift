@@ -188,6 +188,23 @@ import Testing
         #expect(answer.text.utf8.elementsEqual("{\(rows.joined(separator: ","))}\n".utf8), "\(answer.text)")
     }
 
+    /// As CouchDB has it: parts for those who take them, unless they ask for JSON by name.
+    @Test(arguments: [
+        (nil, true), ("*/*", true), ("multipart/mixed", true), ("multipart/*", true),
+        ("text/html, */*;q=0.8", true),
+        ("application/json", false), ("multipart/mixed, application/json", false), ("text/html", false),
+        ("multipart/related", false),
+    ])
+    func openRevisionsComeInPartsWhereTheyAreTaken(accept: String?, inParts: Bool) async throws {
+        let test = try await router()
+        _ = try await test.put("/db/a", #"{"n":1}"#)
+        var headers = HTTPHeaders()
+        headers["Accept"] = accept
+        let answer = try await test.ask("GET", "/db/a?open_revs=all", headers: headers)
+        let type = inParts ? "multipart/mixed" : "application/json"
+        #expect(answer.headers["Content-Type"]?.hasPrefix(type) == true, "\(answer.text)")
+    }
+
     @Test func batchesAreAcceptedWithoutARevision() async throws {
         let test = try await router()
         let put = try await test.ask("PUT", "/db/a?batch=ok", "{}")

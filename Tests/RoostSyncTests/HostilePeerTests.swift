@@ -182,6 +182,34 @@ import Testing
         }
     }
 
+    /// So CouchDB has those of a revision that was stored with a history and no `revpos`: no ancestor has them.
+    @Test(arguments: [1, 2]) func anAttachmentThatSaysItCameBeforeAnyRevision(generation: Int) async throws {
+        let stub = #"{"x":{"stub":true,"length":5,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","revpos":0}}"#
+        let document =
+            generation == 1
+            ? #"{"_id":"bad","_rev":"1-aa","_attachments":\#(stub)}"#
+            : #"{"_id":"bad","_rev":"2-aa","_revisions":{"start":2,"ids":["aa","bb"]},"_attachments":\#(stub)}"#
+        let changes = #"{"results":[{"id":"bad","changes":[{"rev":"\#(generation)-aa"}]}],"last_seq":9}"#
+        let result = #"{"results":[{"id":"bad","docs":[{"ok":\#(document)}]}]}"#
+        let server = try ScriptedServer { request in
+            switch request.path {
+            case "/db/_changes": .json(200, changes)
+            case "/db/_bulk_get": .json(200, result)
+            case "/db/bad/x": .text("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+            default: Self.sound(request)
+            }
+        }
+        if generation == 2 {
+            try await notes.database.write { [notes] batch in
+                let first = try IncomingDocument(json: #"{"_id":"bad","_rev":"1-bb"}"#)
+                _ = try batch.insert(first, id: "bad", in: notes)
+            }
+        }
+        let status = try await pull(server)
+        #expect(status.problems.isEmpty, "\(status.problems)")
+        #expect(try notes.get("bad")?.attachments["x"]?.length == 5)
+    }
+
     @Test func anAttachmentWithoutEnd() async throws {
         let stub = #"{"x":{"stub":true,"length":5,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","revpos":1}}"#
         let document = #"{"_id":"bad","_rev":"1-aa","_attachments":\#(stub)}"#

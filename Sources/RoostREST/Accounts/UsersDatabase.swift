@@ -55,20 +55,29 @@ enum UsersDatabase {
     ) throws {
         guard !document.isDeleted, !id.hasPrefix("_") else { return }
         let properties = document.properties.root
-        guard id.hasPrefix(prefix), properties["type"].string == "user" else {
+        guard id.hasPrefix(prefix) else { throw misnamed }
+        guard properties["type"].string == "user" else {
             throw HTTPFailure.forbidden("doc.type must be user")
         }
-        let name = String(id.dropFirst(prefix.count))
-        guard properties["name"].string == name else {
-            throw HTTPFailure.forbidden("Doc ID must be of the form org.couchdb.user:name")
+        guard let name = properties["name"].string else {
+            throw HTTPFailure.forbidden("doc.name is required")
+        }
+        guard id.utf8.elementsEqual((prefix + name).utf8) else { throw misnamed }
+        // Whoever logs in by Basic says where the name ends by it.
+        guard !name.contains(":") else {
+            throw HTTPFailure.forbidden("Character `:` is not allowed in usernames.")
         }
         let password = properties["password"]
         guard !password.exists || password.kind == .string || password.kind == .null else {
             throw HTTPFailure.forbidden("doc.password must be a string")
         }
         let roles = properties["roles"]
-        guard let names = roles.array?.map(\.string), !names.contains(nil) else {
+        guard roles.exists else { throw HTTPFailure.forbidden("doc.roles must exist") }
+        guard let names = roles.array?.map(\.string) else {
             throw HTTPFailure.forbidden("doc.roles must be an array")
+        }
+        guard !names.contains(nil) else {
+            throw HTTPFailure.forbidden("doc.roles can only contain strings")
         }
         guard names.allSatisfy({ $0.map(mayHave) ?? false }) else {
             throw HTTPFailure.forbidden("No system roles (starting with underscore) in users db.")
@@ -77,6 +86,8 @@ enum UsersDatabase {
             throw HTTPFailure.forbidden("Only _admin may set roles")
         }
     }
+
+    private static let misnamed = HTTPFailure.forbidden("Doc ID must be of the form org.couchdb.user:name")
 
     /// Whether a user's document may give that role. One with an underscore is the server's to give, but for the one by which
     /// programs read its figures.

@@ -105,8 +105,9 @@ enum DocumentReading {
         let known = try context.query.json("atts_since")?.root
         var text = try DocumentText(context.query)
         text.attachments = text.attachments || known != nil
-        let accept = context.headers["Accept"] ?? ""
-        if MediaType.accepts(accept, "application/json", wildcards: false) {
+        let accept = context.headers["Accept"]
+        let takesJSON = MediaType.accepts(accept ?? "", "application/json", wildcards: false)
+        if takesJSON || !MediaType.accepts(accept, "multipart/mixed") {
             let rows: [JSON] = try found.map { entry in
                 switch entry {
                 case .missing(let revision): return ["missing": .string(revision)]

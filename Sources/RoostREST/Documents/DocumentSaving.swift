@@ -53,6 +53,8 @@ struct DocumentSaving: Sendable {
     ) throws -> RevisionID {
         guard !document.namesUnknownRevision else { throw HTTPFailure.conflict }
         let routing = try check(document, id, base.map { [$0] } ?? [], batch)
+        // Those of replicators come as they are: others have them already.
+        if id.hasPrefix("_design/"), !document.isDeleted { try DesignShape.check(document.properties.root) }
         let saved = try batch.save(
             document.properties, reserved: try document.reserved(), id: id, in: served.collection,
             expecting: base.map { .revision($0) } ?? .absent)

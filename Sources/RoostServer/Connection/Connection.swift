@@ -15,6 +15,10 @@ actor Connection {
     private let statistics: ServerStatistics
     private let options: ServerOptions
     private let hosts: HostCheck
+    /// The name of the server that the client used last, and was permitted: it seldom uses another.
+    private var permittedHost: String?
+    /// The last date that was told, and its second.
+    private var date = (second: 0, text: "")
     private var parser: MessageParser<RequestHead>
     /// Whether the body of the present request goes on.
     private var isInBody = false
@@ -93,14 +97,14 @@ actor Connection {
         if request.headers["Host"] == nil { request.headers["Host"] = "localhost" }
         channel.setDeadline(.max)
         var response: HTTPResponse
-        if !hosts.permits(head.headers["Host"]) {
+        if !permits(head.headers["Host"]) {
             response = unasked(421, "This server does not answer to that name.")
         } else if let expectation, expectation.lowercased() != "100-continue" {
             response = unasked(417, "expectation_failed")
         } else {
             response = await handler.respond(to: request)
         }
-        response.headers["Date"] = HTTPDate.text(secondsSince1970: Int(Date().timeIntervalSince1970))
+        response.headers["Date"] = dateText()
         if let bodyFailure, response.status < 400 {
             // The handler was content with half a body; the client is not told that it was whole.
             response = Self.failure(bodyFailure.status, bodyFailure.description)
@@ -112,6 +116,20 @@ actor Connection {
         if goesOn, await drain() { return true }
         await lingerBeforeClose()
         return false
+    }
+
+    private func permits(_ host: String?) -> Bool {
+        if let host, host == permittedHost { return true }
+        guard hosts.permits(host) else { return false }
+        permittedHost = host
+        return true
+    }
+
+    /// The date of now, which has no parts of a second.
+    private func dateText() -> String {
+        let second = Int(Date().timeIntervalSince1970)
+        if date.second != second { date = (second, HTTPDate.text(secondsSince1970: second)) }
+        return date.text
     }
 
     fileprivate func nextBodyBytes() async throws -> [UInt8]? {

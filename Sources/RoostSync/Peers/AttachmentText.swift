@@ -15,6 +15,8 @@ struct AttachmentText {
     /// The text with the attachments that came after `generation` as ones that follow it, and these, in the order in which
     /// the text names them.
     ///
+    /// - Parameter generation: 0 for all: also those that say that they came before any revision, as CouchDB has it of what was stored
+    ///   with a history and no `revpos`.
     /// - Parameter lengths: The lengths of contents where what the text says is not to be relied on.
     /// - Throws: `invalidDocument`, `corruptRevisionData`.
     static func following(
@@ -35,7 +37,7 @@ struct AttachmentText {
             fields["encoding"] = nil
             fields["encoded_length"] = nil
             if let length = lengths[name] { fields["length"] = .integer(Int64(clamping: length)) }
-            guard fields["revpos"]?.position ?? .max > generation else {
+            guard generation == 0 || fields["revpos"]?.position ?? .max > generation else {
                 members[name] = .dictionary(fields)
                 continue
             }

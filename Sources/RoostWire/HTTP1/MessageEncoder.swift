@@ -34,7 +34,7 @@ public enum MessageEncoder {
             headers["Connection"] = "keep-alive"
         }
         let line = "HTTP/1.1 \(response.status) \(HTTPResponse.phrase(response.status))\r\n"
-        return (Array(line.utf8) + lines(headers), method == "HEAD" ? .none : framing, keepsAlive)
+        return (lines(headers, after: line), method == "HEAD" ? .none : framing, keepsAlive)
     }
 
     /// The head of a request.
@@ -47,7 +47,7 @@ public enum MessageEncoder {
         case .chunked: headers["Transfer-Encoding"] = "chunked"
         case .none, .untilClose: break
         }
-        return Array("\(request.method) \(request.target) HTTP/1.1\r\n".utf8) + lines(headers)
+        return lines(headers, after: "\(request.method) \(request.target) HTTP/1.1\r\n")
     }
 
     /// `bytes`, of which there are some, as one chunk.
@@ -66,15 +66,35 @@ public enum MessageEncoder {
     /// What tells a client that waits to go on.
     public static let `continue` = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-    /// The fields and the empty line after them. What would end a line early is left out, so that no value can add fields.
-    static func lines(_ headers: HTTPHeaders) -> [UInt8] {
+    /// The fields and the empty line after them, behind a first line. What would end a line early is left out, so that no value can add
+    /// fields.
+    static func lines(_ headers: HTTPHeaders, after line: String) -> [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(
+            headers.fields.reduce(line.utf8.count + 2) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 })
+        bytes += line.utf8
         for field in headers.fields {
-            bytes += field.name.utf8.filter(Syntax.isToken)
-            bytes += [UInt8(ascii: ":"), 0x20]
-            bytes += field.value.utf8.filter { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
-            bytes += [13, 10]
+            append(field.name, to: &bytes, where: Syntax.isToken)
+            bytes.append(UInt8(ascii: ":"))
+            bytes.append(0x20)
+            append(field.value, to: &bytes) { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+            bytes.append(13)
+            bytes.append(10)
         }
-        return bytes + [13, 10]
+        bytes.append(13)
+        bytes.append(10)
+        return bytes
+    }
+
+    /// Appends the bytes of a text that may stand there: nearly always all of them.
+    private static func append(
+        _ text: String, to bytes: inout [UInt8], where isAllowed: (UInt8) -> Bool
+    ) {
+        let start = bytes.count
+        bytes += text.utf8
+        for index in start..<bytes.count where !isAllowed(bytes[index]) {
+            bytes.replaceSubrange(start..., with: text.utf8.filter(isAllowed))
+            return
+        }
     }
 }

@@ -75,7 +75,7 @@ public actor MultipartBody: BodyStream {
     }
 
     private static func head(_ part: Part, _ boundary: String, isFirst: Bool) -> [UInt8] {
-        Array("\(isFirst ? "" : "\r\n")--\(boundary)\r\n".utf8) + MessageEncoder.lines(part.headers)
+        MessageEncoder.lines(part.headers, after: "\(isFirst ? "" : "\r\n")--\(boundary)\r\n")
     }
 
     private static func ending(_ boundary: String) -> [UInt8] { Array("\r\n--\(boundary)--".utf8) }
