@@ -65,7 +65,7 @@ extension BlobCampaign {
         guard let backup else { return }
         let database: Database
         do {
-            database = try open(backupPath, backupKeys, environment, readOnly: true)
+            database = try open(Self.backupPath, backupKeys, environment, readOnly: true)
         } catch let error as DatabaseError where error.code == .notFound && !hasBackup {
             return
         }

@@ -170,7 +170,7 @@ extension BlobCampaign {
         possible.attempt(copied)
         backup = possible
         backupKeys = backupKeys.filter { !keys.contains($0) } + keys
-        try beside(database) { progress in try database.backup(to: backupPath, progress: progress) }
+        try beside(database) { progress in try database.backup(to: Self.backupPath, progress: progress) }
         backup = PossibleStates(copied)
         backupKeys = keys
         hasBackup = true
@@ -196,7 +196,6 @@ extension BlobCampaign {
         guard keys.count == 1, key != keys[0] else { return }
         say("    changes the key")
         keys.append(key)
-        (backup, hasBackup, backupPath) = (nil, false, backupPath + "\(key)")
         try database.changeKey(to: Self.key(key))
         keys = [key]
         states.settle()

@@ -57,6 +57,7 @@ final class BlobVault: Sendable {
     /// What seals the blobs' keys; `nil` where the documents' file is not encrypted.
     private var keys: KeyVault? { (store.transform as? ChunkCipher)?.vault }
 
+    /// Keeps the record, durably whatever the durability is: with its keys all blobs would be lost that are sealed since.
     private func put(_ record: BlobRecord?) throws(DatabaseError) {
         let bytes = try record?.encoded(keys)
         try translating { () throws(StoreError) in
@@ -67,6 +68,7 @@ final class BlobVault: Sendable {
                 try transaction.delete(Catalog.blobs, in: catalog)
             }
             _ = try transaction.commit()
+            try store.sync()
         }
     }
 
@@ -146,8 +148,6 @@ final class BlobVault: Sendable {
         }
         setLayouts(current, isEncrypted: true)
         guard current.state == .sealing else { return }
-        // Whatever the durability is: with the keys the blobs would be lost.
-        try translating { () throws(StoreError) in try store.sync() }
         guard try convert() else { return }
         current.state = .sealed
         try put(current)

@@ -13,10 +13,11 @@ extension Database {
     /// - Parameters:
     ///   - path: the backup's directory; made if it is missing.
     ///   - progress: called on this thread; returns `false` to stop.
-    /// - Throws: `noSpace`, `inputOutput`, `notADatabase` when something else is at `path`, `invalidName` when `path` lies
-    ///   inside of this database, whose directory holds nothing but its own files, `locked` when somebody writes to
-    ///   the backup, `cancelled`; from a database that was opened for reading only `wrongKey` when another process gave
-    ///   it another key meanwhile: open the database anew then and back it up again.
+    /// - Throws: `noSpace`, `inputOutput`, `alreadyExists` when something else is at `path`, `unsupportedFormat` when a backup
+    ///   is there whose blobs are sealed under keys that this database lacks, as where an older backup was restored since,
+    ///   `invalidName` when `path` lies inside of this database, whose directory holds nothing but its own files, `locked`
+    ///   when somebody writes to the backup, `cancelled`; from a database that was opened for reading only `wrongKey` when
+    ///   another process gave it another key meanwhile: open the database anew then and back it up again.
     @discardableResult
     public func backup(to path: String, progress: ProgressHandler? = nil) throws(DatabaseError)
         -> BackupReport
@@ -55,7 +56,8 @@ extension Database {
 
 /// A backup under way, in an order in which every moment may be the last:
 ///
-/// 1. Blobs are copied beside those that the earlier backup's documents name, and made durable.
+/// 1. Blobs are copied beside those that the earlier backup's documents name, and made durable. None of these is replaced that
+///    they can read: the database may have another key by now, which they lack, while it has all that they have.
 /// 2. The documents become those of a commit that was settled on before, so that all blobs that they name are there.
 /// 3. Blobs that only the earlier backup's documents named are removed.
 ///
@@ -79,7 +81,7 @@ private struct DatabaseBackup {
             try core.store.beginBackup(to: DatabaseOpener.dataPath(path))
         }
         try WritingProcesses(path: path, environment: core.environment).requireNone()
-        let blobs = try mirror()
+        let blobs = try mirror(pending)
         let total = blobs.missingBytes + pending.missingBytes
         do throws(BlobError) {
             var done: UInt64 = 0
@@ -109,10 +111,13 @@ private struct DatabaseBackup {
         try translating { () throws(StoreError) in try pending.isCurrent() }
     }
 
-    private func mirror() throws(DatabaseError) -> BlobMirror {
+    private func mirror(_ pending: PendingBackup) throws(DatabaseError) -> BlobMirror {
         let copies = BlobStore(
             BlobVault.path(path), .plain, environment: core.environment, access: core.vault.blobs.access)
-        return try translating { () throws(BlobError) in try BlobMirror(of: core.vault.blobs, in: copies) }
+        // Documents that go on have no key that these here lack.
+        return try translating { () throws(BlobError) in
+            try BlobMirror(of: core.vault.blobs, in: copies, sparesUnreadable: pending.replacesEarlier)
+        }
     }
 }
 

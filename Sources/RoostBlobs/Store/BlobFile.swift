@@ -22,6 +22,19 @@ package struct BlobFile: Hashable, Sendable {
         return try BlobFileReader(stored)
     }
 
+    /// Whether the file of this name in `store` is there and holds what it says, as far as its header can tell, where it has
+    /// one; or wholly.
+    func isReadable(in store: BlobStore, wholly: Bool) throws(BlobError) -> Bool {
+        if !wholly, !layout.isAuthenticated { return true }
+        do throws(BlobError) {
+            guard let reader = try open(in: store) else { return false }
+            return wholly ? try reader.isWhole() : true
+        } catch {
+            guard error.code == .damaged || error.code == .unsupportedFormat else { throw error }
+            return false
+        }
+    }
+
     /// Opens the file for what is stored there, whatever it is; `nil` when it has gone.
     func openStored(in store: BlobStore) throws(BlobError) -> StoredBlob? {
         let path = store.path(name)

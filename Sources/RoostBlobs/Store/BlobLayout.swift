@@ -47,6 +47,9 @@ package enum BlobLayout: Sendable {
         }
     }
 
+    /// Whether what is read of a file is known to be what was written, without its digest.
+    var isAuthenticated: Bool { if case .sealed = self { true } else { false } }
+
     /// Whether content can be stored as gzip.
     var allowsEncoding: Bool { if case .couchbaseLite = self { false } else { true } }
 }

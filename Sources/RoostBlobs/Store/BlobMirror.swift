@@ -5,9 +5,11 @@ import RoostFile
 /// between them: after ``copyMissing(_:)`` the other directory holds the blobs of before and those of now, and after
 /// ``removeOthers()`` only those of now.
 ///
-/// Files are copied byte by byte. One that both have under a name and with a size is not looked into, since files of one
-/// name have one content. A crash leaves whole files; doing it again ends the work. Nobody else may write to the other
-/// directory meanwhile, nor may blobs be converted here.
+/// Files are copied byte by byte. Files of one name have one content, though not always in one form: it may have been removed
+/// and stored again, compressed, or under another key. What names the blobs of before may not have that key yet. So a file
+/// that the other directory has, and that can be read with the keys of this one, stays as it is; its content is looked at only
+/// where its size is another than here. A crash leaves whole files; doing it again ends the work. Nobody else may write to the
+/// other directory meanwhile, nor may blobs be converted here.
 package struct BlobMirror {
     private let source: BlobStore
     private let target: BlobStore
@@ -20,8 +22,12 @@ package struct BlobMirror {
 
     /// Looks at what is here and there. O(number of blobs).
     ///
-    /// - Throws: `inputOutput`, `permissionDenied`.
-    package init(of source: BlobStore, in target: BlobStore) throws(BlobError) {
+    /// - Parameter sparesUnreadable: Whether a file in the other directory that can't be read here may be needed there: under
+    ///   keys that only what names its blobs has.
+    /// - Throws: `unsupportedFormat` where such a file stands in the way, `inputOutput`, `permissionDenied`.
+    package init(
+        of source: BlobStore, in target: BlobStore, sparesUnreadable: Bool = false
+    ) throws(BlobError) {
         self.source = source
         self.target = target
         var wanted: Set<String> = []
@@ -32,7 +38,9 @@ package struct BlobMirror {
             guard let size = try source.size(of: file.name) else { continue }
             wanted.insert(file.name)
             bytes += size
-            guard try target.size(of: file.name) != size else { continue }
+            guard try !target.hasCopy(of: file, in: source, size, sparesUnreadable: sparesUnreadable) else {
+                continue
+            }
             missing.append(file.name)
             missingBytes += size
         }
@@ -116,6 +124,25 @@ extension BlobStore {
         guard try exists() else { return nil }
         let status = try RoostBlobs.medium { () throws(FileError) in try medium.status(of: path(name)) }
         return status?.kind == .file ? status?.size : nil
+    }
+
+    /// Whether nothing is gained by copying a file of another store here: a file of that name can be read with the other
+    /// store's keys, or the other store can't read its own.
+    fileprivate func hasCopy(
+        of file: BlobFile, in source: BlobStore, _ size: UInt64, sparesUnreadable: Bool
+    ) throws(BlobError) -> Bool {
+        guard let ownSize = try self.size(of: file.name) else { return false }
+        if BlobFailpoint.hastyReplacement.isActive { return ownSize == size }
+        guard try !file.isReadable(in: self, wholly: ownSize != size) else { return true }
+        guard try file.isReadable(in: source, wholly: true) else { return true }
+        guard !sparesUnreadable else {
+            throw BlobError(
+                .unsupportedFormat,
+                "The blob file \(path(file.name)) can't be read with the keys of this database, and stands in the way of "
+                    + "one that can. It is damaged, or of a backup of what has another history since. Move that backup "
+                    + "away, or choose another place.")
+        }
+        return false
     }
 
     /// The names of all files that can be blobs in any layout.

@@ -10,6 +10,8 @@ package enum BlobFailpoint: CaseIterable, Sendable {
     case forgottenPins
     /// The blobs of a backup are not on the medium when its documents are.
     case unsyncedCopy
+    /// A backup puts blobs in the places of those that only the earlier backup's documents can read.
+    case hastyReplacement
 
     #if ROOST_FAILPOINTS
         /// The fault that is planted for the current task.

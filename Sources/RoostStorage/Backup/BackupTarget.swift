@@ -43,6 +43,9 @@ final class BackupTarget: Sendable {
         if new != nil { LeftoverFile(Self.temporaryName(path), medium).discard() }
     }
 
+    /// Whether an earlier backup is there.
+    var isThere: Bool { present != nil }
+
     private static func temporaryName(_ path: String) -> String { path + ".new" }
 
     private static func makeFile(

@@ -47,6 +47,9 @@ package struct PendingBackup {
     /// The number of bytes to be copied.
     package var missingBytes: UInt64 { copy.newest.end - (earlier?.last.end ?? 0) }
 
+    /// Whether an earlier backup is there that does not go on, but gives its place to another file.
+    package var replacesEarlier: Bool { earlier == nil && target.isThere }
+
     /// Whether no other process has compacted the store since, which puts another file in the place of the one to be copied.
     ///
     /// - Throws: ``StoreError/Code/inputOutput``.
