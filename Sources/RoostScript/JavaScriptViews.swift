@@ -21,14 +21,13 @@ struct JavaScriptViews: ViewCompiler {
         }
     }
 
-    /// A built-in reduction by its name, which anything may follow as in CouchDB, or a function.
+    /// A built-in reduction, or a function.
     private func reduction(
         _ source: ViewSource, _ path: [String], _ design: ScriptDesign
     ) throws -> ViewReduction? {
         guard let text = source.reduce.string else { return nil }
         if text.hasPrefix("_") {
-            let name = String(text.prefix { $0 == "_" || $0.isLetter || $0.isNumber })
-            guard let known = ViewReduction.builtIn(name) else {
+            guard let known = ViewReduction.named(in: text) else {
                 throw ViewError(.invalidView, "There is no built-in reduction \(text).")
             }
             return known

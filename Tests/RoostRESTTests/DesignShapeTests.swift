@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"views":{"lib":{"x":"exports.y = 1"},"a":{"map":"x","reduce":"_top_3"}},"filters":{"f":"x","g":{}}}"#,
+        #"{"views":{"lib":{"x":"exports.y = 1"},"a":{"map":"x","reduce":"_top_3 // of all"}},"filters":{"f":"x","g":{}}}"#,
         #"{"language":"roost","views":{"a":{"map":{"emit":[]}}},"options":{"local_seq":true},"rewrites":[]}"#,
         #"{"language":"query","views":{"a":{"map":{"fields":{}},"reduce":"_count"}}}"#, #"{"n":1}"#, "{}",
     ])

@@ -49,7 +49,7 @@ enum DesignShape {
         guard view["map"].exists else { throw invalid("View `\(name)` must contain map function") }
         try require(view["reduce"], "views.\(name).reduce", .string)
         if let reduction = view["reduce"].string, reduction.hasPrefix("_"),
-            ViewReduction.builtIn(reduction) == nil
+            ViewReduction.named(in: reduction) == nil
         {
             throw invalid("`\(reduction)` is not a supported reduce function.")
         }

@@ -125,4 +125,9 @@ extension ViewReduction {
         }
         return nil
     }
+
+    /// The built-in reduction that a text begins with the name of: anything may follow, as in CouchDB.
+    package static func named(in text: String) -> ViewReduction? {
+        builtIn(String(text.prefix { $0 == "_" || $0.isLetter || $0.isNumber }))
+    }
 }
