@@ -3,8 +3,8 @@ import Testing
 
 @testable import RoostREST
 
-/// Random documents, grants, roles and deletions against a model of who may see what: never more, and after the changes were read
-/// just that.
+/// Random documents, grants, roles, deletions and kills of the server against a model of who may see what: never more, and after the
+/// changes were read just that.
 @Suite struct ChannelModelTests {
     private struct Entry {
         let revision: String
@@ -51,12 +51,12 @@ import Testing
     @Test(arguments: [1, 2, 3, 4] as [UInt64], [false, true])
     func devicesHoldJustWhatTheirUsersMaySee(_ seed: UInt64, isListening: Bool) async throws {
         var random = SeededGenerator(seed: seed)
-        let router = try await channelRouter()
+        var router = try await channelRouter()
         _ = try await router.put(
             "/db/_design/v", #"{"language":"roost","views":{"all":{"map":{"emit":[{"key":[".channels"]}]}}}}"#
         )
-        let stopListening = isListening ? try router.watch().listen(to: ["none"]) {} : nil
-        defer { stopListening?.cancel() }
+        var listening = isListening ? try router.watch().listen(to: ["none"]) {} : nil
+        defer { listening?.cancel() }
         var entries: [String: Entry] = [:]
         var gone: [String: String] = [:]
         var appointed = Appointments()
@@ -64,6 +64,10 @@ import Testing
         // What each user might have seen once.
         var known: [String: Set<String>] = [:]
         for step in 0..<150 {
+            if random.next() % 10 == 0 {
+                router = try TestRouter(afterKilling: router)
+                listening = isListening ? try router.watch().listen(to: ["none"]) {} : nil
+            }
             let id = "doc\(random.next() % 12)"
             switch random.next() % 8 {
             case 0:

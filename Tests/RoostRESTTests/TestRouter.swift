@@ -22,6 +22,8 @@ final class TestRouter: Sendable {
 
     let router: Router
     let directory: String
+    private let options: RouterOptions
+    private let hooks: Hooks
 
     init(_ change: (inout RouterOptions, inout Hooks) -> Void = { _, _ in }) throws {
         directory = FileManager.default.temporaryDirectory.path + "/roost-rest-\(UUID().uuidString)"
@@ -30,6 +32,15 @@ final class TestRouter: Sendable {
         options.passwordRounds = 2
         var hooks = Hooks()
         change(&options, &hooks)
+        (self.options, self.hooks) = (options, hooks)
+        router = Router(try DatabaseDirectory(directory), options: options, hooks: hooks)
+    }
+
+    /// A router of what the process of another one would leave if it were killed now: its files as they are.
+    init(afterKilling other: TestRouter) throws {
+        directory = FileManager.default.temporaryDirectory.path + "/roost-rest-\(UUID().uuidString)"
+        (options, hooks) = (other.options, other.hooks)
+        try FileManager.default.copyItem(atPath: other.directory, toPath: directory)
         router = Router(try DatabaseDirectory(directory), options: options, hooks: hooks)
     }
 
