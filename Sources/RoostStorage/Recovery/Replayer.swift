@@ -194,7 +194,6 @@ extension TreeEditor {
         var last = try descendToLast()
         // Leaves that deletions have emptied may begin after the new leaf does, whose keys would not be found in their place.
         while last.summary.count == 0, let step = path.last {
-            pendingBytes -= last.pendingBytes
             try replace(step.index..<step.index + 1, path, with: [], separators: [])
             last = try descendToLast()
         }
@@ -204,7 +203,6 @@ extension TreeEditor {
             last = try descendToLast()
         }
         if last.summary.count == 0 {
-            pendingBytes -= last.pendingBytes
             try replaceRoot(with: [Child(leaf)], [[]])
         } else if let step = path.last {
             try replace(

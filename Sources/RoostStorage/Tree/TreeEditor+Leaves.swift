@@ -19,9 +19,10 @@ extension TreeEditor {
     func deleteUnlogged(_ key: ByteView) throws(StoreError) -> Bool {
         let leaf = try descend(key)
         try logTail(before: leaf)
-        guard try delete(key, in: leaf) else { return false }
+        let isDeleted = try delete(key, in: leaf)
+        // Also where the same change, made before, failed to write the leaf.
         try writeIfFull(leaf, with: key)
-        return true
+        return isDeleted
     }
 
     /// Changes the leaf, to which ``path`` leads; `true` when `key` is now the last of its pending changes.
@@ -120,7 +121,6 @@ extension TreeEditor {
         let entries = context.nodes.entries
         entries.reset()
         try gather(leaf)
-        pendingBytes -= leaf.pendingBytes
         var range = 0..<1
         if let step = path.last {
             range = step.index..<step.index + 1
@@ -153,7 +153,6 @@ extension TreeEditor {
         let entries = context.nodes.entries
         entries.reset()
         try gather(leaf)
-        pendingBytes -= leaf.pendingBytes
         var children: [Child] = []
         var separators: [[UInt8]] = []
         var rest = [0..<entries.count]
@@ -190,7 +189,6 @@ extension TreeEditor {
             }
         }
         leaf.summary = summary
-        pendingBytes += leaf.pendingBytes
         return leaf
     }
 
@@ -214,7 +212,6 @@ extension TreeEditor {
     private func gatherNeighbour(_ leaf: LeafNode, _ step: TreePath.Step) throws(StoreError) -> Range<Int> {
         let other = step.index > 0 ? step.index - 1 : step.index + 1
         let child = step.node[other]
-        if let memory = child.memory as? LeafNode { pendingBytes -= memory.pendingBytes }
         let neighbour = child.memory as? LeafNode ?? LeafNode(owner: context.owner, base: child.stored)
         if other < step.index {
             context.nodes.entries.reset()

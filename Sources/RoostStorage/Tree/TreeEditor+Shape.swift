@@ -140,6 +140,11 @@ extension TreeEditor {
         var separators = separators
         if !separators.isEmpty, !range.isEmpty { separators[0] = node.separators.key(range.lowerBound).array }
         try check(separators.dropFirst(range.isEmpty ? 0 : 1), replacing: range, of: node)
+        // Branch nodes give way to others above the same leaves, or to nothing.
+        if node.level == 1 || children.isEmpty {
+            for index in range { pendingBytes -= TreeEditor.pendingBytes(below: node[index]) }
+            for child in children { pendingBytes += TreeEditor.pendingBytes(below: child) }
+        }
         node.replace(range, with: children, separators: separators)
         above.adjust(by: node.summary - before)
         if node.count == 0 {
@@ -169,8 +174,19 @@ extension TreeEditor {
         }
     }
 
-    /// Makes a new root of what takes the old one's place.
+    /// Bytes that the changes pending at and below `child` take.
+    private static func pendingBytes(below child: Child) -> Int {
+        switch child.memory {
+        case let leaf as LeafNode: leaf.pendingBytes
+        case let branch as BranchNode: (0..<branch.count).reduce(0) { $0 + pendingBytes(below: branch[$1]) }
+        default: 0
+        }
+    }
+
+    /// Makes a new root of what takes the place of the old one, which is a leaf.
     func replaceRoot(with children: [Child], _ separators: [[UInt8]]) throws(StoreError) {
+        pendingBytes -= TreeEditor.pendingBytes(below: root)
+        for child in children { pendingBytes += TreeEditor.pendingBytes(below: child) }
         switch children.count {
         case 0:
             setRoot(LeafNode(owner: context.owner))
@@ -283,7 +299,6 @@ extension TreeEditor {
                 let range = covered(branch, lower, upper)
                 if !range.isEmpty {
                     path.append(branch, range.lowerBound)
-                    for index in range { forget(branch[index]) }
                     try replace(range, path, with: [], separators: [])
                     return true
                 }
@@ -313,14 +328,6 @@ extension TreeEditor {
         }
         let end = upper.map { key in key.withView { branch.separators.childIndex($0) } } ?? branch.count
         return start..<max(start, end)
-    }
-
-    private func forget(_ child: Child) {
-        switch child.memory {
-        case let leaf as LeafNode: pendingBytes -= leaf.pendingBytes
-        case let branch as BranchNode: for index in 0..<branch.count { forget(branch[index]) }
-        default: break
-        }
     }
 
     /// Deletes what is left of the range, which lies in the leaves at its two ends.

@@ -84,9 +84,7 @@ extension TreeEditor {
             log.appendLeaf(child.chunk)
             context.output.countLogged(Int(child.chunk.length))
         }
-        pendingBytes -= old.leaf.pendingBytes
         let next = LeafNode(owner: context.owner)
-        pendingBytes += next.pendingBytes
         let lastKey = old.lastKey.view.array
         let index = old.path.last?.index ?? 0
         try replace(

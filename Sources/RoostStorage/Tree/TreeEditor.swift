@@ -238,10 +238,10 @@ final class TreeEditor {
     @inline(never)
     private func move(to next: State) throws(StoreError) {
         guard case .deferred(let changes) = state else { return state = next }
+        try logTail()
         state = next
         // Nothing is logged below, so the log's bytes stay where they are.
         do throws(StoreError) {
-            try logTail()
             try changes.forEach(in: log) { (operation) throws(StoreError) in
                 switch operation {
                 case .put(let key, let entry): try putUnlogged(key, entry)
@@ -252,6 +252,8 @@ final class TreeEditor {
                 }
             }
         } catch {
+            // What is appended from now on is logged behind what waits, and may not be made before it.
+            tail = nil
             state = .deferred(changes)
             throw error
         }
