@@ -50,14 +50,28 @@ struct WritingProcesses {
 
     /// The lock of the gate, waited for: until whoever else opens the database has done so, or has done what nobody may come to.
     fileprivate func closeGate() throws(DatabaseError) -> any FileLock {
+        try translating { () throws(FileError) in try openGate().lockInTurn() }
+    }
+
+    /// The lock of the gate; `nil` while somebody else holds it.
+    fileprivate func closeGateIfFree() throws(DatabaseError) -> (any FileLock)? {
         try translating { () throws(FileError) in
-            let gate = path(of: Self.gateName)
             do throws(FileError) {
-                return try medium.open(gate, try modeOfNewFile).lockInTurn()
+                return try openGate().lock()
             } catch {
-                guard error.code == .alreadyExists else { throw error }
-                return try medium.open(gate, .readWrite).lockInTurn()
+                guard case .locked = error.code else { throw error }
+                return nil
             }
+        }
+    }
+
+    private func openGate() throws(FileError) -> any File {
+        let gate = path(of: Self.gateName)
+        do throws(FileError) {
+            return try medium.open(gate, try modeOfNewFile)
+        } catch {
+            guard error.code == .alreadyExists else { throw error }
+            return try medium.open(gate, .readWrite)
         }
     }
 
@@ -149,21 +163,29 @@ final class WritingProcess: Sendable {
         self.wasAlone = wasAlone
     }
 
-    /// Runs `body` while nobody else has the database open to write it, nor can open it; `nil` when somebody has. Waits for
-    /// those who are opening it, and for whoever else asks for this.
+    /// Whether nobody else has the database open to write it now. Somebody may open it at any time.
+    var isAlone: Bool {
+        get throws(DatabaseError) { try !processes.hasOthers(than: name, removesOld: false) }
+    }
+
+    /// Runs `body` while nobody else has the database open to write it, nor can open it; `nil` when somebody has, or is just
+    /// opening it. Waits for nobody, and who opens the database waits for `body`.
     func ifAlone<R>(_ body: () throws(DatabaseError) -> R) throws(DatabaseError) -> R? {
-        let gate = try processes.closeGate()
+        guard let gate = try processes.closeGateIfFree() else { return nil }
         defer { gate.release() }
         guard try !processes.hasOthers(than: name, removesOld: true) else { return nil }
         return try body()
     }
 
-    /// As ``ifAlone(_:)``.
+    /// Runs `body` as ``ifAlone(_:)`` does, but waits for those who are opening the database, and for whoever else asks for
+    /// this.
     ///
     /// - Throws: `locked` when somebody else has the database open.
     func alone<R>(_ body: () throws(DatabaseError) -> R) throws(DatabaseError) -> R {
-        guard let result = try ifAlone(body) else { throw processes.isOpen }
-        return result
+        let gate = try processes.closeGate()
+        defer { gate.release() }
+        guard try !processes.hasOthers(than: name, removesOld: true) else { throw processes.isOpen }
+        return try body()
     }
 
     /// Ends the opening; a second time it does nothing.

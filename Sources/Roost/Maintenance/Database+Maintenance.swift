@@ -11,7 +11,7 @@ extension Database {
     /// Then it removes the blobs that nothing names any more: no revision that is stored, no snapshot that is open. Those
     /// that were stored within the last hour, since the database was opened, wait for their document. A compaction
     /// that starts by itself leaves blobs alone. Where processes take turns to write, so does every compaction while another one has
-    /// the database open.
+    /// the database open, or if one has written to it while blobs were looked for.
     ///
     /// - Parameters:
     ///   - options: its speed, its memory, and the form of what it writes.

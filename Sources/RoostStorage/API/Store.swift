@@ -28,6 +28,8 @@ public final class Store: Sendable {
     let writerFileLock: WriterFileLock?
     /// Called when this store has caught up with other processes: see ``whenCaughtUp(_:)``.
     let caughtUp = Mutex<CaughtUp?>(nil)
+    /// How often that has been.
+    let catchUps = Atomic<Int>(0)
     /// The thread that runs the body of a ``write(_:)``; 0 when there is none.
     private let writingThread = Atomic<UInt>(0)
     /// Shared by all stores, because a compaction hands nodes in memory from one to another.

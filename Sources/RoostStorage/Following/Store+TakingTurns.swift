@@ -35,12 +35,16 @@ extension Store {
     /// ``refresh()``: on the thread that does so, which holds the writer lock. Take a note or wake somebody, no more.
     package func whenCaughtUp(_ body: @escaping CaughtUp) { caughtUp.withLock { $0 = body } }
 
+    /// How often this store has caught up with what other processes committed.
+    package var catchUpCount: Int { catchUps.load(ordering: .acquiring) }
+
     private func tellCaughtUp(since before: Snapshot) {
-        guard let body = caughtUp.withLock({ $0 }) else { return }
         let now = snapshot()
-        if now.commit.number != before.commit.number || now.state.record != before.state.record {
-            body(before, now)
+        guard now.commit.number != before.commit.number || now.state.record != before.state.record else {
+            return
         }
+        catchUps.add(1, ordering: .acquiringAndReleasing)
+        caughtUp.withLock { $0 }?(before, now)
     }
 
     /// As ``acquireFile()``, for a caller without the writer lock: shares the file with whatever transaction has it, which may

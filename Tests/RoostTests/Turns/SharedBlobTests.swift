@@ -1,5 +1,8 @@
 import Foundation
 import Roost
+import RoostFile
+import RoostSimulation
+import Synchronization
 import Testing
 
 /// No blob is removed that another process may need, of a database that processes write by turns.
@@ -54,5 +57,61 @@ import Testing
         try writer.write([3])
         let blob = try writer.finish()
         #expect(try first.blobReader(blob)?.readAll() == [1, 2, 3])
+    }
+
+    // MARK: While blobs are looked for
+
+    /// Two openings of one database on a simulated disk, on which the second is made while the first looks for blobs.
+    private final class Meeting: Sendable {
+        let simulation = Simulation(seed: 1)
+        let medium: ListeningMedium
+        let environment: Environment
+        let second = Mutex<Database?>(nil)
+
+        init() {
+            medium = ListeningMedium(simulation.disk)
+            environment = Environment(
+                medium: medium, clock: simulation.clock, randomness: simulation.randomness)
+        }
+
+        func open() throws -> Database {
+            try Database.open("a", options: TwoOpenings.options(), environment: environment)
+        }
+    }
+
+    @Test func openingWaitsForNoSearchForUnnamedBlobs() throws {
+        let meeting = Meeting()
+        let leftover = try meeting.open().saveBlob([1])
+        let first = try meeting.open()
+        meeting.medium.whenListing("blobs") {
+            let opened = try? meeting.open()
+            meeting.second.withLock { $0 = opened }
+        }
+        try first.compact()
+        let second = try #require(meeting.second.withLock { $0 })
+        #expect(try second.blobReader(leftover)?.readAll() == [1])
+        try second.close()
+        try first.compact()
+        #expect(try first.blobs().isEmpty)
+    }
+
+    @Test func whatAnotherNamesDuringTheSearchStays() throws {
+        let meeting = Meeting()
+        let (named, other) = try {
+            let database = try meeting.open()
+            return (try database.saveBlob([1]), try database.saveBlob([2]))
+        }()
+        let first = try meeting.open()
+        meeting.medium.whenListing("blobs") {
+            guard let second = try? meeting.open() else { return }
+            _ = try? second.defaultCollection.save(["b": named], id: "a")
+            try? second.close()
+        }
+        try first.compact()
+        #expect(try first.defaultCollection.get("a") != nil)
+        #expect(try first.blobReader(named)?.readAll() == [1])
+        try first.compact()
+        #expect(try first.blobReader(named)?.readAll() == [1])
+        #expect(try first.blobReader(other) == nil)
     }
 }
