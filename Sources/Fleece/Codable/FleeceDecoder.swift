@@ -25,11 +25,6 @@ public struct FleeceDecoder {
     ///   `init(from:)` throws.
     public func decode<T: Decodable>(_ type: T.Type = T.self, from value: FleeceValue) throws -> T {
         let state = DecodingState(dateStrategy: dateStrategy, userInfo: userInfo)
-        let identifier = try identifier.map { text in
-            var writer = FleeceWriter()
-            writer.write(text)
-            return FleeceDocument(trusting: try writer.finish()).root
-        }
         return try ValueDecoder(root: value, identifier: identifier, state: state).decode(type)
     }
 }

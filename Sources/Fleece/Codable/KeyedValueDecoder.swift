@@ -8,12 +8,17 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { decoder.codingPath }
     var allKeys: [Key] { dictionary.keys.compactMap(Key.init(stringValue:)) }
 
-    func contains(_ key: Key) -> Bool { value(key).exists }
+    func contains(_ key: Key) -> Bool { identifier(key) != nil || value(key).exists }
+
+    /// What stands in place of the value of `key`, if that is the root's name.
+    private func identifier(_ key: some CodingKey) -> String? {
+        guard let identifier = decoder.identifier else { return nil }
+        let name = key.stringValue
+        return name == "id" || name == "_id" ? identifier : nil
+    }
 
     private func value(_ key: some CodingKey) -> FleeceValue {
-        if let identifier = decoder.identifier, key.stringValue == "id" || key.stringValue == "_id" {
-            return identifier
-        }
+        if identifier(key) != nil { return decoder.identifierValue }
         return decoder.value[key.stringValue]
     }
 
@@ -66,7 +71,9 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try scalar(key, \.bool) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try scalar(key, \.string) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        try identifier(key) ?? scalar(key, \.string)
+    }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try scalar(key, \.double) }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try scalar(key, \.float) }
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try scalar(key) { $0.integer(Int.self) } }
@@ -102,7 +109,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try scalarIfPresent(key, \.bool)
     }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try scalarIfPresent(key, \.string)
+        try identifier(key) ?? scalarIfPresent(key, \.string)
     }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
         try scalarIfPresent(key, \.double)

@@ -5,13 +5,15 @@ final class ValueDecoder {
     private let parent: ValueDecoder?
     private let state: DecodingState
     /// The root's name, in place of what it has under `id`.
-    let identifier: FleeceValue?
+    let identifier: String?
+    /// The same as a value, for types that are no strings.
+    private(set) lazy var identifierValue = identifier.map(ValueDecoder.value(of:)) ?? .undefined
     /// What the value is being decoded as.
     private(set) var type: (any Any.Type)?
     /// What that has where it is not told otherwise, once that was asked for.
     var defaults: FleeceValue?
 
-    init(root value: FleeceValue, identifier: FleeceValue?, state: DecodingState) {
+    init(root value: FleeceValue, identifier: String?, state: DecodingState) {
         self.value = value
         self.identifier = identifier
         self.state = state
@@ -26,6 +28,13 @@ final class ValueDecoder {
         self.parent = parent
         state = parent.state
         identifier = nil
+    }
+
+    private static func value(of text: String) -> FleeceValue {
+        var writer = FleeceWriter()
+        writer.write(text)
+        guard let bytes = try? writer.finish() else { return .undefined }
+        return FleeceDocument(trusting: bytes).root
     }
 
     var dateStrategy: FleeceDateStrategy { state.dateStrategy }

@@ -166,6 +166,39 @@ import Testing
         #expect(try nests.save(Nest(id: Key(rawValue: "gable"))).value.id == Key(rawValue: "gable"))
     }
 
+    @Test func onlyTheDocumentsOwnIDIsItsName() throws {
+        struct Part: Codable, Equatable { var id: String }
+        struct Whole: Codable, Identifiable, Equatable {
+            var id: String?
+            var part: Part
+            var parts: [Part]
+        }
+        let wholes = try database.collection("wholes", of: Whole.self)
+        let json = #"{"id":"no name","part":{"id":"a"},"parts":[{"id":"b"},{"id":"c"}]}"#
+        try wholes.documents.save(json: json, id: "w")
+        let expected = Whole(id: "w", part: Part(id: "a"), parts: [Part(id: "b"), Part(id: "c")])
+        #expect(try wholes.get("w")?.value == expected)
+
+        struct Looking: Decodable, Identifiable {
+            var id: String
+            var hasNil = true
+            var keys: [String]
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                guard container.contains(.id) else {
+                    throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no id"))
+                }
+                hasNil = try container.decodeNil(forKey: .id)
+                id = try container.decodeIfPresent(String.self, forKey: .id) ?? ""
+                keys = container.allKeys.map(\.stringValue)
+            }
+            enum CodingKeys: CodingKey { case id, part }
+        }
+        try wholes.documents.save(json: #"{"part":null}"#, id: "bare")
+        let bare = try #require(try wholes.documents["bare"]).decode(Looking.self)
+        #expect(bare.id == "bare" && !bare.hasNil && bare.keys == ["part"])
+    }
+
     @Test func computedAndRenamedIdentifiersCount() throws {
         struct Book: Codable, Identifiable {
             var isbn: String
