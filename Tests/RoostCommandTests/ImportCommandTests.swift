@@ -49,6 +49,20 @@ import Testing
         #expect(tool.output("count") == "1\n")
     }
 
+    /// More text than is parsed at once.
+    @Test func whatIsParsedAheadIsStoredInOrder() throws {
+        let padding = String(repeating: "x", count: 400)
+        var lines = (0..<3000).map { #"{"_id":"\#($0 % 2900)","n":\#($0),"p":"\#(padding)"}"# }
+        #expect(try importing(lines.joined(separator: "\n")).output.contains("3000 documents imported in "))
+        #expect(tool.output("count") == "2900\n")
+        #expect(tool.output("get", "99").contains(#""n":2999"#))
+        #expect(tool.output("get", "100").contains(#""n":100,"#))
+        lines[2499] = "["
+        let report = try importing(lines.joined(separator: "\n"))
+        #expect(report.status == 1 && report.output.contains("Line 2500, "))
+        #expect(tool.output("get", "99").contains(#""n":99,"#))
+    }
+
     @Test func anyPropertyMayBeTheID() throws {
         _ = try importing(#"{"n":7}"# + "\n" + #"{"n":"x"}"#, "--id-field", "n")
         #expect(tool.output("ls").split(separator: "\n").count == 2)

@@ -3,7 +3,7 @@ import Fleece
 /// Makes bodies from what is to be saved, one after the other, keeping its memory between them.
 ///
 /// Belongs to one task at a time.
-final class BodyMaker {
+package final class BodyMaker {
     // What follows is changed by one call after another: checking at run time that no two overlap takes a share of the
     // time that each document takes.
     private var writer: FleeceWriter {
@@ -19,11 +19,13 @@ final class BodyMaker {
     @exclusivity(unchecked) private var uncheckedOtherWriter = FleeceWriter(capacity: 256)
     private let encoder = FleeceEncoder()
 
+    package init() {}
+
     /// The body with the content of a JSON text.
     ///
     /// - Throws: `invalidDocument` for text that is not one JSON object, with line and column; `limitExceeded` for
     ///   one that is nested too deeply or too large; `corruptRevisionData` for reserved properties that cannot be.
-    func document(json: some Sequence<UInt8>) throws(DatabaseError) -> IncomingDocument {
+    package func document(json: some Sequence<UInt8>) throws(DatabaseError) -> IncomingDocument {
         let hasReserved: Bool
         do throws(FleeceError) {
             hasReserved = try unsafe writer.write(

@@ -1,3 +1,5 @@
+import Fleece
+
 /// A document that is to be saved or inserted, parsed: a body, and what it says of itself.
 ///
 /// Parsing needs no database and no write, so it is done before one is begun, and what is wrong with a document is known
@@ -80,6 +82,9 @@ public struct IncomingDocument: Sendable {
         Document(
             id: id, revision: revision, sequence: 0, flags: isDeleted ? .deleted : [], body: body)
     }
+
+    /// The properties, without reserved ones.
+    package var properties: FleeceDictionary { body.dictionary }
 
     /// The names at the top level that begin with an underscore and mean nothing to Roost: they are kept as properties.
     /// CouchDB refuses documents that have any.

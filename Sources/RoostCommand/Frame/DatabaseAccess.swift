@@ -1,4 +1,5 @@
 import Fleece
+import Foundation
 import Roost
 
 extension Invocation {
@@ -21,16 +22,25 @@ extension Invocation {
 
     private func openAsOthersDo(_ options: DatabaseOptions) throws -> Database {
         var options = options
-        if try Database.isWrittenByTurns(self[0]) { options.writers = .takingTurns }
-        do {
-            return try open(options)
-        } catch let error as DatabaseError where error.code == .locked && options.writers == .one {
-            // Who takes turns may have come meanwhile.
-            guard try Database.isWrittenByTurns(self[0]) else { throw error }
-            options.writers = .takingTurns
-            return try open(options)
+        // Others may come and go in between, and a program that opens the database locks its file for a moment to see
+        // whether it is alone.
+        for _ in 0..<Self.attempts - 1 {
+            options.writers = try Database.isWrittenByTurns(self[0]) ? .takingTurns : .one
+            do {
+                return try open(options)
+            } catch let error as DatabaseError where error.code == .locked {
+                usleep(Self.pause)
+            }
         }
+        options.writers = try Database.isWrittenByTurns(self[0]) ? .takingTurns : .one
+        return try open(options)
     }
+
+    /// How often a database that is locked is tried to be opened.
+    private static var attempts: Int { 3 }
+
+    /// Microseconds in between.
+    private static var pause: UInt32 { 10_000 }
 
     /// Opens with the key that the options lead to; asks for a passphrase where one is needed and was not given.
     private func open(_ options: DatabaseOptions) throws -> Database {

@@ -15,7 +15,7 @@ struct CSVSource: DocumentSource {
         case json
     }
 
-    private let reader: TextReader
+    let reader: TextReader
     private let separator: UInt8
     private let columns: [(name: String, type: FieldType)]
 

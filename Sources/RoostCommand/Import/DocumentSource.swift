@@ -1,5 +1,8 @@
 /// Where an import gets its documents from, one after the other.
 protocol DocumentSource {
+    /// What reads the file.
+    var reader: TextReader { get }
+
     /// The next document; `nil` after the last.
     ///
     /// - Throws: ``CommandFailure`` when what follows can't be told apart any more.

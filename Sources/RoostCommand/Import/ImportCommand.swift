@@ -29,19 +29,22 @@ enum ImportCommand: Command {
 
     static func run(_ invocation: Invocation) throws {
         let reader = try TextReader(invocation[1])
-        let source = try source(reader, invocation)
+        let length = reader.size
+        let field = invocation.string("--id-field") ?? "_id"
+        let parser = ImportParser(try source(reader, invocation), field: field)
         let size = try invocation.number("--batch", minimum: 1) ?? 1000
         let goesOn = try invocation.choice("--on-error", ["stop", "continue"]) == "continue"
         let database = try invocation.openForWriting(createIfMissing: true)
         let collection = try invocation.collection(of: database, createIfMissing: true)
-        let field = invocation.string("--id-field") ?? "_id"
-        var job = ImportJob(source: source, collection: collection, field: field, goesOn: goesOn)
+        let parsing = ParseAhead(parser)
+        defer { parsing.stop() }
+        var job = ImportJob(parsing, collection: collection, goesOn: goesOn)
         let bar = ProgressBar("Importing")
         defer { bar.finish() }
         let start = DispatchTime.now().uptimeNanoseconds
         while !job.isDone {
             try database.write { batch in try job.fill(batch, size) }
-            bar.show(reader.position, of: reader.size, Count.text(job.stored, "document"))
+            bar.show(job.position, of: length, Count.text(job.stored, "document"))
         }
         try database.close()
         bar.finish()

@@ -1,41 +1,39 @@
-import Fleece
 import Roost
 
 /// An import under way.
 struct ImportJob {
-    private var source: any DocumentSource
+    private let parsing: ParseAhead
     private let collection: DocumentCollection
-    private let field: String
     private let goesOn: Bool
+    /// What was parsed and is still to be stored, from `place` on.
+    private var ready = ParseAhead.Batch()
+    private var place = 0
     /// Documents that were stored.
     private(set) var stored = 0
     /// Documents that were left out.
     private(set) var bad = 0
     private(set) var isDone = false
 
-    /// - Parameters:
-    ///   - field: the property that is the document's ID.
-    ///   - goesOn: whether to leave out what can't be stored.
-    init(source: any DocumentSource, collection: DocumentCollection, field: String, goesOn: Bool) {
-        self.source = source
+    /// - Parameter goesOn: whether to leave out what can't be stored.
+    init(_ parsing: ParseAhead, collection: DocumentCollection, goesOn: Bool) {
+        self.parsing = parsing
         self.collection = collection
-        self.field = field
         self.goesOn = goesOn
     }
+
+    /// How many bytes of the file were read.
+    var position: UInt64 { ready.position }
 
     /// Stores up to `size` documents.
     mutating func fill(_ batch: WriteBatch, _ size: Int) throws {
         var count = 0
-        while count < size {
-            guard let document = try source.next() else {
-                isDone = true
-                break
-            }
-            do {
-                try save(document.json, batch)
+        while count < size, let next = try next() {
+            do throws(DatabaseError) {
+                try save(next, batch)
                 count += 1
-            } catch let error as DatabaseError where error.isAboutDocument {
-                let text = ErrorMessage.text(of: error, line: document.line, column: document.column)
+            } catch {
+                guard error.isAboutDocument else { throw error }
+                let text = ErrorMessage.text(of: error, line: next.line, column: next.column)
                 guard goesOn else { throw CommandFailure(text) }
                 bad += 1
                 Console.complain(text)
@@ -44,24 +42,24 @@ struct ImportJob {
         stored += count
     }
 
-    private func save(_ text: ArraySlice<UInt8>, _ batch: WriteBatch) throws {
-        guard field != "_id" else {
-            try batch.save(json: text, in: collection)
-            return
+    private func save(_ parsed: ParsedDocument, _ batch: WriteBatch) throws(DatabaseError) {
+        let (document, id) = try parsed.content.get()
+        try batch.save(document, id: id, in: collection)
+    }
+
+    /// The next document; `nil` after the last.
+    private mutating func next() throws -> ParsedDocument? {
+        while place == ready.documents.count {
+            if let end = ready.end {
+                try end.get()
+                isDone = true
+                return nil
+            }
+            ready = parsing.next()
+            place = 0
         }
-        let value: FleeceValue
-        do {
-            value = try FleeceDocument(json: text).root[field]
-        } catch {
-            throw DatabaseError(.invalidDocument, "This cannot be a document. \(error)", underlying: error)
-        }
-        let id = value.string ?? value.int.map(String.init)
-        guard let id else {
-            throw DatabaseError(
-                .invalidDocumentID,
-                "The property \"\(field)\", which should be the ID, is no string or whole number.")
-        }
-        try batch.save(json: text, id: id, in: collection)
+        defer { place += 1 }
+        return ready.documents[place]
     }
 }
 
