@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// `kill` by another name, since the method below has that one.
-private func sendKill(_ process: Int32) { _ = kill(process, SIGKILL) }
+private func send(_ signal: Int32, to process: Int32) { _ = kill(process, signal) }
 
 /// A program that is built beside the tests, running as a process of its own.
 package final class ChildProcess {
@@ -43,8 +43,15 @@ package final class ChildProcess {
 
     /// Ends the process without giving it a moment to do anything.
     package func kill() {
-        sendKill(process.processIdentifier)
+        send(SIGKILL, to: process.processIdentifier)
         process.waitUntilExit()
+    }
+
+    /// Asks the process to end, by a signal that it may handle, and waits until it has; its exit status.
+    package func end(by signal: Int32) -> Int32 {
+        send(signal, to: process.processIdentifier)
+        process.waitUntilExit()
+        return process.terminationStatus
     }
 
     /// What the process has written since it was last asked; waits until there is something, or until it ended.

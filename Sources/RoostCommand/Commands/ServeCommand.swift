@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Roost
 import RoostIndex
 import RoostREST
 import RoostServer
@@ -130,10 +131,19 @@ enum ServeCommand: Command {
             Task {
                 await router.replicator.stop()
                 await server.stop()
+                close(router.databases)
                 ended.signal()
             }
         }
         withExtendedLifetime(interruption) { ended.wait() }
+    }
+
+    private static func close(_ databases: DatabaseDirectory) {
+        do {
+            try databases.close()
+        } catch {
+            Console.complain("\(error)")
+        }
     }
 
     private static func number(_ invocation: Invocation, _ name: String) throws -> Int? {

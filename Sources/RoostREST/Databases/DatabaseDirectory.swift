@@ -38,6 +38,7 @@ public final class DatabaseDirectory: Sendable {
     private struct State {
         var entries: [String: Entry] = [:]
         var clock: UInt64 = 0
+        var isClosed = false
     }
 
     private static let fileExtension = ".roost"
@@ -156,6 +157,23 @@ public final class DatabaseDirectory: Sendable {
         state.withLock { state in state.entries.removeAll() }
     }
 
+    /// Closes all databases, for whoever is using them too, and opens none any more: at the end of a server, after
+    /// `Server.stop()`. Each notes in its file that it was closed. A second time it does nothing.
+    ///
+    /// - Throws: The first error of a database, after all were closed.
+    public func close() throws(DatabaseError) {
+        let databases = state.withLock { state in
+            state.isClosed = true
+            defer { state.entries.removeAll() }
+            return state.entries.values.compactMap(\.database)
+        }
+        var failure: DatabaseError?
+        for database in databases {
+            do throws(DatabaseError) { try database.close() } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
     /// How many databases are open now.
     var openCount: Int { openDatabases.count }
 
@@ -168,6 +186,10 @@ public final class DatabaseDirectory: Sendable {
 
     func open(_ name: DatabaseName, creating: Bool) throws -> Database? {
         let database: Database? = try state.withLock { state in
+            guard !state.isClosed else {
+                throw DatabaseError(
+                    .closed, "The databases of \(directory) were closed: the server has ended.")
+            }
             state.clock += 1
             if let database = state.entries[name.base]?.database {
                 state.entries[name.base] = Entry(database: database, kept: database, lastUse: state.clock)

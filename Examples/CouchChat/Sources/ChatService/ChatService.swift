@@ -46,6 +46,9 @@ public struct ChatService: RequestHandler {
         try await router.routeChannels(of: Self.database)
     }
 
+    /// Closes the databases, after the server was stopped.
+    public func close() throws { try router.databases.close() }
+
     /// The rules in JavaScript, as `roost serve --sync-function` runs them.
     public static func javaScriptRules() throws -> SyncFunction {
         try JavaScript(program: []).syncFunction(ChatRules.javaScript)

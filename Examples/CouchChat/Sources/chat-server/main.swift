@@ -76,6 +76,7 @@ do {
     }
     interruption.resume()
     await server.run()
+    try service.close()
 } catch {
     complain("\(error)")
 }
