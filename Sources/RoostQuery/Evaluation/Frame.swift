@@ -31,7 +31,7 @@ final class Frame {
     /// What made it impossible to go on; looked at after every row.
     private(set) var failure: DatabaseError?
     /// The time that functions of dates take for local.
-    let timeZone = TimeZone.current
+    private(set) lazy var timeZone = TimeZone.current
 
     private struct Slot {
         var generation = -1

@@ -14,7 +14,9 @@ import RoostBytes
     /// The most memory that an arena takes, in bytes.
     static let limit = 256 << 20
 
-    private static let chunkSize = 64 << 10
+    /// The size of the first chunk: many executions need no more. Each is as large as all before it, up to the greatest.
+    private static let leastChunk = 4 << 10
+    private static let greatestChunk = 64 << 10
     private var chunks: [UnsafeMutableRawBufferPointer]
     private var current = 0
     private var used = 0
@@ -68,7 +70,7 @@ import RoostBytes
             current += 1
             used = 0
         }
-        let length = max(size, Self.chunkSize)
+        let length = max(size, min(max(total, Self.leastChunk), Self.greatestChunk))
         guard total + length <= Self.limit else {
             isExhausted = true
             return nil
