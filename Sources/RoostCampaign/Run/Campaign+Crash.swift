@@ -20,7 +20,8 @@ extension Campaign {
     /// Crashes, opens the store again, and finds the contents among the possible ones. Now and then the power fails
     /// during recovery, several times in a row.
     func recover(_ kind: CrashKind) throws {
-        var possible = kind == .power ? states.afterPowerFailure : states.afterProcessDeath
+        var possible =
+            kind == .power || isCacheDoubtful ? states.afterPowerFailure : states.afterProcessDeath
         var kind = kind
         // Whoever dies closes nothing.
         simulation.disk.crash()
@@ -31,6 +32,7 @@ extension Campaign {
             do {
                 try open()
                 let found = try settle(among: possible, "after a \(kind) crash")
+                isCacheDoubtful = false
                 if generator.chance(0.3) { try check() }
                 try compareBackup()
                 say("    found the contents \(found) of \(possible.count)")

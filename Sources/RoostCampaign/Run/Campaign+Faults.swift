@@ -20,8 +20,10 @@ extension Campaign {
         var plan = FaultPlan()
         plan.fail(kind, at: number, with: .error(code))
         simulation.disk.faults = plan
+        isCacheDoubtful = kind == .sync
         say("    \(kind) number \(number) fails: \(code)")
         try workUnderFaults(expecting: [.inputOutput, .noSpace, .writerFailed])
+        isCacheDoubtful = false
     }
 
     /// Fills the disk up, commits until there is no space left, and frees it again.

@@ -31,6 +31,9 @@ package final class Campaign {
     /// A reader beside the writer, as another process would have it.
     var follower: Store?
     var snapshots: [(snapshot: Snapshot, model: StoreModel)] = []
+    /// Whether a sync may have failed since the contents were known last: the system's cache may then have lost what it was to
+    /// write, so that the death of the process shows as little as a power failure.
+    var isCacheDoubtful = false
     /// Decides what comes beside calls that are under way.
     var beside: SeededGenerator
     var visitors = Visitors.nobody
