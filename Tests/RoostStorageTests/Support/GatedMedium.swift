@@ -4,10 +4,10 @@ import RoostSimulation
 import Synchronization
 
 /// A simulated medium on which one call waits while its gate is closed, and may fail then.
-final class GatedMedium: Medium {
+final class GatedMedium: ForwardingMedium {
     enum Call { case sync, write, status }
 
-    private let base: SimulatedMedium
+    let base: any Medium
     private let gate = Mutex<Call?>(nil)
     private let failure = Mutex<FileError?>(nil)
     private let visited = DispatchSemaphore(value: 0)
@@ -42,23 +42,11 @@ final class GatedMedium: Medium {
         GatedFile(try base.open(path, mode), self)
     }
 
-    func rename(_ source: String, to destination: String) throws(FileError) {
-        try base.rename(source, to: destination)
-    }
-    func remove(_ path: String) throws(FileError) { try base.remove(path) }
-    func syncDirectory(of path: String) throws(FileError) { try base.syncDirectory(of: path) }
-    func createDirectory(_ path: String, _ access: FileAccess?) throws(FileError) {
-        try base.createDirectory(path, access)
-    }
-    func list(_ path: String) throws(FileError) -> [String] { try base.list(path) }
     /// Answers what there was before it waits.
     func status(of path: String) throws(FileError) -> FileStatus? {
         let status = try base.status(of: path)
         try pass(.status)
         return status
-    }
-    func statusFollowingLinks(of path: String) throws(FileError) -> FileStatus? {
-        try base.statusFollowingLinks(of: path)
     }
 }
 
