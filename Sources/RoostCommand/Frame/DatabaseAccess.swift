@@ -24,16 +24,16 @@ extension Invocation {
         var options = options
         // Others may come and go in between, and a program that opens the database locks its file for a moment to see
         // whether it is alone.
-        for _ in 0..<Self.attempts - 1 {
+        var attempt = 1
+        while true {
             options.writers = try Database.isWrittenByTurns(self[0]) ? .takingTurns : .one
             do {
                 return try open(options)
-            } catch let error as DatabaseError where error.code == .locked {
+            } catch let error as DatabaseError where error.code == .locked && attempt < Self.attempts {
+                attempt += 1
                 usleep(Self.pause)
             }
         }
-        options.writers = try Database.isWrittenByTurns(self[0]) ? .takingTurns : .one
-        return try open(options)
     }
 
     /// How often a database that is locked is tried to be opened.

@@ -142,8 +142,7 @@ extension TreeEditor {
         try check(separators.dropFirst(range.isEmpty ? 0 : 1), replacing: range, of: node)
         // Branch nodes give way to others above the same leaves, or to nothing.
         if node.level == 1 || children.isEmpty {
-            for index in range { pendingBytes -= TreeEditor.pendingBytes(below: node[index]) }
-            for child in children { pendingBytes += TreeEditor.pendingBytes(below: child) }
+            recount(range.map { node[$0] }, replacedBy: children)
         }
         node.replace(range, with: children, separators: separators)
         above.adjust(by: node.summary - before)
@@ -183,10 +182,15 @@ extension TreeEditor {
         }
     }
 
+    /// Counts what is pending in `children` in the place of what was in `old`.
+    private func recount(_ old: [Child], replacedBy children: [Child]) {
+        for child in old { pendingBytes -= TreeEditor.pendingBytes(below: child) }
+        for child in children { pendingBytes += TreeEditor.pendingBytes(below: child) }
+    }
+
     /// Makes a new root of what takes the place of the old one, which is a leaf.
     func replaceRoot(with children: [Child], _ separators: [[UInt8]]) throws(StoreError) {
-        pendingBytes -= TreeEditor.pendingBytes(below: root)
-        for child in children { pendingBytes += TreeEditor.pendingBytes(below: child) }
+        recount([root], replacedBy: children)
         switch children.count {
         case 0:
             setRoot(LeafNode(owner: context.owner))
