@@ -45,6 +45,12 @@ package struct Simulation: Sendable {
         Simulation(seed: seed, disk: disk.afterCrash(fate), clock: clock, randomness: randomness)
     }
 
+    /// The same machine as a power failure might leave it now, which goes on undisturbed; see
+    /// ``SimulatedMedium/crashed(seed:_:)``.
+    package func crashed(seed: UInt64) -> Simulation {
+        Simulation(seed: self.seed, disk: disk.crashed(seed: seed), clock: clock, randomness: randomness)
+    }
+
     /// The same machine after the process was killed; see ``SimulatedMedium/afterProcessDeath()``.
     package func afterProcessDeath() -> Simulation {
         Simulation(seed: seed, disk: disk.afterProcessDeath(), clock: clock, randomness: randomness)

@@ -21,7 +21,10 @@ struct FileSwap {
     func run(_ store: Store, _ follower: LogFollower, _ target: CompactedStore) throws(StoreError) -> Outcome
     {
         let start = environment.clock.monotonic()
-        let last = try store.commitQueue().drain()
+        let queue = try store.commitQueue()
+        let last = try queue.drain()
+        // A power failure may bring the old file back. It must have all that the new one shows, whatever the durability.
+        try queue.syncRest()
         try follower.advance(to: last.record, limit: .max)
         try target.finish(at: environment.clock.now())
         let syncedEnd = target.state.record.start

@@ -341,6 +341,11 @@ final class CommitQueue: Sendable {
         }
     }
 
+    /// Syncs what relaxed commits have written, if anything. The caller has the writer lock.
+    func syncRest() throws(StoreError) {
+        if shared.withLock({ $0.syncedEnd < $0.written.record.end }) { try syncNow() }
+    }
+
     /// What makes the file's name durable, where that is still to be done.
     var pendingNameSync: NameSync? { shared.withLock { $0.nameSync } }
 

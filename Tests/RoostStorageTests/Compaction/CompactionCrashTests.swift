@@ -68,6 +68,37 @@ import Testing
         #expect(point > 10)
     }
 
+    /// The process dies in the midst of a compaction, and the power fails once another has opened the store.
+    @Test(arguments: 1...4)
+    func whatIsOpenedAfterADeathIsDurableWithoutSyncs(seed: UInt64) throws {
+        var point = 0
+        var crashed = true
+        while crashed {
+            point += 1
+            let simulation = Simulation(seed: seed)
+            var history = DocumentHistory(seed: seed)
+            var options = DocumentHistory.options(seed: seed)
+            options.durability = .unsynced
+            let store = try Store.open("store", options: options, environment: simulation.environment)
+            for _ in 0..<12 { try history.commit(to: store, scale: 10) }
+            simulation.disk.crash(atChange: simulation.disk.counts.changes + point)
+            _ = try? store.compact()
+            crashed = simulation.disk.hasCrashed
+            var next = simulation
+            next.disk.crash()
+            next = next.afterProcessDeath()
+            let opened = try Store.open("store", options: options, environment: next.environment)
+            try history.content.check(opened.snapshot(), "seed \(seed), change \(point)")
+            for outcome in 0..<8 as Range<UInt64> {
+                let again = try Store.open(
+                    "store", options: options, environment: next.crashed(seed: outcome).environment)
+                try history.content.check(
+                    again.snapshot(), "seed \(seed), change \(point), outcome \(outcome)")
+            }
+        }
+        #expect(point > 10)
+    }
+
     private func check(
         _ disk: SimulatedMedium, _ scene: Scene, _ possible: [DocumentHistory.Content], _ comment: Comment
     ) throws {
