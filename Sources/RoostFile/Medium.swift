@@ -31,6 +31,27 @@ package protocol Medium: Sendable {
 
 extension Medium {
     package func createDirectory(_ path: String) throws(FileError) { try createDirectory(path, nil) }
+
+    /// Makes the directory `path` where there is none, durably: also one that was there gets its name synced, as whoever
+    /// made it may have ended before that.
+    ///
+    /// - Parameter access: who may do what with it; `nil` for what the process's umask leaves.
+    package func ensureDirectory(_ path: String, _ access: FileAccess? = nil) throws(FileError) {
+        var isNew = true
+        do throws(FileError) {
+            try createDirectory(path, access)
+        } catch {
+            guard error.code == .alreadyExists else { throw error }
+            isNew = false
+        }
+        do throws(FileError) {
+            try syncDirectory(of: path)
+        } catch {
+            // Another sync would not tell of a name that this one has lost.
+            if isNew { try? remove(path) }
+            throw error
+        }
+    }
 }
 
 /// How ``Medium/open(_:_:)`` opens a file.

@@ -31,7 +31,7 @@ import Testing
         @Test(arguments: BlobFailpoint.allCases)
         func aFaultInTheUpkeepOfBlobsIsNoticed(failpoint: BlobFailpoint) {
             let isNoticed = BlobFailpoint.$active.withValue(failpoint) {
-                (0..<40 as Range<UInt64>).contains { BlobCampaign(seed: $0).run().finding != nil }
+                (0..<160 as Range<UInt64>).contains { BlobCampaign(seed: $0).run().finding != nil }
             }
             #expect(isNoticed)
         }

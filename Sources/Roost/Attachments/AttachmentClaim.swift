@@ -125,6 +125,15 @@ struct PreparedAttachment {
     /// Reads the content in the store, where its MD5 digests are not known yet.
     var reader: BlobFileReader?
 
+    /// Where the content was found that others have put there.
+    var source: BlobStore?
+
+    /// Makes the content durable that others have put there.
+    func secure() throws(DatabaseError) {
+        guard let source, let digest = stored.flatMap({ BlobDigest($0.digest) }) else { return }
+        try translating { () throws(BlobError) in try source.secure(digest) }
+    }
+
     /// The attachment with MD5 digests, which are computed if they have to be.
     func withChecksums(_ attachment: Attachment) throws(DatabaseError) -> Attachment {
         guard attachment.checksums == nil, let reader else { return attachment }

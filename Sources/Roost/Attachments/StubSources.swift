@@ -73,6 +73,8 @@ extension NamedValues<PreparedAttachment> {
             }
             let type = claim.contentType ?? meant?.contentType
             let old = meant ?? inherited[name]
+            // What a revision of the document names is durable.
+            if meant == nil, old?.digest != found.digest { try prepared.secure() }
             let isOld = old.map { $0.digest == found.digest && $0.contentType == type } ?? false
             var position = isOld ? old?.revisionPosition ?? generation : generation
             if !isEdit, let claimed = claim.revisionPosition, (1...generation).contains(claimed) {

@@ -105,7 +105,7 @@ extension WriteBatch {
             Blob(digest: digest.description, length: reader.length, contentType: claim.contentType),
             revisionPosition: 0, encodedLength: reader.encoding == .gzip ? reader.storedLength : nil,
             checksums: checksums)
-        return PreparedAttachment(claim: claim, stored: stored, reader: reader)
+        return PreparedAttachment(claim: claim, stored: stored, reader: reader, source: blobs)
     }
 }
 

@@ -23,10 +23,10 @@ final class BlobVault: Sendable {
 
     /// - Parameters:
     ///   - isWritable: Whether what a crash left unfinished may be finished.
-    ///   - isShared: Whether another process may be writing blobs.
+    ///   - process: Stands for the opening where processes take turns.
     init(
         _ directory: String, _ store: Store, _ catalog: Tree, environment: Environment, isEncrypted: Bool,
-        isWritable: Bool, isShared: Bool
+        isWritable: Bool, process: WritingProcess?
     ) throws(DatabaseError) {
         self.store = store
         self.catalog = catalog
@@ -34,10 +34,11 @@ final class BlobVault: Sendable {
         let access = try translating { () throws(FileError) in
             try environment.medium.status(of: DatabaseOpener.dataPath(directory))?.access
         }
-        blobs = BlobStore(Self.path(directory), .plain, environment: environment, access: access)
+        blobs = BlobStore(Self.path(directory), .plain, environment: environment, access: access, isShared: process != nil)
         _ = try translating { () throws(BlobError) in try blobs.exists() }
         if isWritable {
-            if !isShared { try translating { () throws(BlobError) in try blobs.sweep() } }
+            let isAlone = process?.wasAlone ?? true
+            if isAlone { try translating { () throws(BlobError) in try blobs.sweep() } }
             try settle(isEncrypted: isEncrypted, addsKey: false)
         } else {
             setLayouts(try record, isEncrypted: isEncrypted)

@@ -89,15 +89,8 @@ struct DatabaseOpener {
         guard options.createIfMissing, !options.readOnly else {
             throw DatabaseError(.notFound, "There is no database at \(path).")
         }
-        try translating { () throws(FileError) in
-            do throws(FileError) {
-                try environment.medium.createDirectory(path)
-            } catch {
-                // Somebody else may have made it just now.
-                guard error.code == .alreadyExists else { throw error }
-            }
-            try environment.medium.syncDirectory(of: path)
-        }
+        // Somebody else may have made it just now.
+        try translating { () throws(FileError) in try environment.medium.ensureDirectory(path) }
     }
 
     /// Makes the name of a directory durable that holds no documents yet: whoever made it may have ended before it was.
@@ -127,7 +120,7 @@ struct DatabaseOpener {
             path: path, store: store, catalog: catalog, record: try DatabaseRecord(bytes),
             vault: try BlobVault(
                 path, store, catalog, environment: environment, isEncrypted: options.key != nil,
-                isWritable: !options.readOnly, isShared: process?.wasAlone == false),
+                isWritable: !options.readOnly, process: process),
             auxiliaryStores: AuxiliaryStores(
                 path, isReadOnly: options.readOnly, transform: transform, environment: environment),
             environment: environment, keptRevisions: options.keptRevisions, key: options.key,

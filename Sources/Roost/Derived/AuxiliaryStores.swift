@@ -135,15 +135,8 @@ package final class AuxiliaryStores: Sendable {
 
     private func makeDirectory() throws(DatabaseError) {
         guard try !hasDirectory() else { return }
-        try translating { () throws(FileError) in
-            do throws(FileError) {
-                try environment.medium.createDirectory(directory)
-            } catch {
-                // Another process may have made it just now.
-                guard error.code == .alreadyExists else { throw error }
-            }
-            try environment.medium.syncDirectory(of: directory)
-        }
+        // Another process may have made it just now.
+        try translating { () throws(FileError) in try environment.medium.ensureDirectory(directory) }
     }
 
     // MARK: Removing

@@ -26,8 +26,7 @@ struct ManagerFiles {
             if let status = try medium.statusFollowingLinks(of: directory), status.kind == .directory {
                 return
             }
-            try medium.createDirectory(directory)
-            try medium.syncDirectory(of: directory)
+            try medium.ensureDirectory(directory)
         }
     }
 

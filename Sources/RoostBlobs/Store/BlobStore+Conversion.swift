@@ -38,8 +38,12 @@ extension BlobStore {
         // Whoever has put the same content again since has done the work; and may have mended it.
         let new = BlobFile(name: target.name(of: stored.digest, stored.encoding), layout: target)
         if let done = try? new.open(in: self) {
-            if done.isAuthenticated { return true }
-            if try done.isWhole() { return true }
+            var isWhole = done.isAuthenticated
+            if !isWhole { isWhole = try done.isWhole() }
+            if isWhole {
+                try secure(new)
+                return true
+            }
         }
         try rewrite(stored.source, try facts(of: stored), as: target, status.access)
         return true
@@ -79,12 +83,8 @@ extension BlobStore {
                 offset += UInt64(buffer.count)
             }
             try sink.finish(facts)
-            try RoostBlobs.medium { () throws(FileError) in
-                try file.sync()
-                let name = path(target.name(of: facts.digest, facts.encoding))
-                try medium.rename(temporary, to: name)
-                try medium.syncDirectory(of: name)
-            }
+            try RoostBlobs.medium { () throws(FileError) in try file.sync() }
+            try give(target.name(of: facts.digest, facts.encoding), to: temporary)
         } catch {
             try? medium.remove(temporary)
             throw error

@@ -16,13 +16,15 @@ import Synchronization
 // No link is followed, and nothing is touched that does not have a name that Roost gives: a directory that came from
 // elsewhere may hold anything.
 
-/// A directory of content-addressed blobs. Any thread may use it at any time; one process at a time may write.
+/// A directory of content-addressed blobs. Any thread may use it at any time; other processes may write where it is shared.
 package final class BlobStore: Sendable {
     /// The directory. It is made with the first blob.
     package let directory: String
     let environment: Environment
     /// Who may do what with new files; `nil` for what the process's umask leaves.
     package let access: FileAccess?
+    /// Whether other processes may write blobs, too.
+    let isShared: Bool
     let state: Mutex<State>
 
     struct State {
@@ -36,6 +38,12 @@ package final class BlobStore: Sendable {
         var keptNames: Set<String>?
         /// Whether the directory is known to be there, durably.
         var hasDirectory = false
+        /// Names that files were given and no sync has covered since.
+        var arriving: Set<String> = []
+        /// Whether the directory was synced since the store was made, and with it the names that were there before.
+        var hasSynced = false
+        /// How many syncs of the directory have failed.
+        var failedSyncs = 0
         /// How often new blobs got another kind of layout.
         var generation = 0
         /// Whether a file that is not encrypted counts only after its content was compared with its digest.
@@ -45,10 +53,12 @@ package final class BlobStore: Sendable {
 
     /// The blobs in `directory`, which need not exist.
     package init(
-        _ directory: String, _ layout: BlobLayout, environment: Environment, access: FileAccess? = nil
+        _ directory: String, _ layout: BlobLayout, environment: Environment, access: FileAccess? = nil,
+        isShared: Bool = false
     ) {
         self.directory = directory
         self.access = access
+        self.isShared = isShared
         self.environment = environment
         state = Mutex(State(layouts: [layout]))
     }

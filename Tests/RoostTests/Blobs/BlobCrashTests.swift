@@ -15,6 +15,36 @@ import Testing
         return try Database.open("db", options: options, environment: simulation.environment)
     }
 
+    /// A process dies while it stores a blob; another one names what that left.
+    @Test func aBlobThatADeadProcessLeftIsDurableOnceItIsNamed() throws {
+        var wasNamed = false
+        for point in 1...12 {
+            let simulation = Simulation(seed: UInt64(point))
+            let blob = try {
+                let database = try open(Simulation(seed: 0), nil)
+                return try database.saveBlob(contents[1])
+            }()
+            let database = try open(simulation, nil)
+            _ = try database.saveBlob(contents[0])
+            simulation.disk.crash(atChange: simulation.disk.counts.changes + point)
+            _ = try? database.saveBlob(contents[1])
+            simulation.disk.crash()
+            let next = simulation.afterProcessDeath()
+            let second = try open(next, nil)
+            var draft = MutableDocument(id: "a")
+            draft.attachments["photo"] = Attachment(blob)
+            let saved = (try? second.defaultCollection.save(&draft)) != nil
+            #expect(try saved == (second.blobReader(blob) != nil))
+            next.disk.crash()
+            let rebooted = try open(next.afterCrash(.losesAll), nil)
+            #expect(try (rebooted.defaultCollection.get("a") != nil) == saved)
+            guard saved else { continue }
+            wasNamed = true
+            #expect(try rebooted.blobReader(blob)?.readAll() == contents[1], "change \(point)")
+        }
+        #expect(wasNamed)
+    }
+
     @Test func changingTheKeySurvivesPowerFailures() throws {
         let (first, second) = (EncryptionKey.random(), EncryptionKey.random())
         for (old, new) in [(nil, first), (first, second), (first, nil)] as [(EncryptionKey?, EncryptionKey?)]

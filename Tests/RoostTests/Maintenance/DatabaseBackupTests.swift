@@ -128,6 +128,28 @@ import Testing
         #expect(kills > 10)
     }
 
+    /// After a sync of names that failed, another one does not tell of those that the first has lost.
+    @Test(arguments: Start.allCases)
+    func theBackupAfterAFailedSyncIsDurable(start: Start) throws {
+        var failures = 0
+        for number in 1... {
+            let (simulation, reader, _, new) = try prepared(start, isEncrypted: false, seed: UInt64(number))
+            let disk = simulation.disk
+            disk.faults.fail(.syncDirectory, at: disk.counts[.syncDirectory] + number)
+            guard (try? reader.backup(to: "copy")) == nil else { break }
+            failures += 1
+            try reader.backup(to: "copy")
+            for outcome in 0..<10 as Range<UInt64> {
+                let rebooted = simulation.crashed(seed: outcome)
+                #expect(rebooted.disk.contents(of: "copy/copy") == [], "sync \(number), outcome \(outcome)")
+                #expect(
+                    try contents(rebooted, "copy", isEncrypted: false) == new,
+                    "sync \(number), outcome \(outcome)")
+            }
+        }
+        #expect(failures > 2)
+    }
+
     @Test(arguments: Start.allCases)
     func aFullDiskLeavesOldOrNew(start: Start) throws {
         var refusals = 0
