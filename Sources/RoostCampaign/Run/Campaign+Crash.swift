@@ -11,6 +11,11 @@ extension Campaign {
         case process
     }
 
+    /// What another process may be shown while the machine stays up.
+    var shownByCache: ArraySlice<StoreModel> {
+        isCacheDoubtful ? states.afterPowerFailure : states.afterProcessDeath
+    }
+
     /// Some later call that changes the medium will be the last one.
     func planCrash() {
         let disk = simulation.disk
@@ -20,8 +25,7 @@ extension Campaign {
     /// Crashes, opens the store again, and finds the contents among the possible ones. Now and then the power fails
     /// during recovery, several times in a row.
     func recover(_ kind: CrashKind) throws {
-        var possible =
-            kind == .power || isCacheDoubtful ? states.afterPowerFailure : states.afterProcessDeath
+        var possible = kind == .power ? states.afterPowerFailure : shownByCache
         var kind = kind
         // Whoever dies closes nothing.
         simulation.disk.crash()

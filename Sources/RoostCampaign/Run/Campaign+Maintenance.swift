@@ -39,7 +39,7 @@ extension Campaign {
         }
         guard let follower else { return }
         try follower.refresh()
-        _ = try index(of: follower.snapshot(), among: states.afterProcessDeath, "a follower")
+        _ = try index(of: follower.snapshot(), among: shownByCache, "a follower")
     }
 
     /// Brings the backup up to date, which is durable when that returns.

@@ -89,7 +89,7 @@ extension Campaign {
         var options = settings.options(&generator)
         options.readOnly = true
         let reader = try Store.open(Self.path, options: options, environment: simulation.environment)
-        _ = try index(of: reader.snapshot(), among: states.afterProcessDeath, "a reader")
+        _ = try index(of: reader.snapshot(), among: shownByCache, "a reader")
     }
 
     func sync() throws {
