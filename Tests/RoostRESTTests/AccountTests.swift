@@ -25,6 +25,11 @@ import Testing
         #expect(user.text.contains(#""userCtx":{"name":"mia","roles":["reader"]}"#))
         #expect(user.text.contains(#""authenticated":"default""#))
         #expect(try await test.askAsListener("GET", "/_session").text.contains(#""name":null"#))
+        let asked = try await test.askAsListener("GET", "/_session?basic=true")
+        #expect(asked.status == 401 && asked.text.contains("Please login."))
+        let known = try await test.askAsListener(
+            "GET", "/_session?basic=true", headers: basic("mia", "pw:1"))
+        #expect(known.status == 200)
         for (name, password) in [("anna", "wrong"), ("mia", "wrong"), ("nobody", "x"), ("", "")] {
             let answer = try await test.askAsListener("GET", "/open", headers: basic(name, password))
             #expect(answer.status == 401 && answer.text.contains("Name or password is incorrect."))

@@ -92,7 +92,7 @@ import Testing
 
     @Test(arguments: [
         "?feed=odd", "?heartbeat=0", "?heartbeat=x", "?filter=_odd", "?filter=odd", "?filter=_doc_ids",
-        "?limit=-1",
+        "?limit=-1", "?filter=_doc_ids&doc_ids=%5B%22a%22,1%5D",
     ])
     func refusesWhatCanNotBe(target: String) async throws {
         let test = try await filled()

@@ -149,6 +149,9 @@ import Testing
             let answer = try await test.ask("GET", "/db/_design/v/_view/sum?\(query)")
             #expect(answer.text == text, "\(query)")
         }
+        let known = try #require(try await test.ask("GET", "/db")["update_seq"] as? String)
+        let answer = try await test.ask("GET", "/db/_design/v/_view/sum?update_seq=true")
+        #expect(answer.text == "{\"update_seq\":\"\(known)\",\"rows\":[\n{\"key\":null,\"value\":36}\n]}\n")
         let rows = try await test.ask("GET", "/db/_design/v/_view/sum?reduce=false&limit=1")
         #expect(Self.ids(rows) == ["d2"])
     }

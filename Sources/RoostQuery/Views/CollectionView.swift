@@ -78,8 +78,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
             return ViewRows(
                 rows: rows, totalRows: query.isSorted ? try reader.index.count() : 0,
                 offset: query.isSorted ? try reader.offset(of: ranges) : 0,
-                updateSequence: query.update == .now
-                    ? reader.index.collection.lastSequence : reader.index.sequence)
+                updateSequence: reader.updateSequence)
         }
     }
 
@@ -124,11 +123,11 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     /// - Parameters:
     ///   - place: where to go on, as of the same snapshot.
     ///   - includes: says of which documents the rows are reduced; of all if `nil`. With it each group costs O(n) for n rows.
-    /// - Returns: the groups, and where to go on; `nil` when these were the last.
+    /// - Returns: the groups, where to go on, `nil` when these were the last, and the update sequence that they show.
     package func groups(
         _ query: ViewQuery, at snapshot: CollectionSnapshot?, from place: GroupPlace?, limit: Int,
         where includes: ((_ id: String) throws -> Bool)? = nil
-    ) throws -> (groups: [ViewGroup], next: GroupPlace?) {
+    ) throws -> (groups: [ViewGroup], next: GroupPlace?, updateSequence: UInt64) {
         var query = query
         query.reduces = true
         return try read(query, at: snapshot) { reader in
@@ -142,7 +141,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
                         key: key.map { FleeceDocument(trusting: $0).root },
                         value: FleeceDocument(trusting: value).root))
             }
-            return (groups, next)
+            return (groups, next, reader.updateSequence)
         }
     }
 

@@ -11,6 +11,11 @@ struct ViewReader {
     let index: IndexReader
     let query: ViewQuery
 
+    /// The collection's update sequence that the rows show.
+    var updateSequence: UInt64 {
+        query.update == .now ? index.collection.lastSequence : index.sequence
+    }
+
     // MARK: Ranges
 
     /// The component of a key.

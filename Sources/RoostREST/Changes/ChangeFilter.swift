@@ -28,10 +28,10 @@ enum ChangeFilter: Sendable {
             let given = try body?["doc_ids"] ?? query.json("doc_ids")?.root ?? .undefined
             if let id = given.string {
                 self = .documents([id])
-            } else if let ids = given.array {
+            } else if let ids = given.array, ids.allSatisfy({ $0.string != nil }) {
                 self = .documents(Set(ids.compactMap(\.string)))
             } else {
-                throw HTTPFailure.badRequest("`doc_ids` filter parameter is not a list.")
+                throw HTTPFailure.badRequest("`doc_ids` filter parameter is not a list of doc ids.")
             }
         case "_selector":
             guard let selector = body.flatMap({ DocumentValue($0["selector"]) }) else {

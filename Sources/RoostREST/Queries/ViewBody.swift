@@ -72,7 +72,7 @@ actor ViewBody: BodyStream {
         if isFirst {
             bytes.append(UInt8(ascii: "{"))
             if page.isSorted { bytes += "\"total_rows\":\(rows.totalRows),\"offset\":\(rows.offset),".utf8 }
-            if tellsSequence { bytes += "\"update_seq\":\"\(served.token(rows.updateSequence))\",".utf8 }
+            writeSequence(rows.updateSequence, to: &bytes)
             bytes += "\"rows\":[\n".utf8
         }
         for (index, row) in rows.enumerated() {
@@ -80,6 +80,11 @@ actor ViewBody: BodyStream {
             try write(row, page, to: &bytes)
         }
         return (bytes, rows.count)
+    }
+
+    /// The member for the sequence that an answer shows, where it is asked for.
+    private nonisolated func writeSequence(_ sequence: UInt64, to bytes: inout [UInt8]) {
+        if tellsSequence { bytes += "\"update_seq\":\"\(served.token(sequence))\",".utf8 }
     }
 
     private nonisolated func write(
@@ -154,10 +159,15 @@ actor ViewBody: BodyStream {
         let (query, place) = (query, place)
         let isFirst = !hasBegun
         let (bytes, next) = try await workers.run { [self] in
-            let (groups, next) = try view.groups(
+            let (groups, next, sequence) = try view.groups(
                 query, at: snapshot, from: place, limit: Self.pageSize,
                 where: sight.access == nil ? nil : { try self.sees($0) })
-            var bytes = isFirst ? Array("{\"rows\":[\n".utf8) : []
+            var bytes: [UInt8] = []
+            if isFirst {
+                bytes.append(UInt8(ascii: "{"))
+                writeSequence(sequence, to: &bytes)
+                bytes += "\"rows\":[\n".utf8
+            }
             for (index, group) in groups.enumerated() {
                 if index > 0 || !isFirst { bytes += ",\n".utf8 }
                 let row: JSON = [

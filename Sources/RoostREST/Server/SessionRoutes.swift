@@ -10,6 +10,10 @@ enum SessionRoutes {
         case "DELETE":
             return context.answer(200, ["ok": true], headers: ["Set-Cookie": SessionCookie.cleared])
         default:
+            // Has a browser ask for name and password.
+            if context.user.name == nil, context.query["basic"] == "true" {
+                throw HTTPFailure.unauthorized("Please login.")
+            }
             var info: [(String, JSON)] = [("authentication_handlers", ["cookie", "default"])]
             if let handler { info.append(("authenticated", .string(handler))) }
             return context.answer(["ok": true, "userCtx": context.user.json, "info": .object(info)])
