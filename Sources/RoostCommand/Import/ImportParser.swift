@@ -29,7 +29,8 @@ struct ImportParser {
         _ text: ImportedDocument
     ) -> Result<(document: IncomingDocument, id: String?), DatabaseError> {
         do throws(DatabaseError) {
-            let document = try maker.document(json: text.json)
+            var document = try maker.document(json: text.json)
+            maker.digestAhead(&document)
             return .success((document, try id(of: document)))
         } catch {
             return .failure(error)
