@@ -17,6 +17,8 @@ struct LeafScoring {
     /// By column; `nil` where all are 1.
     let weights: [Double]?
     private let heaviest: Double
+    /// The documents with it by segment, where they were found when they were counted.
+    let found: [FoundPhrase]?
     private let length: (Int) throws -> Int
 
     private static let k1 = 1.2
@@ -27,16 +29,18 @@ struct LeafScoring {
     /// - Parameters:
     ///   - documents: how many there are.
     ///   - hits: how many have the phrase.
+    ///   - found: the documents that have it, by segment, where that is known.
     ///   - length: the number of words of a document.
     init(
         documents: Int, hits: Int, averageLength: Double, boost: Double, weights: [Double]?,
-        length: @escaping (Int) throws -> Int
+        found: [FoundPhrase]?, length: @escaping (Int) throws -> Int
     ) {
         let rarity = log((Double(documents - hits) + 0.5) / (Double(hits) + 0.5))
         weight = (rarity > 0 ? rarity : Self.least) * boost
         self.averageLength = averageLength
         self.hits = hits
         self.weights = weights
+        self.found = found
         heaviest = weights?.max() ?? 1
         self.length = length
     }
@@ -51,6 +55,9 @@ struct LeafScoring {
         // A small error of rounding must not leave out what would have won.
         score(Double(count) * heaviest, length: shortest) * (1 + 1e-12)
     }
+
+    /// The most that a document of any length can score.
+    func most(frequency: Double) -> Double { score(frequency, length: 0) * (1 + 1e-12) }
 
     private func score(_ frequency: Double, length: Int) -> Double {
         let norm = Self.k1 * (1 - Self.b + Self.b * (averageLength > 0 ? Double(length) / averageLength : 1))

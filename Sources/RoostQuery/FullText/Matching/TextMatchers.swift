@@ -3,7 +3,7 @@ import RoostBytes
 /// Documents of one segment that a part of a query matches, in the order of their numbers.
 class TextMatcher: DocumentCursor {
     /// The document that it is at; `Int.max` after the last, -1 before the first.
-    fileprivate(set) var document = -1
+    var document = -1
     /// What was asked for last of ``bound(from:)``, which holds for documents that come later, too.
     private var known = ScoreBound(most: 0, last: -1)
 
@@ -116,18 +116,27 @@ final class PhraseMatcher: TextMatcher {
         return ScoreBound(most: scoring.most(most, shortest), last: last)
     }
 
+    /// Whether it is two words anywhere, for which no places have to be gathered.
+    private var isPair: Bool { lists.count == 2 && leaf.columns == nil && !leaf.isAnchored }
+
     /// Whether the phrase is in the present document, which has its words. Most documents don't have them side by side.
     private func isThere() throws -> Bool {
-        guard lists.count == 2, leaf.columns == nil, !leaf.isAnchored else { return try !places().isEmpty }
+        isPair ? try countPairs(upTo: 1) > 0 : try !places().isEmpty
+    }
+
+    /// How many times two words stand side by side, of as many as are wanted.
+    private func countPairs(upTo most: Int) throws -> Int {
         let (starts, ends, offset) = (try lists[0].places(), try lists[1].places(), leaf.slots[1].offset)
-        var index = ends.startIndex
+        var (index, count) = (ends.startIndex, 0)
         for start in starts {
             let wanted = start.order + offset
             while index < ends.endIndex, ends[index].order < wanted { index += 1 }
-            guard index < ends.endIndex else { return false }
-            if ends[index].order == wanted { return true }
+            guard index < ends.endIndex else { break }
+            guard ends[index].order == wanted else { continue }
+            count += 1
+            if count == most { break }
         }
-        return false
+        return count
     }
 
     /// Where the phrase begins in the present document.
@@ -152,12 +161,21 @@ final class PhraseMatcher: TextMatcher {
     }
 
     /// How many times the phrase stands in the present document.
-    func count() throws -> Int { leaf.isPlain ? lists[0].count : try places().count }
+    private func count() throws -> Int {
+        if leaf.isPlain { return lists[0].count }
+        return isPair ? try countPairs(upTo: .max) : try places().count
+    }
+
+    /// What the places of the phrase in the present document count for.
+    ///
+    /// - Parameter weights: by column; `nil` where all are 1.
+    func frequency(_ weights: [Double]?) throws -> Double {
+        guard let weights else { return Double(try count()) }
+        return try places().reduce(0) { $0 + weights[$1.column] }
+    }
 
     override func score() throws -> Double {
-        guard let scoring else { return 0 }
-        guard scoring.weights == nil else { return try score(of: places()) }
-        return try scoring.score(Double(count()), document)
+        try scoring.map { try $0.score(frequency($0.weights), document) } ?? 0
     }
 
     /// The score of some places of the present document.
@@ -176,10 +194,13 @@ final class NearMatcher: TextMatcher {
     private let distance: Int
     /// The places of each phrase in the present document that are near one of each other.
     private(set) var places: [[TextPlace]] = []
+    /// The first place of each phrase that a window may have.
+    private var next: [Int]
 
     init(_ phrases: [PhraseMatcher], distance: Int) {
         self.phrases = phrases
         self.distance = distance
+        next = phrases.map { _ in 0 }
     }
 
     override func seek(_ target: Int) throws {
@@ -187,22 +208,45 @@ final class NearMatcher: TextMatcher {
         var target = target
         while true {
             guard try phrases.align(&target) else { return document = .max }
-            places = try near(phrases.map { try Array($0.places()) })
             document = target
-            if !places[0].isEmpty { return }
+            let all = try phrases.map { try $0.places() }
+            if hasGroup(all) {
+                places = near(all)
+                return
+            }
             target += 1
         }
     }
 
-    /// The places of each phrase that are in a group: one place of each phrase, in one column, with at most ``distance`` words
-    /// between the end of the first and the beginning of the last.
+    /// Whether there is a group: one place of each phrase, in one column, with at most ``distance`` words between the end of
+    /// the first and the beginning of the last. Most documents have none.
     ///
-    /// Each group has a place that comes first, so the windows that begin with a place are looked at. O(n log n).
-    private func near(_ all: [[TextPlace]]) -> [[TextPlace]] {
+    /// Each group has a place that comes first, so the windows that begin with a place are looked at. O(n).
+    private func hasGroup(_ all: [ArraySlice<TextPlace>]) -> Bool {
+        for (phrase, places) in all.enumerated() {
+            for (index, others) in all.enumerated() { next[index] = others.startIndex }
+            for start in places {
+                let last = start.order + phrases[phrase].leaf.length + distance
+                var isWhole = true
+                for (index, others) in all.enumerated() where isWhole {
+                    var place = next[index]
+                    while place < others.endIndex, others[place] < start { place += 1 }
+                    next[index] = place
+                    isWhole = place < others.endIndex && others[place].order <= last
+                        && others[place].column == start.column
+                }
+                if isWhole { return true }
+            }
+        }
+        return false
+    }
+
+    /// The places of each phrase that are in a group. O(n log n).
+    private func near(_ all: [ArraySlice<TextPlace>]) -> [[TextPlace]] {
         var kept = all.map { [Bool](repeating: false, count: $0.count) }
         for (phrase, places) in all.enumerated() {
             // Windows only move forwards, so what was kept is not looked at again.
-            var ends = all.map { _ in 0 }
+            var ends = all.map(\.startIndex)
             for start in places {
                 let last = start.position + phrases[phrase].leaf.length + distance
                 let members = all.map { others in
@@ -215,7 +259,7 @@ final class NearMatcher: TextMatcher {
                 guard members.allSatisfy({ !$0.isEmpty }) else { continue }
                 for (index, member) in members.enumerated() where member.upperBound > ends[index] {
                     for place in max(member.lowerBound, ends[index])..<member.upperBound {
-                        kept[index][place] = true
+                        kept[index][place - all[index].startIndex] = true
                     }
                     ends[index] = member.upperBound
                 }

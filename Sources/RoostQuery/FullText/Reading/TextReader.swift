@@ -172,14 +172,18 @@ final class TextReader {
 
     /// How many documents a query matches. That of one word takes a look at each of its blocks, where nothing has died.
     func count(_ query: CompiledTextQuery) throws -> Int {
-        if case .leaf(let leaf) = query.tree { return try count(query.leaves[leaf]) }
+        if case .leaf(let leaf) = query.tree { return try count(query.leaves[leaf]) { _, _ in } }
         var count = 0
         try forEachMatch(query, nil, { .zero }) { _ in count += 1 }
         return count
     }
 
     /// How many documents have a phrase.
-    private func count(_ leaf: TextLeaf) throws -> Int {
+    ///
+    /// - Parameter body: called with each document, and the number of its segment, where they are gone through.
+    private func count(
+        _ leaf: TextLeaf, _ body: (_ segment: Int, PhraseMatcher) throws -> Void
+    ) throws -> Int {
         var total = 0
         for (place, segment) in segments.enumerated() {
             let lists = TermLists(segment: segment, coder: index.coder)
@@ -191,7 +195,10 @@ final class TextReader {
             let matcher = try PhraseMatcher(everyDocumentWith: leaf, lists)
             try matcher.seek(0)
             while matcher.document != .max {
-                if try isWhole || isAlive(matcher.document) { total += 1 }
+                if try isWhole || isAlive(matcher.document) {
+                    total += 1
+                    try body(place, matcher)
+                }
                 try matcher.seek(matcher.document + 1)
             }
         }
@@ -199,11 +206,19 @@ final class TextReader {
     }
 
     private func scorings(_ query: CompiledTextQuery, _ weights: [Double]) throws -> [LeafScoring] {
-        try query.leaves.map { leaf in
-            LeafScoring(
-                documents: documentCount, hits: try count(leaf), averageLength: averageLength,
-                boost: leaf.boost,
-                weights: weights.allSatisfy { $0 == 1 } ? nil : weights, length: { try self.length($0) })
+        let weights = weights.allSatisfy { $0 == 1 } ? nil : weights
+        var room = FoundPhrase.most
+        return try query.leaves.map { leaf in
+            var found = leaf.isPlain ? nil : segments.map { _ in FoundPhrase() }
+            let hits = try count(leaf) { segment, matcher in
+                guard found != nil else { return }
+                room -= 1
+                if room < 0 { return found = nil }
+                found?[segment].add(matcher.document, try matcher.frequency(weights))
+            }
+            return LeafScoring(
+                documents: documentCount, hits: hits, averageLength: averageLength, boost: leaf.boost,
+                weights: weights, found: found, length: { try self.length($0) })
         }
     }
 
@@ -211,10 +226,10 @@ final class TextReader {
         _ query: CompiledTextQuery, _ scorings: [LeafScoring]?, _ threshold: () -> Double,
         _ body: (TextMatcher) throws -> Void
     ) throws {
-        for segment in segments {
+        for (place, segment) in segments.enumerated() {
             try Task.checkCancellation()
             let lists = TermLists(segment: segment, coder: index.coder)
-            let matcher = try matcher(query.tree, query.leaves, lists, scorings)
+            let matcher = try matcher(query.tree, query.leaves, lists, place, scorings)
             try matcher.seek(0, above: threshold())
             while matcher.document != .max {
                 guard segment.documents.contains(matcher.document) else { throw TextDamage.error }
@@ -225,33 +240,37 @@ final class TextReader {
     }
 
     private func matcher(
-        _ tree: TextTree, _ leaves: [TextLeaf], _ lists: TermLists, _ scorings: [LeafScoring]?
+        _ tree: TextTree, _ leaves: [TextLeaf], _ lists: TermLists, _ segment: Int,
+        _ scorings: [LeafScoring]?
     ) throws -> TextMatcher {
         func phrase(_ leaf: Int) throws -> PhraseMatcher {
             try PhraseMatcher(leaves[leaf], lists, scorings?[leaf])
         }
         switch tree {
         case .leaf(let leaf):
-            return scorings == nil
-                ? try PhraseMatcher(everyDocumentWith: leaves[leaf], lists) : try phrase(leaf)
+            guard let scoring = scorings?[leaf] else {
+                return try PhraseMatcher(everyDocumentWith: leaves[leaf], lists)
+            }
+            if let found = scoring.found { return FoundPhraseMatcher(found[segment], scoring) }
+            return try phrase(leaf)
         case .near(let parts, let distance):
             return NearMatcher(try parts.map { try phrase($0) }, distance: distance)
         case .any(let parts):
-            return AnyMatcher(try parts.map { try matcher($0, leaves, lists, scorings) })
+            return AnyMatcher(try parts.map { try matcher($0, leaves, lists, segment, scorings) })
         case .all(let parts):
             var (wanted, excluded): ([TextMatcher], [TextMatcher]) = ([], [])
             for part in parts {
                 if case .not(let inner) = part {
-                    excluded.append(try matcher(inner, leaves, lists, nil))
+                    excluded.append(try matcher(inner, leaves, lists, segment, nil))
                 } else {
-                    wanted.append(try matcher(part, leaves, lists, scorings))
+                    wanted.append(try matcher(part, leaves, lists, segment, scorings))
                 }
             }
             if wanted.isEmpty { wanted = [EveryMatcher(lists.segment)] }
             return AllMatcher(wanted, except: excluded)
         case .not(let part):
             return AllMatcher(
-                [EveryMatcher(lists.segment)], except: [try matcher(part, leaves, lists, nil)])
+                [EveryMatcher(lists.segment)], except: [try matcher(part, leaves, lists, segment, nil)])
         case .nothing: return TextMatcher()
         }
     }
