@@ -58,7 +58,7 @@ extension Campaign {
 
     /// Whatever happened, the backup is as it was or complete; and once completed it is there.
     func compareBackup() throws {
-        if let found = try readBackup(simulation.environment), later.chance(0.3) { try useBackup(found) }
+        if try readBackup(simulation.environment) != nil, later.chance(0.3) { try useBackup() }
     }
 
     /// What the backup holds, which must be something that it may; `nil` where there is none.
@@ -76,8 +76,9 @@ extension Campaign {
         return possible[try index(of: copy.snapshot(), among: possible, "the backup")]
     }
 
-    /// Commits to the backup as if it had to take the store's place, on a copy of the disk.
-    private func useBackup(_ found: StoreModel) throws {
+    /// Commits to the backup as if it had to take the store's place, on a copy of the disk. That may hold another backup than
+    /// the cache shows, where a sync has failed.
+    private func useBackup() throws {
         var options = settings.options(&generator)
         options.durability = .full
         let disk = simulation.disk.crashed(seed: later.next(), .keepsAll)
@@ -85,8 +86,8 @@ extension Campaign {
             Environment(
                 medium: disk, clock: SimulatedClock(), randomness: SeededRandomness(seed: later.next()))
         }
+        guard var model = try readBackup(environment(disk)) else { return }
         let copy = try Store.open(Self.backupPath, options: options, environment: environment(disk))
-        var model = found
         try copy.write { try $0.put("used", [1], in: try $0.tree("plain")) }
         model["plain"].put("used", TreeModel.Value(bytes: [1]))
         let crashed = disk.crashed(seed: later.next(), .losesAll)

@@ -10,8 +10,8 @@ package struct FaultPlan: Equatable, Sendable {
         /// The call throws this.
         ///
         /// - A write that fails with ``FileError/Code/inputOutput`` may have put any first part of its bytes into the file.
-        /// - A sync that fails decides for each unsynced change of the file (of all names, where a directory
-        ///   was to be synced) at once whether it got through. Those that did not are forgotten, though reads
+        /// - A sync that fails decides for each unsynced change of the file (of the names in a directory, and in others that
+        ///   files were renamed between it and) at once whether it got through. Those that did not are forgotten, though reads
         ///   still show them: syncing again succeeds and does not bring them back, as on Linux.
         /// - Every call that fails with ``FileError/Code/interrupted``, and all other calls, did nothing.
         case error(FileError.Code)

@@ -75,7 +75,7 @@ extension DiskState {
             if error.code != .interrupted {
                 let first = names.unsynced.first?.sequence ?? nextSequence
                 var dice = CrashDice(.random, tearing, first..<nextSequence, generator)
-                names.failSync(&dice)
+                names.failSync(id, &dice)
                 generator = dice.generator
             }
             throw error

@@ -75,17 +75,38 @@ struct Namespace: Sendable {
         return nil
     }
 
-    /// Each unsynced change reaches the medium or is forgotten; `current` shows them all the same.
-    mutating func failSync(_ dice: inout CrashDice) {
-        durable = survivors(&dice)
-        unsynced = []
+    /// Each unsynced change in a directory, and in others that files were renamed between it and, reaches the medium or is
+    /// forgotten; `current` shows them all the same.
+    ///
+    /// What is lost elsewhere is told by the sync of that directory: systems keep such errors by the inode.
+    mutating func failSync(_ directory: NodeID, _ dice: inout CrashDice) {
+        var directories: Set = [directory]
+        while let another = directoryJoined(to: directories) { directories.insert(another) }
+        let isDecided = { (change: EntryChange) in directories.contains(change.entry.directory) }
+        durable = survivors(of: unsynced.filter(isDecided), &dice)
+        unsynced.removeAll(where: isDecided)
+    }
+
+    /// A directory not among `directories` between which and one of them something was renamed.
+    private func directoryJoined(to directories: Set<NodeID>) -> NodeID? {
+        for change in unsynced {
+            guard let first = unsynced.first(where: { $0.sequence == change.requires })?.entry.directory
+            else { continue }
+            let second = change.entry.directory
+            if directories.contains(first) != directories.contains(second) {
+                return directories.contains(first) ? second : first
+            }
+        }
+        return nil
     }
 
     /// What the medium may hold after a crash now.
-    func survivors(_ dice: inout CrashDice) -> [Entry: NodeID] {
+    func survivors(_ dice: inout CrashDice) -> [Entry: NodeID] { survivors(of: unsynced, &dice) }
+
+    private func survivors(of changes: [EntryChange], _ dice: inout CrashDice) -> [Entry: NodeID] {
         var entries = durable
         var lost: Set<UInt64> = []
-        for change in unsynced {
+        for change in changes {
             let isPossible = change.requires.map { !lost.contains($0) } ?? true
             if isPossible, change.isTied || dice.survives(change.sequence) {
                 entries[change.entry] = change.node

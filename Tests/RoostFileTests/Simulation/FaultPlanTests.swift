@@ -149,6 +149,27 @@ struct FaultPlanTests {
         #expect(outcomes == [nil, []])
     }
 
+    @Test func aFailedSyncOfADirectoryDecidesAboutItsNamesAlone() throws {
+        var outcomes: Set<String> = []
+        for seed in 0..<50 as Range<UInt64> {
+            let disk = SimulatedMedium(seed: seed)
+            for directory in ["a", "a/in", "b"] { try disk.ensureDirectory(directory) }
+            _ = try disk.open("a/in/1", .createNew)
+            try disk.syncDirectory(of: "a/in/1")
+            try disk.rename("a/in/1", to: "a/2")
+            _ = try disk.open("b/3", .createNew)
+            disk.faults.fail(.syncDirectory, at: disk.counts[.syncDirectory] + 1)
+            #expect(code { try disk.syncDirectory(of: "a/2") } == .inputOutput)
+            try disk.syncDirectory(of: "a/2")
+            try disk.syncDirectory(of: "b/3")
+            let crashed = disk.afterCrash(.losesAll)
+            #expect(try crashed.list("b") == ["3"])
+            outcomes.insert(try (crashed.list("a") + crashed.list("a/in")).sorted().joined(separator: " "))
+        }
+        // It may have one name, or both, and never none.
+        #expect(outcomes == ["1 in", "2 in", "1 2 in"])
+    }
+
     @Test func aDriveThatLiesAnswersSyncsWithoutThem() throws {
         let (disk, file) = try diskWithFile([1])
         disk.faults.fail(nil, from: 1, with: .ignored)
