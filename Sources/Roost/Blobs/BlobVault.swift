@@ -34,7 +34,8 @@ final class BlobVault: Sendable {
         let access = try translating { () throws(FileError) in
             try environment.medium.status(of: DatabaseOpener.dataPath(directory))?.access
         }
-        blobs = BlobStore(Self.path(directory), .plain, environment: environment, access: access, isShared: process != nil)
+        blobs = BlobStore(
+            Self.path(directory), .plain, environment: environment, access: access, isShared: process != nil)
         _ = try translating { () throws(BlobError) in try blobs.exists() }
         if isWritable {
             let isAlone = process?.wasAlone ?? true

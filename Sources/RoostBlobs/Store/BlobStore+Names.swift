@@ -123,7 +123,8 @@ extension BlobStore {
         guard isDurable else {
             throw BlobError(
                 .inputOutput,
-                "The directory \(directory) could not be synced while a blob was stored in it. Store the blob again.")
+                "The directory \(directory) could not be synced while a blob was stored in it. Store the blob again."
+            )
         }
     }
 }

@@ -1,4 +1,5 @@
 import Roost
+import RoostBlobs
 import RoostSimulation
 import Testing
 
@@ -99,6 +100,25 @@ import Testing
         }
         #expect(crashes > 10)
     }
+
+    #if ROOST_FAILPOINTS
+        /// That the test above would notice blobs that are replaced before the documents have their keys.
+        @Test func aHastyReplacementIsNoticed() throws {
+            let isNoticed = try BlobFailpoint.$active.withValue(.hastyReplacement) {
+                try (1...60).contains { number in
+                    let (simulation, old, new) = try prepared([1, 2], seed: UInt64(number))
+                    let database = try open(simulation, "db", key: 2)
+                    simulation.disk.crash(atChange: simulation.disk.counts.changes + number)
+                    _ = try? database.backup(to: "copy")
+                    let rebooted = simulation.afterCrash()
+                    let found =
+                        (try? contents(rebooted, "copy", key: 2)) ?? (try? contents(rebooted, "copy", key: 1))
+                    return found != old && found != new
+                }
+            }
+            #expect(isNoticed)
+        }
+    #endif
 
     /// Another key makes another file of the documents, but none of blobs that are there.
     @Test func blobsAreNotCopiedAgainForAnotherKey() throws {

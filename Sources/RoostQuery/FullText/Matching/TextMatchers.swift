@@ -232,7 +232,8 @@ final class NearMatcher: TextMatcher {
                     var place = next[index]
                     while place < others.endIndex, others[place] < start { place += 1 }
                     next[index] = place
-                    isWhole = place < others.endIndex && others[place].order <= last
+                    isWhole =
+                        place < others.endIndex && others[place].order <= last
                         && others[place].column == start.column
                 }
                 if isWhole { return true }

@@ -24,36 +24,87 @@ class PostingList: DocumentCursor {
     static let end = Int.max
 }
 
+/// The documents of a block, and their places as far as they were asked for.
+private struct ReadBlock {
+    private var numbers: [Int] = []
+    private var counts: [Int] = []
+    /// The present document's place among them.
+    private var index = 0
+    /// The places of the documents up to one.
+    private var places: [TextPlace] = []
+    /// Where in ``places`` those of each of these documents end.
+    private var ends: [Int] = []
+    /// Where in the block the others begin.
+    private var offset = 0
+
+    /// How many places there are in the present document.
+    var count: Int { counts[index] }
+    /// Whether these were read.
+    var hasPlaces: Bool { index < ends.count }
+    /// These.
+    var present: ArraySlice<TextPlace> { places[(index > 0 ? ends[index - 1] : 0)..<ends[index]] }
+
+    mutating func read(
+        _ bytes: ByteView, _ head: PostingBlock.Head, first: Int
+    ) throws(MalformedBytes) {
+        try PostingBlock.read(bytes, head, first: first, &numbers, &counts)
+        index = 0
+        places.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        offset = head.start + head.size
+    }
+
+    /// Goes to the first document that is not less than `target`, and answers it. The last one is not.
+    mutating func seek(_ target: Int) -> Int {
+        while numbers[index] < target { index += 1 }
+        return numbers[index]
+    }
+
+    /// Reads the places of documents up to the present one; of all in the block, when it is not the first that is asked for.
+    mutating func readPlaces(_ bytes: ByteView, _ coder: PlaceCoder) throws(MalformedBytes) {
+        let documents = ends.count...(ends.isEmpty ? index : counts.count - 1)
+        var start = places.count
+        for document in documents {
+            ends.append((ends.last ?? 0) + (coder.hasPlaces ? counts[document] : 0))
+        }
+        var reader = ByteReader(bytes)
+        _ = try reader.view(offset)
+        let total = ends[documents.upperBound] - start
+        // Each takes a byte at least.
+        guard total <= reader.remaining else { throw MalformedBytes(at: offset) }
+        places.append(contentsOf: repeatElement(.none, count: total))
+        let ends = ends
+        var span = places.mutableSpan
+        for document in documents {
+            try coder.read(&reader, into: &span, start..<ends[document])
+            start = ends[document]
+        }
+        offset = reader.position
+    }
+}
+
 /// The documents of one term in one segment.
 final class TermPostings: PostingList {
     private let blocks: any TermBlocks
     private let coder: PlaceCoder
     private var head: PostingBlock.Head?
     private var first = 0
-    private var numbers: [Int] = []
-    private var counts: [Int] = []
-    private var index = 0
     /// Whether the present block's documents were read.
     private var isRead = false
-    /// The places of the block's documents up to one, and where in the block the others begin.
-    private var known: [TextPlace] = []
-    /// Where in ``known`` those of each of these documents end.
-    private var placeEnds: [Int] = []
-    private var placeOffset = 0
+    private var block = ReadBlock()
 
     init(_ blocks: any TermBlocks, _ coder: PlaceCoder) {
         self.blocks = blocks
         self.coder = coder
     }
 
-    override var count: Int { isRead ? counts[index] : 0 }
+    override var count: Int { isRead ? block.count : 0 }
 
     override func seek(_ target: Int) throws {
         guard document < target else { return }
         if try !reach(target) { return document = PostingList.end }
         try readBlock()
-        while numbers[index] < target { index += 1 }
-        document = numbers[index]
+        document = block.seek(target)
     }
 
     override func bound(from target: Int) throws -> (most: Int, shortest: Int, last: Int)? {
@@ -101,41 +152,18 @@ final class TermPostings: PostingList {
         guard !isRead, let head else { return }
         let first = first
         try blocks.withBlock { (bytes) throws(StoreError) in
-            try TextDamage.guarding { () throws(MalformedBytes) in
-                try PostingBlock.read(bytes, head, first: first, &numbers, &counts)
-            }
+            try TextDamage.guarding { () throws(MalformedBytes) in try block.read(bytes, head, first: first) }
         }
         isRead = true
-        index = 0
-        known.removeAll(keepingCapacity: true)
-        placeEnds.removeAll(keepingCapacity: true)
-        placeOffset = head.start + head.size
     }
 
     override func places() throws -> ArraySlice<TextPlace> {
-        if placeEnds.count <= index { try readPlaces() }
-        return known[(index > 0 ? placeEnds[index - 1] : 0)..<placeEnds[index]]
-    }
-
-    /// Reads the places of documents up to the present one; of all in the block, when it is not the first that is asked for.
-    private func readPlaces() throws(StoreError) {
-        let last = placeEnds.isEmpty ? index : counts.count - 1
-        // In local variables, which are spared the run-time checks of exclusive access.
-        var (places, ends, offset) = (known, placeEnds, placeOffset)
-        (known, placeEnds) = ([], [])
-        let (coder, counts) = (coder, counts)
-        try blocks.withBlock { (bytes) throws(StoreError) in
-            try TextDamage.guarding { () throws(MalformedBytes) in
-                var reader = ByteReader(bytes)
-                _ = try reader.view(offset)
-                while ends.count <= last {
-                    try coder.read(counts[ends.count], &reader, &places)
-                    ends.append(places.count)
-                }
-                offset = reader.position
+        if !block.hasPlaces {
+            try blocks.withBlock { (bytes) throws(StoreError) in
+                try TextDamage.guarding { () throws(MalformedBytes) in try block.readPlaces(bytes, coder) }
             }
         }
-        (known, placeEnds, placeOffset) = (places, ends, offset)
+        return block.present
     }
 
     override func estimate() throws -> Int {

@@ -60,13 +60,19 @@ struct PostingBlock {
             return
         }
         var reader = ByteReader(bytes.slice(head.start, head.size))
+        // Each takes a byte at least.
+        guard head.count <= reader.remaining else { throw MalformedBytes(at: head.start) }
+        numbers.append(contentsOf: repeatElement(0, count: head.count))
+        counts.append(contentsOf: repeatElement(1, count: head.count))
+        var numberSpan = numbers.mutableSpan
+        var countSpan = counts.mutableSpan
         var number = first
-        for _ in 0..<head.count {
+        for index in 0..<head.count {
             let step = try reader.varint()
             guard step >> 1 <= UInt64(head.last - number) else { throw MalformedBytes(at: head.start) }
             number += Int(step >> 1)
-            numbers.append(number)
-            counts.append(step & 1 == 1 ? 1 : try reader.length(limit: bytes.count))
+            numberSpan[index] = number
+            if step & 1 == 0 { countSpan[index] = try reader.length(limit: bytes.count) }
         }
         guard number == head.last, reader.isAtEnd else { throw MalformedBytes(at: head.start) }
     }
@@ -82,6 +88,9 @@ struct TextPlace: Equatable, Comparable {
     init(column: Int, position: Int, isInflected: Bool) {
         packed = UInt64(column) << 40 | UInt64(position) << 1 | (isInflected ? 1 : 0)
     }
+
+    /// In the place of one that is still to be read.
+    static let none = TextPlace(column: 0, position: 0, isInflected: false)
 
     /// The number of the column, and of the word in it.
     var column: Int { Int(packed >> 40) }
@@ -136,12 +145,13 @@ struct PlaceCoder: Sendable {
         }
     }
 
-    /// Reads `count` places and appends them.
-    func read(_ count: Int, _ reader: inout ByteReader, _ places: inout [TextPlace]) throws(MalformedBytes) {
-        guard hasPlaces else { return }
+    /// Reads the places of one document into a range of `places`.
+    func read(
+        _ reader: inout ByteReader, into places: inout MutableSpan<TextPlace>, _ range: Range<Int>
+    ) throws(MalformedBytes) {
         var column = 0
         var last = -1
-        for _ in 0..<count {
+        for index in range {
             var step = try reader.varint()
             if step == 0 {
                 let next = try reader.length(limit: columns - 1)
@@ -155,7 +165,8 @@ struct PlaceCoder: Sendable {
             guard 1...UInt64(UInt32.max) ~= distance else { throw MalformedBytes(at: reader.position) }
             last += Int(distance)
             guard last <= TextPlace.lastPosition else { throw MalformedBytes(at: reader.position) }
-            places.append(TextPlace(column: column, position: last, isInflected: hasRoots && step & 1 == 1))
+            places[index] = TextPlace(
+                column: column, position: last, isInflected: hasRoots && step & 1 == 1)
         }
     }
 }
