@@ -18,7 +18,6 @@ package final class BodyMaker {
     @exclusivity(unchecked) private var uncheckedWriter = FleeceWriter(capacity: 4096)
     @exclusivity(unchecked) private var uncheckedOtherWriter = FleeceWriter(capacity: 256)
     private let encoder = FleeceEncoder()
-    private var form = CanonicalForm()
 
     package init() {}
 
@@ -39,11 +38,6 @@ package final class BodyMaker {
         let body = try finish()
         guard hasReserved else { return IncomingDocument(body) }
         return IncomingDocument(body, claims: try ReservedProperties(finishOthers()))
-    }
-
-    /// Makes the digest of the document's first revision, so that who saves it, perhaps while others wait, need not.
-    package func digestAhead(_ document: inout IncomingDocument) {
-        document.firstDigest = document.body.digest(parent: nil, isDeleted: false, gatheredIn: &form)
     }
 
     /// The body that `value` encodes to, without the `id` of an `Identifiable` one. Dates become ISO 8601 text, URLs text,

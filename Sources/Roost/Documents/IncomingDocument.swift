@@ -23,9 +23,6 @@ public struct IncomingDocument: Sendable {
     /// that the database has.
     public var contents: NamedValues<Attachment> = [:]
 
-    /// The digest of its first revision without attachments, where that was made ahead; see ``BodyMaker/digestAhead(_:)``.
-    var firstDigest: RevisionDigest?
-
     /// - Parameter claims: what the reserved properties say, where there were any.
     init(_ body: DocumentBody, claims: ReservedProperties? = nil) {
         self.body = body

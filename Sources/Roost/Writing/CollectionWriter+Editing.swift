@@ -3,34 +3,30 @@ import RoostStorage
 
 extension CollectionWriter {
     /// Makes an edit: a new revision on top of the one that `expectation` names.
-    ///
-    /// - Parameter firstDigest: The digest of a first revision with this body and without attachments, where it is known.
     func edit(
         _ id: DocumentID, _ body: DocumentBody, _ attachments: NamedValues<PreparedAttachment>? = nil,
-        isDeleted: Bool = false, firstDigest: RevisionDigest? = nil,
+        isDeleted: Bool = false,
         expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
         let key = keyView(id)
         let loaded = try load(key)
-        return try edit(
-            id, key, loaded, body, attachments, isDeleted: isDeleted, firstDigest: firstDigest,
-            expecting: expectation)
+        return try edit(id, key, loaded, body, attachments, isDeleted: isDeleted, expecting: expectation)
     }
 
-    /// As ``edit(_:_:_:isDeleted:firstDigest:expecting:)``, where what is stored of the document is known.
+    /// As ``edit(_:_:_:isDeleted:expecting:)``, where what is stored of the document is known.
     func edit(
         _ id: DocumentID, _ key: ByteView, _ loaded: LoadedDocument?, _ body: DocumentBody,
         _ attachments: NamedValues<PreparedAttachment>? = nil, isDeleted: Bool,
-        firstDigest: RevisionDigest? = nil, expecting expectation: DocumentExpectation
+        expecting expectation: DocumentExpectation
     ) throws(DatabaseError) -> Document {
         var tree = loaded?.tree ?? RevisionTree()
         let parent = try tree.parent(for: expectation)
         let body = try complete(
             body, attachments, history: parent.map { [$0] } ?? [], isDeleted: isDeleted, isEdit: true,
             generation: (parent?.generation ?? 0) + 1, key, loaded)
-        let known = parent == nil && attachments == nil && !isDeleted ? firstDigest : nil
-        let digest = known ?? body.digest(parent: parent, isDeleted: isDeleted, gatheredIn: &scratch.form)
-        let revision = try RevisionID.next(after: parent, digest: digest)
+        let revision = try RevisionID.next(
+            after: parent,
+            digest: body.digest(parent: parent, isDeleted: isDeleted, gatheredIn: &scratch.form))
         let flags = RevisionFlags(of: body, isDeleted: isDeleted)
         let sequence = nextSequence()
         try tree.edit(parent, as: revision, flags: flags, sequence: sequence)

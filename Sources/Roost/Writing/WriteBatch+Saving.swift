@@ -83,8 +83,7 @@ extension WriteBatch {
         let expectation = try claims?.check(name, expecting: expectation, mayDelete: mayDelete) ?? expectation
         let attachments = try prepare(document.attachments, contents: document.contents)
         return try writer(collection).edit(
-            name, document.body, attachments, isDeleted: document.isDeleted,
-            firstDigest: document.firstDigest, expecting: expectation)
+            name, document.body, attachments, isDeleted: document.isDeleted, expecting: expectation)
     }
 }
 

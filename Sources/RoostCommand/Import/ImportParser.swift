@@ -29,8 +29,7 @@ struct ImportParser {
         _ text: ImportedDocument
     ) -> Result<(document: IncomingDocument, id: String?), DatabaseError> {
         do throws(DatabaseError) {
-            var document = try maker.document(json: text.json)
-            maker.digestAhead(&document)
+            let document = try maker.document(json: text.json)
             return .success((document, try id(of: document)))
         } catch {
             return .failure(error)

@@ -26,24 +26,6 @@ import Testing
         #expect(second.revision != deletion.revision, "a deletion is not an empty edit")
     }
 
-    /// A first revision, edits of it, a tombstone, an edit of that, and attachments.
-    @Test func aDigestThatIsMadeAheadIsTheSame() throws {
-        let maker = BodyMaker()
-        let ahead = try notes.database.collection("ahead")
-        for text in [
-            #"{"b":1,"a":[1.0,"é"]}"#, #"{"b":1,"a":[1.0,"é"]}"#, #"{"_deleted":true}"#, #"{"b":1}"#,
-            #"{"b":1,"_attachments":{"a":{"data":"eHl6"}}}"#, #"{"b":2}"#,
-        ] {
-            for id in ["x", text] {
-                var document = try maker.document(json: text.utf8)
-                maker.digestAhead(&document)
-                let saved = try notes.database.write { try $0.save(document, id: id, in: ahead) }
-                #expect(try saved.revision == notes.save(json: text, id: id).revision, "\(text) as \(id)")
-            }
-        }
-        #expect(try ahead.get("x")?.revision.generation == 6)
-    }
-
     @Test func savingExpectsWhatItIsTold() throws {
         let first = try notes.save(json: #"{"v":1}"#, id: "a", expecting: .absent)
         #expect(code { try notes.save(json: "{}", id: "a", expecting: .absent) } == .conflict)
