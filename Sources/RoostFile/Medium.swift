@@ -44,10 +44,15 @@ extension Medium {
             guard error.code == .alreadyExists else { throw error }
             isNew = false
         }
+        try syncName(path, isNew: isNew)
+    }
+
+    /// Makes the name `path` durable. Where that fails a new one is taken away again: another sync would not tell of a name that
+    /// this one has lost.
+    package func syncName(_ path: String, isNew: Bool) throws(FileError) {
         do throws(FileError) {
             try syncDirectory(of: path)
         } catch {
-            // Another sync would not tell of a name that this one has lost.
             if isNew { try? remove(path) }
             throw error
         }

@@ -124,14 +124,13 @@ struct PreparedAttachment {
     let stored: Attachment?
     /// Reads the content in the store, where its MD5 digests are not known yet.
     var reader: BlobFileReader?
-
     /// Where the content was found that others have put there.
     var source: BlobStore?
 
     /// Makes the content durable that others have put there.
     func secure() throws(DatabaseError) {
-        guard let source, let digest = stored.flatMap({ BlobDigest($0.digest) }) else { return }
-        try translating { () throws(BlobError) in try source.secure(digest) }
+        guard let source, let reader else { return }
+        try translating { () throws(BlobError) in try source.secure(reader.digest) }
     }
 
     /// The attachment with MD5 digests, which are computed if they have to be.

@@ -21,14 +21,8 @@ struct CopyMark {
         try translating { () throws(FileError) in
             let isNew = try medium.status(of: path) == nil
             if isNew { try medium.open(path, .createNew).sync() }
-            do throws(FileError) {
-                // Also where it was there: whoever made it may have ended before it was durable.
-                try medium.syncDirectory(of: path)
-            } catch {
-                // Another sync would not tell of a name that this one has lost.
-                if isNew { try? medium.remove(path) }
-                throw error
-            }
+            // Also where it was there: whoever made it may have ended before it was durable.
+            try medium.syncName(path, isNew: isNew)
         }
     }
 

@@ -38,8 +38,7 @@ extension BlobStore {
         // Whoever has put the same content again since has done the work; and may have mended it.
         let new = BlobFile(name: target.name(of: stored.digest, stored.encoding), layout: target)
         if let done = try? new.open(in: self) {
-            var isWhole = done.isAuthenticated
-            if !isWhole { isWhole = try done.isWhole() }
+            let isWhole = done.isAuthenticated ? true : try done.isWhole()
             if isWhole {
                 try secure(new)
                 return true

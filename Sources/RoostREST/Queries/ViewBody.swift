@@ -68,13 +68,8 @@ actor ViewBody: BodyStream {
     /// The text of some rows, after the beginning where they are the first, and how many they are.
     private nonisolated func rows(_ page: ViewQuery, isFirst: Bool) throws -> (text: [UInt8], count: Int) {
         let rows = try view.rows(page, at: snapshot)
-        var bytes: [UInt8] = []
-        if isFirst {
-            bytes.append(UInt8(ascii: "{"))
-            if page.isSorted { bytes += "\"total_rows\":\(rows.totalRows),\"offset\":\(rows.offset),".utf8 }
-            writeSequence(rows.updateSequence, to: &bytes)
-            bytes += "\"rows\":[\n".utf8
-        }
+        let place = page.isSorted ? "\"total_rows\":\(rows.totalRows),\"offset\":\(rows.offset)," : ""
+        var bytes = isFirst ? beginning(place, showing: rows.updateSequence) : []
         for (index, row) in rows.enumerated() {
             if index > 0 || !isFirst { bytes += ",\n".utf8 }
             try write(row, page, to: &bytes)
@@ -82,9 +77,10 @@ actor ViewBody: BodyStream {
         return (bytes, rows.count)
     }
 
-    /// The member for the sequence that an answer shows, where it is asked for.
-    private nonisolated func writeSequence(_ sequence: UInt64, to bytes: inout [UInt8]) {
-        if tellsSequence { bytes += "\"update_seq\":\"\(served.token(sequence))\",".utf8 }
+    /// The text before the rows: where they stand in the view, and the sequence that they show, where it is asked for.
+    private nonisolated func beginning(_ place: String = "", showing sequence: UInt64) -> [UInt8] {
+        let sequence = tellsSequence ? "\"update_seq\":\"\(served.token(sequence))\"," : ""
+        return Array("{\(place)\(sequence)\"rows\":[\n".utf8)
     }
 
     private nonisolated func write(
@@ -162,12 +158,7 @@ actor ViewBody: BodyStream {
             let (groups, next, sequence) = try view.groups(
                 query, at: snapshot, from: place, limit: Self.pageSize,
                 where: sight.access == nil ? nil : { try self.sees($0) })
-            var bytes: [UInt8] = []
-            if isFirst {
-                bytes.append(UInt8(ascii: "{"))
-                writeSequence(sequence, to: &bytes)
-                bytes += "\"rows\":[\n".utf8
-            }
+            var bytes = isFirst ? beginning(showing: sequence) : []
             for (index, group) in groups.enumerated() {
                 if index > 0 || !isFirst { bytes += ",\n".utf8 }
                 let row: JSON = [

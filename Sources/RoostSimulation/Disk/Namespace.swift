@@ -54,25 +54,33 @@ struct Namespace: Sendable {
 
     /// All unsynced changes in a directory reach the medium, and those in others that must come with them.
     mutating func sync(_ directory: NodeID) {
-        var directories: Set = [directory]
-        while let another = directoryBound(to: directories) { directories.insert(another) }
+        let directories = directories(boundTo: directory)
         for change in unsynced where directories.contains(change.entry.directory) {
             durable[change.entry] = change.node
         }
         unsynced.removeAll { directories.contains($0.entry.directory) }
     }
 
-    /// A directory not among `directories` with a change that must be durable when those in `directories` are.
-    private func directoryBound(to directories: Set<NodeID>) -> NodeID? {
-        for change in unsynced {
-            guard let requires = change.requires,
-                let first = unsynced.first(where: { $0.sequence == requires })?.entry.directory
-            else { continue }
-            let second = change.entry.directory
-            if directories.contains(second), !directories.contains(first) { return first }
-            if change.isTied, directories.contains(first), !directories.contains(second) { return second }
+    /// A directory, and all others with changes that must be durable when those in it are.
+    ///
+    /// - Parameter eitherWay: Whether also those with changes that need one in it to be durable.
+    private func directories(boundTo directory: NodeID, eitherWay: Bool = false) -> Set<NodeID> {
+        var found: Set = [directory]
+        var isComplete = false
+        while !isComplete {
+            isComplete = true
+            for change in unsynced {
+                guard let requires = change.requires,
+                    let first = unsynced.first(where: { $0.sequence == requires })?.entry.directory
+                else { continue }
+                let second = change.entry.directory
+                if found.contains(second), found.insert(first).inserted { isComplete = false }
+                if change.isTied || eitherWay, found.contains(first), found.insert(second).inserted {
+                    isComplete = false
+                }
+            }
         }
-        return nil
+        return found
     }
 
     /// Each unsynced change in a directory, and in others that files were renamed between it and, reaches the medium or is
@@ -80,24 +88,10 @@ struct Namespace: Sendable {
     ///
     /// What is lost elsewhere is told by the sync of that directory: systems keep such errors by the inode.
     mutating func failSync(_ directory: NodeID, _ dice: inout CrashDice) {
-        var directories: Set = [directory]
-        while let another = directoryJoined(to: directories) { directories.insert(another) }
+        let directories = directories(boundTo: directory, eitherWay: true)
         let isDecided = { (change: EntryChange) in directories.contains(change.entry.directory) }
         durable = survivors(of: unsynced.filter(isDecided), &dice)
         unsynced.removeAll(where: isDecided)
-    }
-
-    /// A directory not among `directories` between which and one of them something was renamed.
-    private func directoryJoined(to directories: Set<NodeID>) -> NodeID? {
-        for change in unsynced {
-            guard let first = unsynced.first(where: { $0.sequence == change.requires })?.entry.directory
-            else { continue }
-            let second = change.entry.directory
-            if directories.contains(first) != directories.contains(second) {
-                return directories.contains(first) ? second : first
-            }
-        }
-        return nil
     }
 
     /// What the medium may hold after a crash now.

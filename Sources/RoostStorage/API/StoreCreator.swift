@@ -28,13 +28,7 @@ struct StoreCreator {
             unsafe try file.file.writeFully(commit.view.buffer, at: Format.firstCommit)
             try file.file.sync()
             try environment.medium.rename(temporary, to: path)
-            do throws(FileError) {
-                try environment.medium.syncDirectory(of: path)
-            } catch {
-                // The name may never get to the medium, however often it is synced again: nobody may build on it.
-                try? environment.medium.remove(path)
-                throw error
-            }
+            try environment.medium.syncName(path, isNew: true)
         }
     }
 

@@ -52,12 +52,14 @@ struct LeafScoring {
 
     /// The most that a document of a block can score, which has so many places and words at most and at least.
     func most(_ count: Int, _ shortest: Int) -> Double {
-        // A small error of rounding must not leave out what would have won.
-        score(Double(count) * heaviest, length: shortest) * (1 + 1e-12)
+        most(frequency: Double(count) * heaviest, shortest: shortest)
     }
 
-    /// The most that a document of any length can score.
-    func most(frequency: Double) -> Double { score(frequency, length: 0) * (1 + 1e-12) }
+    /// The most that a document can score, of any length unless that is known.
+    func most(frequency: Double, shortest: Int = 0) -> Double {
+        // A small error of rounding must not leave out what would have won.
+        score(frequency, length: shortest) * (1 + 1e-12)
+    }
 
     private func score(_ frequency: Double, length: Int) -> Double {
         let norm = Self.k1 * (1 - Self.b + Self.b * (averageLength > 0 ? Double(length) / averageLength : 1))

@@ -94,8 +94,9 @@ final class PhraseMatcher: TextMatcher {
         guard document < target else { return }
         var target = target
         while true {
-            guard try lists.align(&target) else { return document = .max }
+            // Before the lists go on: they read the next places into the memory of these, if nobody else has it.
             starts = nil
+            guard try lists.align(&target) else { return document = .max }
             document = target
             if try leaf.isPlain || isThere() { return }
             target += 1
@@ -170,8 +171,13 @@ final class PhraseMatcher: TextMatcher {
     ///
     /// - Parameter weights: by column; `nil` where all are 1.
     func frequency(_ weights: [Double]?) throws -> Double {
-        guard let weights else { return Double(try count()) }
-        return try places().reduce(0) { $0 + weights[$1.column] }
+        weights == nil ? Double(try count()) : Self.frequency(of: try places(), weights)
+    }
+
+    private static func frequency(of places: some RandomAccessCollection<TextPlace>, _ weights: [Double]?)
+        -> Double
+    {
+        weights.map { weights in places.reduce(0) { $0 + weights[$1.column] } } ?? Double(places.count)
     }
 
     override func score() throws -> Double {
@@ -180,11 +186,7 @@ final class PhraseMatcher: TextMatcher {
 
     /// The score of some places of the present document.
     func score(of places: some RandomAccessCollection<TextPlace>) throws -> Double {
-        guard let scoring else { return 0 }
-        let frequency =
-            scoring.weights.map { weights in places.reduce(0) { $0 + weights[$1.column] } }
-            ?? Double(places.count)
-        return try scoring.score(frequency, document)
+        try scoring.map { try $0.score(Self.frequency(of: places, $0.weights), document) } ?? 0
     }
 }
 
@@ -192,8 +194,6 @@ final class PhraseMatcher: TextMatcher {
 final class NearMatcher: TextMatcher {
     private let phrases: [PhraseMatcher]
     private let distance: Int
-    /// The places of each phrase in the present document that are near one of each other.
-    private(set) var places: [[TextPlace]] = []
     /// The first place of each phrase that a window may have.
     private var next: [Int]
 
@@ -209,11 +209,7 @@ final class NearMatcher: TextMatcher {
         while true {
             guard try phrases.align(&target) else { return document = .max }
             document = target
-            let all = try phrases.map { try $0.places() }
-            if hasGroup(all) {
-                places = near(all)
-                return
-            }
+            if hasGroup(try phrases.map { try $0.places() }) { return }
             target += 1
         }
     }
@@ -242,8 +238,9 @@ final class NearMatcher: TextMatcher {
         return false
     }
 
-    /// The places of each phrase that are in a group. O(n log n).
-    private func near(_ all: [ArraySlice<TextPlace>]) -> [[TextPlace]] {
+    /// The places of each phrase in the present document that are in a group. O(n log n).
+    func places() throws -> [[TextPlace]] {
+        let all = try phrases.map { try $0.places() }
         var kept = all.map { [Bool](repeating: false, count: $0.count) }
         for (phrase, places) in all.enumerated() {
             // Windows only move forwards, so what was kept is not looked at again.
@@ -274,7 +271,7 @@ final class NearMatcher: TextMatcher {
     }
 
     override func score() throws -> Double {
-        try zip(phrases, places).reduce(0) { try $0 + $1.0.score(of: $1.1) }
+        try zip(phrases, places()).reduce(0) { try $0 + $1.0.score(of: $1.1) }
     }
 }
 

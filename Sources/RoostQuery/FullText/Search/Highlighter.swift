@@ -158,7 +158,7 @@ struct Highlighter {
             let matcher = NearMatcher(phrases, distance: distance)
             try matcher.seek(0)
             if matcher.document == 0 {
-                for (leaf, found) in zip(parts, matcher.places) { places += found.map { (leaf, $0) } }
+                for (leaf, found) in zip(parts, try matcher.places()) { places += found.map { (leaf, $0) } }
             }
         case .all(let parts), .any(let parts): for part in parts { try collect(part, lists, &places) }
         case .not, .nothing: break
