@@ -95,9 +95,10 @@ import Testing
         }
     }
 
-    @Test func aConversionWhoseSyncFailedKeepsTheBlob() throws {
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func aConversionWhoseSyncFailedKeepsTheBlob(seed: UInt64) throws {
         let layouts = [BlobLayout.testSealed, .plain]
-        let test = try TestStore()
+        let test = try TestStore(seed: seed)
         try test.store.put(bytes)
         test.store.setLayouts(layouts)
         failNextSync(test)
