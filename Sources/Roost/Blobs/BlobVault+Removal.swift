@@ -53,7 +53,8 @@ extension DatabaseCore {
             func remove() throws(DatabaseError) -> (count: Int, bytes: UInt64) {
                 try translating { () throws(BlobError) in try blobs.remove(unnamed) }
             }
-            guard let process, !unnamed.isEmpty else { return try remove() }
+            guard let process else { return try remove() }
+            // Also where there is nothing to remove: it takes away the signs of those who were killed.
             return try process.ifAlone { () throws(DatabaseError) in
                 // Who has come meanwhile, and gone, may have named what was there.
                 _ = try refresh()

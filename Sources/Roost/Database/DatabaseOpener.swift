@@ -61,13 +61,12 @@ struct DatabaseOpener {
     /// Refuses to make an empty database around blobs, which the first compaction would remove as nobody's.
     private func checkBlobsHaveDocuments() throws(DatabaseError) {
         guard !options.readOnly, options.createIfMissing else { return }
-        let (documents, blobs) = try translating { () throws(FileError) in
-            (
-                try environment.medium.status(of: Self.dataPath(path)),
-                try environment.medium.status(of: BlobVault.path(path))
-            )
+        // Blobs first: where another process makes the database just now, its documents come before its blobs.
+        let areOrphans = try translating { () throws(FileError) in
+            guard try environment.medium.status(of: BlobVault.path(path)) != nil else { return false }
+            return try environment.medium.status(of: Self.dataPath(path)) == nil
         }
-        guard documents == nil, blobs != nil else { return }
+        guard areOrphans else { return }
         throw DatabaseError(
             .notADatabase,
             "\(path) has a directory of blobs, but no documents: \(Self.dataName) is missing. Restore it from a backup, "

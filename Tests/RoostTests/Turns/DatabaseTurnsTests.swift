@@ -160,6 +160,17 @@ import Testing
         _ = try openings.open()
     }
 
+    /// Of a process that was killed its sign stays, which nobody holds any more.
+    @Test func compactionTakesAwayTheSignsOfTheKilled() throws {
+        let database = try openings.open()
+        let sign = openings.path + "/data.roost.turns-0123456789abcdef"
+        try #require(FileManager.default.createFile(atPath: sign, contents: nil))
+        try database.compact()
+        #expect(try openings.signs().count == 1)
+        try database.close()
+        #expect(try openings.signs().isEmpty)
+    }
+
     @Test func aDatabaseOfOneWriterHasNoFilesForTurns() throws {
         try openings.openAlone().close()
         let names = try FileManager.default.contentsOfDirectory(atPath: openings.path)

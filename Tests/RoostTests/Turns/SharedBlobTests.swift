@@ -83,7 +83,7 @@ import Testing
         let meeting = Meeting()
         let leftover = try meeting.open().saveBlob([1])
         let first = try meeting.open()
-        meeting.medium.whenListing("blobs") {
+        meeting.medium.before(.list, of: "blobs") {
             let opened = try? meeting.open()
             meeting.second.withLock { $0 = opened }
         }
@@ -102,7 +102,7 @@ import Testing
             return (try database.saveBlob([1]), try database.saveBlob([2]))
         }()
         let first = try meeting.open()
-        meeting.medium.whenListing("blobs") {
+        meeting.medium.before(.list, of: "blobs") {
             guard let second = try? meeting.open() else { return }
             _ = try? second.defaultCollection.save(["b": named], id: "a")
             try? second.close()
@@ -113,5 +113,24 @@ import Testing
         try first.compact()
         #expect(try first.blobReader(named)?.readAll() == [1])
         #expect(try first.blobReader(other) == nil)
+    }
+
+    // MARK: While the database is made
+
+    /// Another process makes the database and stores a blob while this one looks whether blobs have lost their documents.
+    @Test(arguments: ["blobs", "data.roost"])
+    func blobsOfADatabaseThatIsJustMadeAreNoOrphans(name: String) throws {
+        let meeting = Meeting()
+        // Keeps its name, as without one nothing is looked for.
+        try meeting.simulation.disk.createDirectory("a")
+        meeting.medium.before(.status, of: name) {
+            let made = try? meeting.open()
+            _ = try? made?.saveBlob([1])
+            meeting.second.withLock { $0 = made }
+        }
+        let first = try meeting.open()
+        let second = try #require(meeting.second.withLock { $0 })
+        #expect(first.publicUUID == second.publicUUID)
+        #expect(try first.blobs().count == 1)
     }
 }
