@@ -157,6 +157,7 @@ let package = Package(
         .systemLibrary(name: "CHardware"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         engineLayer("RoostBytes"),
         engineLayer(
@@ -192,7 +193,7 @@ let package = Package(
         layer(
             "RoostServer",
             [
-                "RoostWire", "RoostREST",
+                "RoostWire", "RoostREST", .target(name: "CEpoll", condition: .when(platforms: [.linux])),
                 .target(name: "COpenSSL", condition: .when(platforms: [.linux], traits: ["TLS"])),
             ]),
         layer("RoostScript", ["RoostCrypto", "Fleece", "Roost", "RoostQuery", "RoostREST"]),

@@ -1,4 +1,3 @@
-import Dispatch
 import RoostREST
 import RoostWire
 import Synchronization
@@ -14,12 +13,19 @@ import Synchronization
 /// By default only programs on the same machine can connect. Connections that wait take no thread. It may be used from any
 /// thread.
 public final class Server: Sendable {
+    private struct Listener {
+        let socket: Int32
+        let watch: UInt64?
+    }
+
     private struct Client {
         let channel: SocketChannel
         let activity: ConnectionActivity
     }
 
     private struct State {
+        /// What listens; `nil` once the server is stopped.
+        var listener: Listener?
         var clients: [UInt64: Client] = [:]
         var number: UInt64 = 0
         var isStopped = false
@@ -28,19 +34,16 @@ public final class Server: Sendable {
         var identity: TLSIdentity?
     }
 
-    /// Seconds between looks at the deadlines.
-    private static let interval = 0.25
+    /// How long from one look at the deadlines to the next.
+    private static let interval = Duration.milliseconds(250)
 
     /// The port that it listens at.
     public let port: UInt16
     private let options: ServerOptions
     private let handler: any RequestHandler
     private let statistics: ServerStatistics
-    private let socket: Int32
     private let hosts: HostCheck
-    private let queue = DispatchQueue(label: "roost.server")
-    private let source: EventSource
-    private let timer: EventSource
+    private let executor = SocketExecutor.shared
     private let state = Mutex(State())
 
     /// Begins to listen.
@@ -51,21 +54,27 @@ public final class Server: Sendable {
         statistics = handler.statistics
         self.options = options
         hosts = HostCheck(options)
+        let socket: Int32
         (socket, port) = try SystemSockets.listen(options.address, options.port)
-        source = EventSource.reading(socket, on: queue)
-        timer = EventSource.timer(Self.interval, on: queue)
-        let socket = socket
-        state.withLock { $0.identity = options.identity }
-        source.onCancel { SystemSockets.close(socket) }
-        source.onEvent { [weak self] in self?.acceptAll() }
-        timer.onEvent { [weak self] in self?.checkDeadlines() }
-        source.activate()
-        timer.activate()
+        state.withLock { state in
+            state.identity = options.identity
+            let watch = executor.watch(socket) { [weak self] _ in self?.acceptAll() }
+            state.listener = Listener(socket: socket, watch: watch)
+        }
+        let interval = Self.interval
+        Task(executorPreference: executor) { [weak self] in
+            while self?.lookAround() == true { try? await Task.sleep(for: interval) }
+        }
     }
 
-    deinit {
-        source.cancel()
-        timer.cancel()
+    deinit { stopListening() }
+
+    private func stopListening() {
+        state.withLock { state in
+            guard let listener = state.listener.take() else { return }
+            if let watch = listener.watch { executor.unwatch(listener.socket, watch) }
+            SystemSockets.close(listener.socket)
+        }
     }
 
     /// The address that clients on this machine can use.
@@ -103,7 +112,7 @@ public final class Server: Sendable {
             defer { state.isStopped = true }
             return state.isStopped ? [] : Array(state.clients.values)
         }
-        source.cancel()
+        stopListening()
         for client in clients { client.activity.stop() }
         for _ in 0..<max(1, options.stopSeconds * 20) {
             for client in clients where !client.activity.isBusy {
@@ -114,7 +123,6 @@ public final class Server: Sendable {
             try? await Task.sleep(for: .milliseconds(50))
         }
         for client in clients { client.channel.close() }
-        timer.cancel()
         let waiting = state.withLock { state in
             defer { state.end = [] }
             return state.end
@@ -126,11 +134,11 @@ public final class Server: Sendable {
     public var connectionCount: Int { state.withLock { $0.clients.count } }
 
     private func acceptAll() {
-        while let (socket, peer) = SystemSockets.accept(socket) {
+        while let (socket, peer) = state.withLock({ $0.listener.flatMap { SystemSockets.accept($0.socket) } })
+        {
             let identity = state.withLock { $0.identity }
             let cipher = identity?.makeCipher()
-            let channel = SocketChannel(
-                socket, peer: peer, queue: queue, statistics: statistics, cipher: cipher)
+            let channel = SocketChannel(socket, peer: peer, statistics: statistics, cipher: cipher)
             guard identity == nil || cipher != nil else {
                 channel.close()
                 continue
@@ -148,7 +156,7 @@ public final class Server: Sendable {
             }
             statistics.countConnection()
             let connection = Connection(channel, handler, statistics, options, hosts, activity)
-            Task { [weak self] in
+            Task(executorPreference: executor) { [weak self] in
                 await connection.run()
                 self?.forget(number)
             }
@@ -160,8 +168,16 @@ public final class Server: Sendable {
         statistics.countEndOfConnection()
     }
 
-    private func checkDeadlines() {
+    /// Cuts connections whose time is over, and takes clients that could not be taken when they came, for want of descriptors.
+    ///
+    /// - Returns: Whether there may be more to look after.
+    private func lookAround() -> Bool {
         let now = SocketChannel.now
-        for client in state.withLock({ Array($0.clients.values) }) { client.channel.checkDeadline(now) }
+        let (isOver, clients) = state.withLock { state in
+            (state.isStopped && state.clients.isEmpty, Array(state.clients.values))
+        }
+        for client in clients { client.channel.checkDeadline(now) }
+        acceptAll()
+        return !isOver
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import RoostREST
 import Testing
@@ -17,8 +16,7 @@ import Testing
         var ends: [Int32] = [0, 0]
         try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
         _ = fcntl(ends[0], F_SETFL, fcntl(ends[0], F_GETFL) | O_NONBLOCK)
-        let channel = SocketChannel(
-            ends[0], peer: "peer", queue: DispatchQueue(label: "test"), statistics: ServerStatistics())
+        let channel = SocketChannel(ends[0], peer: "peer", statistics: ServerStatistics())
         return (channel, ends[1])
     }
 

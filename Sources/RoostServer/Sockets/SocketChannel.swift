@@ -26,8 +26,11 @@ final class SocketChannel: Sendable {
         var isClosed = false
         var waiting = Waiting.nobody
         var writer: CheckedContinuation<Void, Never>?
-        var readIsArmed = false
-        var writeIsArmed = false
+        /// Whether something may have come since a read found nothing, and room be there since a write found none.
+        var isReadable = true
+        var isWritable = true
+        /// The socket's watch, as long as the connection is open.
+        var watch: UInt64?
         /// What came while an answer went out.
         var early: [UInt8] = []
         var peerHasEnded = false
@@ -50,30 +53,21 @@ final class SocketChannel: Sendable {
     /// Whether what goes over the wire is encrypted.
     let isSecure: Bool
     private let socket: Int32
-    private let readSource: EventSource
-    private let writeSource: EventSource
+    private let executor = SocketExecutor.shared
     private let state: Mutex<State>
 
     init(
-        _ socket: Int32, peer: String, queue: DispatchQueue, statistics: ServerStatistics,
-        cipher: (any ChannelCipher)? = nil
+        _ socket: Int32, peer: String, statistics: ServerStatistics, cipher: (any ChannelCipher)? = nil
     ) {
         isSecure = cipher != nil
         self.socket = socket
         state = Mutex(State(wire: Wire(socket, statistics, cipher)))
         self.peer = peer
-        readSource = EventSource.reading(socket, on: queue)
-        writeSource = EventSource.writing(socket, on: queue)
-        let open = Countdown(2)
-        // Sources look at the descriptor until both are cancelled; only then may it be closed.
-        readSource.onCancel { if open.countDown() { SystemSockets.close(socket) } }
-        writeSource.onCancel { if open.countDown() { SystemSockets.close(socket) } }
-        readSource.onEvent { [weak self] in self?.readable() }
-        writeSource.onEvent { [weak self] in self?.writable() }
-        readSource.activate()
-        readSource.suspend()
-        writeSource.activate()
-        writeSource.suspend()
+        let isWatched = state.withLock { state in
+            state.watch = executor.watch(socket) { [weak self] event in self?.ready(event) }
+            return state.watch != nil
+        }
+        if !isWatched { close() }
     }
 
     deinit { close() }
@@ -108,8 +102,9 @@ final class SocketChannel: Sendable {
         while true {
             let outcome = state.withLock { state -> Bool? in
                 guard !state.isClosed else { return false }
-                defer { sendLater(&state) }
-                return state.wire.shakeHands()
+                let outcome = state.wire.shakeHands()
+                if outcome == nil { state.isReadable = false }
+                return outcome
             }
             if let outcome { return outcome }
             await waitForInput()
@@ -133,28 +128,24 @@ final class SocketChannel: Sendable {
         }
     }
 
-    /// Returns when something has come over the wire, or the connection is closed.
+    /// Returns when something may have come over the wire, or the connection is closed.
     private func waitForInput() async {
         await withCheckedContinuation { continuation in
-            let isClosed = state.withLock { state in
-                if state.isClosed { return true }
+            let goesOn = state.withLock { state in
+                if state.isClosed || state.isReadable { return true }
                 state.waiting = .reader(continuation)
                 state.silentSince = Self.now
-                arm(&state, reading: true)
                 return false
             }
-            if isClosed { continuation.resume() }
+            if goesOn { continuation.resume() }
         }
     }
 
     private func receive(_ state: inout State) -> [UInt8]?? {
-        defer { sendLater(&state) }
-        return state.wire.receive()
-    }
-
-    /// What the cipher has made by itself goes when the peer takes it.
-    private func sendLater(_ state: inout State) {
-        if state.wire.hasUnsent { arm(&state, reading: false) }
+        // What comes during the call is told afterwards, as that waits for the lock.
+        let bytes = state.wire.receive()
+        if case .none = bytes { state.isReadable = false }
+        return bytes
     }
 
     /// Calls `hangUp`, once, if the peer ends its side before ``stopWatching()``. What it sends meanwhile is kept, up to a
@@ -163,58 +154,84 @@ final class SocketChannel: Sendable {
         let hasEnded = state.withLock { state in
             if state.isClosed || state.peerHasEnded { return true }
             state.waiting = .watcher(hangUp)
-            if state.early.count < Self.mostEarly { arm(&state, reading: true) }
             return false
         }
         if hasEnded { return hangUp() }
-        // What the cipher has already is not announced by the socket.
-        if isSecure { readable() }
+        // What has come before is not told again.
+        wake { $0.isReadable = true }
     }
 
     func stopWatching() {
         state.withLock { state in
-            if case .watcher = state.waiting {
-                state.waiting = .nobody
-                disarm(&state, reading: true)
-            }
+            if case .watcher = state.waiting { state.waiting = .nobody }
         }
     }
 
-    private func readable() {
-        enum Call {
-            case none
-            case resume(CheckedContinuation<Void, Never>)
-            case hangUp(@Sendable () -> Void)
-        }
-        let call: Call = state.withLock { state in
-            switch state.waiting {
-            case .nobody:
-                disarm(&state, reading: true)
-                return .none
-            case .reader(let continuation):
-                state.waiting = .nobody
-                disarm(&state, reading: true)
-                return .resume(continuation)
-            case .watcher(let hangUp):
-                while state.early.count < Self.mostEarly {
-                    switch receive(&state) {
-                    case .none: return .none
-                    case .some(nil):
-                        state.peerHasEnded = true
-                        state.waiting = .nobody
-                        disarm(&state, reading: true)
-                        return .hangUp(hangUp)
-                    case .some(let bytes?): state.early += bytes
-                    }
-                }
-                disarm(&state, reading: true)
-                return .none
+    /// Keeps what has come while an answer goes out, and says whether the peer has ended its side.
+    private func keepEarly(_ state: inout State) -> Bool {
+        while state.early.count < Self.mostEarly {
+            switch receive(&state) {
+            case .none: return false
+            case .some(nil):
+                state.peerHasEnded = true
+                return true
+            case .some(let bytes?): state.early += bytes
             }
         }
-        switch call {
-        case .none: break
-        case .resume(let continuation): continuation.resume()
-        case .hangUp(let hangUp): hangUp()
+        return false
+    }
+
+    // MARK: Readiness
+
+    private func ready(_ event: Poller.Event) {
+        wake { state in
+            if event.isReadable { state.isReadable = true }
+            if event.isWritable { state.isWritable = true }
+        }
+    }
+
+    /// Notes what the socket is ready for and wakes whoever waited for that.
+    private func wake(_ note: (inout State) -> Void) {
+        var calls = Calls()
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            note(&state)
+            if state.isReadable {
+                switch state.waiting {
+                case .nobody: break
+                case .reader(let continuation):
+                    state.waiting = .nobody
+                    calls.reader = continuation
+                case .watcher(let hangUp):
+                    if keepEarly(&state) {
+                        state.waiting = .nobody
+                        calls.hangUp = hangUp
+                    }
+                }
+            }
+            guard state.isWritable else { return }
+            if state.wire.flush() == .blocked {
+                state.isWritable = false
+                return
+            }
+            if state.finishesWhenSent {
+                state.finishesWhenSent = false
+                SystemSockets.finishWriting(socket)
+            }
+            calls.writer = state.writer.take()
+        }
+        calls.make()
+    }
+
+    /// What is called when the lock has been let go.
+    private struct Calls {
+        var reader, writer: CheckedContinuation<Void, Never>?
+        var hangUp: (@Sendable () -> Void)?
+
+        func make() {
+            reader?.resume()
+            writer?.resume()
+            hangUp?()
         }
     }
 
@@ -228,34 +245,28 @@ final class SocketChannel: Sendable {
         while true {
             let progress = state.withLock { state -> Wire.Progress in
                 guard !state.isClosed else { return .ended }
-                return state.wire.send(&rest)
+                let progress = state.wire.send(&rest)
+                if progress == .blocked { state.isWritable = false }
+                return progress
             }
             switch progress {
             case .whole: return true
             case .ended: return false
-            case .blocked:
-                await withCheckedContinuation { continuation in
-                    let isClosed = state.withLock { state in
-                        if state.isClosed { return true }
-                        state.writer = continuation
-                        arm(&state, reading: false)
-                        return false
-                    }
-                    if isClosed { continuation.resume() }
-                }
+            case .blocked: await waitForRoom()
             }
         }
     }
 
-    private func writable() {
-        let writer: CheckedContinuation<Void, Never>? = state.withLock { state in
-            guard !state.isClosed else { return nil }
-            if state.wire.flush() == .blocked { return nil }
-            if state.finishesWhenSent { SystemSockets.finishWriting(socket) }
-            disarm(&state, reading: false)
-            return state.writer.take()
+    /// Returns when the peer may take something, or the connection is closed.
+    private func waitForRoom() async {
+        await withCheckedContinuation { continuation in
+            let goesOn = state.withLock { state in
+                if state.isClosed || state.isWritable { return true }
+                state.writer = continuation
+                return false
+            }
+            if goesOn { continuation.resume() }
         }
-        writer?.resume()
     }
 
     // MARK: Ending
@@ -266,7 +277,7 @@ final class SocketChannel: Sendable {
             guard !state.isClosed else { return }
             if state.wire.finish() == .blocked {
                 state.finishesWhenSent = true
-                arm(&state, reading: false)
+                state.isWritable = false
             } else {
                 SystemSockets.finishWriting(socket)
             }
@@ -277,76 +288,26 @@ final class SocketChannel: Sendable {
     ///
     /// - Parameter asBroken: whether the other side is to see that it hasn't got all.
     func close(asBroken: Bool = false) {
-        enum Call {
-            case none
-            case resume(CheckedContinuation<Void, Never>)
-            case hangUp(@Sendable () -> Void)
-        }
-        let calls: (Call, CheckedContinuation<Void, Never>?)? = state.withLock { state in
-            guard !state.isClosed else { return nil }
+        var calls = Calls()
+        state.withLock { state in
+            guard !state.isClosed else { return }
             state.isClosed = true
-            // While the lock is held, since the descriptor is the channel's only until the sources are cancelled.
+            if let watch = state.watch.take() { executor.unwatch(socket, watch) }
             if asBroken {
                 SystemSockets.resetWhenClosed(socket)
             } else {
                 _ = shutdown(socket, Int32(SHUT_RDWR))
             }
-            // A source that is suspended can't be let go.
-            arm(&state, reading: true)
-            arm(&state, reading: false)
-            readSource.cancel()
-            writeSource.cancel()
-            let call: Call =
-                switch state.waiting {
-                case .nobody: .none
-                case .reader(let continuation): .resume(continuation)
-                case .watcher(let hangUp): .hangUp(hangUp)
-                }
+            // While the lock is held: nobody uses the descriptor without it.
+            SystemSockets.close(socket)
+            switch state.waiting {
+            case .nobody: break
+            case .reader(let continuation): calls.reader = continuation
+            case .watcher(let hangUp): calls.hangUp = hangUp
+            }
             state.waiting = .nobody
-            return (call, state.writer.take())
+            calls.writer = state.writer.take()
         }
-        guard let calls else { return }
-        switch calls.0 {
-        case .none: break
-        case .resume(let continuation): continuation.resume()
-        case .hangUp(let hangUp): hangUp()
-        }
-        calls.1?.resume()
-    }
-
-    private func arm(_ state: inout State, reading: Bool) {
-        if reading, !state.readIsArmed {
-            state.readIsArmed = true
-            readSource.resume()
-        } else if !reading, !state.writeIsArmed {
-            state.writeIsArmed = true
-            writeSource.resume()
-        }
-    }
-
-    private func disarm(_ state: inout State, reading: Bool) {
-        guard !state.isClosed else { return }
-        if reading, state.readIsArmed {
-            state.readIsArmed = false
-            readSource.suspend()
-        } else if !reading, state.writeIsArmed {
-            state.writeIsArmed = false
-            writeSource.suspend()
-        }
-    }
-}
-
-/// Counts down from a number.
-private final class Countdown: Sendable {
-    private let count: Mutex<Int>
-
-    init(_ count: Int) { self.count = Mutex(count) }
-
-    /// Whether that was the last.
-    func countDown() -> Bool {
-        count.withLock { count in
-            count -= 1
-            return count == 0
-        }
+        calls.make()
     }
 }

@@ -31,9 +31,6 @@ struct Wire {
         self.cipher = cipher
     }
 
-    /// Whether ``flush()`` has something to do.
-    var hasUnsent: Bool { !sealed.isEmpty }
-
     /// Whether hands are shaken, which those who don't encrypt need not; `nil` when something must come first, `false` when that
     /// failed.
     mutating func shakeHands() -> Bool? {
