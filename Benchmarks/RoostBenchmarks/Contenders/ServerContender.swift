@@ -37,14 +37,24 @@ enum ServedDocument {
         return String(repeating: "0", count: max(0, 10 - digits.count)) + digits
     }
 
+    /// What texts are pieces of.
+    private static let letters: [UInt8] = (0..<8192).map { 97 + UInt8(SplitMix64.mix(UInt64($0)) % 26) }
+
     /// - Parameter id: What `_id` is; `nil` leaves it out.
     static func json(_ index: Int, id: String? = nil, size: Int = 300) -> [UInt8] {
         var json: [UInt8] = []
         json.reserveCapacity(size + 32)
         json += id.map { "{\"_id\":\"\($0)\"," }.map { Array($0.utf8) } ?? [UInt8(ascii: "{")]
         json += "\"group\":\"group \(index % groups)\",\"n\":\(index),\"text\":\"".utf8
-        let end = max(json.count, size - 2)
-        for place in json.count..<end { json.append(97 + UInt8((place &* (index &+ 7)) % 26)) }
+        var missing = max(0, size - 2 - json.count)
+        // Copied, as what a client spends on it counts as the server's.
+        var start = index &* 31 % (letters.count / 2)
+        while missing > 0 {
+            let piece = letters[start...].prefix(missing)
+            json += piece
+            missing -= piece.count
+            start = 0
+        }
         json += "\"}".utf8
         return json
     }
