@@ -23,7 +23,9 @@ class RowCursor {
     final func next() throws(DatabaseError) -> [UInt8]? { try advance() ? try row() : nil }
 
     /// What the row that the cursor is at is ordered by.
-    func appendOrder(to encoder: OrderEncoder) { encoder.append(plan.order, frame) }
+    ///
+    /// - Returns: Whether it comes before the encoder's limit.
+    func appendOrder(to encoder: OrderEncoder) -> Bool { encoder.append(plan.order, frame) }
 
     /// A row as a dictionary by the names of the columns, in the frame's arena.
     func dictionary(of row: [UInt8], _ frame: Frame) -> Value {
@@ -161,7 +163,7 @@ final class DistinctCursor: RowCursor {
     private func putAside(_ key: [UInt8], _ row: [UInt8]) throws(DatabaseError) {
         let sort = rest ?? ExternalSort(execution)
         rest = sort
-        rows.appendOrder(to: order)
+        _ = rows.appendOrder(to: order)
         let buffer = ByteBuffer(capacity: row.count + order.key.count + 8)
         order.key.withView { buffer.append(prefixed: $0) }
         buffer.append(row)
@@ -186,8 +188,8 @@ final class DistinctCursor: RowCursor {
         return nil
     }
 
-    override func appendOrder(to encoder: OrderEncoder) {
-        if let last { encoder.set(last.order) } else { rows.appendOrder(to: encoder) }
+    override func appendOrder(to encoder: OrderEncoder) -> Bool {
+        last.map { encoder.set($0.order) } ?? rows.appendOrder(to: encoder)
     }
 }
 

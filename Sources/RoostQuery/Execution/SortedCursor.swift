@@ -3,27 +3,50 @@ import RoostOrder
 
 /// Writes what rows are ordered by as keys that compare as bytes.
 final class OrderEncoder {
-    private let columns: [(encoder: KeyEncoder, isDescending: Bool)]
+    private let encoders: [KeyEncoder]
     private(set) var key: [UInt8] = []
+    /// A key from which on nothing is wanted; `nil` while everything is.
+    var limit: [UInt8]?
+
+    init(_ order: [OrderPlan]) { encoders = order.map { KeyEncoder($0.collation) } }
 
     /// Takes a key that was made before.
-    func set(_ key: [UInt8]) { self.key = key }
-
-    /// Whether the key comes before another one.
-    func precedes(_ other: [UInt8]) -> Bool {
-        key.withView { key in other.withView { key.compare($0) < 0 } }
+    ///
+    /// - Returns: Whether it comes before the limit.
+    func set(_ key: [UInt8]) -> Bool {
+        self.key = key
+        return comparisonWithLimit < 0
     }
 
-    init(_ order: [OrderPlan]) { columns = order.map { (KeyEncoder($0.collation), $0.isDescending) } }
-
-    /// Appends the values of the present rows.
-    func append(_ order: [OrderPlan], _ frame: Frame) {
+    /// Appends the values of the present rows, as many as it takes to see that the key does not come before the limit.
+    ///
+    /// - Returns: Whether it comes before the limit, and so is whole.
+    func append(_ order: [OrderPlan], _ frame: Frame) -> Bool {
         key.removeAll(keepingCapacity: true)
-        for (column, plan) in zip(columns, order) {
-            column.encoder.reset()
-            column.encoder.append(plan.value(frame))
-            if column.isDescending { column.encoder.complement(from: 0) }
-            unsafe key.append(contentsOf: column.encoder.view.buffer)
+        var precedes = limit == nil
+        for index in order.indices {
+            let encoder = encoders[index]
+            encoder.reset()
+            encoder.append(order[index].value(frame))
+            if order[index].isDescending { encoder.complement(from: 0) }
+            unsafe key.append(contentsOf: encoder.view.buffer)
+            if precedes { continue }
+            let comparison = comparisonWithLimit
+            if comparison > 0 { return false }
+            precedes = comparison < 0
+        }
+        return precedes
+    }
+
+    /// How the key, or what there is of it, compares with as much of the limit. No key is the beginning of another.
+    private var comparisonWithLimit: Int {
+        guard let limit else { return -1 }
+        return key.withView { key in
+            limit.withView { limit in
+                let common = key.commonPrefix(limit)
+                guard common < min(key.count, limit.count) else { return 0 }
+                return Int(key[common]) - Int(limit[common])
+            }
         }
     }
 }
@@ -99,20 +122,20 @@ final class SortedCursor: RowCursor {
         var number = 0
         guard wanted > 0 else { return [] }
         while try rows.advance() {
-            rows.appendOrder(to: encoder)
+            // Of rows that are equal, the first come first.
+            guard rows.appendOrder(to: encoder) else { continue }
             if let external {
                 try external.add(encoder.key, try rows.row())
                 continue
             }
             let isFull = entries.count == wanted
-            // Of rows that are equal, the first come first.
-            if isFull, let last = entries.first, !encoder.precedes(last.key) { continue }
             let entry = Entry(key: encoder.key, number: number, row: try rows.row())
             number += 1
             guard budget.fits(entry.size) else {
                 guard execution.part == nil else { return nil }
                 try putAside(entries + [entry])
                 entries = []
+                encoder.limit = nil
                 continue
             }
             try budget.take(entry.size)
@@ -125,6 +148,7 @@ final class SortedCursor: RowCursor {
                 entries.append(entry)
                 if entries.count == wanted { heapify(&entries) }
             }
+            if entries.count == wanted { encoder.limit = entries[0].key }
         }
         return entries.sorted { $1.precedes($0) }
     }
