@@ -6,6 +6,8 @@ import RoostWire
 public protocol RequestHandler: Sendable {
     /// Answers a request; never fails, since failures are answers, too. The body of the request may be read until the
     /// answer's body has ended. When the client of an endless answer hangs up, the task that asks for its body is cancelled.
+    ///
+    /// It is called on one of the threads that wait for sockets, one for each processor: what blocks for long belongs on another.
     func respond(to request: HTTPRequest) async -> HTTPResponse
 
     /// Where the listener counts what it sees: connections, bytes, and what it refuses without asking. Asked for once. Default:
