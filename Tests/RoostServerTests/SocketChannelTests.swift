@@ -8,16 +8,10 @@ import Testing
 @Suite struct SocketChannelTests {
     /// Both ends of a connection.
     private func pair() throws -> (channel: SocketChannel, peer: Int32) {
-        #if canImport(Glibc)
-            let type = Int32(SOCK_STREAM.rawValue)
-        #else
-            let type = SOCK_STREAM
-        #endif
-        var ends: [Int32] = [0, 0]
-        try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
-        _ = fcntl(ends[0], F_SETFL, fcntl(ends[0], F_GETFL) | O_NONBLOCK)
-        let channel = SocketChannel(ends[0], peer: "peer", statistics: ServerStatistics())
-        return (channel, ends[1])
+        let ends = try SocketPair()
+        _ = fcntl(ends.mine, F_SETFL, fcntl(ends.mine, F_GETFL) | O_NONBLOCK)
+        let channel = SocketChannel(ends.mine, peer: "peer", statistics: ServerStatistics())
+        return (channel, ends.peer)
     }
 
     private static let second: UInt64 = 1_000_000_000

@@ -97,14 +97,8 @@ import Testing
         let held = task { holder.hold() }
         await holder.wait()
         for early in [true, false] {
-            var ends: [Int32] = [0, 0]
-            #if canImport(Glibc)
-                let type = Int32(SOCK_STREAM.rawValue)
-            #else
-                let type = SOCK_STREAM
-            #endif
-            try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
-            let (mine, peer) = (ends[0], ends[1])
+            let ends = try SocketPair()
+            let (mine, peer) = (ends.mine, ends.peer)
             defer {
                 close(mine)
                 close(peer)

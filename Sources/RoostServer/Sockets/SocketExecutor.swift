@@ -4,7 +4,7 @@ import Synchronization
 /// Runs the tasks of connections on the threads that wait for their sockets: what came over a socket is read, answered and written by
 /// one thread, without handing it to another.
 ///
-/// There are as many threads as processors. Each keeps the job that its last one has made to itself, as that mostly is the same
+/// There is a thread for each processor, and never only one, which a slow answer would hold up. Each keeps the job that its last one has made to itself, as that mostly is the same
 /// task going on; all others wait in a list from which whoever is free takes them. All servers of a process share the executor, and
 /// it stays.
 ///
