@@ -7,6 +7,8 @@ struct Assignment: Codable, Sendable {
     let valueSize: Int
     let seed: UInt64
     let seconds: Double
+    /// In bytes; `nil` for what the contender's configuration says.
+    let cacheSize: Int?
     /// In bytes.
     let blobSize: Int
     /// The file of JSON lines that is imported.

@@ -13,7 +13,7 @@ enum Child {
             corpus: Corpus(count: assignment.docs, valueSize: assignment.valueSize, seed: assignment.seed),
             directory: assignment.directory,
             seconds: assignment.seconds,
-            blobSize: assignment.blobSize, importFile: assignment.importFile,
+            cacheSize: assignment.cacheSize, blobSize: assignment.blobSize, importFile: assignment.importFile,
             textFile: assignment.textFile)
         try assignment.row.run(on: stage)
         let figures = stage.figures.map { ($0.key.rawValue, $0.value) }

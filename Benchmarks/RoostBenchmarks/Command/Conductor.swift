@@ -77,7 +77,7 @@ struct Conductor {
             Assignment(
                 contender: entry.name, row: row, directory: directory, docs: options.docs,
                 valueSize: options.valueSize, seed: options.seed, seconds: options.seconds,
-                blobSize: options.blobMegabytes << 20,
+                cacheSize: options.cacheMegabytes.map { $0 << 20 }, blobSize: options.blobMegabytes << 20,
                 importFile: options.importFile, textFile: options.textFile))
         if let result = row.result, needed.contains(result) {
             try workshop.keep(directory, as: result, of: entry.name)

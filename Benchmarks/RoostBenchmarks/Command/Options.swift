@@ -7,6 +7,8 @@ struct Options: Codable, Sendable {
     var contenders: [String] = []
     var docs = 1_000_000
     var valueSize = 300
+    /// What the stores' caches hold, in units of 2²⁰ bytes, where it is not what their configurations say.
+    var cacheMegabytes: Int?
     /// In units of 2²⁰ bytes.
     var blobMegabytes = 256
     /// The file of JSON lines that is imported.
@@ -56,6 +58,7 @@ struct Options: Codable, Sendable {
         case "--contenders": contenders = Self.list(value)
         case "--docs": docs = try Self.number(option, value, in: 1_000...1_000_000_000)
         case "--value-size": valueSize = try Self.number(option, value, in: 8...1_000_000)
+        case "--cache": cacheMegabytes = try Self.number(option, value, in: 1...1_000_000)
         case "--import": importFile = value
         case "--text": textFile = value
         case "--blob-size": blobMegabytes = try Self.number(option, value, in: 1...1_000_000)

@@ -18,6 +18,8 @@ enum Usage {
           --import FILE       documents as JSON lines for row D2 (Samples/cities.jsonl)
           --text FILE         texts for row T1, a paragraph that begins at the margin each (.build/gcide.txt, the
                               dictionary of Debian's dict-gcide; made up where there is no such file)
+          --cache N           MiB of cache for Roost's engine, SQLite and RocksDB; LMDB has none (128, 256
+                              and 512, as their configurations say)
           --blob-size N       length of the blob in MiB (256); 2048 shows that memory does not grow
           --seed N            seed of documents and orders (1)
           --rounds N          samples of each figure (3)

@@ -6,6 +6,8 @@ struct OpenRequest: Sendable {
     let valueSize: Int
     /// Documents the loaded store has, for the raw limit, which keeps no index.
     let count: Int
+    /// What the cache holds, in bytes; `nil` for what the configuration says.
+    let cacheSize: Int?
 }
 
 /// One contender as the catalogue lists it.

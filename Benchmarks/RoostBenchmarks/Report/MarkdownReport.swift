@@ -15,10 +15,11 @@ struct MarkdownReport {
         let machine = results.machine
         let warning =
             machine.isDurable ? "" : " Commits cost nothing on \(machine.fileSystem): not a fair run."
+        let caches = options.cacheMegabytes.map { " Caches of \($0) MiB." } ?? ""
         return """
             \(Figures.short(Double(options.docs))) documents of a 16-byte ID and \(options.valueSize) random \
             bytes, seed \(options.seed). \(machine.processor), \(machine.cores) cores, \
-            \(machine.memoryGigabytes) GB, \(machine.kernel), \(machine.fileSystem).\(warning)
+            \(machine.memoryGigabytes) GB, \(machine.kernel), \(machine.fileSystem).\(caches)\(warning)
             """
     }
 

@@ -4,7 +4,8 @@ import Foundation
 enum ResultFiles {
     static func write(_ results: Results, to directory: String) throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let name = "\(directory)/\(results.options.docs)x\(results.options.valueSize)"
+        let cache = results.options.cacheMegabytes.map { "-\($0)MiB" } ?? ""
+        let name = "\(directory)/\(results.options.docs)x\(results.options.valueSize)\(cache)"
         try write(MarkdownReport(results).text + "\n", to: name + ".md")
         try results.json().write(to: URL(fileURLWithPath: name + ".json"))
         try write(BarPlot.overview(results).svg, to: name + "-overview.svg")

@@ -4,6 +4,8 @@ final class Stage {
     let directory: String
     /// How long the rows that are bounded by time go on.
     let seconds: Double
+    /// What the store's cache holds, in bytes; `nil` for what its configuration says.
+    let cacheSize: Int?
     /// The length of the blob in bytes.
     let blobSize: Int
     /// The file of JSON lines that is imported.
@@ -18,13 +20,15 @@ final class Stage {
     private let entry: ContenderEntry
 
     init(
-        entry: ContenderEntry, corpus: Corpus, directory: String, seconds: Double, blobSize: Int,
+        entry: ContenderEntry, corpus: Corpus, directory: String, seconds: Double, cacheSize: Int?,
+        blobSize: Int,
         importFile: String, textFile: String
     ) {
         self.entry = entry
         self.corpus = corpus
         self.directory = directory
         self.seconds = seconds
+        self.cacheSize = cacheSize
         self.blobSize = blobSize
         self.importFile = importFile
         self.textFile = textFile
@@ -35,7 +39,8 @@ final class Stage {
 
     func open() throws -> any Contender {
         try entry.open(
-            OpenRequest(directory: directory, valueSize: corpus.valueSize, count: corpus.count))
+            OpenRequest(
+                directory: directory, valueSize: corpus.valueSize, count: corpus.count, cacheSize: cacheSize))
     }
 
     func primitives() throws -> any PrimitiveContender {

@@ -20,8 +20,11 @@
             replaces; compaction by a full CompactRange
             """
 
+        /// What the block cache holds, in bytes.
+        var cacheSize = 512 << 20
+
         func open(_ directory: String) throws -> Families {
-            let options = unsafe Self.options()
+            let options = unsafe options()
             defer { unsafe rocksdb_options_destroy(options) }
             let names = ["default", "sequence"]
             var handles: [OpaquePointer?] = unsafe [nil, nil]
@@ -34,7 +37,7 @@
             return unsafe Families(database: database!, byID: handles[0]!, bySequence: handles[1]!)
         }
 
-        private static func options() -> OpaquePointer? {
+        private func options() -> OpaquePointer? {
             let options = unsafe rocksdb_options_create()
             unsafe rocksdb_options_set_create_if_missing(options, 1)
             unsafe rocksdb_options_set_create_missing_column_families(options, 1)
@@ -43,7 +46,7 @@
             unsafe rocksdb_options_set_bytes_per_sync(options, 1 << 20)
             unsafe rocksdb_options_set_compression(options, Int32(rocksdb_no_compression))
             let table = unsafe rocksdb_block_based_options_create()
-            let cache = unsafe rocksdb_cache_create_lru(512 << 20)
+            let cache = unsafe rocksdb_cache_create_lru(cacheSize)
             unsafe rocksdb_block_based_options_set_block_size(table, 16 << 10)
             unsafe rocksdb_block_based_options_set_block_cache(table, cache)
             unsafe rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1)

@@ -16,7 +16,9 @@
         private let settings: RocksSettings
 
         init(_ request: OpenRequest) throws {
-            settings = RocksSettings()
+            var settings = RocksSettings()
+            if let cacheSize = request.cacheSize { settings.cacheSize = cacheSize }
+            self.settings = settings
             let families = unsafe try settings.open(request.directory)
             unsafe database = unsafe families.database
             unsafe byID = unsafe families.byID

@@ -14,6 +14,7 @@ final class RoostStore: CompactingContender {
     init(_ request: OpenRequest, _ configure: (inout StoreOptions) -> Void = { _ in }) throws {
         var options = StoreOptions()
         options.compactsAutomatically = false
+        if let cacheSize = request.cacheSize { options.cacheSize = cacheSize }
         configure(&options)
         store = try Store.open(request.directory + "/data.roost", options: options)
         byID = try store.tree("id")

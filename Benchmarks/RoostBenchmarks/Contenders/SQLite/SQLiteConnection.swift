@@ -13,10 +13,12 @@
         }
 
         /// What its documentation recommends where there is memory to spare.
-        static func settings(_ synchronous: Synchronous = .full) -> [String] {
+        ///
+        /// - Parameter cacheSize: what the page cache holds, in bytes.
+        static func settings(_ synchronous: Synchronous = .full, cacheSize: Int = 256 << 20) -> [String] {
             [
                 "PRAGMA journal_mode = WAL", "PRAGMA synchronous = \(synchronous.rawValue)",
-                "PRAGMA cache_size = -262144", "PRAGMA mmap_size = 2147418112",
+                "PRAGMA cache_size = -\(cacheSize >> 10)", "PRAGMA mmap_size = 2147418112",
             ]
         }
 
