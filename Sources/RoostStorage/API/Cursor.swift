@@ -15,6 +15,9 @@ public final class Cursor {
     private let values: ValueWindow
     private let keyBuffer = ByteBuffer()
     private let lostPages: Int
+    /// Whether the values of the present leaf were looked at for being far apart.
+    private var isPrefetched = false
+    private var isBackwards = false
 
     private enum Position { case unset, entry, end, start }
 
@@ -30,6 +33,7 @@ public final class Cursor {
 
     /// Goes to the next key; `false` when there is none left in the range.
     public func next() throws(StoreError) -> Bool {
+        isBackwards = false
         switch position {
         case .end: return false
         case .unset, .start: return try seek(range.lower.map { .key($0.bytes) } ?? .first, at: range.lower)
@@ -41,11 +45,12 @@ public final class Cursor {
 
     /// Goes to the key before; `false` when there is none left in the range.
     public func previous() throws(StoreError) -> Bool {
+        isBackwards = true
         switch position {
         case .start: return false
         case .unset, .end:
             guard !range.isEmpty else { return false }
-            place = try reader.locate(range.upper.map { .below($0.bytes) } ?? .last, into: image)
+            place = try locate(range.upper.map { .below($0.bytes) } ?? .last)
             index = (range.upper.map { $0.bytes.withView { image.page.search($0).index } } ?? image.count) - 1
             return try settleBackwards()
         case .entry:
@@ -70,13 +75,13 @@ public final class Cursor {
             (range.lower.map { (key) throws(StoreError) in try reader.rank(key.bytes) } ?? 0)
             .addingReportingOverflow(offset)
         guard !isPast, position < reader.count else { return finish(.end) }
-        place = try reader.locate(.position(position), into: image)
+        place = try locate(.position(position))
         index = Int(clamping: position &- place.before)
         return try settleForwards()
     }
 
     private func seek(_ target: LeafTarget, at key: Key?) throws(StoreError) -> Bool {
-        place = try reader.locate(target, into: image)
+        place = try locate(target)
         index = key.map { $0.bytes.withView { image.page.search($0).index } } ?? 0
         return try settleForwards()
     }
@@ -85,7 +90,7 @@ public final class Cursor {
     private func settleForwards() throws(StoreError) -> Bool {
         while index >= image.count {
             guard let next = place.upper else { return finish(.end) }
-            place = try reader.locate(.key(next), into: image)
+            place = try locate(.key(next))
             // Separators out of order, as damage may leave them, would lead in circles.
             if let upper = place.upper, !next.lexicographicallyPrecedes(upper) { throw disorder }
             index = 0
@@ -97,7 +102,7 @@ public final class Cursor {
     private func settleBackwards() throws(StoreError) -> Bool {
         while index < 0 {
             guard let lower = place.lower else { return finish(.start) }
-            place = try reader.locate(.below(lower), into: image)
+            place = try locate(.below(lower))
             if let next = place.lower, !next.lexicographicallyPrecedes(lower) { throw disorder }
             index = image.count - 1
         }
@@ -189,6 +194,7 @@ public final class Cursor {
     package func valueView() throws(StoreError) -> ByteView {
         requireEntry()
         guard current.kind != .none else { return current.inline }
+        if !isPrefetched { prefetchValues() }
         if let value = values.mapped(current.chunk) { return value }
         let (page, start) = (image.page, index)
         let stop = range.upper.map { upper in upper.bytes.withView { page.search($0).index } } ?? page.count
@@ -198,4 +204,29 @@ public final class Cursor {
             return entry.chunk
         }
     }
+
+    private func locate(_ target: LeafTarget) throws(StoreError) -> LeafPlace {
+        isPrefetched = false
+        return try reader.locate(target, into: image)
+    }
+
+    /// Has the processor fetch the values of the leaf that a scan reads after the present one, where they don't follow each other
+    /// in the file: it would wait for each of them.
+    @inline(never)
+    private func prefetchValues() {
+        isPrefetched = true
+        guard let places = reader.file.mappedPlaces else { return }
+        let first = isBackwards ? 0 : index + 1
+        var end: UInt64?
+        for index in first..<max(isBackwards ? index : image.count, first) {
+            guard let entry = try? image.page.entry(index) else { return }
+            guard entry.kind != .none else { continue }
+            let isNear = end.map { entry.chunk.offset &- $0 < Cursor.near } ?? false
+            if !isNear { places.prefetch(entry.chunk) }
+            end = entry.chunk.end
+        }
+    }
+
+    /// Values that are no further apart in the file are fetched by the processor by itself.
+    private static let near: UInt64 = 256
 }
