@@ -30,7 +30,8 @@ func tagIndex(_ version: String = "1") -> IndexDefinition {
     }
     return IndexDefinition(name: "test/tags", signature: version, reduction: sum) { documents, _ in
         var rows = IndexRows(of: documents)
-        for (index, document) in documents.enumerated() {
+        for index in 0..<documents.count {
+            let document = try documents.document(index)
             rows.begin(index)
             for tag in document["tags"].array ?? .empty {
                 let encoder = KeyEncoder(.binary)

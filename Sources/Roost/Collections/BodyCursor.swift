@@ -32,10 +32,17 @@ package final class BodyCursor {
 
     /// The properties as Fleece.
     package func body() throws(DatabaseError) -> ByteView {
-        let cursor = cursor
-        let stored = try translating { () throws(StoreError) in try cursor.valueView() }
-        return try DocumentBody.properties(ofStored: stored)
+        try DocumentBody.properties(ofStored: try storedBody())
     }
+
+    /// The body as it is stored.
+    func storedBody() throws(DatabaseError) -> ByteView {
+        let cursor = cursor
+        return try translating { () throws(StoreError) in try cursor.valueView() }
+    }
+
+    /// The document's entry; see ``StoredDocument``.
+    var entry: ByteView { cursor.inline }
 
     /// What is known of the document besides its properties.
     package func metadata() throws(DatabaseError) -> BodyMetadata {
@@ -86,24 +93,6 @@ extension CollectionSnapshot {
         BodyCursor(
             try reader.documents, selection.range, descending: selection.descending,
             includesDeleted: selection.includesDeleted)
-    }
-
-    /// Selections of all documents, so many of about the same size, in order. O(parts log n).
-    package func parts(_ count: Int) throws(DatabaseError) -> [DocumentSelection] {
-        let documents = try reader.documents
-        return try translating { () throws(StoreError) in
-            let cursor = documents.cursor()
-            var parts = [DocumentSelection()]
-            for number in stride(from: 1, to: count, by: 1) {
-                let rank = documents.count / UInt64(count) * UInt64(number)
-                guard try cursor.seek(offset: rank) else { break }
-                let start = String(decoding: cursor.key.bytes, as: UTF8.self)
-                parts[parts.count - 1].to = start
-                parts[parts.count - 1].includesEnd = false
-                parts.append(DocumentSelection(from: start))
-            }
-            return parts
-        }
     }
 
     /// Calls `visit` with what is stored of one document, valid during the call; returns whether it is there.

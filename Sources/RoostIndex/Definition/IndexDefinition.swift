@@ -10,7 +10,7 @@ package struct IndexDefinition: Sendable {
     /// while it runs in others. What it throws ends the upkeep or the reading that it was called for, and no rows are made of
     /// that.
     package typealias Map =
-        @Sendable (_ documents: [Document], _ moment: CollectionSnapshot) throws -> IndexRows
+        @Sendable (_ documents: DocumentPage, _ moment: CollectionSnapshot) throws -> IndexRows
 
     /// Tells the index from others of its collection: its kind, a slash and its own name. At most 1,000 bytes.
     package let name: String

@@ -8,30 +8,37 @@ package struct IndexRows: Sendable {
 
     /// Where a row stands: its key in the tree, then its value there.
     struct Place: BitwiseCopyable {
-        let start: Int
-        let componentLength: Int
-        let keyLength: Int
-        let end: Int
+        var start: Int
+        private let length: UInt32
+        private let keyLength: UInt16
+        private let componentLength: UInt16
 
-        func key(in bytes: ByteView) -> ByteView { bytes.slice(start, keyLength) }
+        init(start: Int, componentLength: Int, keyLength: Int, end: Int) {
+            self.start = start
+            // Keys have some thousand bytes at most, and no value has 4 GiB.
+            length = UInt32(end - start)
+            self.keyLength = UInt16(keyLength)
+            self.componentLength = UInt16(componentLength)
+        }
+
+        func key(in bytes: ByteView) -> ByteView { bytes.slice(start, Int(keyLength)) }
 
         /// The emitted key, or what stands for a long one.
-        func component(in bytes: ByteView) -> ByteView { bytes.slice(start, componentLength) }
+        func component(in bytes: ByteView) -> ByteView { bytes.slice(start, Int(componentLength)) }
 
         /// The document's ID and, for a second row, its number.
-        func rest(in bytes: ByteView) -> ByteView { key(in: bytes).dropFirst(componentLength) }
+        func rest(in bytes: ByteView) -> ByteView { key(in: bytes).dropFirst(Int(componentLength)) }
 
-        func value(in bytes: ByteView) -> ByteView { bytes.slice(start, end - start).dropFirst(keyLength) }
-
-        func moved(by distance: Int) -> Place {
-            Place(
-                start: start + distance, componentLength: componentLength, keyLength: keyLength,
-                end: end + distance)
+        func value(in bytes: ByteView) -> ByteView {
+            bytes.slice(start, Int(length)).dropFirst(Int(keyLength))
         }
+
+        /// The length of the emitted key.
+        var component: Int { Int(componentLength) }
     }
 
-    /// The documents' IDs.
-    let ids: [String]
+    /// The documents.
+    private let documents: DocumentPage
     private(set) var bytes: [UInt8] = []
     /// The rows, those of one document next to each other.
     private(set) var places: [Place] = []
@@ -42,15 +49,15 @@ package struct IndexRows: Sendable {
     private var ordinals: [[UInt8]: UInt32] = [:]
 
     /// No rows yet.
-    package init(of documents: [Document]) {
-        ids = documents.map(\.id)
-        ranges = Array(repeating: 0..<0, count: ids.count)
-        bytes.reserveCapacity(64 * ids.count)
-        places.reserveCapacity(ids.count)
+    package init(of documents: DocumentPage) {
+        self.documents = documents
+        ranges = Array(repeating: 0..<0, count: documents.count)
+        bytes.reserveCapacity(64 * documents.count)
+        places.reserveCapacity(documents.count)
     }
 
     /// How many documents these are the rows of.
-    var documentCount: Int { ids.count }
+    var documentCount: Int { documents.count }
 
     /// Whether there are none.
     package var isEmpty: Bool { places.isEmpty }
@@ -82,7 +89,7 @@ package struct IndexRows: Sendable {
         RowKey.append(component: key, to: &bytes)
         let componentLength = bytes.count - start
         let ordinal = ordinal(of: start..<bytes.count)
-        bytes.append(contentsOf: ids[current].utf8)
+        bytes.append(contentsOf: documents.id(current))
         RowKey.append(ordinal: ordinal, to: &bytes)
         let keyLength = bytes.count - start
         IndexRow.append(componentLength: componentLength, to: &bytes)

@@ -17,7 +17,7 @@ package struct IndexRow: Sendable, Hashable {
     init(_ bytes: ByteView, _ place: IndexRows.Place) {
         key = place.key(in: bytes).array
         value = place.value(in: bytes).array
-        componentLength = place.componentLength
+        componentLength = place.component
     }
 
     /// The emitted key, or what stands for a long one.

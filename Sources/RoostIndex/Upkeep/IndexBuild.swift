@@ -16,7 +16,9 @@ struct IndexBuild {
     /// Called now and then with the number of documents that were mapped; stops the build by throwing.
     let step: (_ mapped: UInt64) throws -> Void
 
-    private static let pageSize = 4_096
+    /// How many documents are read and mapped by one thread at a time, and how many such parts before their rows are put together.
+    private static let partSize = 512
+    private static let partCount = 8
     private static let mergeCommit = 50_000
 
     private var store: Store { indexes.store }
@@ -37,62 +39,47 @@ struct IndexBuild {
 
     // MARK: Mapping
 
+    /// Maps all documents and commits their rows: as a sorted run each time that the memory is full, at once where it never is.
     private func map(_ record: inout IndexRecord) throws {
-        var selection = DocumentSelection()
         // No ID has a 00, so this is the least that comes after the last one.
-        if !record.last.isEmpty { selection.from = String(decoding: record.last, as: UTF8.self) + "\u{0}" }
-        let cursor = try snapshot.cursor(selection)
+        var start = record.last.isEmpty ? nil : String(decoding: record.last, as: UTF8.self) + "\u{0}"
         var mapped = try store.snapshot()[tree(IndexTrees.documents(record.number))].count
-        var page: [Document] = []
+        repeat {
+            var batch = try rows(from: &start, &mapped)
+            batch.sort()
+            var next = record
+            let isAll = record.runs == 0 && start == nil
+            let rowTree = isAll ? IndexTrees.rows(record.number) : IndexTrees.run(record.number, record.runs)
+            next.runs += isAll ? 0 : 1
+            next.last = start == nil ? [] : batch.last
+            if start == nil { next.phase = isAll ? .complete : .merging }
+            let done = next
+            try store.write { transaction in
+                try batch.appendRows(to: transaction.tree(rowTree), in: transaction)
+                try batch.appendDocuments(to: tree(IndexTrees.documents(done.number)), in: transaction)
+                try indexes.put(done, definition.name, in: transaction)
+            }
+            record = done
+        } while start != nil
+    }
+
+    /// The rows of the documents from `start` on, as many as the memory holds.
+    ///
+    /// - Parameters:
+    ///   - start: the ID to begin with, and then the one to go on with; `nil` at the end.
+    ///   - mapped: how many documents were mapped.
+    private func rows(from start: inout String?, _ mapped: inout UInt64) throws -> RowBatch {
         var batch = RowBatch()
         repeat {
-            page.removeAll(keepingCapacity: true)
-            while page.count < Self.pageSize, let document = try cursor.next() {
-                page.append(document)
+            let (parts, next) = try snapshot.parts(of: Self.partSize, from: start, limit: Self.partCount)
+            for part in try IndexMapping.rows(ofParts: parts, snapshot, definition) {
+                mapped += UInt64(part.documentCount)
+                batch.add(part)
             }
-            for run in try IndexMapping.runs(of: page, snapshot, definition) { batch.add(run) }
-            mapped += UInt64(page.count)
             try step(mapped)
-            if batch.size > memoryLimit { try setAside(&batch, &record) }
-        } while !page.isEmpty
-        try finish(&batch, &record)
-    }
-
-    /// Commits the batch as a sorted run.
-    private func setAside(_ batch: inout RowBatch, _ record: inout IndexRecord) throws {
-        var next = record
-        next.last = batch.last
-        next.runs += 1
-        batch.sort()
-        let transaction = try store.beginWriting()
-        do {
-            let run = try transaction.tree(IndexTrees.run(record.number, record.runs))
-            try batch.appendRows(to: run, in: transaction)
-            try batch.appendDocuments(to: tree(IndexTrees.documents(record.number)), in: transaction)
-            try indexes.put(next, definition.name, in: transaction)
-            try transaction.commit()
-        } catch {
-            transaction.rollback()
-            throw error
-        }
-        record = next
-        batch = RowBatch()
-    }
-
-    /// Commits the last batch: as all rows, where there are no runs.
-    private func finish(_ batch: inout RowBatch, _ record: inout IndexRecord) throws {
-        if record.runs > 0, !batch.isEmpty { try setAside(&batch, &record) }
-        var next = record
-        next.phase = record.runs > 0 ? .merging : .complete
-        next.last = []
-        batch.sort()
-        let rest = batch
-        try store.write { transaction in
-            try rest.appendRows(to: tree(IndexTrees.rows(next.number)), in: transaction)
-            try rest.appendDocuments(to: tree(IndexTrees.documents(next.number)), in: transaction)
-            try indexes.put(next, definition.name, in: transaction)
-        }
-        record = next
+            start = next
+        } while start != nil && batch.size <= memoryLimit
+        return batch
     }
 
     // MARK: Merging

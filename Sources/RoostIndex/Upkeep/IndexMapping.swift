@@ -4,40 +4,56 @@ import Synchronization
 
 /// Maps documents on all cores, keeping their order.
 enum IndexMapping {
-    /// How many documents are mapped by one call.
-    private static let chunkSize = 256
+    /// How many documents are mapped by one call at most, and how many bytes of them: what exceeds that is mapped by the next.
+    private static let pageSize = 256
+    private static let pageBytes = 1 << 20
 
-    /// The rows of `documents`, which are of one moment, in runs.
-    ///
-    /// - Throws: what the definition's map throws.
-    static func runs(
-        of documents: [Document], _ moment: CollectionSnapshot, _ definition: IndexDefinition
-    ) throws -> [IndexRows] {
-        let chunks = (documents.count + chunkSize - 1) / chunkSize
-        guard chunks > 1 else { return [try map(documents, moment, definition)] }
-        let results = Mutex([Result<IndexRows, any Error>?](repeating: nil, count: chunks))
-        DispatchQueue.concurrentPerform(iterations: chunks) { chunk in
-            let part = Array(documents[chunk * chunkSize..<min((chunk + 1) * chunkSize, documents.count)])
-            let mapped = Result { try map(part, moment, definition) }
-            results.withLock { $0[chunk] = mapped }
-        }
-        return try results.withLock { try $0.compactMap { try $0?.get() } }
-    }
-
-    /// The rows of each of `documents`; none for a document that is `nil`.
+    /// The rows of each of `documents`, which are of one moment; none for a document that is `nil`.
     ///
     /// - Throws: what the definition's map throws.
     static func rows(
         of documents: [Document?], _ moment: CollectionSnapshot, _ definition: IndexDefinition
     ) throws -> [[IndexRow]] {
-        let runs = try runs(of: documents.compactMap(\.self), moment, definition)
+        let present = documents.compactMap(\.self)
+        let starts = Array(stride(from: 0, to: present.count, by: pageSize))
+        let runs = try concurrently(starts.count) { number in
+            let end = min(starts[number] + pageSize, present.count)
+            return try map(DocumentPage(present[starts[number]..<end]), moment, definition)
+        }
         var rows = runs.lazy.flatMap { run in (0..<run.documentCount).lazy.map { run.rows(of: $0) } }
             .makeIterator()
         return documents.map { $0 == nil ? [] : rows.next() ?? [] }
     }
 
+    /// The rows of each part of the documents of a moment.
+    ///
+    /// - Throws: what the definition's map throws, and what can't be read.
+    static func rows(
+        ofParts parts: [DocumentSelection], _ moment: CollectionSnapshot, _ definition: IndexDefinition
+    ) throws -> [RowBatch] {
+        try concurrently(parts.count) { number in
+            let cursor = try moment.bodyCursor(parts[number])
+            var batch = RowBatch()
+            var page = DocumentPage()
+            var isAtEnd = false
+            while !isAtEnd {
+                page.removeAll()
+                while page.count < pageSize, page.byteCount < pageBytes {
+                    guard try cursor.next() else {
+                        isAtEnd = true
+                        break
+                    }
+                    try page.append(cursor)
+                }
+                try cursor.verify()
+                if page.count > 0 { batch.add(try map(page, moment, definition), of: page) }
+            }
+            return batch
+        }
+    }
+
     private static func map(
-        _ documents: [Document], _ moment: CollectionSnapshot, _ definition: IndexDefinition
+        _ documents: DocumentPage, _ moment: CollectionSnapshot, _ definition: IndexDefinition
     ) throws -> IndexRows {
         let rows = try definition.map(documents, moment)
         guard rows.documentCount == documents.count else {
@@ -47,5 +63,20 @@ enum IndexMapping {
             )
         }
         return rows
+    }
+
+    /// What `work` makes of each number below `count`, on all cores.
+    ///
+    /// - Throws: the error of the least number for which it throws.
+    private static func concurrently<R: Sendable>(
+        _ count: Int, _ work: @Sendable (Int) throws -> R
+    ) throws -> [R] {
+        guard count > 1 else { return try (0..<count).map(work) }
+        let results = Mutex([Result<R, any Error>?](repeating: nil, count: count))
+        DispatchQueue.concurrentPerform(iterations: count) { number in
+            let result = Result { try work(number) }
+            results.withLock { $0[number] = result }
+        }
+        return try results.withLock { try $0.compactMap { try $0?.get() } }
     }
 }

@@ -1,65 +1,106 @@
+import Roost
 import RoostBytes
 import RoostStorage
 
 /// Rows that wait to be sorted, of documents in the order of their IDs.
-struct RowBatch {
+struct RowBatch: Sendable {
     private var bytes: [UInt8] = []
     private var rows: [IndexRows.Place] = []
-    /// Which of the rows are those of one document, for each that has any.
-    private var documents: [Range<Int>] = []
+    /// The first row of each document that has any; the others follow it.
+    private var documents: [Int] = []
     /// The ID of the last document, UTF-8; empty where there was none.
     private(set) var last: [UInt8] = []
+    /// How many documents were added, also those without rows.
+    private(set) var documentCount = 0
     /// The rows in the order of their keys, once they were sorted.
     private var order: [Ranked] = []
 
     /// A row and what tells its key from most others, so that most comparisons touch no key.
     private struct Ranked: BitwiseCopyable {
+        /// Eight bytes of the emitted key behind what all have in common, as a number that orders as they do.
         let rank: UInt64
-        let index: Int
+        /// The row's number, and in the lowest bit whether the rank has all that is left of the emitted key.
+        private let code: UInt64
+
+        init(_ component: ByteView, behind shared: Int, index: Int) {
+            let rest = component.dropFirst(shared)
+            if rest.count >= 8 {
+                rank = rest.load(UInt64.self, at: 0).byteSwapped
+            } else {
+                var rank: UInt64 = 0
+                for place in 0..<rest.count { rank |= UInt64(rest[place]) << (56 - 8 * UInt64(place)) }
+                self.rank = rank
+            }
+            code = UInt64(index) << 1 | (rest.count <= 8 ? 1 : 0)
+        }
+
+        var index: Int { Int(code >> 1) }
+
+        /// Whether it stands before another one. No emitted key is the beginning of another one, and rows of the same one come in
+        /// the order of their documents, in which they were added.
+        @inline(__always)
+        func precedes(_ other: Ranked, _ component: (Int) -> ByteView) -> Bool {
+            if rank != other.rank { return rank < other.rank }
+            if code & other.code & 1 == 0 {
+                let order = component(index).compare(component(other.index))
+                if order != 0 { return order < 0 }
+            }
+            return code < other.code
+        }
     }
 
     /// About how many bytes they take.
     var size: Int {
         bytes.count
             + rows.count * (MemoryLayout<IndexRows.Place>.stride + MemoryLayout<Ranked>.stride)
-            + documents.count * MemoryLayout<Range<Int>>.stride
+            + documents.count * MemoryLayout<Int>.stride
     }
 
     /// Whether no document was added, be it one without rows.
     var isEmpty: Bool { last.isEmpty }
 
-    mutating func add(_ run: IndexRows) {
-        let (distance, first) = (bytes.count, rows.count)
-        bytes += run.bytes
-        rows += run.places.lazy.map { $0.moved(by: distance) }
-        for document in 0..<run.documentCount {
+    /// Adds the rows of the documents of a page.
+    mutating func add(_ run: IndexRows, of page: DocumentPage) {
+        let first = rows.count
+        add(run.bytes, run.places)
+        for document in 0..<page.count {
             let range = run.range(of: document)
-            guard !range.isEmpty else { continue }
-            documents.append(first + range.lowerBound..<first + range.upperBound)
+            if !range.isEmpty { documents.append(first + range.lowerBound) }
         }
-        if let id = run.ids.last { last = Array(id.utf8) }
+        documentCount += page.count
+        last = Array(page.id(page.count - 1))
+    }
+
+    /// Adds the rows of later documents.
+    mutating func add(_ other: RowBatch) {
+        guard !other.isEmpty else { return }
+        let first = rows.count
+        add(other.bytes, other.rows)
+        for row in other.documents { documents.append(first + row) }
+        documentCount += other.documentCount
+        last = other.last
+    }
+
+    private mutating func add(_ bytes: [UInt8], _ places: [IndexRows.Place]) {
+        let distance = self.bytes.count
+        self.bytes += bytes
+        for var place in places {
+            place.start += distance
+            rows.append(place)
+        }
     }
 
     mutating func sort() {
         let rows = rows
         order = bytes.withView { bytes in
-            let keys = { (row: Int) in rows[row].key(in: bytes) }
+            let component = { (row: Int) in rows[row].component(in: bytes) }
             guard !rows.isEmpty else { return [] }
-            let shared = rows.indices.reduce(rows[0].keyLength) { min($0, keys(0).commonPrefix(keys($1))) }
-            var order = rows.indices.map { Ranked(rank: Self.rank(keys($0), behind: shared), index: $0) }
-            order.sort { a, b in
-                a.rank == b.rank ? keys(a.index).compare(keys(b.index)) < 0 : a.rank < b.rank
-            }
+            let first = component(0)
+            let shared = rows.indices.reduce(first.count) { min($0, first.commonPrefix(component($1))) }
+            var order = rows.indices.map { Ranked(component($0), behind: shared, index: $0) }
+            order.sort { $0.precedes($1, component) }
             return order
         }
-    }
-
-    /// Eight bytes of a key behind what all have in common, as a number that orders as they do.
-    private static func rank(_ key: ByteView, behind shared: Int) -> UInt64 {
-        if key.count - shared >= 8 { return key.load(UInt64.self, at: shared).byteSwapped }
-        var rank: UInt64 = 0
-        for index in shared..<key.count { rank |= UInt64(key[index]) << (56 - 8 * UInt64(index - shared)) }
-        return rank
     }
 
     /// Appends the rows, which were sorted.
@@ -76,11 +117,12 @@ struct RowBatch {
     func appendDocuments(to tree: Tree, in transaction: WriteTransaction) throws(StoreError) {
         let keys = ByteBuffer()
         try bytes.withView { (bytes) throws(StoreError) in
-            for document in documents {
+            for (number, first) in documents.enumerated() {
+                let end = number + 1 < documents.count ? documents[number + 1] : rows.count
                 // The key of a document's first row ends with its ID.
-                let id = rows[document.lowerBound].rest(in: bytes)
+                let id = rows[first].rest(in: bytes)
                 keys.reset(keeping: 1 << 16)
-                for row in rows[document] { DocumentRows.append(row.component(in: bytes), to: keys) }
+                for row in rows[first..<end] { DocumentRows.append(row.component(in: bytes), to: keys) }
                 try transaction.put(id, keys.view, in: tree)
             }
         }

@@ -103,7 +103,9 @@ extension Execution {
         guard case .documents(let collection, _)? = plan.sources.first?.origin else { return nil }
         let documents = try self.documents(of: collection)
         let count = min(threads * Self.partsPerThread, documents.count / options.documentsPerPart)
-        let selections = try documents.parts(count)
+        let selections = try documents.parts(
+            of: (documents.count + documents.deletedCount) / max(count, 1) + 1
+        ).parts
         let (program, parameters, database) = (frame.program, parameters, database)
         let (snapshot, moment) = (snapshot, moment)
         let countsRows = counter.countsRows

@@ -96,7 +96,7 @@ final class CompiledIndex: Sendable {
 
         let mapper = IndexMapper(
             compiler.program, columns: columns, values: values, filter: filter, elements: elements,
-            variable: variable)
+            variable: variable, metadata: compiler.uses[document]?.metadata ?? .none)
         definition = IndexDefinition(
             name: "value/\(index.name)",
             signature: """
@@ -105,7 +105,7 @@ final class CompiledIndex: Sendable {
                 \(columns.map(\.collation.signature).joined(separator: ", "))
                 """,
             reduction: summed.isEmpty ? nil : IndexTotals.reduction(of: summed.map { $0 + columns.count })
-        ) { documents, _ in mapper.map(documents) }
+        ) { documents, _ in try mapper.map(documents) }
     }
 
     private static func orderings(_ index: ValueIndex) throws(QueryError) -> [Select.Ordering] {

@@ -14,19 +14,30 @@ final class IndexMapper: Sendable {
     private let filter: Evaluation?
     private let elements: Evaluation?
     private let variable: Int
+    /// How much of META() is asked for.
+    private let metadata: SourceUse.Metadata
     /// What threads that map have left over.
     private let idle = Mutex<[Mapping]>([])
 
     /// What one thread needs at a time.
-    private struct Mapping: @unchecked Sendable {
+    private final class Mapping: @unchecked Sendable {
         // Handed from one thread to another, and used by one only.
         let frame: Frame
         let key: IndexKey
+        /// The values of the row that is made.
+        var values: [Value] = []
+        let payload = ByteBuffer()
+        var writer = FleeceWriter(capacity: 64)
+
+        init(_ frame: Frame, _ key: IndexKey) {
+            self.frame = frame
+            self.key = key
+        }
     }
 
     init(
         _ program: Program, columns: [CompiledIndex.Column], values: [Evaluation], filter: Evaluation?,
-        elements: Evaluation?, variable: Int
+        elements: Evaluation?, variable: Int, metadata: SourceUse.Metadata
     ) {
         self.program = program
         self.columns = columns
@@ -34,51 +45,56 @@ final class IndexMapper: Sendable {
         self.filter = filter
         self.elements = elements
         self.variable = variable
+        self.metadata = metadata
     }
 
-    func map(_ documents: [Document]) -> IndexRows {
+    func map(_ documents: DocumentPage) throws(DatabaseError) -> IndexRows {
         var rows = IndexRows(of: documents)
         guard let mapping = idle.withLock({ $0.popLast() }) ?? made() else { return rows }
         defer { idle.withLock { $0.append(mapping) } }
-        for (index, document) in documents.enumerated() {
+        let frame = mapping.frame
+        let mark = frame.arena.mark
+        try documents.forEach { (index, id, properties) throws(DatabaseError) in
+            // What META() knows in an index follows from the revision alone: not when the document is to be purged.
+            let body = metadata == .all ? BodyMetadata(try documents.document(index)) : nil
+            frame.setRow(
+                0, Value(FleeceNode(root: properties)),
+                metadata == .none ? nil : RowMetadata(id: id, body: body))
             rows.begin(index)
-            add(document, mapping, &rows)
+            add(mapping, &rows)
+            frame.arena.release(to: mark)
         }
         return rows
     }
 
-    private func add(_ document: Document, _ mapping: Mapping, _ rows: inout IndexRows) {
+    /// Adds the rows of the present document.
+    private func add(_ mapping: Mapping, _ rows: inout IndexRows) {
         let frame = mapping.frame
-        let mark = frame.arena.mark
-        defer { frame.arena.release(to: mark) }
-        document.value.withNode { root in
-            frame.setRow(
-                0, Value(root), RowMetadata(id: frame.arena.copy(document.id), body: BodyMetadata(document)))
-            if let filter, !Logic.holds(filter(frame)) { return }
-            guard let elements else {
-                add(mapping, &rows)
-                return
-            }
-            guard let array = elements(frame).elements else { return }
-            for element in array {
-                frame.setVariable(variable, element)
-                add(mapping, &rows)
-            }
+        if let filter, !Logic.holds(filter(frame)) { return }
+        guard let elements else { return addRow(mapping, &rows) }
+        guard let array = elements(frame).elements else { return }
+        for element in array {
+            frame.setVariable(variable, element)
+            addRow(mapping, &rows)
         }
+    }
+
+    /// Adds a row with the present values.
+    private func addRow(_ mapping: Mapping, _ rows: inout IndexRows) {
+        mapping.values.removeAll(keepingCapacity: true)
+        for value in values { mapping.values.append(value(mapping.frame)) }
+        mapping.key.set(mapping.values)
+        mapping.payload.reset(keeping: 1 << 16)
+        if elements == nil {
+            RowContent.write(
+                mapping.values, columns, isKeyWhole: mapping.key.view.count <= IndexRows.longestKey,
+                by: &mapping.writer, to: mapping.payload)
+        }
+        rows.add(mapping.key.view, payload: mapping.payload.view)
     }
 
     private func made() -> Mapping? {
         guard let frame = try? Frame(program, parameters: [:]) else { return nil }
-        return Mapping(frame: frame, key: IndexKey(columns))
-    }
-
-    /// Adds a row with the present values.
-    private func add(_ mapping: Mapping, _ rows: inout IndexRows) {
-        let present = values.map { $0(mapping.frame) }
-        mapping.key.set(present)
-        guard elements == nil else { return rows.add(mapping.key.view, payload: .empty) }
-        let content = RowContent.encode(
-            present, columns, isKeyWhole: mapping.key.view.count <= IndexRows.longestKey)
-        content.withView { rows.add(mapping.key.view, payload: $0) }
+        return Mapping(frame, IndexKey(columns))
     }
 }

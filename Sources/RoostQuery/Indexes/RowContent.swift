@@ -9,24 +9,29 @@ import RoostOrder
 /// Nothing where the key has all of them. Else a Fleece array: for each column null where the key has its value, or an array
 /// of the value alone; then what is included, each value as it is, undefined where it is missing.
 enum RowContent {
+    /// Appends what a row keeps to `buffer`.
+    ///
     /// - Parameter isKeyWhole: whether the key was not too long to be kept.
-    static func encode(_ values: [Value], _ columns: [CompiledIndex.Column], isKeyWhole: Bool) -> [UInt8] {
-        let isInKey = zip(values, columns).map { isKeyWhole && Self.isInKey($0, $1.collation) }
-        guard values.count > columns.count || isInKey.contains(false) else { return [] }
-        var writer = FleeceWriter(capacity: 64)
+    static func write(
+        _ values: [Value], _ columns: [CompiledIndex.Column], isKeyWhole: Bool, by writer: inout FleeceWriter,
+        to buffer: ByteBuffer
+    ) {
+        let isInKey = { (place: Int) in isKeyWhole && Self.isInKey(values[place], columns[place].collation) }
+        guard values.count > columns.count || !columns.indices.allSatisfy(isInKey) else { return }
         writer.beginArray()
         for (place, value) in values.enumerated() {
-            if place < columns.count, isInKey[place] {
+            let isColumn = place < columns.count
+            if isColumn, isInKey(place) {
                 writer.writeNull()
                 continue
             }
-            if place < columns.count { writer.beginArray() }
+            if isColumn { writer.beginArray() }
             if value.isMissing { writer.writeUndefined() } else { writer.write(value) }
-            if place < columns.count { writer.endArray() }
+            if isColumn { writer.endArray() }
         }
         writer.endArray()
         // What a stored document has can be written.
-        return (try? writer.finish()) ?? []
+        try? writer.finish(to: buffer)
     }
 
     /// Whether a key has the value and not only something equal to it.

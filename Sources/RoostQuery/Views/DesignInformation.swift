@@ -33,6 +33,6 @@ extension DocumentCollection {
 extension CollectionView {
     /// Whether the view emits anything for a document, deleted or a design document or not: CouchDB's filter `_view`.
     package func emits(for document: Document, at snapshot: CollectionSnapshot) throws -> Bool {
-        try !core.mapAny([document], snapshot).isEmpty
+        try !core.mapAny(DocumentPage([document]), snapshot).isEmpty
     }
 }

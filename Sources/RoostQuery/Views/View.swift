@@ -63,7 +63,7 @@ struct ViewCore: Sendable {
     let reduction: ViewReduction?
     let definition: IndexDefinition
     /// Makes the rows of some documents, design documents among them.
-    let mapAny: @Sendable ([Document], CollectionSnapshot) throws -> IndexRows
+    let mapAny: @Sendable (DocumentPage, CollectionSnapshot) throws -> IndexRows
 
     /// Hands what it emits for each of some documents to the emitter, in their order.
     typealias MapAll = @Sendable ([ViewDocument], ViewEmitter) throws -> Void
@@ -76,21 +76,21 @@ struct ViewCore: Sendable {
         self.name = name
         self.collation = collation
         self.reduction = reduction
-        let map: @Sendable ([Document], [Int], CollectionSnapshot) throws -> IndexRows = {
+        let map: @Sendable (DocumentPage, [Int], CollectionSnapshot) throws -> IndexRows = {
             let (documents, mapped, moment) = ($0, $1, $2)
             let emitter = ViewEmitter(IndexRows(of: documents), mapped: mapped, collation)
             let setting = ViewDocument.Setting(moment, showsSequence: showsSequence)
-            try mapAll(mapped.map { ViewDocument(documents[$0], setting) }, emitter)
+            try mapAll(mapped.map { ViewDocument(try documents.document($0), setting) }, emitter)
             return emitter.rows
         }
-        mapAny = { try map($0, Array($0.indices), $1) }
+        mapAny = { try map($0, Array(0..<$0.count), $1) }
         definition = IndexDefinition(
             name: "view/\(name)",
             signature: "view-1;\(collation.signature);\(reduction?.name ?? "");\(identity)",
             reduction: reduction?.index
         ) { documents, moment in
-            let mapped = documents.indices.filter {
-                includesDesign || !documents[$0].id.utf8.starts(with: "_design/".utf8)
+            let mapped = (0..<documents.count).filter {
+                includesDesign || !documents.id($0).starts(with: "_design/".utf8)
             }
             return try map(documents, mapped, moment)
         }
