@@ -95,24 +95,54 @@ extension CollectionSnapshot {
             includesDeleted: selection.includesDeleted)
     }
 
-    /// Calls `visit` with what is stored of one document, valid during the call; returns whether it is there.
+    /// Looks bodies up by the documents' IDs.
+    package var bodies: BodyLookup { get throws(DatabaseError) { BodyLookup(try reader.documents) } }
+}
+
+/// Looks up the bodies of documents of one moment, whose tree is found once. Can be used from any thread.
+package struct BodyLookup: Sendable {
+    private let documents: TreeView
+
+    fileprivate init(_ documents: TreeView) { self.documents = documents }
+
+    /// Calls `visit` with the properties of one document as Fleece, valid during the call; returns whether it is there.
     ///
     /// - Parameters:
     ///   - id: The UTF-8 of the document's ID.
     ///   - includesDeleted: Whether a tombstone counts.
-    package func withBody(
-        _ id: ByteView, includesDeleted: Bool = false, _ visit: (BodyMetadata, ByteView) -> Void
+    ///   - knowsMetadata: Whether `visit` is told what is known of the document besides.
+    package func find(
+        _ id: ByteView, includesDeleted: Bool, knowsMetadata: Bool,
+        _ visit: (BodyMetadata?, ByteView) -> Void
     ) throws(DatabaseError) -> Bool {
-        let found = try reader.withEntry(id) { (entry, place) throws(DatabaseError) in
-            (metadata: BodyMetadata(entry), place: place)
+        var place: ValueReference?
+        var metadata: BodyMetadata?
+        var failure: DatabaseError?
+        let isFound = try translating { () throws(StoreError) in
+            try documents.visitEntry(id) { entry, value in
+                do throws(DatabaseError) {
+                    let isDeleted = try StoredDocument.flags(of: entry).contains(.deleted)
+                    guard includesDeleted || !isDeleted else { return }
+                    guard let value else { throw DatabaseError.damaged("The entry of a document") }
+                    if knowsMetadata { metadata = BodyMetadata(try StoredDocument(entry)) }
+                    place = value
+                } catch {
+                    failure = error
+                }
+            }
         }
-        guard let found, includesDeleted || !found.metadata.isDeleted else { return false }
-        let bytes = try translating { () throws(StoreError) in
-            try reader.source.value(at: found.place, in: reader.trees.documents)
+        if let failure { throw failure }
+        guard isFound, let place else { return false }
+        try translating { () throws(StoreError) in
+            try documents.visitValue(at: place) { stored in
+                do throws(DatabaseError) {
+                    visit(metadata, try DocumentBody.properties(ofStored: stored))
+                } catch {
+                    failure = error
+                }
+            }
         }
-        try bytes.withView { (stored) throws(DatabaseError) in
-            visit(found.metadata, try DocumentBody.properties(ofStored: stored))
-        }
+        if let failure { throw failure }
         return true
     }
 }

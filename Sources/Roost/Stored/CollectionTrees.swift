@@ -1,7 +1,7 @@
 import RoostStorage
 
-/// The trees of a collection.
-struct CollectionTrees: Hashable {
+/// The trees of a collection. Snapshots and handles of it share them, so that copying these counts one reference.
+final class CollectionTrees: Sendable {
     /// By document ID: ``StoredDocument``.
     let documents: Tree
     /// By sequence: ``StoredChange``.
@@ -26,4 +26,14 @@ struct CollectionTrees: Hashable {
         self.changes = changes
         self.extras = extras
     }
+}
+
+extension CollectionTrees: Hashable {
+    static func == (left: CollectionTrees, right: CollectionTrees) -> Bool {
+        left === right
+            || left.documents == right.documents && left.changes == right.changes
+                && left.extras == right.extras
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(documents) }
 }

@@ -3,7 +3,7 @@ import RoostBytes
 import RoostStorage
 
 /// The rows of an index as of one moment of its collection, to be read from any thread.
-package struct IndexReader: Sendable {
+package final class IndexReader: Sendable {
     /// The moment.
     package let collection: CollectionSnapshot
     /// The sequence and the purge sequence up to which the index was kept when it was read; what came later was looked at

@@ -303,26 +303,31 @@ extension Execution {
     func rows(
         _ choice: AccessChoice, _ documents: CollectionSnapshot, _ source: SourcePlan, skipping: Int = 0
     ) throws(DatabaseError) -> RowSource {
+        var access = DocumentAccess()
+        if case .documents(_, let planned) = source.origin { access = planned }
+        func lookup() throws(DatabaseError) -> DocumentLookup {
+            try DocumentLookup(frame, source.number, documents, access.metadata)
+        }
         switch choice.way {
         case .index(let index):
             let entries = IndexEntries(index, self)
             try entries.skip(skipping)
-            return IndexedRows(frame, source.number, documents, entries, counter)
+            return IndexedRows(frame, source.number, try lookup(), entries, counter)
         case .both(let first, let second):
             return IntersectedRows(
-                frame, source.number, documents, IndexEntries(first, self),
+                frame, source.number, try lookup(), IndexEntries(first, self),
                 IndexEntries(second, self), counter, budget)
         case .union(let branches):
             return UnitedRows(
                 frame,
-                branches.map { branch in
+                try branches.map { (branch) throws(DatabaseError) in
                     let entries = IndexEntries(branch.choice, self)
-                    return (IndexedRows(frame, source.number, documents, entries, counter), branch.condition)
+                    return (
+                        IndexedRows(frame, source.number, try lookup(), entries, counter), branch.condition
+                    )
                 })
         case .grams(_, let ids):
-            var access = DocumentAccess()
-            if case .documents(_, let planned) = source.origin { access = planned }
-            return LookedUpRows(
+            return try LookedUpRows(
                 frame, source.number, documents, access, access.descending ? ids.reversed() : ids, counter)
         case .search(let search, let best): return try searched(search, best: best)
         }

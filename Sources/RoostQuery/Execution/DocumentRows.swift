@@ -52,9 +52,7 @@ final class DocumentRows: RowSource {
 
 /// Documents that are looked up by their IDs, in the order of these.
 final class LookedUpRows: RowSource {
-    private let number: Int
-    private let snapshot: CollectionSnapshot
-    private let access: DocumentAccess
+    private let lookup: DocumentLookup
     private let counter: WorkCounter
     /// The IDs left, the last first.
     private var ids: [[UInt8]]
@@ -64,10 +62,9 @@ final class LookedUpRows: RowSource {
         _ frame: Frame, _ number: Int, _ snapshot: CollectionSnapshot, _ access: DocumentAccess,
         _ ids: [[UInt8]],
         _ counter: WorkCounter
-    ) {
-        self.number = number
-        self.snapshot = snapshot
-        self.access = access
+    ) throws(DatabaseError) {
+        lookup = try DocumentLookup(
+            frame, number, snapshot, access.metadata, includesDeleted: access.includesDeleted)
         self.counter = counter
         self.ids = ids.reversed()
         mark = frame.arena.mark
@@ -79,15 +76,7 @@ final class LookedUpRows: RowSource {
         while let id = ids.popLast() {
             try counter.checkCancellation()
             counter.documents += 1
-            let (frame, number) = (frame, number)
-            let isThere = try id.withView { (view) throws(DatabaseError) in
-                try snapshot.withBody(view, includesDeleted: access.includesDeleted) { metadata, body in
-                    frame.setRow(
-                        number, Value(FleeceNode(root: frame.arena.copy(body))),
-                        RowMetadata(id: frame.arena.copy(view), body: metadata))
-                }
-            }
-            if isThere { return true }
+            if try id.withView({ (view) throws(DatabaseError) in try lookup.find(view) }) { return true }
         }
         return false
     }

@@ -116,7 +116,7 @@ final class Execution: DocumentSource {
     ) throws(DatabaseError) -> RowSource {
         let documents = try self.documents(of: collection)
         if let ids = access.ids {
-            return LookedUpRows(frame, number, documents, access, sortedIDs(ids(frame)), counter)
+            return try LookedUpRows(frame, number, documents, access, sortedIDs(ids(frame)), counter)
         }
         var selection = part ?? DocumentSelection()
         selection.descending = access.descending

@@ -15,7 +15,7 @@ final class HashTable {
     private var size = 0
     /// All rows, by their values, once they exceed the memory: documents by their IDs, others as they are.
     private var tree: TreeView?
-    private let documents: CollectionSnapshot?
+    private let lookup: DocumentLookup?
 
     private struct StoredRow {
         let root: OwnedValue
@@ -30,9 +30,10 @@ final class HashTable {
         number = plan.number
         self.execution = execution
         if case .documents(let collection, _) = plan.origin {
-            documents = try execution.documents(of: collection)
+            lookup = try DocumentLookup(
+                execution.frame, number, execution.documents(of: collection), .all, includesDeleted: true)
         } else {
-            documents = nil
+            lookup = nil
         }
         let (frame, encoder) = (source.frame, KeyEncoder(hash.collation))
         var sort: ExternalSort?
@@ -77,7 +78,7 @@ final class HashTable {
 
     /// What is kept of a row: the ID of a document; of another row its value.
     private func bytes(of row: StoredRow) -> [UInt8] {
-        guard documents == nil else { return row.id }
+        guard lookup == nil else { return row.id }
         var writer = FleeceWriter()
         writer.write(row.root.value(in: execution.frame.arena))
         return (try? writer.finish()) ?? []
@@ -141,18 +142,12 @@ final class HashTable {
     }
 
     private func setStored(_ bytes: [UInt8]) throws(DatabaseError) -> Bool {
-        let (frame, number) = (execution.frame!, number)
-        guard let documents else {
+        guard let lookup else {
+            let frame: Frame = execution.frame
             frame.setRow(number, Value(FleeceNode(root: frame.arena.copy(bytes))), nil)
             return true
         }
-        return try bytes.withView { (id) throws(DatabaseError) in
-            try documents.withBody(id, includesDeleted: true) { metadata, body in
-                frame.setRow(
-                    number, Value(FleeceNode(root: frame.arena.copy(body))),
-                    RowMetadata(id: frame.arena.copy(id), body: metadata))
-            }
-        }
+        return try bytes.withView { (id) throws(DatabaseError) in try lookup.find(id) }
     }
 }
 

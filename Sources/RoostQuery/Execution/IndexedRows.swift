@@ -143,18 +143,18 @@ extension IndexCursor {
 /// The documents that rows of an index lead to; or what these rows have of them, where nothing else is asked for.
 class IndexedRows: RowSource {
     private let number: Int
-    private let snapshot: CollectionSnapshot
+    private let lookup: DocumentLookup
     let entries: IndexEntries
     let counter: WorkCounter
     private let reader: RowReader?
     private let mark: Arena.Mark
 
     init(
-        _ frame: Frame, _ number: Int, _ snapshot: CollectionSnapshot, _ entries: IndexEntries,
+        _ frame: Frame, _ number: Int, _ lookup: DocumentLookup, _ entries: IndexEntries,
         _ counter: WorkCounter
     ) {
         self.number = number
-        self.snapshot = snapshot
+        self.lookup = lookup
         self.entries = entries
         self.counter = counter
         let access = entries.choice.access
@@ -177,13 +177,7 @@ class IndexedRows: RowSource {
     /// Looks the document up.
     private func look(up row: IndexRowView) throws(DatabaseError) -> Bool {
         counter.documents += 1
-        let (frame, number) = (frame, number)
-        let id = row.documentID
-        return try snapshot.withBody(id) { metadata, body in
-            frame.setRow(
-                number, Value(FleeceNode(root: frame.arena.copy(body))),
-                RowMetadata(id: frame.arena.copy(id), body: metadata))
-        }
+        return try lookup.find(row.documentID)
     }
 
     /// Takes from the row what is asked of the document.
@@ -205,12 +199,12 @@ final class IntersectedRows: IndexedRows {
     private var wanted: Set<[UInt8]>?
 
     init(
-        _ frame: Frame, _ number: Int, _ snapshot: CollectionSnapshot, _ first: IndexEntries,
+        _ frame: Frame, _ number: Int, _ lookup: DocumentLookup, _ first: IndexEntries,
         _ second: IndexEntries, _ counter: WorkCounter, _ budget: MemoryBudget
     ) {
         others = first
         self.budget = budget
-        super.init(frame, number, snapshot, second, counter)
+        super.init(frame, number, lookup, second, counter)
     }
 
     override func entry() throws(DatabaseError) -> IndexRowView? {

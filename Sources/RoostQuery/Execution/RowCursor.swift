@@ -7,6 +7,8 @@ import RoostOrder
 class RowCursor {
     let plan: SelectPlan
     let frame: Frame
+    private var values: [Value] = []
+    private var writer = FleeceWriter(capacity: 128)
 
     init(_ plan: SelectPlan, _ frame: Frame) {
         self.plan = plan
@@ -36,14 +38,11 @@ class RowCursor {
     /// The columns of the present rows.
     func project() throws(DatabaseError) -> [UInt8] {
         // Evaluated first: what an expression makes may need the rest of the arena.
-        let values = plan.columns.map { $0(frame) }
-        var writer = FleeceWriter(capacity: 128)
-        writer.beginArray()
-        for value in values { if value.isMissing { writer.writeUndefined() } else { writer.write(value) } }
-        writer.endArray()
+        values.removeAll(keepingCapacity: true)
+        for column in plan.columns { values.append(column(frame)) }
         try frame.check()
         do throws(FleeceError) {
-            return try writer.finish()
+            return try writer.row(of: values)
         } catch {
             throw DatabaseError(
                 .limitExceeded, "A row of the result can't be made. \(error)", underlying: error)
@@ -52,6 +51,14 @@ class RowCursor {
 }
 
 extension FleeceWriter {
+    /// A row: an array of its columns.
+    fileprivate mutating func row(of values: [Value]) throws(FleeceError) -> [UInt8] {
+        beginArray()
+        for value in values { if value.isMissing { writeUndefined() } else { write(value) } }
+        endArray()
+        return try finish()
+    }
+
     /// Writes a row, an array of its columns, as a dictionary by their names; columns without a value are left out.
     mutating func writeDictionary(of row: FleeceNode, _ names: [String]) {
         beginDictionary()

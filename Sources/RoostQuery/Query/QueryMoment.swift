@@ -15,10 +15,15 @@ final class QueryMoment: Sendable {
     }
 
     /// A collection of the moment.
-    struct Documents: Sendable {
+    final class Documents: Sendable {
         let snapshot: CollectionSnapshot
         /// The lists of its indexes as they are kept.
         let lists: IndexLists
+
+        init(_ snapshot: CollectionSnapshot) throws(DatabaseError) {
+            self.snapshot = snapshot
+            lists = try IndexLists(of: snapshot)
+        }
     }
 
     private let known = Mutex(Known())
@@ -31,8 +36,7 @@ final class QueryMoment: Sendable {
     ) throws(DatabaseError) -> Documents {
         let known = known.withLock { $0.collections.first { $0.snapshot.isOf(collection) } }
         if let known, snapshot.isOf(collection.database) { return known }
-        let found = try snapshot[collection]
-        let documents = Documents(snapshot: found, lists: try IndexLists(of: found))
+        let documents = try Documents(snapshot[collection])
         self.known.withLock { $0.collections.append(documents) }
         return documents
     }

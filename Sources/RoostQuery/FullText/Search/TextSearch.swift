@@ -185,10 +185,10 @@ extension Execution {
     func searched(_ search: TextSearch, best limit: Int? = nil) throws(DatabaseError) -> RowSource {
         let documents = try snapshot[search.collection]
         guard let limit else {
-            return SearchedRows(frame, search, documents, try matches(of: search), counter)
+            return try SearchedRows(frame, search, documents, try matches(of: search), counter)
         }
         guard let text = search.text(frame).string else {
-            return SearchedRows(frame, search, documents, try matches(of: search), counter)
+            return try SearchedRows(frame, search, documents, try matches(of: search), counter)
         }
         let found = try read(search) { reader in
             let query = try search.index.query(text)
@@ -199,7 +199,7 @@ extension Execution {
         // In the order of their scores, and looked up by their numbers.
         matches[TextMatchKey(search: search.number, text: ByteKey(text))] = TextMatches(
             found.reader, found.matches.sorted { $0.number < $1.number })
-        return SearchedRows(frame, search, documents, found, counter)
+        return try SearchedRows(frame, search, documents, found, counter)
     }
 
     private func read(
@@ -227,8 +227,7 @@ extension Execution {
 
 /// The documents that a search has found.
 final class SearchedRows: RowSource {
-    private let search: TextSearch
-    private let snapshot: CollectionSnapshot
+    private let lookup: DocumentLookup
     private let matches: TextMatches
     private let counter: WorkCounter
     private var index = 0
@@ -237,9 +236,8 @@ final class SearchedRows: RowSource {
     init(
         _ frame: Frame, _ search: TextSearch, _ snapshot: CollectionSnapshot, _ matches: TextMatches,
         _ counter: WorkCounter
-    ) {
-        self.search = search
-        self.snapshot = snapshot
+    ) throws(DatabaseError) {
+        lookup = try DocumentLookup(frame, search.source, snapshot, .all)
         self.matches = matches
         self.counter = counter
         mark = frame.arena.mark
@@ -257,15 +255,7 @@ final class SearchedRows: RowSource {
             do { id = Array(try matches.reader.id(number).utf8) } catch {
                 throw DatabaseError(derived: error)
             }
-            let (frame, source) = (frame, search.source)
-            let isThere = try id.withView { (view) throws(DatabaseError) in
-                try snapshot.withBody(view, includesDeleted: false) { metadata, body in
-                    frame.setRow(
-                        source, Value(FleeceNode(root: frame.arena.copy(body))),
-                        RowMetadata(id: frame.arena.copy(view), body: metadata))
-                }
-            }
-            if isThere { return true }
+            if try id.withView({ (view) throws(DatabaseError) in try lookup.find(view) }) { return true }
         }
         return false
     }
