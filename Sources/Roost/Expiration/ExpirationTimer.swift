@@ -13,6 +13,8 @@ final class ExpirationTimer: Sendable {
         var isStopped = true
         /// Only the timer set last counts.
         var setting = 0
+        /// When purging may begin again, in microseconds since 1970.
+        var next: UInt64 = 0
     }
 
     private let state = Mutex(State())
@@ -21,6 +23,9 @@ final class ExpirationTimer: Sendable {
     private let queue = DispatchQueue(label: "roost.expirations", qos: .utility)
     /// How far ahead a timer is set at most, in microseconds: the clock may be changed meanwhile.
     private static let longestWait: UInt64 = 60_000_000
+    /// How long no purge begins after another one, in microseconds: documents that expire one after the other are purged some in
+    /// a commit, as each commit waits for the medium and keeps writers waiting.
+    private static let spacing: UInt64 = 100_000
 
     init(environment: Environment) {
         self.environment = environment
@@ -48,13 +53,13 @@ final class ExpirationTimer: Sendable {
     }
 
     private func set(_ time: UInt64, _ core: DatabaseCore) {
-        let setting: Int? = state.withLock { state in
+        let set: (setting: Int, time: UInt64)? = state.withLock { state in
             guard !state.isStopped else { return nil }
             state.setting += 1
-            state.due = time
-            return state.setting
+            state.due = max(time, state.next)
+            return (state.setting, max(time, state.next))
         }
-        guard let setting else { return }
+        guard let (setting, time) = set else { return }
         let now = environment.clock.now()
         let wait = time > now ? min(time - now, Self.longestWait) : 0
         queue.asyncAfter(deadline: .now() + .microseconds(Int(wait))) { [weak self, weak core] in
@@ -64,7 +69,11 @@ final class ExpirationTimer: Sendable {
     }
 
     private func fire(_ core: DatabaseCore) {
-        state.withLock { $0.due = nil }
+        let now = environment.clock.now()
+        state.withLock { state in
+            state.due = nil
+            state.next = now + Self.spacing
+        }
         do throws(DatabaseError) {
             _ = try core.purgeExpired()
             if let next = try core.firstExpiration() { schedule(at: next, core) }

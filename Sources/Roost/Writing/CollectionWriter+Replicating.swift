@@ -70,6 +70,13 @@ extension CollectionWriter {
     private func removeEarlierBodies(of id: ByteView) throws(DatabaseError) {
         let range = KeyRange(prefix: Key(ExtrasKey.earlierBodies(of: id)))
         try translating { () throws(StoreError) in
+            if keptRevisions == 0 {
+                if hasEarlierBodies == nil {
+                    let count = try transaction[trees.extras].count(in: ExtrasKey.allEarlierBodies)
+                    hasEarlierBodies = count > 0
+                }
+                guard hasEarlierBodies == true else { return }
+            }
             guard try transaction[trees.extras].count(in: range) > 0 else { return }
             try transaction.delete(range, in: trees.extras)
         }

@@ -12,6 +12,8 @@ final class CollectionWriter {
     var record: CollectionRecord
     /// Whether documents were changed.
     private(set) var hasChanged = false
+    /// Whether the collection has bodies of earlier revisions, once that was looked up. None is added where none are kept.
+    var hasEarlierBodies: Bool?
     /// Whether a change stopped half way, so that the transaction must not be committed.
     private var isTorn = false
     private let storedRecord: CollectionRecord

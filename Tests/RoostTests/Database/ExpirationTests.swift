@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import Synchronization
 import Testing
 
 @Suite struct ExpirationTests {
@@ -49,6 +50,25 @@ import Testing
         #expect(try await eventually { try notes.get("a") == nil })
         #expect(try notes.snapshot().changes().map(\.id) == ["b"], "purged, not deleted")
         #expect(try notes.count == 1)
+    }
+
+    @Test func documentsThatExpireOneAfterTheOtherArePurgedTogether() async throws {
+        let notes = notes
+        let purges = Mutex(0)
+        let start = Date(timeIntervalSinceNow: 0.1)
+        try await notes.database.write { batch in
+            for number in 0..<50 {
+                try batch.save(json: "{}", id: "n\(number)", in: notes)
+                try batch.setExpiration(start + Double(number) / 100, of: "n\(number)", in: notes)
+            }
+        }
+        let observation = try notes.observe(since: notes.snapshot().lastSequence) { changes in
+            if changes.contains(where: \.isPurged) { purges.withLock { $0 += 1 } }
+        }
+        #expect(try await eventually { try notes.count == 0 })
+        observation.cancel()
+        // Half a second, in tenths.
+        #expect(purges.withLock { $0 } < 15)
     }
 
     @Test func openingCatchesUp() async throws {

@@ -72,6 +72,26 @@ import Testing
         try check()
     }
 
+    @Test func purgesRemoveThemWhereNoMoreAreKept() throws {
+        let revisions = try ["a", "b"].map { try edit($0, 3) }
+        let path = database.path
+        try database.close()
+        let later = try Database.open(path)
+        let notes = try later.defaultCollection
+        try later.write { batch in for id in ["c", "a"] { try batch.purge(id, in: notes) } }
+        let snapshot = try notes.snapshot()
+        #expect(try snapshot.earlierRevisions(of: "b") == Set(revisions[1][...1]))
+        let report = try later.check()
+        #expect(report.isClean, "\(report)")
+        // Where it is known again, its body still is not.
+        try later.write { batch in
+            let history = [try RevisionID(validating: "4-aa")] + revisions[0].reversed()
+            _ = try batch.insert(json: "{}", id: "a", history: history, in: notes)
+        }
+        #expect(try notes.snapshot().document("a", revision: revisions[0][1]) == nil)
+        try later.close()
+    }
+
     @Test func noMoreAreKeptThanRevisionsAreKnown() throws {
         try database.write { batch in try batch.setRevisionLimit(2, in: notes) }
         let revisions = try edit("a", 4)
