@@ -170,15 +170,21 @@ final class Compaction {
     /// Where they commit faster than that, they are made to wait now and then, never for long at a time.
     private func approach(_ follower: LogFollower) throws(StoreError) {
         var rounds = 0
+        var hasCheckpoint = false
         while true {
             let goal = try withStore { (store) throws(StoreError) in
                 if isShared { try store.refresh() }
                 return store.state.record
             }
-            guard follower.distance(to: goal) > Compaction.shortDistance else { return }
+            let distance = follower.distance(to: goal)
+            guard distance > Compaction.shortDistance || !hasCheckpoint else { return }
             rounds += 1
             if rounds <= Compaction.freeRounds {
-                try follower.advance(to: goal, limit: .max)
+                // The leaves that were changed by then are written now, not by the last checkpoint, for which writers wait.
+                let isNear = distance <= Compaction.nearDistance || rounds == Compaction.freeRounds
+                try follower.advance(
+                    to: goal, limit: .max, isNear && !hasCheckpoint ? .always : .ifNeeded)
+                hasCheckpoint = hasCheckpoint || isNear
             } else {
                 try holdingWriterLock { (_) throws(StoreError) in
                     try follower.advance(to: goal, limit: Compaction.heldDistance)
@@ -188,11 +194,13 @@ final class Compaction {
     }
 
     /// Bytes of log that are left for the pause.
-    private static let shortDistance: UInt64 = 1 << 20
+    private static let shortDistance: UInt64 = 128 << 10
+    /// Bytes of log to go when it is time for a checkpoint.
+    private static let nearDistance: UInt64 = 2 << 20
     /// Rounds before writers are slowed down.
-    private static let freeRounds = 8
+    private static let freeRounds = 16
     /// Bytes of log that are caught up with while writers wait.
-    private static let heldDistance: UInt64 = 4 << 20
+    private static let heldDistance: UInt64 = 512 << 10
 
     private func withStore<R>(_ body: (Store) throws(StoreError) -> R) throws(StoreError) -> R {
         try control.check()
