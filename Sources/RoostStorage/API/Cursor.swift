@@ -12,7 +12,8 @@ public final class Cursor {
     private var index = -1
     private var position = Position.unset
     private var current = Entry.inline(.empty)
-    private let values: ValueWindow
+    /// Reads values elsewhere, which many trees have none of.
+    private lazy var values = ValueWindow(file: reader.file)
     private let keyBuffer = ByteBuffer()
     private let lostPages: Int
     /// Whether the values of the present leaf were looked at for being far apart.
@@ -24,7 +25,6 @@ public final class Cursor {
     init(reader: TreeReader, range: KeyRange) {
         self.reader = reader
         self.range = range
-        values = ValueWindow(file: reader.file)
         lostPages = reader.file.mappedPlaces?.lostPages.value ?? 0
         if range.isEmpty { position = .end }
     }
