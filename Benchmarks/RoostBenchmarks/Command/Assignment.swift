@@ -21,8 +21,8 @@ struct Assignment: Codable, Sendable {
 struct Outcome: Codable, Sendable {
     /// By ``Metric`` name.
     let figures: [String: Double]
-    /// How a long load went on: documents a second in each of its equal parts; empty for other rows.
-    let progress: [Double]
+    /// By ``Metric`` name: how a long row went on, in equal parts; empty for other rows.
+    let progress: [String: [Double]]
     /// The greatest share of a core that other programs took during a timed region.
     let disturbance: Double
 

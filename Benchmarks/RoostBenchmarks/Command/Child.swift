@@ -18,7 +18,8 @@ enum Child {
         try assignment.row.run(on: stage)
         let figures = stage.figures.map { ($0.key.rawValue, $0.value) }
         let outcome = Outcome(
-            figures: Dictionary(uniqueKeysWithValues: figures), progress: stage.progress,
+            figures: Dictionary(uniqueKeysWithValues: figures),
+            progress: Dictionary(uniqueKeysWithValues: stage.progress.map { ($0.key.rawValue, $0.value) }),
             disturbance: stage.disturbance)
         print(String(decoding: try JSONEncoder().encode(outcome), as: UTF8.self))
     }

@@ -52,7 +52,7 @@ struct Conductor {
     private func sample(_ row: Row, _ entry: ContenderEntry) throws -> Outcome {
         if !entry.known.isEmpty {
             let figures = entry.known.filter { $0.key.row == row }.map { ($0.key.rawValue, $0.value) }
-            return Outcome(figures: Dictionary(uniqueKeysWithValues: figures), progress: [], disturbance: 0)
+            return Outcome(figures: Dictionary(uniqueKeysWithValues: figures), progress: [:], disturbance: 0)
         }
         try provide(row.start, entry)
         var best: Outcome?

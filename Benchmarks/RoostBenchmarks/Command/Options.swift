@@ -38,7 +38,7 @@ struct Options: Codable, Sendable {
                 (docs, seconds, limit) = (100_000, 0.3, 160)
                 if !choosesRows {
                     let slow = Row.ofCrypto.union(Row.ofBlobs).union(Row.ofQueries).union(Row.ofServer)
-                        .union(Row.ofReplication).union(Row.ofChannels)
+                        .union(Row.ofReplication).union(Row.ofChannels).union([.steadyState])
                     rows.removeAll(where: slow.contains)
                 }
             case "--help", "-h":

@@ -29,7 +29,9 @@ struct LinePlot {
     /// How the random load's speed develops as the store grows.
     static func randomLoad(_ results: Results) -> LinePlot? {
         let lines = results.contenders.compactMap { entry -> Line? in
-            guard entry.kind != .raw, let rates = results.progress[entry.name] else { return nil }
+            guard entry.kind != .raw, let rates = results.progress[entry.name]?[.randomLoad] else {
+                return nil
+            }
             let step = Double(results.options.docs) / Double(rates.count)
             return Line(
                 entry: entry, points: rates.enumerated().map { (Double($0.offset + 1) * step, $0.element) })
@@ -38,6 +40,26 @@ struct LinePlot {
         return LinePlot(
             title: "Loading in random order", note: "documents a second against documents stored so far",
             isLogarithmic: false, panels: [Panel(title: Metric.randomLoad.title, lines: lines)])
+    }
+
+    /// How figures of the steady state go up and down.
+    static func steadyState(_ results: Results) -> LinePlot? {
+        let metrics: [Metric] = [.steadyWrites, .steadyReads, .steadyCommit, .steadyRead, .steadySize]
+        let panels = metrics.compactMap { metric -> Panel? in
+            let lines = results.contenders.compactMap { entry -> Line? in
+                guard let parts = results.progress[entry.name]?[metric] else { return nil }
+                return Line(
+                    entry: entry,
+                    points: parts.enumerated().map {
+                        (Double($0.offset + 1) * results.options.seconds, $0.element)
+                    })
+            }
+            return lines.isEmpty ? nil : Panel(title: metric.title, lines: lines)
+        }
+        guard !panels.isEmpty else { return nil }
+        return LinePlot(
+            title: "Steady state", note: "in each part, against seconds", isLogarithmic: false, panels: panels
+        )
     }
 
     /// How figures change with the number of documents.

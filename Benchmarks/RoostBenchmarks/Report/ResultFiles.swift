@@ -11,6 +11,7 @@ enum ResultFiles {
         try write(BarPlot.overview(results).svg, to: name + "-overview.svg")
         try write(BarPlot.throughput(results).svg, to: name + "-throughput.svg")
         try write(BarPlot.writeAmplification(results).svg, to: name + "-writes.svg")
+        if let plot = LinePlot.steadyState(results) { try write(plot.svg, to: name + "-steady.svg") }
         if let plot = LinePlot.randomLoad(results) { try write(plot.svg, to: name + "-random-load.svg") }
     }
 

@@ -12,7 +12,10 @@ extension Results {
                 JSONDocument.Contender(
                     name: $0.name, title: $0.title, kind: $0.kind, configuration: $0.configuration)
             },
-            figures: metrics.map(line), progress: progress)
+            figures: metrics.map(line),
+            progress: progress.mapValues { parts in
+                Dictionary(uniqueKeysWithValues: parts.map { ($0.key.rawValue, $0.value) })
+            })
         return try encoder.encode(document) + Data("\n".utf8)
     }
 
@@ -62,6 +65,6 @@ private struct JSONDocument: Encodable {
     let seconds: Double
     let contenders: [Contender]
     let figures: [Line]
-    /// Documents a second in each equal part of W2, by contender.
-    let progress: [String: [Double]]
+    /// Figures in each equal part of the long rows, by contender and metric.
+    let progress: [String: [String: [Double]]]
 }

@@ -8,7 +8,7 @@ struct Results {
     private var samples: [String: [Metric: [Double]]] = [:]
     private var disturbed: Set<Cell> = []
     /// The first round's ``Outcome/progress``, by contender.
-    private(set) var progress: [String: [Double]] = [:]
+    private(set) var progress: [String: [Metric: [Double]]] = [:]
     /// The samples that could not be taken.
     var failures: [BenchmarkError] = []
 
@@ -24,7 +24,10 @@ struct Results {
     }
 
     mutating func add(_ outcome: Outcome, of entry: ContenderEntry) {
-        if progress[entry.name] == nil, !outcome.progress.isEmpty { progress[entry.name] = outcome.progress }
+        for (name, parts) in outcome.progress {
+            guard let metric = Metric(rawValue: name), progress[entry.name]?[metric] == nil else { continue }
+            progress[entry.name, default: [:]][metric] = parts
+        }
         for (name, value) in outcome.figures {
             guard let metric = Metric(rawValue: name) else { continue }
             samples[entry.name, default: [:]][metric, default: []].append(value)

@@ -26,7 +26,7 @@ enum LoadRow {
             stage.record(.orderedLoadSyncs, loaded.syncs * Double(documentsPerCommit) / count)
             stage.record(.fileSize, Double(FileTree.size(of: stage.directory)) / bytes)
         }
-        if !inOrder { stage.progress = progress }
+        if !inOrder { stage.progress = [.randomLoad: progress] }
         try stage.verify { _ in 0 }
     }
 

@@ -68,6 +68,12 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     case openWithoutViews = "V2.open.without"
     case openWithViews = "V2.open"
     case snapshot = "O1.snapshot"
+    case steadyWrites = "M1"
+    case steadyTrough = "M1.trough"
+    case steadyReads = "M1.reads"
+    case steadyCommit = "M1.commit"
+    case steadyRead = "M1.read"
+    case steadySize = "M1.size"
     case hardwareGCM = "K1.gcm"
     case hardwareCTR = "K1.ctr"
     case hardwareCBCEncryption = "K1.cbc"
@@ -197,6 +203,12 @@ enum Metric: String, CaseIterable, Codable, Sendable {
         case .openColdRead: "O1 open and first read, cold, us"
         case .propertyOfFleece: "F1 one property of a stored person, reads/s"
         case .propertyOfJSON: "F1 the same of JSON by Foundation's JSONDecoder, reads/s"
+        case .steadyWrites: "M1 changes in a steady state, 10 per commit, changes/s"
+        case .steadyTrough: "M1 the slowest of 60 parts, of the median"
+        case .steadyReads: "M1 random reads beside them, reads/s"
+        case .steadyCommit: "M1 99.9th percentile of a commit, ms"
+        case .steadyRead: "M1 99.9th percentile of a read, us"
+        case .steadySize: "M1 the largest size of the files, of that after a load"
         case .changes: "D1 change feed, changes/s"
         case .changesBodies: "D1 the same with bodies, changes/s"
         case .changesSince: "D1 fetch the last 100 changes, us"
@@ -297,7 +309,9 @@ enum Metric: String, CaseIterable, Codable, Sendable {
     var isCount: Bool {
         switch self {
         case .orderedLoadSyncs, .updatesSyncs, .singleCommitSyncs, .parallelCommitSyncs, .singleCommitBytes,
-            .orderedLoadBlocks, .randomLoadBlocks, .updatesBlocks, .blobFrameBytes, .blobPageBytes:
+            .orderedLoadBlocks, .randomLoadBlocks, .updatesBlocks, .blobFrameBytes, .blobPageBytes,
+            // SQLite's indexes are kept up by its commits.
+            .viewCatchUp, .viewCatchUp100, .viewCatchUpMany:
             true
         default: false
         }

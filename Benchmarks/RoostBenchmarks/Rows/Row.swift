@@ -19,6 +19,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
     case jsonDocuments = "D3"
     case views = "V1"
     case viewUpkeep = "V2"
+    case steadyState = "M1"
     case primitives = "K1"
     case portablePrimitives = "K2"
     case blobWrite = "B1"
@@ -41,7 +42,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
     static let ofBlobs: Set<Row> = [.blobWrite, .blobRead, .blobRandomReads]
     /// Those of the document layer.
     static let ofDocuments: Set<Row> = [
-        .property, .changeFeed, .jsonImport, .jsonDocuments, .views, .viewUpkeep,
+        .property, .changeFeed, .jsonImport, .jsonDocuments, .views, .viewUpkeep, .steadyState,
     ]
     /// Those of queries and searches.
     static let ofQueries: Set<Row> = [.queries, .texts]
@@ -87,7 +88,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
             .scriptedView, .idleFeeds, .replication, .attachmentReplication, .channelWrites, .channelFeeds:
             .empty
         case .updates, .singleCommits, .parallelCommits, .randomReads, .scans, .ranges, .readsBesideWriter,
-            .opening, .changeFeed:
+            .opening, .changeFeed, .steadyState:
             .ordered
         case .scansAfterRandomLoad: .random
         case .compaction, .compactionBesideWriter: .updated
@@ -128,6 +129,7 @@ enum Row: String, CaseIterable, Codable, Sendable {
         case .jsonDocuments: try DocumentRow.run(on: stage)
         case .views: try ViewRow.run(on: stage)
         case .viewUpkeep: try ViewUpkeepRow.run(on: stage)
+        case .steadyState: try SteadyRow.run(on: stage)
         case .primitives: try PrimitiveRow.run(on: stage, .hardware)
         case .portablePrimitives: try PrimitiveRow.run(on: stage, .portable)
         case .blobWrite: try BlobWriteRow.run(on: stage)

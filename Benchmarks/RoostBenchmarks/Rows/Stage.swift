@@ -13,8 +13,8 @@ final class Stage {
     /// The file of texts that are searched.
     let textFile: String
     private(set) var figures: [Metric: Double] = [:]
-    /// Documents a second in each part of a long load.
-    var progress: [Double] = []
+    /// Figures in each equal part of a long row.
+    var progress: [Metric: [Double]] = [:]
     /// The greatest share of a core that other programs took during a timed region.
     private(set) var disturbance = 0.0
     private let entry: ContenderEntry

@@ -32,7 +32,7 @@ final class DocumentLayerStore: Contender {
         rows: [
             .orderedLoad, .randomLoad, .updates, .singleCommits, .parallelCommits, .randomReads, .scans,
             .ranges, .opening, .changeFeed, .jsonImport, .jsonDocuments, .views, .viewUpkeep, .queries,
-            .texts,
+            .texts, .steadyState,
         ],
         open: { try DocumentLayerStore($0) }, views: { try RoostViews($0) },
         documents: { try RoostDocuments($0) }, queries: { try RoostQueries($0) },
@@ -102,7 +102,7 @@ final class DocumentLayerReader: ContenderReader {
 
 extension DocumentKey {
     /// The ID's digits.
-    fileprivate var text: String {
+    var text: String {
         var id = id
         return unsafe withUnsafeBytes(of: &id) { unsafe String(decoding: $0, as: UTF8.self) }
     }
