@@ -7,7 +7,7 @@ extension RoostStore {
             name: "roost", title: "Roost", kind: .roost,
             configuration:
                 "defaults (durable: one sync a commit), 128 MiB of node cache, values read from a mapping",
-            rows: Set(Row.allCases).subtracting([.changeFeed, .jsonImport, .queries, .texts]),
+            rows: Row.ofStores.union(Row.ofCrypto).union(Row.ofBlobs).union([.property, .viewUpkeep]),
             open: { try RoostStore($0) },
             primitives: { RoostPrimitives() },
             blobs: { try RoostBlob($0, key: nil) }),
