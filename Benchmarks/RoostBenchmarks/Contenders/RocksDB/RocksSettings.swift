@@ -21,7 +21,9 @@
             """
 
         /// What the block cache holds, in bytes.
-        var cacheSize = 512 << 20
+        private let cacheSize: Int
+
+        init(cacheSize: Int?) { self.cacheSize = cacheSize ?? 512 << 20 }
 
         func open(_ directory: String) throws -> Families {
             let options = unsafe options()

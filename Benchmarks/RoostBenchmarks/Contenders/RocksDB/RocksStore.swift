@@ -16,9 +16,7 @@
         private let settings: RocksSettings
 
         init(_ request: OpenRequest) throws {
-            var settings = RocksSettings()
-            if let cacheSize = request.cacheSize { settings.cacheSize = cacheSize }
-            self.settings = settings
+            settings = RocksSettings(cacheSize: request.cacheSize)
             let families = unsafe try settings.open(request.directory)
             unsafe database = unsafe families.database
             unsafe byID = unsafe families.byID

@@ -14,11 +14,11 @@
 
         /// What its documentation recommends where there is memory to spare.
         ///
-        /// - Parameter cacheSize: what the page cache holds, in bytes.
-        static func settings(_ synchronous: Synchronous = .full, cacheSize: Int = 256 << 20) -> [String] {
+        /// - Parameter cacheSize: what the page cache holds, in bytes; `nil` for what is usual here.
+        static func settings(_ synchronous: Synchronous = .full, cacheSize: Int? = nil) -> [String] {
             [
                 "PRAGMA journal_mode = WAL", "PRAGMA synchronous = \(synchronous.rawValue)",
-                "PRAGMA cache_size = -\(cacheSize >> 10)", "PRAGMA mmap_size = 2147418112",
+                "PRAGMA cache_size = -\((cacheSize ?? 256 << 20) >> 10)", "PRAGMA mmap_size = 2147418112",
             ]
         }
 

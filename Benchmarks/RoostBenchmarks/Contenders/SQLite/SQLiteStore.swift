@@ -16,7 +16,7 @@
 
         init(_ request: OpenRequest, synchronous: SQLiteConnection.Synchronous) throws {
             path = request.directory + "/documents.sqlite"
-            settings = SQLiteConnection.settings(synchronous, cacheSize: request.cacheSize ?? 256 << 20)
+            settings = SQLiteConnection.settings(synchronous, cacheSize: request.cacheSize)
             unsafe writing = try SQLiteWriting(path: path, settings: settings)
         }
 
