@@ -18,6 +18,8 @@ public final class Cursor {
     private let lostPages: Int
     /// Whether the values of the present leaf were looked at for being far apart.
     private var isPrefetched = false
+    /// Whether a value was read, so that the next one shows a scan, which reads the others, too.
+    private var hasReadValue = false
     private var isBackwards = false
 
     private enum Position { case unset, entry, end, start }
@@ -194,7 +196,8 @@ public final class Cursor {
     package func valueView() throws(StoreError) -> ByteView {
         requireEntry()
         guard current.kind != .none else { return current.inline }
-        if !isPrefetched { prefetchValues() }
+        if hasReadValue, !isPrefetched { prefetchValues() }
+        hasReadValue = true
         if let value = values.mapped(current.chunk) { return value }
         let (page, start) = (image.page, index)
         let stop = range.upper.map { upper in upper.bytes.withView { page.search($0).index } } ?? page.count
