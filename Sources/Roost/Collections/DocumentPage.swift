@@ -87,13 +87,13 @@ package struct DocumentPage: Sendable {
     /// A document. It holds the memory of the whole page for as long as it is held.
     package func document(_ index: Int) throws(DatabaseError) -> Document {
         let place = places[index]
-        let entry = try bytes.withView { (view) throws(DatabaseError) in
+        let body = try DocumentBody(stored: bytes[place.body..<place.end])
+        return try bytes.withView { (view) throws(DatabaseError) in
             let entry = try StoredDocument(view.slice(place.entry, place.body - place.entry))
-            return (winner: entry.winner, sequence: entry.sequence, flags: entry.flags)
+            return Document(
+                id: try String(documentID: view.slice(place.id, place.entry - place.id)),
+                revision: entry.winner, sequence: entry.sequence, flags: entry.flags, body: body)
         }
-        return Document(
-            id: String(decoding: id(index), as: UTF8.self), revision: entry.winner, sequence: entry.sequence,
-            flags: entry.flags, body: try DocumentBody(stored: bytes[place.body..<place.end]))
     }
 }
 

@@ -56,9 +56,6 @@ struct RowBatch: Sendable {
             + documents.count * MemoryLayout<Int>.stride
     }
 
-    /// Whether no document was added, be it one without rows.
-    var isEmpty: Bool { last.isEmpty }
-
     /// Adds the rows of the documents of a page.
     mutating func add(_ run: IndexRows, of page: DocumentPage) {
         let first = rows.count
@@ -73,7 +70,7 @@ struct RowBatch: Sendable {
 
     /// Adds the rows of later documents.
     mutating func add(_ other: RowBatch) {
-        guard !other.isEmpty else { return }
+        guard other.documentCount > 0 else { return }
         let first = rows.count
         add(other.bytes, other.rows)
         for row in other.documents { documents.append(first + row) }
