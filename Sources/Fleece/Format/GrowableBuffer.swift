@@ -142,11 +142,6 @@ extension GrowableBuffer where Element == UInt8 {
 
     /// A copy of everything that was appended.
     func copy() -> [UInt8] {
-        unsafe Array(unsafeUninitializedCapacity: count) { target, initialized in
-            if let start = target.baseAddress {
-                unsafe start.update(from: UnsafePointer(elements.baseAddress!), count: count)
-            }
-            initialized = count
-        }
+        unsafe [UInt8](UnsafeRawBufferPointer(elements))
     }
 }

@@ -44,7 +44,11 @@ struct Header: Equatable {
     var isPointer: Bool { bits & 0x8000 != 0 }
 
     /// The type, `nil` for a pointer.
-    var tag: Tag? { Tag(rawValue: bits >> 12) }
+    @inline(__always)
+    var tag: Tag? {
+        // Asked for each value that is read, and `init(rawValue:)` is a call. There is a tag for every number of three bits.
+        isPointer ? nil : unsafe unsafeBitCast(UInt8(truncatingIfNeeded: bits >> 12), to: Tag.self)
+    }
 
     var isCollection: Bool { bits & 0xE000 == 0x6000 }
 

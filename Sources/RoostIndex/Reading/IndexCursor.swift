@@ -52,6 +52,14 @@ package final class IndexCursor {
         return current != nil
     }
 
+    /// How many rows there are, if they stand beside each other where the cursor begins, which costs no more than going to the
+    /// first of them; `nil` where they have to be counted otherwise. The next move goes to the first row.
+    package func countNearby() throws(StoreError) -> Int? {
+        guard reader.overlay.isEmpty, current == nil else { return nil }
+        try fetch()
+        return isStoredAtEnd ? 0 : stored?.countInLeaf
+    }
+
     private func precedes(_ a: IndexRow, _ b: IndexRowView) -> Bool {
         let order = a.key.withView { $0.compare(b.key) }
         return descending ? order > 0 : order < 0

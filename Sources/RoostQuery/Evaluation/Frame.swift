@@ -8,18 +8,15 @@ import RoostBytes
 /// Belongs to one thread.
 final class Frame {
     let program: Program
+    /// The program's, which is looked at for each value.
+    private let paths: [Program.Path]
     let parameters: [Value]
     let arena = Arena()
     /// Keeps the bytes that parameters point into.
-    private let constants: ConstantPool
-    /// What reads documents, for subqueries and blobs.
-    weak var reader: (any DocumentSource)?
-    /// The row of each source: a document's properties, an element, or a row of a subquery.
-    private let roots: Cells<Value>
-    /// What META() says of the row of each source.
-    private let metadata: Cells<RowMetadata?>
-    /// Counts the rows of each source, so that what is known of earlier ones is not taken for true.
-    private let generations: Cells<Int>
+    private let constants: ConstantPool?
+    /// What reads documents, for subqueries and blobs: the execution that the frame belongs to, which outlives it.
+    unowned var reader: (any DocumentSource)?
+    private let rows: Cells<SourceRow>
     private let slots: Cells<Slot>
     private let variables: Cells<Value>
     /// The aggregates of the present group.
@@ -33,6 +30,16 @@ final class Frame {
     /// The time that functions of dates take for local.
     private(set) lazy var timeZone = TimeZone.current
 
+    /// The present row of a source.
+    private struct SourceRow {
+        /// A document's properties, an element, or a row of a subquery.
+        var root = Value.missing
+        /// What META() says of it.
+        var metadata: RowMetadata?
+        /// Counts the source's rows, so that what is known of earlier ones is not taken for true.
+        var generation = 0
+    }
+
     private struct Slot {
         var generation = -1
         var value = Value.missing
@@ -40,17 +47,21 @@ final class Frame {
 
     init(_ program: Program, parameters given: [String: DocumentValue]) throws(DatabaseError) {
         self.program = program
-        let pool = ConstantPool()
+        paths = program.paths
         var parameters: [Value] = []
-        for name in program.parameterNames {
-            parameters.append(
-                try given[name].map { (value) throws(DatabaseError) in try pool.value(value) } ?? .missing)
+        if program.parameterNames.isEmpty {
+            constants = nil
+        } else {
+            let pool = ConstantPool()
+            for name in program.parameterNames {
+                parameters.append(
+                    try given[name].map { (value) throws(DatabaseError) in try pool.value(value) } ?? .missing
+                )
+            }
+            constants = pool
         }
         self.parameters = parameters
-        constants = pool
-        roots = Cells(.missing, count: program.sourceCount)
-        metadata = Cells(nil, count: program.sourceCount)
-        generations = Cells(0, count: program.sourceCount)
+        rows = Cells(SourceRow(), count: program.sourceCount)
         slots = Cells(Slot(), count: program.paths.count)
         variables = Cells(.missing, count: program.variableCount)
         aggregates = Cells(.missing, count: program.aggregateCount)
@@ -78,32 +89,30 @@ final class Frame {
     /// Goes to another row of a source.
     @inline(__always)
     func setRow(_ source: Int, _ root: Value, _ row: RowMetadata?) {
-        generations[source] &+= 1
-        roots[source] = root
-        metadata[source] = row
+        rows[source] = SourceRow(root: root, metadata: row, generation: rows[source].generation &+ 1)
     }
 
     /// Sets the value at a path of the present row of its source, which has no root to look it up in.
     @inline(__always)
     func setValue(_ value: Value, ofPath index: Int) {
-        slots[index] = Slot(generation: generations[program.paths[index].source], value: value)
+        slots[index] = Slot(generation: rows[paths[index].source].generation, value: value)
     }
 
-    func root(_ source: Int) -> Value { roots[source] }
-    func rowMetadata(_ source: Int) -> RowMetadata? { metadata[source] }
+    func root(_ source: Int) -> Value { rows[source].root }
+    func rowMetadata(_ source: Int) -> RowMetadata? { rows[source].metadata }
 
     /// The value at a path of the program, found once for each row.
     @inline(__always)
     func value(ofPath index: Int) -> Value {
-        let path = program.paths[index]
-        let generation = generations[path.source]
+        let path = paths[index]
+        let generation = rows[path.source].generation
         let slot = slots[index]
         if slot.generation == generation { return slot.value }
         return resolve(path, index, generation)
     }
 
     private func resolve(_ path: Program.Path, _ index: Int, _ generation: Int) -> Value {
-        let parent = path.parent < 0 ? roots[path.source] : value(ofPath: path.parent)
+        let parent = path.parent < 0 ? rows[path.source].root : value(ofPath: path.parent)
         let value = path.step.value(in: parent)
         slots[index] = Slot(generation: generation, value: value)
         return value

@@ -9,12 +9,30 @@ final class IndexChoice {
     let ranges: [KeyRange]
     /// How many rows these ranges have.
     let count: Int
+    /// A cursor over the only range, which was counted by it.
+    private var opened: IndexCursor?
 
-    init(access: IndexAccess, reader: IndexReader, ranges: [KeyRange], count: Int) {
+    init(_ access: IndexAccess, _ reader: IndexReader, _ ranges: [KeyRange]) throws(DatabaseError) {
         self.access = access
         self.reader = reader
         self.ranges = ranges
-        self.count = count
+        // Most questions lead to a few rows, which are counted where they are read.
+        if ranges.count == 1 {
+            let cursor = reader.cursor(ranges[0], descending: access.isReversed)
+            if let count = try cursor.counted() {
+                self.count = count
+                opened = cursor
+                return
+            }
+        }
+        count = try reader.count(in: ranges)
+    }
+
+    /// A cursor over one of the ranges, in the order in which they are read.
+    func cursor(_ range: KeyRange) -> IndexCursor {
+        guard let cursor = opened else { return reader.cursor(range, descending: access.isReversed) }
+        opened = nil
+        return cursor
     }
 
     /// What it is called, and what it answers.
@@ -119,10 +137,16 @@ extension Execution {
     /// How the rows of a source are found fastest.
     ///
     /// How many rows of an index there are is known exactly, without reading them.
-    func decide(_ source: SourcePlan, _ wish: RowWish = RowWish()) throws(DatabaseError) -> AccessDecision {
+    ///
+    /// - Parameter forTable: whether rows are found once for all rows of other sources.
+    func decide(
+        _ source: SourcePlan, _ wish: RowWish = RowWish(), forTable: Bool = false
+    ) throws(DatabaseError) -> AccessDecision {
+        let indexes = forTable ? source.tableIndexes : source.indexes
+        let unions = forTable ? [] : source.unions
         var decision = AccessDecision()
         guard
-            !source.indexes.isEmpty || !source.unions.isEmpty || source.search != nil
+            !indexes.isEmpty || !unions.isEmpty || source.search != nil
                 || !source.grams.isEmpty,
             case .documents(let collection, let access) = source.origin,
             // Nothing finds documents faster than their IDs.
@@ -140,7 +164,8 @@ extension Execution {
             candidates.append(found)
         }
         var narrowed: [IndexChoice] = []
-        for access in source.indexes {
+        var matching = total
+        for access in indexes {
             guard let choice = try choice(access, collection, documents) else {
                 decision.rejected.append(
                     (
@@ -150,10 +175,12 @@ extension Execution {
                 continue
             }
             candidates.append(candidate(choice, wish))
-            if access.isNarrowed { narrowed.append(choice) }
+            guard access.isNarrowed else { continue }
+            matching = min(matching, choice.count)
+            if indexes.count > 1 { narrowed.append(choice) }
         }
-        if let both = both(narrowed, total, wish) { candidates.append(both) }
-        for union in source.unions {
+        if narrowed.count > 1, let both = both(narrowed, total, wish) { candidates.append(both) }
+        for union in unions {
             if let choice = try self.union(union, collection, documents, wish) { candidates.append(choice) }
         }
         for search in source.grams {
@@ -168,12 +195,17 @@ extension Execution {
                     cost: Double(ids.count) * (Cost.lookedUp + wish.arranging), isOrdered: false))
         }
         // What a search finds is known by then, so that reading all documents never takes less.
-        let passed = scanned(total, source, wish, matching: narrowed.map(\.count).min() ?? total)
+        let passed = scanned(total, source, wish, matching: matching)
         let arranging = wish.isScanSorted ? 0 : wish.arranging
         let isScanned = source.search == nil && !source.prefersIndexes
         let scan = isScanned ? Double(passed) * (Cost.scanned + arranging) : .infinity
         // The first of several that cost the same: those with the fewest columns come first.
-        let best = candidates.filter { $0.cost < scan }.min { ($0.cost, $0.count) < ($1.cost, $1.count) }
+        var best: AccessChoice?
+        for candidate in candidates where candidate.cost < scan {
+            if best.map({ (candidate.cost, candidate.count) < ($0.cost, $0.count) }) ?? true {
+                best = candidate
+            }
+        }
         decision.choice = best
         for candidate in candidates {
             let name: String
@@ -291,8 +323,7 @@ extension Execution {
     ) throws(DatabaseError) -> IndexChoice? {
         let reader = try moment.reader(of: access.index, collection, documents)
         guard let ranges = try access.ranges(frame, reader) else { return nil }
-        return IndexChoice(
-            access: access, reader: reader, ranges: ranges, count: try reader.count(in: ranges))
+        return try IndexChoice(access, reader, ranges)
     }
 
     // MARK: Rows
@@ -303,8 +334,9 @@ extension Execution {
     func rows(
         _ choice: AccessChoice, _ documents: CollectionSnapshot, _ source: SourcePlan, skipping: Int = 0
     ) throws(DatabaseError) -> RowSource {
-        var access = DocumentAccess()
-        if case .documents(_, let planned) = source.origin { access = planned }
+        guard case .documents(_, let access) = source.origin else {
+            preconditionFailure("an index is of a collection")
+        }
         func lookup() throws(DatabaseError) -> DocumentLookup {
             try DocumentLookup(frame, source.number, documents, access.metadata)
         }

@@ -3,7 +3,7 @@ import Roost
 import RoostBytes
 
 /// Makes documents that are looked up by their IDs the rows of a source. Belongs to one thread.
-final class DocumentLookup {
+struct DocumentLookup {
     private let frame: Frame
     private let number: Int
     private let bodies: BodyLookup

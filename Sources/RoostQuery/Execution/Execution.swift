@@ -9,7 +9,7 @@ final class Execution: DocumentSource {
     let snapshot: DatabaseSnapshot
     let moment: QueryMoment
     let counter: WorkCounter
-    let budget: MemoryBudget
+    private(set) lazy var budget = MemoryBudget(limit: options.memoryLimit)
     private(set) var frame: Frame!
     let database: Database
     /// The values of the parameters by name.
@@ -38,7 +38,6 @@ final class Execution: DocumentSource {
         self.options = options
         self.part = part
         counter = WorkCounter(isCancelled: isCancelled)
-        budget = MemoryBudget(limit: options.memoryLimit)
         frame = try Frame(program, parameters: parameters)
         frame.reader = self
     }
@@ -92,7 +91,9 @@ final class Execution: DocumentSource {
             } else {
                 rows = try open(source)
             }
-            if !source.filters.isEmpty { rows = FilteredRows(rows, source.filters) }
+            // What an index answers whole need not be asked again.
+            let isAnswered = number == 0 && first?.exact != nil
+            if !source.filters.isEmpty, !isAnswered { rows = FilteredRows(rows, source.filters) }
             if counter.countsRows { rows = CountedRows(rows, source.number, counter) }
         }
         return rows

@@ -63,7 +63,7 @@ final class IndexEntries {
                 self.cursor = nil
             }
             guard let range = ranges.popLast() else { return nil }
-            cursor = choice.reader.cursor(range, descending: isReversed)
+            cursor = choice.cursor(range)
         }
     }
 
@@ -134,6 +134,11 @@ final class IndexEntries {
 }
 
 extension IndexCursor {
+    /// As ``countNearby()``.
+    func counted() throws(DatabaseError) -> Int? {
+        do throws(StoreError) { return try countNearby() } catch { throw DatabaseError(derived: error) }
+    }
+
     /// Goes to the next row; `false` after the last.
     func advance() throws(DatabaseError) -> Bool {
         do throws(StoreError) { return try next() } catch { throw DatabaseError(derived: error) }

@@ -57,10 +57,7 @@ extension Execution {
 
     /// How the rows of a source are found of which a table is made.
     func decideTable(_ source: SourcePlan) throws(DatabaseError) -> AccessDecision {
-        var constant = source
-        constant.indexes = source.tableIndexes
-        constant.unions = []
-        return try decide(constant)
+        try decide(source, forTable: true)
     }
 
     /// What it takes to make a table of a source's rows, in millionths of a second, about.

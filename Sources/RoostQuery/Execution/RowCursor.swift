@@ -7,7 +7,6 @@ import RoostOrder
 class RowCursor {
     let plan: SelectPlan
     let frame: Frame
-    private var values: [Value] = []
     private var writer = FleeceWriter(capacity: 128)
 
     init(_ plan: SelectPlan, _ frame: Frame) {
@@ -37,26 +36,31 @@ class RowCursor {
 
     /// The columns of the present rows.
     func project() throws(DatabaseError) -> [UInt8] {
-        // Evaluated first: what an expression makes may need the rest of the arena.
-        values.removeAll(keepingCapacity: true)
-        for column in plan.columns { values.append(column(frame)) }
-        try frame.check()
-        do throws(FleeceError) {
-            return try writer.row(of: values)
-        } catch {
-            throw DatabaseError(
-                .limitExceeded, "A row of the result can't be made. \(error)", underlying: error)
-        }
+        try writer.row(of: plan.columns, frame)
     }
 }
 
 extension FleeceWriter {
     /// A row: an array of its columns.
-    fileprivate mutating func row(of values: [Value]) throws(FleeceError) -> [UInt8] {
+    fileprivate mutating func row(of columns: [Evaluation], _ frame: Frame) throws(DatabaseError) -> [UInt8] {
         beginArray()
-        for value in values { if value.isMissing { writeUndefined() } else { write(value) } }
+        for column in columns {
+            let value = column(frame)
+            if value.isMissing { writeUndefined() } else { write(value) }
+        }
         endArray()
-        return try finish()
+        do throws(DatabaseError) {
+            try frame.check()
+        } catch {
+            removeAll()
+            throw error
+        }
+        do throws(FleeceError) {
+            return try finish()
+        } catch {
+            throw DatabaseError(
+                .limitExceeded, "A row of the result can't be made. \(error)", underlying: error)
+        }
     }
 
     /// Writes a row, an array of its columns, as a dictionary by their names; columns without a value are left out.

@@ -82,8 +82,10 @@ struct OrderPlan: Sendable {
     let text: String
 }
 
-/// Where rows of a source come from and which are kept.
-struct SourcePlan: Sendable {
+/// Where rows of a source come from and which are kept. Never changes once the plan is made.
+final class SourcePlan: @unchecked Sendable {
+    // The planner fills it before anybody else sees it.
+
     enum Origin: Sendable {
         case documents(DocumentCollection, DocumentAccess)
         case select(SelectPlan)
@@ -93,7 +95,7 @@ struct SourcePlan: Sendable {
     let number: Int
     let alias: String
     var origin: Origin
-    var join = Select.Join.first
+    let join: Select.Join
     /// ON.
     var condition: Evaluation?
     /// The conditions of WHERE that can be answered once this source has a row.
@@ -115,6 +117,14 @@ struct SourcePlan: Sendable {
     /// The names of those that can't, and why.
     var unusedIndexes: [(name: String, reason: String)] = []
     var notes: SourceNotes
+
+    init(number: Int, alias: String, origin: Origin, join: Select.Join, notes: SourceNotes) {
+        self.number = number
+        self.alias = alias
+        self.origin = origin
+        self.join = join
+        self.notes = notes
+    }
 }
 
 /// Conditions that OR joins, with indexes that answer each of them.

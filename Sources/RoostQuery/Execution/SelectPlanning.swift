@@ -99,7 +99,7 @@ final class SelectPlanning {
         compiler.sourceKinds.append(kind)
         if case .documents(let collection, _) = origin { compiler.sourceCollections[number] = collection }
         compiler.scope.addSource(source.alias, number, takesProperties: kind != .elements)
-        var planned = SourcePlan(
+        let planned = SourcePlan(
             number: number, alias: source.alias, origin: origin, join: source.join, notes: notes)
         if let condition = source.condition {
             planned.condition = try compiler.compile(condition)

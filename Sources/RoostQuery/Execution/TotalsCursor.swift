@@ -138,9 +138,7 @@ final class TotalsCursor: RowCursor {
 
     /// Makes groups by reading rows.
     private func cursor(reading range: KeyRange) throws(DatabaseError) -> StreamedGroupCursor {
-        let part = IndexChoice(
-            access: choice.access, reader: choice.reader, ranges: [range],
-            count: try choice.reader.count(in: [range]))
+        let part = try IndexChoice(choice.access, choice.reader, [range])
         return try StreamedGroupCursor(
             plan, execution, AccessChoice(way: .index(part), count: part.count, cost: 0, isOrdered: false))
     }

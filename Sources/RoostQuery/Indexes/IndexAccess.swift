@@ -72,7 +72,9 @@ struct IndexAccess: Sendable {
             switch equality {
             case .value(let value):
                 let value = value(frame)
-                keys = value.isValued ? [Self.key(value, column)] : []
+                // Nothing equals null.
+                guard value.isValued else { return [] }
+                keys = [Self.key(value, column)]
             case .oneOf(let list):
                 let values = list(frame).arrayElements.map { $0.filter(\.isValued) } ?? []
                 keys = Set(values.map { Self.key($0, column) }).sorted { $0.lexicographicallyPrecedes($1) }
@@ -80,9 +82,10 @@ struct IndexAccess: Sendable {
             case .test: keys = [Self.key(.null, column)]
             }
             guard prefixes.count * keys.count <= Self.mostRanges else { return nil }
-            prefixes = prefixes.flatMap { prefix in keys.map { prefix + $0 } }
+            prefixes =
+                number == 0 && skipped == 0 ? keys : prefixes.flatMap { prefix in keys.map { prefix + $0 } }
         }
-        let longest = prefixes.map(\.count).max() ?? 0
+        let longest = prefixes.reduce(0) { max($0, $1.count) }
         guard longest <= Self.longestKey else { return nil }
         guard lower != nil || upper != nil else { return prefixes.map { KeyRange(prefix: Key($0)) } }
         return bounded(prefixes, longest, frame)

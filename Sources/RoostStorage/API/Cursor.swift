@@ -10,6 +10,8 @@ public final class Cursor {
     private let image = LeafImage()
     private var place = LeafPlace()
     private var index = -1
+    /// The entries of the present leaf that are in the range.
+    private var inRange = 0..<0
     private var position = Position.unset
     private var current = Entry.inline(.empty)
     /// Reads values elsewhere, which many trees have none of.
@@ -38,7 +40,10 @@ public final class Cursor {
         isBackwards = false
         switch position {
         case .end: return false
-        case .unset, .start: return try seek(range.lower.map { .key($0.bytes) } ?? .first, at: range.lower)
+        case .unset, .start:
+            try locate(range.lower.map { .key($0.bytes) } ?? .first)
+            index = inRange.lowerBound
+            return try settleForwards()
         case .entry:
             index += 1
             return try settleForwards()
@@ -52,8 +57,8 @@ public final class Cursor {
         case .start: return false
         case .unset, .end:
             guard !range.isEmpty else { return false }
-            place = try locate(range.upper.map { .below($0.bytes) } ?? .last)
-            index = (range.upper.map { $0.bytes.withView { image.page.search($0).index } } ?? image.count) - 1
+            try locate(range.upper.map { .below($0.bytes) } ?? .last)
+            index = inRange.upperBound - 1
             return try settleBackwards()
         case .entry:
             index -= 1
@@ -65,7 +70,9 @@ public final class Cursor {
     public func seek(_ key: Key) throws(StoreError) -> Bool {
         guard !range.isEmpty else { return false }
         let key = max(key, range.lower ?? [])
-        return try seek(.key(key.bytes), at: key)
+        try locate(.key(key.bytes))
+        index = key.bytes.withView { image.page.search($0).index }
+        return try settleForwards()
     }
 
     package func seek(_ key: ByteView) throws(StoreError) -> Bool { try seek(Key(key.array)) }
@@ -77,14 +84,8 @@ public final class Cursor {
             (range.lower.map { (key) throws(StoreError) in try reader.rank(key.bytes) } ?? 0)
             .addingReportingOverflow(offset)
         guard !isPast, position < reader.count else { return finish(.end) }
-        place = try locate(.position(position))
+        try locate(.position(position))
         index = Int(clamping: position &- place.before)
-        return try settleForwards()
-    }
-
-    private func seek(_ target: LeafTarget, at key: Key?) throws(StoreError) -> Bool {
-        place = try locate(target)
-        index = key.map { $0.bytes.withView { image.page.search($0).index } } ?? 0
         return try settleForwards()
     }
 
@@ -92,33 +93,28 @@ public final class Cursor {
     private func settleForwards() throws(StoreError) -> Bool {
         while index >= image.count {
             guard let next = place.upper else { return finish(.end) }
-            place = try locate(.key(next))
+            try locate(.key(next))
             // Separators out of order, as damage may leave them, would lead in circles.
             if let upper = place.upper, !next.lexicographicallyPrecedes(upper) { throw disorder }
             index = 0
         }
-        if let upper = range.upper, !isBelow(upper) { return finish(.end) }
+        guard index < inRange.upperBound else { return finish(.end) }
         return try settle()
     }
 
     private func settleBackwards() throws(StoreError) -> Bool {
         while index < 0 {
             guard let lower = place.lower else { return finish(.start) }
-            place = try locate(.below(lower))
+            try locate(.below(lower))
             if let next = place.lower, !next.lexicographicallyPrecedes(lower) { throw disorder }
             index = image.count - 1
         }
-        if let lower = range.lower, isBelow(lower) { return finish(.start) }
+        guard index >= inRange.lowerBound else { return finish(.start) }
         return try settle()
     }
 
     private var disorder: StoreError {
         reader.file.damaged("branch nodes with separators out of order", .nowhere)
-    }
-
-    /// Whether the key at `index` is less than `bound`. The bound is in few leaves, so most need no comparison.
-    private func isBelow(_ bound: Key) -> Bool {
-        bound.bytes.withView { image.page.search($0).index > index }
     }
 
     private func settle() throws(StoreError) -> Bool {
@@ -133,6 +129,15 @@ public final class Cursor {
     private func finish(_ end: Position) -> Bool {
         position = end
         return false
+    }
+
+    /// How many keys there are in the range, if all of them are in the leaf that the cursor is at, which knows them then; `nil`
+    /// where others may be elsewhere. O(1).
+    package var countInLeaf: Int? {
+        guard position == .entry, place.lower == nil || inRange.lowerBound > 0,
+            place.upper == nil || inRange.upperBound < image.count
+        else { return nil }
+        return inRange.count
     }
 
     // MARK: Reading
@@ -199,8 +204,7 @@ public final class Cursor {
         if hasReadValue, !isPrefetched { prefetchValues() }
         hasReadValue = true
         if let value = values.mapped(current.chunk) { return value }
-        let (page, start) = (image.page, index)
-        let stop = range.upper.map { upper in upper.bytes.withView { page.search($0).index } } ?? page.count
+        let (page, start, stop) = (image.page, index, inRange.upperBound)
         return try values.read(current.chunk) { distance in
             guard start + distance < stop, let entry = try? page.entry(start + distance), entry.kind != .none
             else { return nil }
@@ -208,9 +212,13 @@ public final class Cursor {
         }
     }
 
-    private func locate(_ target: LeafTarget) throws(StoreError) -> LeafPlace {
+    private func locate(_ target: LeafTarget) throws(StoreError) {
         isPrefetched = false
-        return try reader.locate(target, into: image)
+        place = try reader.locate(target, into: image)
+        let page = image.page
+        let start = range.lower.map { key in key.bytes.withView { page.search($0).index } } ?? 0
+        let end = range.upper.map { key in key.bytes.withView { page.search($0).index } } ?? image.count
+        inRange = start..<max(start, end)
     }
 
     /// Has the processor fetch the values of the leaf that a scan reads after the present one, where they don't follow each other
@@ -219,9 +227,9 @@ public final class Cursor {
     private func prefetchValues() {
         isPrefetched = true
         guard let places = reader.file.mappedPlaces else { return }
-        let first = isBackwards ? 0 : index + 1
+        let first = isBackwards ? inRange.lowerBound : index + 1
         var end: UInt64?
-        for index in first..<max(isBackwards ? index : image.count, first) {
+        for index in first..<max(isBackwards ? index : inRange.upperBound, first) {
             guard let entry = try? image.page.entry(index) else { return }
             guard entry.kind != .none else { continue }
             let isNear = end.map { entry.chunk.offset &- $0 < Cursor.near } ?? false

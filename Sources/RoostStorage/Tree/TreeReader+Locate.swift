@@ -31,12 +31,16 @@ extension TreeReader {
             return place
         }
         let pin = file.cache.reclaimer.readers.pin()
+        // The deepest node that has a bound has the nearest one.
+        var (lower, upper): ((Branch, Int)?, (Branch, Int)?)
         while let branch = try file.branch(node, pin) {
             let index = try choose(target, in: branch, &place.before)
-            if index > 0 { place.lower = branch.separator(index) }
-            if index + 1 < branch.count { place.upper = branch.separator(index + 1) }
+            if index > 0 { lower = (branch, index) }
+            if index + 1 < branch.count { upper = (branch, index + 1) }
             node = NodeHandle(try branch.child(index, in: file))
         }
+        place.lower = lower.map { $0.separator($1) }
+        place.upper = upper.map { $0.separator($1) }
         try load(node, pin, into: image)
         return place
     }
