@@ -41,6 +41,8 @@ package final class CollectionIndexes: Sendable {
     private let turn = DispatchSemaphore(value: 1)
     private let settings: IndexSettings
     private let running = Mutex<NamedValues<BuildUnderWay>>([:])
+    private let recentChanges = Mutex<[ByteKey: RecentChanges]>([:])
+    private let updates = Atomic(0)
 
     init(number: UInt64, stores: AuxiliaryStores, settings: IndexSettings) {
         self.number = number
@@ -61,6 +63,7 @@ package final class CollectionIndexes: Sendable {
     /// Forgets an index, and drops its rows.
     package func drop(_ name: String) throws {
         _ = definitions.withLock { $0.removeValue(forKey: ByteKey(name)) }
+        _ = recentChanges.withLock { $0.removeValue(forKey: ByteKey(name)) }
         try withTurn {
             guard let indexes = try open(), indexes.isWritable else { return }
             try indexes.drop(name)
@@ -124,6 +127,7 @@ package final class CollectionIndexes: Sendable {
 
     /// Throws the collection's derived data away, to be made anew.
     package func discard(becauseOf error: StoreError) throws {
+        recentChanges.withLock { $0 = [:] }
         try withTurn { try stores.drop(storeName, becauseOf: error.message) }
     }
 
@@ -144,10 +148,10 @@ package final class CollectionIndexes: Sendable {
             if let record = try usable(definition, at: moment, indexes, store), record.phase == .complete,
                 let changed = try changes(between: record, and: moment, collection, limit: limit)
             {
-                return try KeptIndex(moment, store, record, changed)
+                return try KeptIndex(moment, store, record, changed, recentChanges(of: definition))
             }
             guard indexes.isWritable else { return nil }
-            try self.update(collection, building: .one(definition.name))
+            try self.update(collection, building: .one(definition.name), isAwaited: true)
             // Writers may be faster than the index, and a moment in the past may be far from it.
             limit = limit.addingReportingOverflow(limit).partialValue
         }
@@ -165,7 +169,17 @@ package final class CollectionIndexes: Sendable {
         guard let record = try usable(definition, at: moment, indexes, store), record.phase == .complete
         else { return nil }
         let changed = try changes(between: record, and: moment, collection, limit: settings.overlayLimit)
-        return try KeptIndex(moment, store, record, changed ?? [])
+        return try KeptIndex(moment, store, record, changed ?? [], recentChanges(of: definition))
+    }
+
+    private func recentChanges(of definition: IndexDefinition) -> RecentChanges {
+        recentChanges.withLock { known in
+            let name = ByteKey(definition.name)
+            if let found = known[name] { return found }
+            let made = RecentChanges()
+            known[name] = made
+            return made
+        }
     }
 
     /// The documents that may be other ones in the index than at that moment; `nil` for more than `limit` or when that is
@@ -227,9 +241,13 @@ package final class CollectionIndexes: Sendable {
     /// - Parameters:
     ///   - collection: the collection that these are the indexes of.
     ///   - building: which of the indexes that were not built yet are built.
+    ///   - isAwaited: whether a reader waits, so that nothing else is done.
     /// - Throws: `CancellationError` when the task was cancelled. What was done so far stays.
-    package func update(_ collection: DocumentCollection, building: Building = .all) throws {
+    package func update(
+        _ collection: DocumentCollection, building: Building = .all, isAwaited: Bool = false
+    ) throws {
         try withTurn {
+            defer { updates.add(1, ordering: .releasing) }
             guard let indexes = try open(), indexes.isWritable else { return }
             let moment = try collection.snapshot()
             // The documents must not lose what the index has seen of them.
@@ -242,25 +260,30 @@ package final class CollectionIndexes: Sendable {
                 let isWanted = building.includes(definition.name)
                 let record = try record(
                     of: definition, to: moment, indexes, isWanted: isWanted, now: collection.database.now)
-                guard let record, record.sequence < moment.lastSequence || record.purge < moment.purgeSequence
-                else { continue }
+                guard let record, record.isBehind(moment) || definition.keeper != nil && !isAwaited else {
+                    continue
+                }
                 items.append(IndexCatchUp.Item(definition: definition, record: record))
             }
             do {
-                try catchUp(items, indexes, moment)
+                try catchUp(items, indexes, moment, isAwaited)
             } catch {
                 // Functions of another index that fail are not the caller's trouble.
                 guard case .one = building, items.count > 1, !(error is CancellationError) else {
                     throw error
                 }
-                try catchUp(items.filter { building.includes($0.definition.name) }, indexes, moment)
+                try catchUp(
+                    items.filter { building.includes($0.definition.name) }, indexes, moment, isAwaited)
             }
         }
     }
 
+    /// How often indexes were brought up in this process: one that looks at changes besides may need them no more after that.
+    package var updateCount: Int { updates.load(ordering: .acquiring) }
+
     /// Brings indexes that are complete up to a moment.
     private func catchUp(
-        _ items: [IndexCatchUp.Item], _ indexes: IndexStore, _ moment: CollectionSnapshot
+        _ items: [IndexCatchUp.Item], _ indexes: IndexStore, _ moment: CollectionSnapshot, _ isAwaited: Bool
     ) throws {
         try IndexCatchUp(indexes: indexes, snapshot: moment) { try Task.checkCancellation() }
             .run(items.filter { $0.definition.keeper == nil })
@@ -269,7 +292,7 @@ package final class CollectionIndexes: Sendable {
             guard let keeper = definition.keeper,
                 let record = try usable(definition, at: moment, indexes, indexes.store.snapshot())
             else { continue }
-            _ = try upkeep(definition, indexes, record, moment).run(keeper)
+            _ = try upkeep(definition, indexes, record, moment, isAwaited: isAwaited).run(keeper)
         }
     }
 
@@ -312,9 +335,9 @@ package final class CollectionIndexes: Sendable {
 
     private func upkeep(
         _ definition: IndexDefinition, _ indexes: IndexStore, _ record: IndexRecord,
-        _ moment: CollectionSnapshot
+        _ moment: CollectionSnapshot, isAwaited: Bool = false
     ) throws -> IndexUpkeep {
-        try IndexUpkeep(indexes, definition.name, record, moment) { done in
+        try IndexUpkeep(indexes, definition.name, record, moment, isAwaited: isAwaited) { done in
             try Task.checkCancellation()
             self.note(done, of: definition.name)
         }

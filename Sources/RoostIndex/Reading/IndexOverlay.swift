@@ -8,7 +8,8 @@ struct IndexOverlay: Sendable {
     private(set) var hidden: [Key] = []
     /// Rows in their stead, sorted by key.
     private(set) var added: [IndexRow] = []
-    private var hiddenKeys: Set<Key> = []
+    /// The IDs of the documents whose rows were looked for.
+    private var documents: Set<ByteKey> = []
 
     /// Nothing to change.
     static let none = IndexOverlay()
@@ -30,10 +31,24 @@ struct IndexOverlay: Sendable {
         added.sort { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
-    /// The documents of `ids` as they are at the moment of what is kept, in the place of what the index has of them.
+    /// The documents of `ids` as they are at the moment of what is kept, in the place of what the index has of them. What readers at
+    /// earlier moments have found out is used, and noted for those at later ones.
     init(_ ids: Set<ByteKey>, _ definition: IndexDefinition, over kept: KeptIndex) throws {
-        let ids = ids.map(\.text)
-        for (id, keys) in zip(ids, try kept.documents?.values(ids.map { Key($0) }) ?? []) {
+        if let (known, since) = try kept.noted(Self.self) {
+            self = known
+            try look(at: since, definition, kept)
+        } else {
+            try look(at: ids, definition, kept)
+        }
+        kept.note(self)
+    }
+
+    private mutating func look(
+        at ids: Set<ByteKey>, _ definition: IndexDefinition, _ kept: KeptIndex
+    ) throws {
+        guard !ids.isEmpty else { return }
+        let unknown = ids.subtracting(documents).map(\.text)
+        for (id, keys) in zip(unknown, try kept.documents?.values(unknown.map { Key($0) }) ?? []) {
             guard let keys else { continue }
             for key in try DocumentRows.keys(keys, of: Array(id.utf8)) {
                 guard try kept.rows?.contains(Key(key)) == true else {
@@ -42,16 +57,25 @@ struct IndexOverlay: Sendable {
                 hidden.append(Key(key))
             }
         }
-        let changed = try kept.collection.documents(ids: ids)
-        added = try Array(IndexMapping.rows(of: changed, kept.collection, definition).joined())
+        if unknown.count < ids.count {
+            let replaced = Set(ids.map { Array($0.text.utf8)[...] })
+            added.removeAll { replaced.contains($0.documentID) }
+        }
+        documents.formUnion(ids)
+        let changed = try kept.collection.documents(ids: ids.map(\.text))
+        added += try IndexMapping.rows(of: changed, kept.collection, definition).joined()
         hidden.sort()
-        hiddenKeys = Set(hidden)
         added.sort { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
     var isEmpty: Bool { hidden.isEmpty && added.isEmpty }
 
-    func hides(_ key: ByteView) -> Bool { !hiddenKeys.isEmpty && hiddenKeys.contains(Key(key.array)) }
+    /// Whether the index's row of that key is passed over. O(log n) for n hidden ones.
+    func hides(_ key: ByteView) -> Bool {
+        guard !hidden.isEmpty else { return false }
+        let place = hidden.partitioningIndex { $0.bytes.withView { $0.compare(key) >= 0 } }
+        return place < hidden.count && hidden[place].bytes.withView { $0.compare(key) == 0 }
+    }
 
     /// The places in ``hidden`` of the keys in `range`.
     func hidden(in range: KeyRange) -> Range<Int> {

@@ -7,34 +7,47 @@ package struct KeptIndex: Sendable {
     package let collection: CollectionSnapshot
     /// The sequence up to which the index was kept.
     package let sequence: UInt64
-    /// The purge sequence up to which it was kept.
-    package let purge: UInt64
     /// Its trees; `nil` where it was never built.
     package let rows: TreeView?
     package let documents: TreeView?
     /// The IDs of documents that may be other ones in the index than at that moment; `nil` where that goes for all.
     package let changed: Set<ByteKey>?
+    /// What is kept; `nil` where nothing is.
+    let state: State?
+    let recent: RecentChanges?
+
+    /// How far an index has come: no two that differ have the same.
+    struct State: Hashable, Sendable {
+        let number: UInt64
+        let epoch: UInt64
+        let sequence: UInt64
+        let purge: UInt64
+    }
 
     init(_ collection: CollectionSnapshot, changed: Set<ByteKey>?) {
         self.collection = collection
         self.changed = changed
         // What is made of all documents is up to date.
         sequence = changed == nil ? collection.lastSequence : 0
-        purge = 0
         rows = nil
         documents = nil
+        state = nil
+        recent = nil
     }
 
     init(
-        _ collection: CollectionSnapshot, _ store: Snapshot, _ record: IndexRecord, _ changed: Set<ByteKey>
+        _ collection: CollectionSnapshot, _ store: Snapshot, _ record: IndexRecord, _ changed: Set<ByteKey>,
+        _ recent: RecentChanges
     ) throws(StoreError) {
         guard let rows = store.tree(IndexTrees.rows(record.number)),
             let documents = store.tree(IndexTrees.documents(record.number))
         else { throw IndexStore.malformed("an index without its trees") }
         self.collection = collection
         self.changed = changed
+        self.recent = recent
         sequence = record.sequence
-        purge = record.purge
+        state = State(
+            number: record.number, epoch: record.epoch, sequence: record.sequence, purge: record.purge)
         self.rows = try store[rows]
         self.documents = try store[documents]
     }

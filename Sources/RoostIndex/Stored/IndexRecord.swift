@@ -47,6 +47,11 @@ struct IndexRecord: Equatable {
         sequence > moment.lastSequence || purge > moment.purgeSequence
     }
 
+    /// Whether rows of that moment are missing.
+    func isBehind(_ moment: CollectionSnapshot) -> Bool {
+        phase != .complete || sequence < moment.lastSequence || purge < moment.purgeSequence
+    }
+
     var encoded: [UInt8] {
         let buffer = ByteBuffer(capacity: 128)
         buffer.append(Self.version)

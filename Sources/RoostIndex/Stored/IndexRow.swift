@@ -23,6 +23,9 @@ package struct IndexRow: Sendable, Hashable {
     /// The emitted key, or what stands for a long one.
     var component: ArraySlice<UInt8> { key[..<componentLength] }
 
+    /// The document's ID, UTF-8.
+    var documentID: ArraySlice<UInt8> { key[componentLength...].prefix { $0 != 0 } }
+
     /// Calls `body` with the row as a view.
     func withView<R>(_ body: (IndexRowView) throws -> R) throws -> R {
         try key.withView { key in try value.withView { try body(try IndexRowView(key: key, $0)) } }

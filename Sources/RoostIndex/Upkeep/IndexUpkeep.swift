@@ -19,21 +19,24 @@ package final class IndexUpkeep {
     package let store: Store
     package let rows: Tree
     package let documents: Tree
+    /// Whether a reader waits for what is missing, so that everything else is better done another time.
+    package let isAwaited: Bool
     /// To be called now and then with the number of documents that are done; stops the upkeep by throwing.
     package let step: (_ done: UInt64) throws -> Void
     private let indexes: IndexStore
     private let name: String
     private var record: IndexRecord
-    private var isAtEnd = false
 
     init(
         _ indexes: IndexStore, _ name: String, _ record: IndexRecord, _ snapshot: CollectionSnapshot,
+        isAwaited: Bool,
         step: @escaping (UInt64) throws -> Void
     ) throws {
         self.indexes = indexes
         self.name = name
         self.record = record
         self.snapshot = snapshot
+        self.isAwaited = isAwaited
         self.step = step
         store = indexes.store
         let trees = store.snapshot()
@@ -44,6 +47,9 @@ package final class IndexUpkeep {
         self.documents = documents
         purges = try snapshot.purges(since: record.purge) ?? []
     }
+
+    /// Whether what is kept is not that of the moment.
+    package var isBehind: Bool { record.isBehind(snapshot) }
 
     /// Commits what `body` writes to the index's trees, which then show the documents as of `sequence`.
     package func commit(reaching sequence: UInt64, _ body: (WriteTransaction) throws -> Void) throws {

@@ -11,8 +11,16 @@ final class QueryMoment: Sendable {
     private struct Known {
         /// Few, so that looking through them is quickest.
         var collections: [Documents] = []
-        var readers: [(index: CompiledIndex, reader: IndexReader)] = []
+        var readers: [Reader] = []
         var mangoIndexes: [(snapshot: CollectionSnapshot, indexes: [MangoIndex])] = []
+    }
+
+    private struct Reader {
+        let index: CompiledIndex
+        let reader: IndexReader
+        /// How often indexes had been brought up before. Once they are again, a reader that looks at changes besides is better made
+        /// anew.
+        let updateCount: Int
     }
 
     /// A collection of the moment.
@@ -46,13 +54,17 @@ final class QueryMoment: Sendable {
     func reader(
         of index: CompiledIndex, _ collection: DocumentCollection, _ documents: CollectionSnapshot
     ) throws(DatabaseError) -> IndexReader {
-        if let known = known.withLock({ $0.readers.first { $0.index === index } }) { return known.reader }
+        let known = known.withLock { $0.readers.first { $0.index === index } }
+        if let known, known.reader.isKept { return known.reader }
+        let indexes = collection.indexes(at: documents)
+        let updateCount = indexes.updateCount
+        if let known, known.updateCount == updateCount { return known.reader }
         do {
-            let reader = try collection.indexes(at: documents).read(
-                index.definition, of: collection, at: documents
-            ) { $0 }
-            // One that looks at changes besides is soon in the place of another that need not.
-            if reader.isKept { known.withLock { $0.readers.append((index, reader)) } }
+            let reader = try indexes.read(index.definition, of: collection, at: documents) { $0 }
+            self.known.withLock {
+                $0.readers.removeAll { $0.index === index }
+                $0.readers.append(Reader(index: index, reader: reader, updateCount: updateCount))
+            }
             return reader
         } catch {
             throw DatabaseError(derived: error)

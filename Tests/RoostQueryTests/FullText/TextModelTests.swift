@@ -162,6 +162,46 @@ import Testing
         try database.close()
     }
 
+    @Test("Documents that change again and again, which the index learns of later", arguments: 0..<3)
+    func changesAreNotKept(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let fixture = try QueryFixture()
+        let index = try CompiledTextIndex(TextIndex("text", on: "title, body"))
+        var model = TextModel(index.tokenizer, columns: ["title", "body"])
+        let notes = try fixture.database.collection("notes")
+        var settings = IndexSettings()
+        settings.overlayLimit = 1_000
+        settings.quiet = 1e6
+        IndexManager.of(fixture.database).configure(settings)
+        func change(_ id: String) throws {
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0:
+                if let document = try notes.get(id) { try notes.delete(document) }
+                model.set(id, nil)
+            case 1:
+                _ = try notes.purge(id)
+                model.set(id, nil)
+            default:
+                let texts = [text(&random), text(&random)]
+                try notes.save(
+                    json: #"{"title":"\#(texts[0])","body":"\#(texts[1])"}"#, id: id, expecting: .any)
+                model.set(id, texts)
+            }
+        }
+        for number in 0..<50 { try change("n\(number)") }
+        try check(notes, index, model, &random)
+        for _ in 0..<40 {
+            for _ in 0..<Int.random(in: 1..<4, using: &random) {
+                try change("n\(Int.random(in: 0..<60, using: &random))")
+            }
+            try check(notes, index, model, &random)
+            try notes.indexes.readKept(index.definition, of: notes) { kept in
+                let changes = try ChangedTexts(kept, index, first: TextState(#require(kept.rows)).next)
+                #expect(changes.segments.count <= 7)
+            }
+        }
+    }
+
     @Test(
         "Many documents: blocks of many documents, and segments that were merged",
         arguments: [false, true])
@@ -188,6 +228,7 @@ import Testing
                     model.set(id, texts)
                 }
             }
+            try notes.indexes.update(notes, building: .one(index.definition.name))
             try notes.indexes.readKept(index.definition, of: notes) { kept in
                 if round < 7 { return }
                 let state = try TextState(#require(kept.rows))

@@ -13,8 +13,16 @@ struct SegmentMerge {
     /// About how many bytes are written in one commit.
     private static let commitSize = 8 << 20
 
+    /// So many segments are put up with while a reader waits.
+    private static let mostWhileAwaited = 32
+
     func run() throws {
-        while let range = try state().merge { try merge(range) }
+        while true {
+            let state = try state()
+            guard !upkeep.isAwaited || state.segments.count > Self.mostWhileAwaited, let range = state.merge
+            else { return }
+            try merge(range)
+        }
     }
 
     private func state() throws -> TextState { try TextState(upkeep.store.snapshot()[upkeep.rows]) }

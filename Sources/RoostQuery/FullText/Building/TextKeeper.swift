@@ -12,6 +12,11 @@ struct TextKeeper: IndexKeeper {
     private static let memory = 64 << 20
 
     func bringUp(_ upkeep: IndexUpkeep) throws {
+        if upkeep.isBehind { try writeChanges(upkeep) }
+        try SegmentMerge(index: index, upkeep: upkeep).run()
+    }
+
+    private func writeChanges(_ upkeep: IndexUpkeep) throws {
         var batch = Batch(index)
         var done = try TextState(upkeep.store.snapshot()[upkeep.rows]).documents
         for id in Set(upkeep.purges.map(\.id)) {
@@ -28,7 +33,6 @@ struct TextKeeper: IndexKeeper {
             }
         }
         try write(batch, upkeep, reaching: upkeep.snapshot.lastSequence)
-        try SegmentMerge(index: index, upkeep: upkeep).run()
     }
 
     /// Documents that are written together.

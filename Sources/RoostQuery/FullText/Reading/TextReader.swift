@@ -11,16 +11,13 @@ final class TextReader {
     private let rows: TreeView?
     private let documentTree: TreeView?
     private let segments: [any TextSegment]
+    /// How many of these are the index's.
+    private let storedCount: Int
     private let living: LivingDocuments?
-    /// How many documents of each segment of the index are dead.
+    /// How many documents of each segment are dead, as far as its own index or the changes tell.
     private let deadCounts: [Int]
-    /// The first number of the documents that have changed since the index was kept.
-    private let firstChanged: Int
-    private let changedIDs: [String]
-    private let changedLengths: [Int]
-    private let changedNumbers: [ByteKey: Int]
-    /// What the index has of documents that have changed.
-    private let replaced: Set<Int>
+    /// The documents that have changed since the index was kept.
+    private let changes: ChangedTexts
     /// How many documents there are, and how many words they have.
     let documentCount: Int
     private let averageLength: Double
@@ -34,57 +31,22 @@ final class TextReader {
         documentTree = kept.documents
         living = kept.rows.map { LivingDocuments($0) }
         let state = try kept.rows.map { (rows) throws(StoreError) in try TextState(rows) } ?? TextState()
-        firstChanged = state.next
-
-        var (documents, words) = (state.documents, state.words)
-        var replaced: Set<Int> = []
-        var builder = SegmentBuilder(index.tokenizer, index.coder)
-        var ids: [String] = []
-        func add(_ document: Document) throws {
-            guard !builder.isFull else {
-                throw DatabaseError(.limitExceeded, "More documents than can be searched without an index.")
-            }
-            builder.add(index.mapper.texts(of: document))
-            ids.append(document.id)
-        }
-        if let changed = kept.changed {
-            for id in changed.sorted().map(\.text) {
-                if let bytes = try kept.documents?.value(Key(id)) {
-                    let old = try TextDocument(bytes)
-                    replaced.insert(old.number)
-                    documents -= 1
-                    words -= old.length
-                }
-                if let document = try kept.collection.get(id) { try add(document) }
-            }
-        } else {
-            let cursor = try kept.collection.cursor()
-            while let document = try cursor.next() {
-                if ids.count % 1_024 == 0 { try Task.checkCancellation() }
-                try add(document)
-            }
-        }
-        changedIDs = ids
-        changedLengths = builder.lengths
-        changedNumbers = Dictionary(
-            zip(ids, state.next...).map { (ByteKey($0), $1) }, uniquingKeysWith: { _, last in last })
-        self.replaced = replaced
+        changes = try ChangedTexts(kept, index, first: state.next)
         var segments: [any TextSegment] = []
         if let rows = kept.rows { segments = state.segments.map { StoredSegment(rows: rows, segment: $0) } }
-        deadCounts = state.segments.map(\.dead)
-        if !ids.isEmpty { segments.append(try MemorySegment(builder, first: state.next)) }
-        self.segments = segments
-        documents += ids.count
-        words += builder.lengths.reduce(0, +)
-        documentCount = documents
-        averageLength = documents > 0 ? Double(words) / Double(documents) : 0
+        storedCount = segments.count
+        self.segments = segments + changes.segments
+        deadCounts = state.segments.map(\.dead) + changes.deadCounts
+        documentCount = state.documents - changes.replaced.count + changes.count
+        let words = state.words - changes.replacedWords + changes.words
+        averageLength = documentCount > 0 ? Double(words) / Double(documentCount) : 0
     }
 
     // MARK: Documents
 
     /// The ID of a document.
     func id(_ number: Int) throws -> String {
-        if number >= firstChanged { return changedIDs[number - firstChanged] }
+        if number >= changes.first { return changes.id(number) }
         guard let bytes = try rows?.value(TextKeys.id(number)),
             let id = String(validating: bytes, as: UTF8.self)
         else { throw TextDamage.error }
@@ -93,19 +55,20 @@ final class TextReader {
 
     /// The number of a document; `nil` for one that is not in the index.
     func number(_ id: String) throws -> Int? {
-        if let number = changedNumbers[ByteKey(id)] { return number }
+        if let number = changes.number(ByteKey(id)) { return number }
         guard let bytes = try documentTree?.value(Key(id)) else { return nil }
         let number = try TextDocument(bytes).number
-        return replaced.contains(number) ? nil : number
+        return changes.replaced.contains(number) ? nil : number
     }
 
     private func isAlive(_ number: Int) throws -> Bool {
-        if number >= firstChanged { return true }
-        return try (replaced.isEmpty || !replaced.contains(number)) && living?.contains(number) ?? false
+        if number >= changes.first { return changes.isAlive(number) }
+        return try (changes.replaced.isEmpty || !changes.replaced.contains(number))
+            && living?.contains(number) ?? false
     }
 
     private func length(_ number: Int) throws -> Int {
-        if number >= firstChanged { return changedLengths[number - firstChanged] }
+        if number >= changes.first { return changes.length(number) }
         return try living?.length(number) ?? 0
     }
 
@@ -187,7 +150,7 @@ final class TextReader {
         var total = 0
         for (place, segment) in segments.enumerated() {
             let lists = TermLists(segment: segment, coder: index.coder)
-            let isWhole = place >= deadCounts.count || deadCounts[place] == 0 && replaced.isEmpty
+            let isWhole = deadCounts[place] == 0 && (place >= storedCount || changes.replaced.isEmpty)
             if leaf.isPlain, isWhole, let list = try lists.list(leaf.slots[0].terms) as? TermPostings {
                 total += try list.estimate()
                 continue

@@ -117,17 +117,21 @@ struct TextState: Equatable {
 
     /// The segments that should become one, so that there are few of them and little is dead; `nil` when all is well.
     ///
-    /// Segments grow by a factor of eight from level to level, so that each posting is written once a level.
+    /// Segments grow by a factor of eight from level to level, so that each posting is written once a level: only as many of one level
+    /// as make one of the next are merged, with the smaller ones behind them.
     var merge: Range<Int>? {
         if let index = segments.firstIndex(where: { $0.dead * 5 >= $0.count && $0.dead > 0 }) {
             return index..<index + 1
         }
-        var level = 0
         var start = segments.count
         while start > 0 {
-            while start > 0, Self.level(segments[start - 1]) <= level { start -= 1 }
-            if segments.count - start >= Self.width { return start..<segments.count }
-            level += 1
+            let level = Self.level(segments[start - 1])
+            var full = 0
+            while start > 0, Self.level(segments[start - 1]) <= level {
+                start -= 1
+                if Self.level(segments[start]) == level { full += 1 }
+            }
+            if full >= Self.width { return start..<segments.count }
         }
         return nil
     }
