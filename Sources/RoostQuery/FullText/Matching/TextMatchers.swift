@@ -72,33 +72,57 @@ extension Sequence where Element: TextMatcher {
 final class PhraseMatcher: TextMatcher {
     let leaf: TextLeaf
     private let lists: [PostingList]
+    /// The lists of a phrase that is two words anywhere, for which no places have to be gathered.
+    private let pair: (TermPostings, TermPostings)?
     private let scoring: LeafScoring?
     private var starts: ArraySlice<TextPlace>?
 
-    init(_ leaf: TextLeaf, _ lists: TermLists, _ scoring: LeafScoring?) throws {
+    private init(_ leaf: TextLeaf, _ lists: [PostingList], _ scoring: LeafScoring?) {
         self.leaf = leaf
-        self.lists = try leaf.slots.map { try lists.list($0.terms) }
+        self.lists = lists
         self.scoring = scoring
+        if lists.count == 2, leaf.columns == nil, !leaf.isAnchored, let first = lists[0] as? TermPostings,
+            let second = lists[1] as? TermPostings
+        {
+            pair = (first, second)
+        } else {
+            pair = nil
+        }
+    }
+
+    convenience init(_ leaf: TextLeaf, _ lists: TermLists, _ scoring: LeafScoring?) throws {
+        self.init(leaf, try leaf.slots.map { try lists.list($0.terms) }, scoring)
     }
 
     /// Matches every document with the phrase, of which neither the places nor the score will be asked for.
-    init(everyDocumentWith leaf: TextLeaf, _ lists: TermLists) throws {
-        self.leaf = leaf
-        self.lists =
+    convenience init(everyDocumentWith leaf: TextLeaf, _ lists: TermLists) throws {
+        self.init(
+            leaf,
             leaf.isPlain
-            ? [try lists.documents(leaf.slots[0].terms)] : try leaf.slots.map { try lists.list($0.terms) }
-        scoring = nil
+                ? [try lists.documents(leaf.slots[0].terms)]
+                : try leaf.slots.map { try lists.list($0.terms) },
+            nil)
     }
 
     override func seek(_ target: Int) throws {
         guard document < target else { return }
+        if let pair {
+            starts = nil
+            try pair.0.seek(target, followedBy: pair.1, at: leaf.slots[1].offset)
+            return document = pair.0.document
+        }
+        if leaf.isPlain {
+            starts = nil
+            try lists[0].seek(target)
+            return document = lists[0].document
+        }
         var target = target
         while true {
             // Before the lists go on: they read the next places into the memory of these, if nobody else has it.
             starts = nil
             guard try lists.align(&target) else { return document = .max }
             document = target
-            if try leaf.isPlain || isThere() { return }
+            if try !places().isEmpty { return }
             target += 1
         }
     }
@@ -115,29 +139,6 @@ final class PhraseMatcher: TextMatcher {
             last = min(last, known.last)
         }
         return ScoreBound(most: scoring.most(most, shortest), last: last)
-    }
-
-    /// Whether it is two words anywhere, for which no places have to be gathered.
-    private var isPair: Bool { lists.count == 2 && leaf.columns == nil && !leaf.isAnchored }
-
-    /// Whether the phrase is in the present document, which has its words. Most documents don't have them side by side.
-    private func isThere() throws -> Bool {
-        isPair ? try countPairs(upTo: 1) > 0 : try !places().isEmpty
-    }
-
-    /// How many times two words stand side by side, of as many as are wanted.
-    private func countPairs(upTo most: Int) throws -> Int {
-        let (starts, ends, offset) = (try lists[0].places(), try lists[1].places(), leaf.slots[1].offset)
-        var (index, count) = (ends.startIndex, 0)
-        for start in starts {
-            let wanted = start.order + offset
-            while index < ends.endIndex, ends[index].order < wanted { index += 1 }
-            guard index < ends.endIndex else { break }
-            guard ends[index].order == wanted else { continue }
-            count += 1
-            if count == most { break }
-        }
-        return count
     }
 
     /// Where the phrase begins in the present document.
@@ -164,7 +165,8 @@ final class PhraseMatcher: TextMatcher {
     /// How many times the phrase stands in the present document.
     private func count() throws -> Int {
         if leaf.isPlain { return lists[0].count }
-        return isPair ? try countPairs(upTo: .max) : try places().count
+        if let pair { return try pair.0.count(followedBy: pair.1, at: leaf.slots[1].offset) }
+        return try places().count
     }
 
     /// What the places of the phrase in the present document count for.
@@ -194,12 +196,14 @@ final class PhraseMatcher: TextMatcher {
 final class NearMatcher: TextMatcher {
     private let phrases: [PhraseMatcher]
     private let distance: Int
+    private let lengths: [Int]
     /// The first place of each phrase that a window may have.
     private var next: [Int]
 
     init(_ phrases: [PhraseMatcher], distance: Int) {
         self.phrases = phrases
         self.distance = distance
+        lengths = phrases.map(\.leaf.length)
         next = phrases.map { _ in 0 }
     }
 
@@ -219,18 +223,24 @@ final class NearMatcher: TextMatcher {
     ///
     /// Each group has a place that comes first, so the windows that begin with a place are looked at. O(n).
     private func hasGroup(_ all: [ArraySlice<TextPlace>]) -> Bool {
-        for (phrase, places) in all.enumerated() {
-            for (index, others) in all.enumerated() { next[index] = others.startIndex }
-            for start in places {
-                let last = start.order + phrases[phrase].leaf.length + distance
+        // The memory is the matcher's, and is at hand here alone: an object's own variables are checked at each use.
+        var next: [Int] = []
+        swap(&next, &self.next)
+        defer { swap(&next, &self.next) }
+        for phrase in all.indices {
+            for index in all.indices { next[index] = all[index].startIndex }
+            let reach = lengths[phrase] + distance
+            for place in all[phrase].indices {
+                let start = all[phrase][place]
                 var isWhole = true
-                for (index, others) in all.enumerated() where isWhole {
+                for index in all.indices where isWhole && index != phrase {
+                    let end = all[index].endIndex
                     var place = next[index]
-                    while place < others.endIndex, others[place] < start { place += 1 }
+                    while place < end, all[index][place] < start { place += 1 }
                     next[index] = place
                     isWhole =
-                        place < others.endIndex && others[place].order <= last
-                        && others[place].column == start.column
+                        place < end && all[index][place].order <= start.order + reach
+                        && all[index][place].column == start.column
                 }
                 if isWhole { return true }
             }

@@ -24,62 +24,101 @@ class PostingList: DocumentCursor {
     static let end = Int.max
 }
 
-/// The documents of a block, and their places as far as they were asked for.
+/// A block that is read: its documents, and the places of the present one.
 private struct ReadBlock {
     private var numbers: [Int] = []
     private var counts: [Int] = []
     /// The present document's place among them.
     private var index = 0
-    /// The places of the documents up to one.
-    private var places: [TextPlace] = []
-    /// Where in ``places`` those of each of these documents end.
-    private var ends: [Int] = []
-    /// Where in the block the others begin.
+    private let bytes = ByteBuffer(capacity: PostingBlock.size + 256)
+    /// The document whose places begin at ``offset``.
+    private var reached = 0
     private var offset = 0
+    /// The places of the document ``known``, once they were asked for.
+    private var places: [TextPlace] = []
+    private var known = -1
 
     /// How many places there are in the present document.
     var count: Int { counts[index] }
-    /// Whether these were read.
-    var hasPlaces: Bool { index < ends.count }
-    /// These.
-    var present: ArraySlice<TextPlace> { places[(index > 0 ? ends[index - 1] : 0)..<ends[index]] }
 
     mutating func read(
-        _ bytes: ByteView, _ head: PostingBlock.Head, first: Int
+        _ block: ByteView, _ head: PostingBlock.Head, first: Int
     ) throws(MalformedBytes) {
-        try PostingBlock.read(bytes, head, first: first, &numbers, &counts)
-        index = 0
-        places.removeAll(keepingCapacity: true)
-        ends.removeAll(keepingCapacity: true)
+        bytes.reset()
+        bytes.append(block)
+        try PostingBlock.read(block, head, first: first, &numbers, &counts)
+        (index, reached, known) = (0, 0, -1)
         offset = head.start + head.size
     }
 
-    /// Goes to the first document that is not less than `target`, and answers it. The last one is not.
+    /// Goes to the first document that is not less than `target`, and answers it; or the last one, where all are less.
     mutating func seek(_ target: Int) -> Int {
-        while numbers[index] < target { index += 1 }
-        return numbers[index]
+        var place = index
+        let last = numbers.count - 1
+        while place < last, numbers[place] < target { place += 1 }
+        index = place
+        return numbers[place]
     }
 
-    /// Reads the places of documents up to the present one; of all in the block, when it is not the first that is asked for.
-    mutating func readPlaces(_ bytes: ByteView, _ coder: PlaceCoder) throws(MalformedBytes) {
-        let documents = ends.count...(ends.isEmpty ? index : counts.count - 1)
-        var start = places.count
-        for document in documents {
-            ends.append((ends.last ?? 0) + (coder.hasPlaces ? counts[document] : 0))
+    /// Reads the places of the present document, until another block is read.
+    private mutating func reader(_ coder: PlaceCoder) throws(MalformedBytes) -> PlaceReader {
+        if reached < index {
+            var passed = 0
+            for document in reached..<index { passed += counts[document] }
+            var reader = ByteReader(bytes.view.dropFirst(offset))
+            try coder.skip(passed, &reader)
+            offset += reader.position
+            reached = index
         }
-        var reader = ByteReader(bytes)
-        _ = try reader.view(offset)
-        let total = ends[documents.upperBound] - start
-        // Each takes a byte at least.
-        guard total <= reader.remaining else { throw MalformedBytes(at: offset) }
-        places.append(contentsOf: repeatElement(.none, count: total))
-        let ends = ends
-        var span = places.mutableSpan
-        for document in documents {
-            try coder.read(&reader, into: &span, start..<ends[document])
-            start = ends[document]
+        return coder.places(counts[index], in: bytes.view.dropFirst(offset))
+    }
+
+    /// How often a place of `other` comes `distance` after one of this block, in the present document of both; `most` where it is
+    /// more often. Places are read no further than that takes.
+    mutating func count(
+        followedBy other: inout ReadBlock, at distance: Int, upTo most: Int, _ coder: PlaceCoder
+    ) throws(MalformedBytes) -> Int {
+        var (starts, ends) = (try reader(coder), try other.reader(coder))
+        guard var end = try ends.next() else { return 0 }
+        var count = 0
+        while count < most, let start = try starts.next() {
+            let wanted = start.order + distance
+            while end.order < wanted {
+                guard let next = try ends.next() else { return count }
+                end = next
+            }
+            if end.order == wanted { count += 1 }
         }
-        offset = reader.position
+        return count
+    }
+
+    /// Goes to the first document, not less than `target`, of both blocks in which a place of `other` comes `distance` after one of
+    /// this block; `false` when one of them ends before `target`, which is that document otherwise.
+    mutating func seek(
+        _ target: inout Int, followedBy other: inout ReadBlock, at distance: Int, _ coder: PlaceCoder
+    ) throws(MalformedBytes) -> Bool {
+        while true {
+            let own = seek(target)
+            guard own >= target else { return false }
+            target = own
+            let others = other.seek(target)
+            guard others >= target else { return false }
+            if others == target, try count(followedBy: &other, at: distance, upTo: 1, coder) > 0 {
+                return true
+            }
+            target = max(others, own + 1)
+        }
+    }
+
+    /// The places of the present document.
+    mutating func places(_ coder: PlaceCoder) throws(MalformedBytes) -> ArraySlice<TextPlace> {
+        if known != index {
+            var reader = try reader(coder)
+            places.removeAll(keepingCapacity: true)
+            while let place = try reader.next() { places.append(place) }
+            known = index
+        }
+        return places[...]
     }
 }
 
@@ -158,12 +197,34 @@ final class TermPostings: PostingList {
     }
 
     override func places() throws -> ArraySlice<TextPlace> {
-        if !block.hasPlaces {
-            try blocks.withBlock { (bytes) throws(StoreError) in
-                try TextDamage.guarding { () throws(MalformedBytes) in try block.readPlaces(bytes, coder) }
+        try TextDamage.guarding { () throws(MalformedBytes) in try block.places(coder) }
+    }
+
+    /// Goes, with another list, to the first document from `target` on in which a place of that comes `distance` after one of this
+    /// list: both are at its end where there is none.
+    func seek(_ target: Int, followedBy next: TermPostings, at distance: Int) throws {
+        var target = target
+        while try reach(target), try next.reach(target) {
+            try readBlock()
+            try next.readBlock()
+            // As long as both blocks last, in one access to each.
+            let isFound = try TextDamage.guarding { () throws(MalformedBytes) in
+                try block.seek(&target, followedBy: &next.block, at: distance, coder)
             }
+            guard isFound else { continue }
+            document = target
+            next.document = target
+            return
         }
-        return block.present
+        document = PostingList.end
+        next.document = PostingList.end
+    }
+
+    /// How often a place of another list, which is at the same document, comes `distance` after one of this list there.
+    func count(followedBy next: TermPostings, at distance: Int) throws -> Int {
+        try TextDamage.guarding { () throws(MalformedBytes) in
+            try block.count(followedBy: &next.block, at: distance, upTo: .max, coder)
+        }
     }
 
     override func estimate() throws -> Int {

@@ -89,9 +89,6 @@ struct TextPlace: Equatable, Comparable {
         packed = UInt64(column) << 40 | UInt64(position) << 1 | (isInflected ? 1 : 0)
     }
 
-    /// In the place of one that is still to be read.
-    static let none = TextPlace(column: 0, position: 0, isInflected: false)
-
     /// The number of the column, and of the word in it.
     var column: Int { Int(packed >> 40) }
     var position: Int { Int(packed >> 1 & 0x7F_FFFF_FFFF) }
@@ -137,37 +134,78 @@ struct PlaceCoder: Sendable {
     /// Passes over `count` places.
     func skip(_ count: Int, _ reader: inout ByteReader) throws(MalformedBytes) {
         guard hasPlaces else { return }
-        for _ in 0..<count {
+        var left = count
+        while left > 0 {
+            // Where no number of a column stands among eight bytes, as many places end there as bytes have no high bit.
+            while left >= 8, let ends = reader.varintEnds {
+                left -= ends
+                _ = try reader.view(8)
+            }
+            guard left > 0 else { return }
             if try reader.varint() == 0 {
                 _ = try reader.varint()
                 _ = try reader.varint()
             }
+            left -= 1
         }
     }
 
-    /// Reads the places of one document into a range of `places`.
-    func read(
-        _ reader: inout ByteReader, into places: inout MutableSpan<TextPlace>, _ range: Range<Int>
-    ) throws(MalformedBytes) {
-        var column = 0
-        var last = -1
-        for index in range {
-            var step = try reader.varint()
-            if step == 0 {
-                let next = try reader.length(limit: columns - 1)
-                // Places are in order, whatever the bytes say: searches for phrases rely on it.
-                guard next > column else { throw MalformedBytes(at: reader.position) }
-                column = next
-                last = -1
-                step = try reader.varint()
-            }
-            let distance = hasRoots ? step >> 1 : step
-            guard 1...UInt64(UInt32.max) ~= distance else { throw MalformedBytes(at: reader.position) }
-            last += Int(distance)
-            guard last <= TextPlace.lastPosition else { throw MalformedBytes(at: reader.position) }
-            places[index] = TextPlace(
-                column: column, position: last, isInflected: hasRoots && step & 1 == 1)
-        }
+    /// Reads `count` places of one document, with which `bytes` begin.
+    @inline(__always)
+    func places(_ count: Int, in bytes: ByteView) -> PlaceReader {
+        PlaceReader(ByteReader(bytes), count: hasPlaces ? count : 0, self)
+    }
+}
+
+/// Reads the places of one document, one after the other.
+struct PlaceReader {
+    private var reader: ByteReader
+    private var left: Int
+    private let coder: PlaceCoder
+    private var column = 0
+    private var last = -1
+
+    @inline(__always)
+    init(_ reader: ByteReader, count: Int, _ coder: PlaceCoder) {
+        self.reader = reader
+        left = count
+        self.coder = coder
+    }
+
+    /// The next place; `nil` after the last.
+    @inline(__always)
+    mutating func next() throws(MalformedBytes) -> TextPlace? {
+        guard left > 0 else { return nil }
+        left &-= 1
+        var step = try reader.varint()
+        if step == 0 { step = try beginColumn() }
+        let distance = coder.hasRoots ? step >> 1 : step
+        guard 1...UInt64(UInt32.max) ~= distance else { throw MalformedBytes(at: reader.position) }
+        last &+= Int(distance)
+        guard last <= TextPlace.lastPosition else { throw MalformedBytes(at: reader.position) }
+        return TextPlace(column: column, position: last, isInflected: coder.hasRoots && step & 1 == 1)
+    }
+
+    /// Goes to another column, and answers the first step in it.
+    private mutating func beginColumn() throws(MalformedBytes) -> UInt64 {
+        let next = try reader.length(limit: coder.columns - 1)
+        // Places are in order, whatever the bytes say: searches for phrases rely on it.
+        guard next > column else { throw MalformedBytes(at: reader.position) }
+        column = next
+        last = -1
+        return try reader.varint()
+    }
+}
+
+extension ByteReader {
+    /// How many varints end among the next eight bytes; `nil` where there are fewer, or one of them is 0.
+    fileprivate var varintEnds: Int? {
+        guard remaining >= 8 else { return nil }
+        var copy = self
+        guard let word = try? copy.integer(UInt64.self) else { return nil }
+        let high: UInt64 = 0x8080_8080_8080_8080
+        guard (word &- 0x0101_0101_0101_0101) & ~word & high == 0 else { return nil }
+        return (~word & high).nonzeroBitCount
     }
 }
 
