@@ -46,7 +46,8 @@ final class CommitParts: Sendable {
             defer { shared.hasHelper = true }
             return !shared.hasHelper
         }
-        if needsHelper { file.file.offer { [self] in help() } }
+        // A thread that comes when all is done must find nothing, least of all the file's keys.
+        if needsHelper { file.file.offer { [weak self] in self?.help() } }
         while waitingBytes > CommitParts.mostWaiting * pool.partLength, let part = take() { write(part) }
         try check()
     }

@@ -14,7 +14,7 @@ import Testing
             var keys = SoughtKeys()
             keys.add("a key", key)
             let found = try keys.found()
-            #expect(found == ["a key, 1 times"])
+            #expect(found == ["a key, 1 times"], "\(found)")
             withExtendedLifetime(key) {}
         }
     }
@@ -30,7 +30,7 @@ import Testing
                 #expect(try keys.found().count >= 5)
                 try database.close()
                 let found = try keys.found()
-                #expect(found == [])
+                #expect(found == [], "\(found)")
                 withExtendedLifetime(database) {}
             }
         }
@@ -41,7 +41,7 @@ import Testing
             try DatabaseWithKeys.run { place in
                 let keys = try place.work(.random()).1
                 let found = try keys.found()
-                #expect(found == [])
+                #expect(found == [], "\(found)")
             }
         }
     }
@@ -54,10 +54,11 @@ import Testing
                 try database.changeKey(to: new)
                 let left = try keys.found()
                 let stays = ["the vault", "the blobs", "the names"]
-                #expect(left.filter { name in !stays.contains { name.hasPrefix($0) } } == [])
+                let gone = left.filter { name in !stays.contains { name.hasPrefix($0) } }
+                #expect(gone == [], "\(gone)")
                 try database.close()
                 let found = try keys.found()
-                #expect(found == [])
+                #expect(found == [], "\(found)")
                 withExtendedLifetime(database) {}
             }
         }
@@ -73,7 +74,7 @@ import Testing
                 #expect(try !keys.found().isEmpty)
                 snapshot = nil
                 let found = try keys.found()
-                #expect(found == [])
+                #expect(found == [], "\(found)")
                 withExtendedLifetime(database) {}
             }
         }
@@ -90,8 +91,33 @@ import Testing
                 _ = try reader.defaultCollection.get("d3")
                 try reader.close()
                 let left = try keys.found()
-                #expect(left == ["the user's key, 1 times"])
+                #expect(left == ["the user's key, 1 times"], "\(left)")
                 withExtendedLifetime((key, reader)) {}
+            }
+        }
+    }
+
+    /// What was asked of threads that never come keeps no key.
+    @Test func noKeyIsLeftWithAPoolThatIsBusy() async {
+        await #expect(processExitsWith: .success) {
+            try DatabaseWithKeys.run { place in
+                let end = DispatchSemaphore(value: 0)
+                // More than the pool has threads.
+                for _ in 0..<1_000 { DispatchQueue.global().async { end.wait() } }
+                let (database, keys) = try place.work(.random())
+                try database.write { batch in
+                    for number in 0..<400 {
+                        let text = String(repeating: "\(number) ", count: 10_000)
+                        try batch.save(
+                            json: #"{"text":"\#(text)"}"#, id: "long\(number)", in: database.defaultCollection
+                        )
+                    }
+                }
+                try database.close()
+                let found = try keys.found()
+                #expect(found == [], "\(found)")
+                withExtendedLifetime(database) {}
+                exit(EXIT_SUCCESS)
             }
         }
     }
@@ -104,7 +130,7 @@ import Testing
                     .passphrase(bytes: unsafe passphrase.withUnsafeBytes { unsafe Array($0) }))
                 try database.close()
                 let found = try keys.found().filter { !$0.hasPrefix("the user's key") }
-                #expect(found == [])
+                #expect(found == [], "\(found)")
                 withExtendedLifetime((passphrase, database)) {}
             }
         }
@@ -146,7 +172,7 @@ private struct SoughtKeys {
         var keys = SoughtKeys()
         for (name, key) in derived { keys.add(name, key) }
         let found = try keys.found()
-        #expect(found == derived.map { "\($0.0), 1 times" })
+        #expect(found == derived.map { "\($0.0), 1 times" }, "\(found)")
         withExtendedLifetime(derived) {}
     }
 }

@@ -1,0 +1,94 @@
+import RoostBytes
+
+/// The documents in which phrases stand near each other.
+final class NearMatcher: TextMatcher {
+    private let phrases: [PhraseMatcher]
+    private let distance: Int
+    private let lengths: [Int]
+    /// The first place of each phrase that a window may have.
+    private var next: [Int]
+
+    init(_ phrases: [PhraseMatcher], distance: Int) {
+        self.phrases = phrases
+        self.distance = distance
+        lengths = phrases.map(\.leaf.length)
+        next = phrases.map { _ in 0 }
+    }
+
+    override func seek(_ target: Int) throws {
+        guard document < target else { return }
+        var target = target
+        while true {
+            guard try phrases.align(&target) else { return document = .max }
+            document = target
+            if hasGroup(try phrases.map { try $0.places() }) { return }
+            target += 1
+        }
+    }
+
+    /// Whether there is a group: one place of each phrase, in one column, with at most ``distance`` words between the end of
+    /// the first and the beginning of the last. Most documents have none.
+    ///
+    /// Each group has a place that comes first, so the windows that begin with a place are looked at. O(n).
+    private func hasGroup(_ all: [ArraySlice<TextPlace>]) -> Bool {
+        // The memory is the matcher's, and is at hand here alone: an object's own variables are checked at each use.
+        var next: [Int] = []
+        swap(&next, &self.next)
+        defer { swap(&next, &self.next) }
+        for phrase in all.indices {
+            for index in all.indices { next[index] = all[index].startIndex }
+            let reach = lengths[phrase] + distance
+            for place in all[phrase].indices {
+                let start = all[phrase][place]
+                var isWhole = true
+                for index in all.indices where isWhole && index != phrase {
+                    let end = all[index].endIndex
+                    var place = next[index]
+                    while place < end, all[index][place] < start { place += 1 }
+                    next[index] = place
+                    isWhole =
+                        place < end && all[index][place].order <= start.order + reach
+                        && all[index][place].column == start.column
+                }
+                if isWhole { return true }
+            }
+        }
+        return false
+    }
+
+    /// The places of each phrase in the present document that are in a group. O(n log n).
+    func places() throws -> [[TextPlace]] {
+        let all = try phrases.map { try $0.places() }
+        var kept = all.map { [Bool](repeating: false, count: $0.count) }
+        for (phrase, places) in all.enumerated() {
+            // Windows only move forwards, so what was kept is not looked at again.
+            var ends = all.map(\.startIndex)
+            for start in places {
+                let last = start.position + phrases[phrase].leaf.length + distance
+                let members = all.map { others in
+                    others.partitioningIndex {
+                        $0 >= start
+                    }..<others.partitioningIndex {
+                        ($0.column, $0.position) > (start.column, last)
+                    }
+                }
+                guard members.allSatisfy({ !$0.isEmpty }) else { continue }
+                for (index, member) in members.enumerated() where member.upperBound > ends[index] {
+                    for place in max(member.lowerBound, ends[index])..<member.upperBound {
+                        kept[index][place - all[index].startIndex] = true
+                    }
+                    ends[index] = member.upperBound
+                }
+            }
+        }
+        return zip(all, kept).map { places, kept in zip(places, kept).filter(\.1).map(\.0) }
+    }
+
+    override func bound(from target: Int) throws -> ScoreBound {
+        document < .max ? try phrases.bound(from: target) : .nothing
+    }
+
+    override func score() throws -> Double {
+        try zip(phrases, places()).reduce(0) { try $0 + $1.0.score(of: $1.1) }
+    }
+}

@@ -1,0 +1,135 @@
+import RoostBytes
+import RoostStorage
+
+/// The documents of any of some lists, such as those of all terms with a beginning.
+final class UnionPostings: PostingList {
+    /// A heap: the list with the least document first.
+    private var lists: [PostingList]
+    /// The lists that are at the present document.
+    private var present: [PostingList] = []
+
+    init(_ lists: [PostingList]) { self.lists = lists }
+
+    /// All documents of the lists, whose numbers are in `documents`, gathered now; the lists can't be used afterwards. `nil` when
+    /// these are too many to be gathered in memory.
+    func gathered(in documents: Range<Int>) throws -> PostingList? {
+        guard let gathered = GatheredPostings(documents) else { return nil }
+        for list in lists { try gathered.add(list) }
+        return gathered
+    }
+
+    override var count: Int { present.reduce(0) { $0 + $1.count } }
+
+    override func seek(_ target: Int) throws {
+        guard document < target else { return }
+        if document == -1 {
+            for list in lists { try list.seek(target) }
+            lists = lists.filter { $0.document != PostingList.end }.sorted { $0.document < $1.document }
+        } else {
+            for list in present {
+                try list.seek(target)
+                if list.document != PostingList.end { push(list) }
+            }
+            while let first = lists.first, first.document < target {
+                pop()
+                try first.seek(target)
+                if first.document != PostingList.end { push(first) }
+            }
+        }
+        present.removeAll(keepingCapacity: true)
+        document = lists.first?.document ?? PostingList.end
+        while let first = lists.first, first.document == document, document != PostingList.end {
+            present.append(first)
+            pop()
+        }
+    }
+
+    private func push(_ list: PostingList) {
+        lists.append(list)
+        var index = lists.count - 1
+        while index > 0, lists[index].document < lists[(index - 1) / 2].document {
+            lists.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    private func pop() {
+        lists.swapAt(0, lists.count - 1)
+        lists.removeLast()
+        var index = 0
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2]
+            where child < lists.count && lists[child].document < lists[least].document {
+                least = child
+            }
+            if least == index { return }
+            lists.swapAt(index, least)
+            index = least
+        }
+    }
+
+    override func places() throws -> ArraySlice<TextPlace> {
+        guard present.count > 1 else { return try present.first?.places() ?? [] }
+        return try present.flatMap { try $0.places() }.sorted()[...]
+    }
+}
+
+/// The documents of any of some lists, without their places: quicker than ``UnionPostings`` where there are many lists and every
+/// document is wanted.
+final class GatheredPostings: PostingList {
+    /// So many bits take 16 MiB.
+    private static let mostDocuments = 1 << 27
+
+    private let documents: Range<Int>
+    /// A bit for each document, set where one of the lists has it.
+    private var words: [UInt64]
+    private var (numbers, counts): ([Int], [Int]) = ([], [])
+
+    /// Of no list yet; `nil` where there are too many documents to keep in memory.
+    init?(_ documents: Range<Int>) {
+        guard documents.count <= Self.mostDocuments else { return nil }
+        self.documents = documents
+        words = Array(repeating: 0, count: (documents.count + 63) / 64)
+    }
+
+    /// Adds the documents of a list, which can't be used afterwards.
+    func add(_ list: PostingList) throws {
+        try list.seek(0)
+        while list.document != PostingList.end {
+            try insert(list.document)
+            try list.seek(list.document + 1)
+        }
+    }
+
+    /// Adds the documents of a block.
+    func add(first: Int, _ block: ByteView) throws {
+        try TextDamage.guarding { () throws(MalformedBytes) in
+            let head = try PostingBlock.Head(block, first: first)
+            try PostingBlock.read(block, head, first: first, &numbers, &counts)
+        }
+        for number in numbers { try insert(number) }
+    }
+
+    private func insert(_ document: Int) throws(StoreError) {
+        guard documents.contains(document) else { throw TextDamage.error }
+        let bit = document - documents.lowerBound
+        words[bit / 64] |= 1 << UInt64(bit % 64)
+    }
+
+    override var count: Int { 1 }
+
+    override func seek(_ target: Int) {
+        guard document < target else { return }
+        let start = max(target - documents.lowerBound, 0)
+        var index = start / 64
+        guard index < words.count else { return document = PostingList.end }
+        var word = words[index] & (.max << UInt64(start % 64))
+        while word == 0 {
+            index += 1
+            guard index < words.count else { return document = PostingList.end }
+            word = words[index]
+        }
+        document = documents.lowerBound + index * 64 + word.trailingZeroBitCount
+    }
+}
