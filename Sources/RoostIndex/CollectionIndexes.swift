@@ -275,6 +275,8 @@ package final class CollectionIndexes: Sendable {
                 try catchUp(
                     items.filter { building.includes($0.definition.name) }, indexes, moment, isAwaited)
             }
+            // The indexes have learnt of these changes themselves.
+            recentChanges.withLock { $0 = [:] }
         }
     }
 
