@@ -52,16 +52,22 @@ struct ChangedTexts: Sendable {
     /// How many documents there are.
     var count: Int { numbers.count }
 
-    func id(_ number: Int) -> String { texts[number - first].id }
-    func length(_ number: Int) -> Int { texts[number - first].length }
-    func isAlive(_ number: Int) -> Bool { texts[number - first].isAlive }
+    func id(_ number: Int) throws(StoreError) -> String { try text(number).id }
+    func length(_ number: Int) throws(StoreError) -> Int { try text(number).length }
+    func isAlive(_ number: Int) throws(StoreError) -> Bool { try text(number).isAlive }
+
+    /// - Throws: `damaged` for a number that only a damaged index has given to a document.
+    private func text(_ number: Int) throws(StoreError) -> Text {
+        guard number >= first, number - first < texts.count else { throw TextDamage.error }
+        return texts[number - first]
+    }
 
     /// The number of a document; `nil` where it is not among them.
     func number(_ id: ByteKey) -> Int? { numbers[id] }
 
     /// How many documents of each segment have changed again.
     var deadCounts: [Int] {
-        segments.map { $0.documents.count { !isAlive($0) } }
+        segments.map { $0.documents.count { !texts[$0 - first].isAlive } }
     }
 
     private mutating func change(
@@ -79,7 +85,7 @@ struct ChangedTexts: Sendable {
         guard !documents.isEmpty else { return }
         while let last = segments.last, last.documents.count <= documents.count {
             segments.removeLast()
-            let again = last.documents.filter { isAlive($0) }.map { id($0) }
+            let again = last.documents.map { texts[$0 - first] }.filter(\.isAlive).map(\.id)
             again.forEach { remove(ByteKey($0)) }
             texts.removeLast(texts.count - (last.documents.lowerBound - first))
             documents = try kept.collection.documents(ids: again).compactMap { $0 } + documents

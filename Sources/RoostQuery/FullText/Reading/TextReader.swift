@@ -46,7 +46,7 @@ final class TextReader {
 
     /// The ID of a document.
     func id(_ number: Int) throws -> String {
-        if number >= changes.first { return changes.id(number) }
+        if number >= changes.first { return try changes.id(number) }
         guard let bytes = try rows?.value(TextKeys.id(number)),
             let id = String(validating: bytes, as: UTF8.self)
         else { throw TextDamage.error }
@@ -62,13 +62,13 @@ final class TextReader {
     }
 
     private func isAlive(_ number: Int) throws -> Bool {
-        if number >= changes.first { return changes.isAlive(number) }
+        if number >= changes.first { return try changes.isAlive(number) }
         return try (changes.replaced.isEmpty || !changes.replaced.contains(number))
             && living?.contains(number) ?? false
     }
 
     private func length(_ number: Int) throws -> Int {
-        if number >= changes.first { return changes.length(number) }
+        if number >= changes.first { return try changes.length(number) }
         return try living?.length(number) ?? 0
     }
 
