@@ -79,7 +79,7 @@ final class CompiledTextIndex: Sendable {
     let weights: [Double]
 
     /// The version of the form in which words are kept.
-    private static let version = 1
+    private static let version = 2
     static let mostColumns = 64
 
     /// - Parameter own: the app's own tokenizers.

@@ -131,9 +131,10 @@ private struct MergeSource {
                 guard hasDead || block.count < Self.smallBlock else {
                     return try writer.add(block: block, first: first)
                 }
-                try PostingBlock.read(block, head, first: first, &numbers, &counts)
+                var documents = PostingBlock.Documents(block, head)
+                try documents.readNumbers(first: first, &numbers)
                 var reader = ByteReader(block)
-                _ = try reader.view(head.start + head.size)
+                _ = try reader.view(try documents.readCounts(&counts))
                 for (number, count) in zip(numbers, counts) {
                     let start = reader.position
                     try coder.skip(count, &reader)

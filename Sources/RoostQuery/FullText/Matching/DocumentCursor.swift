@@ -7,6 +7,19 @@ protocol DocumentCursor: AnyObject {
     func seek(_ target: Int) throws
 }
 
+extension DocumentCursor {
+    /// Goes through all documents, from before the first one on, and counts them. O(n).
+    func countDocuments() throws -> Int {
+        var count = 0
+        try seek(0)
+        while document != .max {
+            count += 1
+            try seek(document + 1)
+        }
+        return count
+    }
+}
+
 extension Array where Element: DocumentCursor {
     /// Brings all cursors to the first document, from `target` on, that all of them have.
     ///

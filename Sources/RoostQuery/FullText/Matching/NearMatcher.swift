@@ -5,6 +5,8 @@ final class NearMatcher: TextMatcher {
     private let phrases: [PhraseMatcher]
     private let distance: Int
     private let lengths: [Int]
+    /// Whether it is two words, for which no places have to be gathered.
+    private let isPair: Bool
     /// The first place of each phrase that a window may have.
     private var next: [Int]
 
@@ -13,10 +15,15 @@ final class NearMatcher: TextMatcher {
         self.distance = distance
         lengths = phrases.map(\.leaf.length)
         next = phrases.map { _ in 0 }
+        isPair = phrases.count == 2 && phrases.allSatisfy(\.isWord)
     }
 
     override func seek(_ target: Int) throws {
         guard document < target else { return }
+        if isPair {
+            try phrases[0].seek(target, near: phrases[1], within: distance + 1)
+            return document = phrases[0].document
+        }
         var target = target
         while true {
             guard try phrases.align(&target) else { return document = .max }

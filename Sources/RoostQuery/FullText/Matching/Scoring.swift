@@ -8,7 +8,7 @@
 
 /// BM25 of one phrase (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009), with the constants and the
 /// least weight of a phrase that SQLite's FTS5 has, so that both put documents in the same order.
-struct LeafScoring {
+final class LeafScoring {
     /// How much more a phrase is worth the fewer documents have it, times its boost.
     private let weight: Double
     private let averageLength: Double
@@ -61,8 +61,22 @@ struct LeafScoring {
         score(frequency, length: shortest) * (1 + 1e-12)
     }
 
+    /// How many places a document of a block has at least that scores more than `threshold`, which is above 0; or fewer. No
+    /// document of the block is shorter than `shortest`.
+    func leastCount(above threshold: Double, shortest: Int) -> Int {
+        let room = weight * (Self.k1 + 1) - threshold
+        guard room > 0 else { return .max }
+        // As for the most that a document can score, but the other way round.
+        let least = threshold * norm(length: shortest) / (room * heaviest) * (1 - 1e-9)
+        return least < 0x1p53 ? Int(least) : .max
+    }
+
+    private func norm(length: Int) -> Double {
+        Self.k1 * (1 - Self.b + Self.b * (averageLength > 0 ? Double(length) / averageLength : 1))
+    }
+
     private func score(_ frequency: Double, length: Int) -> Double {
-        let norm = Self.k1 * (1 - Self.b + Self.b * (averageLength > 0 ? Double(length) / averageLength : 1))
+        let norm = norm(length: length)
         return frequency > 0 ? weight * frequency * (Self.k1 + 1) / (frequency + norm) : 0
     }
 }

@@ -72,8 +72,8 @@ extension Sequence where Element: TextMatcher {
 final class PhraseMatcher: TextMatcher {
     let leaf: TextLeaf
     private let lists: [PostingList]
-    /// The lists of a phrase that is two words anywhere, for which no places have to be gathered.
-    private let pair: (TermPostings, TermPostings)?
+    /// The lists of a phrase that is two words anywhere, for which no places have to be gathered, and how far apart these are.
+    private let pair: (first: TermPostings, second: TermPostings, distances: ClosedRange<Int>)?
     private let scoring: LeafScoring?
     private var starts: ArraySlice<TextPlace>?
 
@@ -84,7 +84,7 @@ final class PhraseMatcher: TextMatcher {
         if lists.count == 2, leaf.columns == nil, !leaf.isAnchored, let first = lists[0] as? TermPostings,
             let second = lists[1] as? TermPostings
         {
-            pair = (first, second)
+            pair = (first, second, leaf.slots[1].offset...leaf.slots[1].offset)
         } else {
             pair = nil
         }
@@ -108,8 +108,8 @@ final class PhraseMatcher: TextMatcher {
         guard document < target else { return }
         if let pair {
             starts = nil
-            try pair.0.seek(target, followedBy: pair.1, at: leaf.slots[1].offset)
-            return document = pair.0.document
+            try pair.first.seek(target, beside: pair.second, at: pair.distances)
+            return document = pair.first.document
         }
         if leaf.isPlain {
             starts = nil
@@ -125,6 +125,41 @@ final class PhraseMatcher: TextMatcher {
             if try !places().isEmpty { return }
             target += 1
         }
+    }
+
+    /// The list of a phrase that is one word anywhere, unless it is put together of several.
+    private var word: TermPostings? { leaf.isPlain ? lists[0] as? TermPostings : nil }
+
+    /// Whether ``seek(_:near:within:)`` can be used.
+    var isWord: Bool { word != nil }
+
+    /// Goes, with another matcher of one word, to the first document from `target` on in which the two are no more than so many
+    /// places apart.
+    func seek(_ target: Int, near other: PhraseMatcher, within distance: Int) throws {
+        guard let word, let otherWord = other.word else { return }
+        (starts, other.starts) = (nil, nil)
+        // Places in different columns are further apart than any in one.
+        let distance = min(distance, TextPlace.lastPosition)
+        try word.seek(target, beside: otherWord, at: -distance...distance)
+        (document, other.document) = (word.document, otherWord.document)
+    }
+
+    /// Of a word, documents with too few places are passed over, however long they are.
+    override func seek(_ target: Int, above threshold: Double) throws {
+        guard threshold > 0, let scoring, let word else {
+            return try super.seek(target, above: threshold)
+        }
+        guard document < target else { return }
+        starts = nil
+        var target = target
+        while let block = try word.bound(from: target), block.last < .max {
+            let least = scoring.leastCount(above: threshold, shortest: block.shortest)
+            if least <= block.most, try word.seekInBlock(target, atLeast: least) {
+                return document = word.document
+            }
+            target = block.last + 1
+        }
+        document = .max
     }
 
     override func bound(from target: Int) throws -> ScoreBound {
@@ -164,8 +199,8 @@ final class PhraseMatcher: TextMatcher {
 
     /// How many times the phrase stands in the present document.
     private func count() throws -> Int {
-        if leaf.isPlain { return lists[0].count }
-        if let pair { return try pair.0.count(followedBy: pair.1, at: leaf.slots[1].offset) }
+        if leaf.isPlain { return try lists[0].count() }
+        if let pair { return try pair.first.count(beside: pair.second, at: pair.distances) }
         return try places().count
     }
 

@@ -44,9 +44,17 @@ final class LivingDocuments {
         }
         let read = try TextDamage.guarding { () throws(MalformedBytes) in
             try bytes.withView { (view) throws(MalformedBytes) in
+                // Each takes a byte at least.
+                var lengths = [Int](repeating: 0, count: min(view.count, TextKeys.lengthsSize))
                 var reader = ByteReader(view)
-                var lengths: [Int] = []
-                while !reader.isAtEnd { lengths.append(try reader.length(limit: Int(UInt32.max))) }
+                var count = 0
+                var span = lengths.mutableSpan
+                while !reader.isAtEnd {
+                    guard count < span.count else { throw MalformedBytes(at: reader.position) }
+                    span[count] = try reader.length(limit: Int(UInt32.max))
+                    count += 1
+                }
+                lengths.removeLast(lengths.count - count)
                 return lengths
             }
         }

@@ -6,7 +6,7 @@ class PostingList: DocumentCursor {
     /// The document that the list is at; `Int.max` after the last, -1 before the first.
     final var document = -1
     /// How many places there are in it.
-    var count: Int { 0 }
+    func count() throws -> Int { 0 }
 
     /// Goes to the first document that is not less than `target`.
     func seek(_ target: Int) throws { document = .max }
@@ -18,108 +18,11 @@ class PostingList: DocumentCursor {
     /// `nil` where that isn't known. May be asked for what the next call of ``seek(_:)`` goes to, or for less.
     func bound(from target: Int) throws -> (most: Int, shortest: Int, last: Int)? { nil }
 
-    /// How many documents the list has at most, as far as that is known without reading it.
-    func estimate() throws -> Int { 0 }
+    /// How many documents there are in all, where that is known without going through them, which can't be done any more; else
+    /// `nil`, and nothing has happened.
+    func total() throws -> Int? { nil }
 
     static let end = Int.max
-}
-
-/// A block that is read: its documents, and the places of the present one.
-private struct ReadBlock {
-    private var numbers: [Int] = []
-    private var counts: [Int] = []
-    /// The present document's place among them.
-    private var index = 0
-    private let bytes = ByteBuffer(capacity: PostingBlock.size + 256)
-    /// The document whose places begin at ``offset``.
-    private var reached = 0
-    private var offset = 0
-    /// The places of the document ``known``, once they were asked for.
-    private var places: [TextPlace] = []
-    private var known = -1
-
-    /// How many places there are in the present document.
-    var count: Int { counts[index] }
-
-    mutating func read(
-        _ block: ByteView, _ head: PostingBlock.Head, first: Int
-    ) throws(MalformedBytes) {
-        bytes.reset()
-        bytes.append(block)
-        try PostingBlock.read(block, head, first: first, &numbers, &counts)
-        (index, reached, known) = (0, 0, -1)
-        offset = head.start + head.size
-    }
-
-    /// Goes to the first document that is not less than `target`, and answers it; or the last one, where all are less.
-    mutating func seek(_ target: Int) -> Int {
-        var place = index
-        let last = numbers.count - 1
-        while place < last, numbers[place] < target { place += 1 }
-        index = place
-        return numbers[place]
-    }
-
-    /// Reads the places of the present document, until another block is read.
-    private mutating func reader(_ coder: PlaceCoder) throws(MalformedBytes) -> PlaceReader {
-        if reached < index {
-            var passed = 0
-            for document in reached..<index { passed += counts[document] }
-            var reader = ByteReader(bytes.view.dropFirst(offset))
-            try coder.skip(passed, &reader)
-            offset += reader.position
-            reached = index
-        }
-        return coder.places(counts[index], in: bytes.view.dropFirst(offset))
-    }
-
-    /// How often a place of `other` comes `distance` after one of this block, in the present document of both; `most` where it is
-    /// more often. Places are read no further than that takes.
-    mutating func count(
-        followedBy other: inout ReadBlock, at distance: Int, upTo most: Int, _ coder: PlaceCoder
-    ) throws(MalformedBytes) -> Int {
-        var (starts, ends) = (try reader(coder), try other.reader(coder))
-        guard var end = try ends.next() else { return 0 }
-        var count = 0
-        while count < most, let start = try starts.next() {
-            let wanted = start.order + distance
-            while end.order < wanted {
-                guard let next = try ends.next() else { return count }
-                end = next
-            }
-            if end.order == wanted { count += 1 }
-        }
-        return count
-    }
-
-    /// Goes to the first document, not less than `target`, of both blocks in which a place of `other` comes `distance` after one of
-    /// this block; `false` when one of them ends before `target`, which is that document otherwise.
-    mutating func seek(
-        _ target: inout Int, followedBy other: inout ReadBlock, at distance: Int, _ coder: PlaceCoder
-    ) throws(MalformedBytes) -> Bool {
-        while true {
-            let own = seek(target)
-            guard own >= target else { return false }
-            target = own
-            let others = other.seek(target)
-            guard others >= target else { return false }
-            if others == target, try count(followedBy: &other, at: distance, upTo: 1, coder) > 0 {
-                return true
-            }
-            target = max(others, own + 1)
-        }
-    }
-
-    /// The places of the present document.
-    mutating func places(_ coder: PlaceCoder) throws(MalformedBytes) -> ArraySlice<TextPlace> {
-        if known != index {
-            var reader = try reader(coder)
-            places.removeAll(keepingCapacity: true)
-            while let place = try reader.next() { places.append(place) }
-            known = index
-        }
-        return places[...]
-    }
 }
 
 /// The documents of one term in one segment.
@@ -137,13 +40,27 @@ final class TermPostings: PostingList {
         self.coder = coder
     }
 
-    override var count: Int { isRead ? block.count : 0 }
+    override func count() throws -> Int {
+        try TextDamage.guarding { () throws(MalformedBytes) in try block.count() }
+    }
 
     override func seek(_ target: Int) throws {
         guard document < target else { return }
         if try !reach(target) { return document = PostingList.end }
         try readBlock()
         document = block.seek(target)
+    }
+
+    /// Goes to the first document from `target` on that has `least` places or more and is in the block that ``bound(from:)`` has
+    /// told of; `false` where there is none.
+    func seekInBlock(_ target: Int, atLeast least: Int) throws -> Bool {
+        try readBlock()
+        let found = try TextDamage.guarding { () throws(MalformedBytes) in
+            try block.seek(target, atLeast: least)
+        }
+        guard let found else { return false }
+        document = found
+        return true
     }
 
     override func bound(from target: Int) throws -> (most: Int, shortest: Int, last: Int)? {
@@ -200,16 +117,16 @@ final class TermPostings: PostingList {
         try TextDamage.guarding { () throws(MalformedBytes) in try block.places(coder) }
     }
 
-    /// Goes, with another list, to the first document from `target` on in which a place of that comes `distance` after one of this
-    /// list: both are at its end where there is none.
-    func seek(_ target: Int, followedBy next: TermPostings, at distance: Int) throws {
+    /// Goes, with another list, to the first document from `target` on in which a place of that comes after one of this list, at one
+    /// of the distances, or before it where these are negative: both are at its end where there is none.
+    func seek(_ target: Int, beside next: TermPostings, at distances: ClosedRange<Int>) throws {
         var target = target
         while try reach(target), try next.reach(target) {
             try readBlock()
             try next.readBlock()
             // As long as both blocks last, in one access to each.
             let isFound = try TextDamage.guarding { () throws(MalformedBytes) in
-                try block.seek(&target, followedBy: &next.block, at: distance, coder)
+                try block.seek(&target, beside: &next.block, at: distances, coder)
             }
             guard isFound else { continue }
             document = target
@@ -220,14 +137,14 @@ final class TermPostings: PostingList {
         next.document = PostingList.end
     }
 
-    /// How often a place of another list, which is at the same document, comes `distance` after one of this list there.
-    func count(followedBy next: TermPostings, at distance: Int) throws -> Int {
+    /// How many places of this list have one of another list, which is at the same document, at one of the distances there.
+    func count(beside next: TermPostings, at distances: ClosedRange<Int>) throws -> Int {
         try TextDamage.guarding { () throws(MalformedBytes) in
-            try block.count(followedBy: &next.block, at: distance, upTo: .max, coder)
+            try block.count(beside: &next.block, at: distances, upTo: .max, coder)
         }
     }
 
-    override func estimate() throws -> Int {
+    override func total() throws -> Int? {
         var total = 0
         while try blocks.next() {
             let first = blocks.first
@@ -252,7 +169,7 @@ final class FilteredPostings: PostingList {
         self.isKept = isKept
     }
 
-    override var count: Int { kept.count }
+    override func count() -> Int { kept.count }
 
     override func seek(_ target: Int) throws {
         guard document < target else { return }

@@ -151,8 +151,8 @@ final class TextReader {
         for (place, segment) in segments.enumerated() {
             let lists = TermLists(segment: segment, coder: index.coder)
             let isWhole = deadCounts[place] == 0 && (place >= storedCount || changes.replaced.isEmpty)
-            if leaf.isPlain, isWhole, let list = try lists.list(leaf.slots[0].terms) as? TermPostings {
-                total += try list.estimate()
+            if leaf.isPlain, isWhole, let count = try lists.documents(leaf.slots[0].terms).total() {
+                total += count
                 continue
             }
             let matcher = try PhraseMatcher(everyDocumentWith: leaf, lists)
@@ -250,16 +250,7 @@ final class TextReader {
                     let isExact = term.first == TextTerm.exact
                     let word = isExact ? Array(term.dropFirst()) : term
                     let list = try lists.list(.exact(root: isExact ? [] : word, exact: word))
-                    var count = 0
-                    if let plain = list as? TermPostings {
-                        count = try plain.estimate()
-                    } else {
-                        try list.seek(0)
-                        while list.document != PostingList.end {
-                            count += 1
-                            try list.seek(list.document + 1)
-                        }
-                    }
+                    let count = try list.total() ?? list.countDocuments()
                     if count > 0 { counts[word, default: 0] += count }
                     return .next
                 }

@@ -18,7 +18,7 @@ final class UnionPostings: PostingList {
         return gathered
     }
 
-    override var count: Int { present.reduce(0) { $0 + $1.count } }
+    override func count() throws -> Int { try present.reduce(0) { try $0 + $1.count() } }
 
     override func seek(_ target: Int) throws {
         guard document < target else { return }
@@ -84,7 +84,7 @@ final class GatheredPostings: PostingList {
     private let documents: Range<Int>
     /// A bit for each document, set where one of the lists has it.
     private var words: [UInt64]
-    private var (numbers, counts): ([Int], [Int]) = ([], [])
+    private var numbers: [Int] = []
 
     /// Of no list yet; `nil` where there are too many documents to keep in memory.
     init?(_ documents: Range<Int>) {
@@ -97,7 +97,7 @@ final class GatheredPostings: PostingList {
     func add(_ list: PostingList) throws {
         try list.seek(0)
         while list.document != PostingList.end {
-            try insert(list.document)
+            try insert([list.document])
             try list.seek(list.document + 1)
         }
     }
@@ -106,18 +106,24 @@ final class GatheredPostings: PostingList {
     func add(first: Int, _ block: ByteView) throws {
         try TextDamage.guarding { () throws(MalformedBytes) in
             let head = try PostingBlock.Head(block, first: first)
-            try PostingBlock.read(block, head, first: first, &numbers, &counts)
+            var documents = PostingBlock.Documents(block, head)
+            try documents.readNumbers(first: first, &numbers)
         }
-        for number in numbers { try insert(number) }
+        try insert(numbers)
     }
 
-    private func insert(_ document: Int) throws(StoreError) {
-        guard documents.contains(document) else { throw TextDamage.error }
-        let bit = document - documents.lowerBound
-        words[bit / 64] |= 1 << UInt64(bit % 64)
+    private func insert(_ added: [Int]) throws(StoreError) {
+        var words = words.mutableSpan
+        for document in added {
+            guard documents.contains(document) else { throw TextDamage.error }
+            let bit = document - documents.lowerBound
+            words[bit / 64] |= 1 << UInt64(bit % 64)
+        }
     }
 
-    override var count: Int { 1 }
+    override func count() -> Int { 1 }
+
+    override func total() -> Int? { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
     override func seek(_ target: Int) {
         guard document < target else { return }
