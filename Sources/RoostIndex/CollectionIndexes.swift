@@ -323,6 +323,16 @@ package final class CollectionIndexes: Sendable {
         let underWay = BuildUnderWay(start: now, total: UInt64(moment.count))
         running.withLock { $0[definition.name] = underWay }
         defer { _ = running.withLock { $0.removeValue(forKey: definition.name) } }
+        let built = try build(definition, indexes, start, moment)
+        // What was put aside and merged takes several times the room of the index. That it stays for now harms nobody.
+        try? indexes.store.compactIfWorthwhile()
+        return built
+    }
+
+    private func build(
+        _ definition: IndexDefinition, _ indexes: IndexStore, _ start: IndexRecord,
+        _ moment: CollectionSnapshot
+    ) throws -> IndexRecord {
         if let keeper = definition.keeper {
             return try upkeep(definition, indexes, start, moment).run(keeper)
         }
@@ -339,7 +349,9 @@ package final class CollectionIndexes: Sendable {
         _ definition: IndexDefinition, _ indexes: IndexStore, _ record: IndexRecord,
         _ moment: CollectionSnapshot, isAwaited: Bool = false
     ) throws -> IndexUpkeep {
-        try IndexUpkeep(indexes, definition.name, record, moment, isAwaited: isAwaited) { done in
+        try IndexUpkeep(
+            indexes, definition.name, record, moment, isAwaited: isAwaited, memoryLimit: settings.buildMemory
+        ) { done in
             try Task.checkCancellation()
             self.note(done, of: definition.name)
         }

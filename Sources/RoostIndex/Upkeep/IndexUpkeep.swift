@@ -21,6 +21,8 @@ package final class IndexUpkeep {
     package let documents: Tree
     /// Whether a reader waits for what is missing, so that everything else is better done another time.
     package let isAwaited: Bool
+    /// About how many bytes of what is to be written to collect in memory.
+    package let memoryLimit: Int
     /// To be called now and then with the number of documents that are done; stops the upkeep by throwing.
     package let step: (_ done: UInt64) throws -> Void
     private let indexes: IndexStore
@@ -29,7 +31,7 @@ package final class IndexUpkeep {
 
     init(
         _ indexes: IndexStore, _ name: String, _ record: IndexRecord, _ snapshot: CollectionSnapshot,
-        isAwaited: Bool,
+        isAwaited: Bool, memoryLimit: Int,
         step: @escaping (UInt64) throws -> Void
     ) throws {
         self.indexes = indexes
@@ -37,6 +39,7 @@ package final class IndexUpkeep {
         self.record = record
         self.snapshot = snapshot
         self.isAwaited = isAwaited
+        self.memoryLimit = memoryLimit
         self.step = step
         store = indexes.store
         let trees = store.snapshot()

@@ -129,6 +129,17 @@ final class Compactor: Sendable {
         }
     }
 
+    /// Compacts `store` now where it would be compacted by itself, if it may be. Waits for a compaction that is running.
+    func compactIfWorthwhile(_ store: Store) throws(StoreError) {
+        guard mayStart.load(ordering: .relaxed) else { return }
+        running.wait()
+        let record = store.state.record
+        guard record.end >= Self.smallestFile, isWorthwhile(live: record.liveBytes, of: record.end) else {
+            return
+        }
+        _ = try compact(store, CompactionOptions(), nil)
+    }
+
     private func isWorthwhile(live: UInt64, of size: UInt64) -> Bool {
         Double(live) < threshold * Double(size)
     }

@@ -22,6 +22,16 @@ extension Store {
         return try compactor.compact(self, options, progress)
     }
 
+    /// Compacts now what would be compacted by itself soon, for who leaves much lying and knows that it was the last: see
+    /// ``StoreOptions/compactsAutomatically``. Waits for a compaction that is running.
+    ///
+    /// - Throws: as ``compact(_:progress:)``.
+    package func compactIfWorthwhile() throws(StoreError) {
+        guard isWritable else { throw notWritable() }
+        try checkNotWriting()
+        try compactor.compactIfWorthwhile(self)
+    }
+
     /// How far a compaction is that is running, whoever asked for it; `nil` while there is none.
     package var compactionUnderWay: WorkUnderWay? { compactor.underWay }
 

@@ -161,6 +161,23 @@ import Testing
         #expect(store.state.record.end < 4 << 20)
     }
 
+    /// Whoever asks for it finds it done, however long it would have taken to begin by itself.
+    @Test func isDoneAtOnceWhenAskedFor() throws {
+        let directory = try TemporaryDirectory()
+        var options = Self.options()
+        options.compactsAutomatically = true
+        let store = try Store.open(directory.file("store"), options: options)
+        for rounds in [1, 8] {
+            try Self.fill(store, rounds: rounds)
+            try store.compactIfWorthwhile()
+            let record = store.state.record
+            #expect(
+                record.end < 4 << 20
+                    || Double(record.liveBytes) >= options.compactionThreshold * Double(record.end))
+        }
+        #expect(try store.snapshot()[try #require(store.snapshot().tree("tree"))].count == 100)
+    }
+
     @Test func doesNotStartWhereEnoughLives() throws {
         let directory = try TemporaryDirectory()
         var options = Self.options()

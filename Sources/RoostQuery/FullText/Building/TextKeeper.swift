@@ -8,9 +8,6 @@ import RoostStorage
 struct TextKeeper: IndexKeeper {
     let index: CompiledTextIndex
 
-    /// About how many bytes of words are collected before they are written.
-    private static let memory = 64 << 20
-
     func bringUp(_ upkeep: IndexUpkeep) throws {
         if upkeep.isBehind { try writeChanges(upkeep) }
         try SegmentMerge(index: index, upkeep: upkeep).run()
@@ -27,7 +24,7 @@ struct TextKeeper: IndexKeeper {
             batch.add(change.id, change.isDeleted ? nil : try cursor.document(of: change), index)
             done += 1
             if done % 1_024 == 0 { try upkeep.step(UInt64(done)) }
-            if batch.size > Self.memory || batch.builder.isFull {
+            if batch.size > upkeep.memoryLimit || batch.builder.isFull {
                 try write(batch, upkeep, reaching: change.sequence)
                 batch = Batch(index)
             }
