@@ -325,9 +325,12 @@ package final class CollectionIndexes: Sendable {
         defer { _ = running.withLock { $0.removeValue(forKey: definition.name) } }
         let built = try build(definition, indexes, start, moment)
         // What was put aside and merged takes several times the room of the index. That it stays for now harms nobody.
-        try? indexes.store.compactIfWorthwhile()
+        try? indexes.store.compact(below: Self.leastLiving)
         return built
     }
+
+    /// The part of the file that lives at least when a build is done.
+    private static let leastLiving = 2.0 / 3
 
     private func build(
         _ definition: IndexDefinition, _ indexes: IndexStore, _ start: IndexRecord,

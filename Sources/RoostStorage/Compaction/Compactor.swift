@@ -129,12 +129,13 @@ final class Compactor: Sendable {
         }
     }
 
-    /// Compacts `store` now where it would be compacted by itself, if it may be. Waits for a compaction that is running.
-    func compactIfWorthwhile(_ store: Store) throws(StoreError) {
+    /// Compacts `store` now where less than a part of the file lives, if it may be compacted by itself. Waits for a compaction that is
+    /// running.
+    func compact(_ store: Store, below share: Double) throws(StoreError) {
         guard mayStart.load(ordering: .relaxed) else { return }
         running.wait()
         let record = store.state.record
-        guard record.end >= Self.smallestFile, isWorthwhile(live: record.liveBytes, of: record.end) else {
+        guard record.end >= Self.smallestFile, Double(record.liveBytes) < share * Double(record.end) else {
             return
         }
         _ = try compact(store, CompactionOptions(), nil)

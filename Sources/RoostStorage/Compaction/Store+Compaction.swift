@@ -22,14 +22,14 @@ extension Store {
         return try compactor.compact(self, options, progress)
     }
 
-    /// Compacts now what would be compacted by itself soon, for who leaves much lying and knows that it was the last: see
-    /// ``StoreOptions/compactsAutomatically``. Waits for a compaction that is running.
+    /// Compacts now if less than a part of the file lives, for who leaves much lying and knows that it was the last. Waits for a
+    /// compaction that is running; does nothing where ``StoreOptions/compactsAutomatically`` is off, and to a small file.
     ///
     /// - Throws: as ``compact(_:progress:)``.
-    package func compactIfWorthwhile() throws(StoreError) {
+    package func compact(below share: Double) throws(StoreError) {
         guard isWritable else { throw notWritable() }
         try checkNotWriting()
-        try compactor.compactIfWorthwhile(self)
+        try compactor.compact(self, below: share)
     }
 
     /// How far a compaction is that is running, whoever asked for it; `nil` while there is none.

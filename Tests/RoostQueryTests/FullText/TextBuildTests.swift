@@ -26,7 +26,7 @@ import Testing
         let derived = try #require(try fixture.database.derivedStores().first)
         let size = try #require(derived.indexes.first).bytes
         #expect(size > 2 << 20, "too little to be compacted")
-        #expect(derived.fileBytes < size * 5 / 2, "\(derived.fileBytes) bytes for \(size)")
+        #expect(derived.fileBytes < size * 3 / 2, "\(derived.fileBytes) bytes for \(size)")
         #expect(try notes.searchCount("text", "every") == 8_000)
         #expect(try notes.searchCount("text", "every n3") == 800)
     }
