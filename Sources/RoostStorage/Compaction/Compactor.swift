@@ -108,7 +108,7 @@ final class Compactor: Sendable {
     func consider(_ state: StoreState, of store: Store) {
         let size = state.record.end
         guard mayStart.load(ordering: .relaxed), size >= nextSize.load(ordering: .relaxed),
-            isWorthwhile(live: state.record.liveBytes, of: size)
+            Self.isLittle(state.record.liveBytes, of: size, below: threshold)
         else { return }
         // Until this attempt has ended nobody else needs to ask.
         nextSize.store(.max, ordering: .relaxed)
@@ -135,19 +135,20 @@ final class Compactor: Sendable {
         guard mayStart.load(ordering: .relaxed) else { return }
         running.wait()
         let record = store.state.record
-        guard record.end >= Self.smallestFile, Double(record.liveBytes) < share * Double(record.end) else {
-            return
-        }
+        guard record.end >= Self.smallestFile,
+            Self.isLittle(record.liveBytes, of: record.end, below: share)
+        else { return }
         _ = try compact(store, CompactionOptions(), nil)
     }
 
-    private func isWorthwhile(live: UInt64, of size: UInt64) -> Bool {
-        Double(live) < threshold * Double(size)
+    /// Whether less than a part of a file lives.
+    private static func isLittle(_ live: UInt64, of size: UInt64, below share: Double) -> Bool {
+        Double(live) < share * Double(size)
     }
 
     /// Decides when to look again: any time, or, where compacting did not help, once the file has grown.
     private func note(_ result: CompactionResult) {
-        if isWorthwhile(live: result.bytesLive, of: result.bytesAfter) {
+        if Self.isLittle(result.bytesLive, of: result.bytesAfter, below: threshold) {
             wait(from: result.bytesAfter)
         } else {
             nextSize.store(Compactor.smallestFile, ordering: .relaxed)

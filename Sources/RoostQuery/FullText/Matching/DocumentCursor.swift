@@ -8,15 +8,13 @@ protocol DocumentCursor: AnyObject {
 }
 
 extension DocumentCursor {
-    /// Goes through all documents, from before the first one on, and counts them. O(n).
-    func countDocuments() throws -> Int {
-        var count = 0
+    /// Goes through all documents, from before the first one on. O(n).
+    func forEach(_ body: (_ document: Int) throws -> Void) throws {
         try seek(0)
         while document != .max {
-            count += 1
+            try body(document)
             try seek(document + 1)
         }
-        return count
     }
 }
 

@@ -74,6 +74,8 @@ final class PhraseMatcher: TextMatcher {
     private let lists: [PostingList]
     /// The lists of a phrase that is two words anywhere, for which no places have to be gathered, and how far apart these are.
     private let pair: (first: TermPostings, second: TermPostings, distances: ClosedRange<Int>)?
+    /// The list of a phrase that is one word anywhere, unless it is put together of several.
+    private let word: TermPostings?
     private let scoring: LeafScoring?
     private var starts: ArraySlice<TextPlace>?
 
@@ -81,6 +83,7 @@ final class PhraseMatcher: TextMatcher {
         self.leaf = leaf
         self.lists = lists
         self.scoring = scoring
+        word = leaf.isPlain ? lists[0] as? TermPostings : nil
         if lists.count == 2, leaf.columns == nil, !leaf.isAnchored, let first = lists[0] as? TermPostings,
             let second = lists[1] as? TermPostings
         {
@@ -126,9 +129,6 @@ final class PhraseMatcher: TextMatcher {
             target += 1
         }
     }
-
-    /// The list of a phrase that is one word anywhere, unless it is put together of several.
-    private var word: TermPostings? { leaf.isPlain ? lists[0] as? TermPostings : nil }
 
     /// Whether ``seek(_:near:within:)`` can be used.
     var isWord: Bool { word != nil }

@@ -18,9 +18,12 @@ class PostingList: DocumentCursor {
     /// `nil` where that isn't known. May be asked for what the next call of ``seek(_:)`` goes to, or for less.
     func bound(from target: Int) throws -> (most: Int, shortest: Int, last: Int)? { nil }
 
-    /// How many documents there are in all, where that is known without going through them, which can't be done any more; else
-    /// `nil`, and nothing has happened.
-    func total() throws -> Int? { nil }
+    /// How many documents there are in all, asked before any is gone to. The list can't be used afterwards.
+    func total() throws -> Int {
+        var total = 0
+        try forEach { _ in total += 1 }
+        return total
+    }
 
     static let end = Int.max
 }
@@ -144,7 +147,7 @@ final class TermPostings: PostingList {
         }
     }
 
-    override func total() throws -> Int? {
+    override func total() throws -> Int {
         var total = 0
         while try blocks.next() {
             let first = blocks.first

@@ -151,18 +151,15 @@ final class TextReader {
         for (place, segment) in segments.enumerated() {
             let lists = TermLists(segment: segment, coder: index.coder)
             let isWhole = deadCounts[place] == 0 && (place >= storedCount || changes.replaced.isEmpty)
-            if leaf.isPlain, isWhole, let count = try lists.documents(leaf.slots[0].terms).total() {
-                total += count
+            if leaf.isPlain, isWhole {
+                total += try lists.documents(leaf.slots[0].terms).total()
                 continue
             }
             let matcher = try PhraseMatcher(everyDocumentWith: leaf, lists)
-            try matcher.seek(0)
-            while matcher.document != .max {
-                if try isWhole || isAlive(matcher.document) {
-                    total += 1
-                    try body(place, matcher)
-                }
-                try matcher.seek(matcher.document + 1)
+            try matcher.forEach { document in
+                guard try isWhole || isAlive(document) else { return }
+                total += 1
+                try body(place, matcher)
             }
         }
         return total
@@ -250,7 +247,7 @@ final class TextReader {
                     let isExact = term.first == TextTerm.exact
                     let word = isExact ? Array(term.dropFirst()) : term
                     let list = try lists.list(.exact(root: isExact ? [] : word, exact: word))
-                    let count = try list.total() ?? list.countDocuments()
+                    let count = try list.total()
                     if count > 0 { counts[word, default: 0] += count }
                     return .next
                 }

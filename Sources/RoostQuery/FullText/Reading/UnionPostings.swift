@@ -84,6 +84,7 @@ final class GatheredPostings: PostingList {
     private let documents: Range<Int>
     /// A bit for each document, set where one of the lists has it.
     private var words: [UInt64]
+    /// Documents that are added next.
     private var numbers: [Int] = []
 
     /// Of no list yet; `nil` where there are too many documents to keep in memory.
@@ -95,11 +96,14 @@ final class GatheredPostings: PostingList {
 
     /// Adds the documents of a list, which can't be used afterwards.
     func add(_ list: PostingList) throws {
-        try list.seek(0)
-        while list.document != PostingList.end {
-            try insert([list.document])
-            try list.seek(list.document + 1)
+        numbers.removeAll(keepingCapacity: true)
+        try list.forEach { document in
+            numbers.append(document)
+            guard numbers.count == PostingBlock.size else { return }
+            try insert(numbers)
+            numbers.removeAll(keepingCapacity: true)
         }
+        try insert(numbers)
     }
 
     /// Adds the documents of a block.
@@ -123,7 +127,7 @@ final class GatheredPostings: PostingList {
 
     override func count() -> Int { 1 }
 
-    override func total() -> Int? { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+    override func total() -> Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
     override func seek(_ target: Int) {
         guard document < target else { return }
