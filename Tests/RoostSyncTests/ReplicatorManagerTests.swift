@@ -94,7 +94,7 @@ import Testing
 
     @Test func aMissingDatabaseIsTriedAgain() async throws {
         var options = ReplicatorManager.Options()
-        options.firstDelay = 0
+        options.firstDelay = 0.01
         let databases = databases
         let manager = ReplicatorManager(
             ReplicatorManager.Databases { name in
