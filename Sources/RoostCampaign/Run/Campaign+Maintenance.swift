@@ -49,11 +49,28 @@ extension Campaign {
         possible.attempt(copied)
         backup = possible
         let store = try openStore()
-        try admitting(.writers) { _ = try store.backup(to: Self.backupPath) }
-        backup = PossibleStates(copied)
-        hasBackup = true
+        var isRefused = false
+        try admitting(.writers) {
+            do {
+                try store.backup(to: Self.backupPath)
+            } catch let error as StoreError where error.code == .alreadyExists && isBackupOfAnother {
+                isRefused = true
+            }
+        }
+        backup = isRefused ? nil : PossibleStates(copied)
+        hasBackup = !isRefused
+        // That is what the refusal asks for. Should it fail, the next backup is refused as well.
+        if isRefused { try? simulation.environment.medium.remove(Self.backupPath) }
         try endVisits()
         try compareBackup()
+    }
+
+    /// Whether the backup is of a store that a crash took before anything of it was durable: the present one was made since then.
+    private var isBackupOfAnother: Bool {
+        func storeID(_ path: String) -> ArraySlice<UInt8>? {
+            simulation.disk.contents(of: path)?.dropFirst(40).prefix(16)
+        }
+        return storeID(Self.path) != storeID(Self.backupPath)
     }
 
     /// Whatever happened, the backup is as it was or complete; and once completed it is there.

@@ -65,7 +65,8 @@ struct StoreOpener {
 
     /// Makes the file's name durable.
     var nameSync: CommitQueue.NameSync {
-        { [medium, path] () throws(FileError) in try medium.syncDirectory(of: path) }
+        let files = CompactionFiles(path: path, medium: medium)
+        return { () throws(FileError) in try files.syncName() }
     }
 
     /// Opens the file for writing, and ends what a crash left undone.
@@ -117,7 +118,7 @@ struct StoreOpener {
             try checkWritable(header)
             let files = CompactionFiles(path: path, medium: medium)
             try removeLeftovers(files)
-            if try files.repeatUnsyncedSwap() { continue }
+            if try files.nameAnew() { continue }
             return (data, lock, isNew)
         }
     }

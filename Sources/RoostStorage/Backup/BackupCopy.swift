@@ -23,8 +23,9 @@ struct BackupCopy {
             try fileCall { () throws(FileError) in
                 try file.sync()
                 try medium.rename(temporary, to: path)
-                try syncName(of: path)
-                try CompactionFiles(path: path, medium: medium).removeMark()
+                let files = CompactionFiles(path: path, medium: medium)
+                try files.syncName()
+                try files.removeMark()
             }
         } catch {
             try? medium.remove(temporary)
@@ -42,7 +43,9 @@ struct BackupCopy {
     ) throws(StoreError) -> BackupReport {
         let file = copy.file
         // Whoever made the copy may have ended before its name was durable.
-        try fileCall { () throws(FileError) in try syncName(of: file.path) }
+        try fileCall { () throws(FileError) in
+            try CompactionFiles(path: file.path, medium: environment.medium).syncName()
+        }
         guard last.offset < newest.offset else {
             // Whoever copied the last commits may have been killed before they were on the medium.
             try fileCall { () throws(FileError) in try file.sync() }
@@ -66,17 +69,6 @@ struct BackupCopy {
             throw error
         }
         return report(copied: newest.end - last.end, isIncremental: true)
-    }
-
-    /// Makes the copy's name durable. Where that fails a sign stays, so that the next backup is a new file under that
-    /// name: after a sync that failed a later one proves nothing.
-    private func syncName(of path: String) throws(FileError) {
-        do throws(FileError) {
-            try environment.medium.syncDirectory(of: path)
-        } catch {
-            CompactionFiles(path: path, medium: environment.medium).markUnsynced()
-            throw error
-        }
     }
 
     /// The block that ends at the end of the copy to be, and its record.

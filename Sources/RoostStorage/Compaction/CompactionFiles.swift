@@ -9,7 +9,7 @@ struct CompactionFiles {
     /// The new file until it takes the store's name.
     var target: String { path + ".compact" }
     var scratch: String { path + ".compact-scratch" }
-    /// Is there while nobody knows whether the directory keeps the swap.
+    /// Is there while nobody knows whether the directory keeps the name.
     private var unsynced: String { path + ".compact-unsynced" }
 
     /// Removes what a compaction left that did not come to its end.
@@ -21,10 +21,18 @@ struct CompactionFiles {
         for name in [target, scratch] { try LeftoverFile(name, medium).remove(isOwned: !isShared) }
     }
 
-    // MARK: A swap whose sync failed
+    // MARK: A name whose sync failed
 
-    /// Leaves a sign for ``repeatUnsyncedSwap()`` that the directory could not be synced after the swap.
-    func markUnsynced() { _ = try? medium.open(unsynced, .createNew) }
+    /// Makes the store's name durable. Where that fails a sign stays, by which ``nameAnew()`` and the next backup to that name
+    /// know: after a sync that failed a later one proves nothing of the changes before.
+    func syncName() throws(FileError) {
+        do throws(FileError) {
+            try medium.syncDirectory(of: path)
+        } catch {
+            _ = try? medium.open(unsynced, .createNew)
+            throw error
+        }
+    }
 
     /// Whether that sign is there.
     ///
@@ -42,11 +50,10 @@ struct CompactionFiles {
         if try isMarkedUnsynced() { try medium.remove(unsynced) }
     }
 
-    /// Puts a copy of the file in its own place where that sign is there. After a sync that failed a later one that
-    /// succeeds proves nothing of the changes before, so the name must be changed once more.
+    /// Puts a copy of the file in its own place where that sign is there, so that a sync which succeeds covers the name.
     ///
     /// - Returns: whether the path names another file now.
-    func repeatUnsyncedSwap() throws(StoreError) -> Bool {
+    func nameAnew() throws(StoreError) -> Bool {
         guard try fileCall({ () throws(FileError) in try isMarkedUnsynced() }) else { return false }
         let file = try fileCall { () throws(FileError) in try medium.open(path, .readOnly) }
         let access = try fileCall { () throws(FileError) in try file.access() }

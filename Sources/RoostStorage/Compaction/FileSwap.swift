@@ -29,7 +29,7 @@ struct FileSwap {
         try target.finish(at: environment.clock.now())
         let syncedEnd = target.state.record.start
         try fileCall { () throws(FileError) in try files.medium.rename(files.target, to: files.path) }
-        let failure = syncDirectory()
+        let failure = syncName()
         store.adopt(
             reopened(target.state, store.options.valueAccess), target.lock, syncedEnd: syncedEnd,
             failure: failure)
@@ -52,12 +52,11 @@ struct FileSwap {
 
     /// Makes the new name durable. If that fails a crash may bring the old file back, so that nothing more must be
     /// committed to the new one until somebody has seen what the directory holds.
-    private func syncDirectory() -> StoreError? {
+    private func syncName() -> StoreError? {
         do throws(FileError) {
-            try files.medium.syncDirectory(of: files.path)
+            try files.syncName()
             return nil
         } catch {
-            files.markUnsynced()
             return StoreError(
                 .writerFailed,
                 "\(StoreError(error).message) Whether \(files.path) keeps its compacted content is unknown until the "

@@ -268,4 +268,26 @@ import Testing
             }
         }
     }
+    /// Whoever makes the store dies before its name is durable, and the next sync of that fails: what the directory then loses, no
+    /// later sync brings back.
+    @Test func aNameWhoseSyncFailedIsGivenOnceMore() throws {
+        var hasFailed = false
+        for seed in 0..<40 as Range<UInt64> {
+            let disk = SimulatedMedium(seed: seed)
+            disk.crash(atChange: disk.counts.changes + 1 + Int(seed) % 8)
+            _ = try? bench.open(disk)
+            disk.crash()
+            let next = disk.afterProcessDeath()
+            next.faults.fail(.syncDirectory, at: next.counts[.syncDirectory] + 1)
+            if code({ try bench.commit(1, to: try bench.open(next)) }) != nil { hasFailed = true }
+            next.faults = FaultPlan()
+            let store = try bench.open(next)
+            for number in (try bench.commitsShown(by: store) ?? 0) + 1...3 { try bench.commit(number, to: store) }
+            for outcome in 0..<5 as Range<UInt64> {
+                let again = try bench.open(next.crashed(seed: outcome, .losesAll))
+                #expect(try bench.commitsShown(by: again) == 3, "seed \(seed)")
+            }
+        }
+        #expect(hasFailed)
+    }
 }
