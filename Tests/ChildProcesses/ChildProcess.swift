@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 #if canImport(Darwin)
     import Darwin
@@ -13,16 +14,25 @@ private func send(_ signal: Int32, to process: Int32) { _ = kill(process, signal
 
 /// A program that is built beside the tests, running as a process of its own.
 package final class ChildProcess {
-    private let process = Process()
-    private let output = Pipe()
-    private let input = Pipe()
+    private let process: Process
+    private let output: Pipe
+    private let input: Pipe
+
+    /// Held while a process is started. One that is started beside another inherits what tells Foundation that the other has ended,
+    /// and then that isn't noticed before both have.
+    private static let starting = Mutex(())
 
     package init(_ arguments: [String], of program: String = "CommitWriter") throws {
-        process.executableURL = ChildProcess.directory.appendingPathComponent(program)
-        process.arguments = arguments
-        process.standardOutput = output
-        process.standardInput = input
-        try process.run()
+        let started = try Self.starting.withLock { _ in
+            let (process, output, input) = (Process(), Pipe(), Pipe())
+            process.executableURL = ChildProcess.directory.appendingPathComponent(program)
+            process.arguments = arguments
+            process.standardOutput = output
+            process.standardInput = input
+            try process.run()
+            return (process, output, input)
+        }
+        (process, output, input) = started
     }
 
     deinit {

@@ -12,7 +12,7 @@ struct Assignment: Codable, Sendable {
     /// In bytes.
     let blobSize: Int
     /// The file of JSON lines that is imported.
-    let importFile: String
+    let importFile: String?
     /// The file of texts that are searched.
     let textFile: String
 }

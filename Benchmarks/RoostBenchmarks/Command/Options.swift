@@ -11,8 +11,8 @@ struct Options: Codable, Sendable {
     var cacheMegabytes: Int?
     /// In units of 2²⁰ bytes.
     var blobMegabytes = 256
-    /// The file of JSON lines that is imported.
-    var importFile = "Samples/cities.jsonl"
+    /// The file of JSON lines that is imported; `nil` for one that is made.
+    var importFile: String?
     /// The file of texts that are searched.
     var textFile = ".build/gcide.txt"
     var seed: UInt64 = 1

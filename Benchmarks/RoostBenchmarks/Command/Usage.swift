@@ -15,7 +15,7 @@ enum Usage {
           --contenders a,b    only these: \(ContenderCatalogue.all.map(\.name).joined(separator: ", "))
           --docs N            documents in the store (1000000)
           --value-size N      bytes of a value (300)
-          --import FILE       documents as JSON lines for row D2 (Samples/cities.jsonl)
+          --import FILE       documents as JSON lines for row D2 (those of row D3, in the order of their IDs)
           --text FILE         texts for row T1, a paragraph that begins at the margin each (.build/gcide.txt, the
                               dictionary of Debian's dict-gcide; made up where there is no such file)
           --cache N           MiB of cache for Roost's engine, SQLite and RocksDB; LMDB has none (128, 256

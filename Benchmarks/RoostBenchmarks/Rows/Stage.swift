@@ -8,8 +8,8 @@ final class Stage {
     let cacheSize: Int?
     /// The length of the blob in bytes.
     let blobSize: Int
-    /// The file of JSON lines that is imported.
-    let importFile: String
+    /// The file of JSON lines that is imported; `nil` for one that is made.
+    let importFile: String?
     /// The file of texts that are searched.
     let textFile: String
     private(set) var figures: [Metric: Double] = [:]
@@ -22,7 +22,7 @@ final class Stage {
     init(
         entry: ContenderEntry, corpus: Corpus, directory: String, seconds: Double, cacheSize: Int?,
         blobSize: Int,
-        importFile: String, textFile: String
+        importFile: String?, textFile: String
     ) {
         self.entry = entry
         self.corpus = corpus

@@ -105,7 +105,9 @@ public final class DocumentCollection: Sendable {
 
 extension DocumentCollection {
     /// Runs `change` in a commit of its own.
-    func write<R>(_ change: (WriteBatch) throws(DatabaseError) -> R) throws(DatabaseError) -> R {
+    @usableFromInline func write<R>(_ change: (WriteBatch) throws(DatabaseError) -> R) throws(DatabaseError)
+        -> R
+    {
         try database.checkWritable()
         return try database.core.write(change)
     }

@@ -87,7 +87,11 @@ struct DocumentBody: Sendable {
 
     /// - Throws: `limitExceeded` for a body that is longer than there can be.
     func checkLength(limit: Int = maximumLength) throws(DatabaseError) {
-        let length = headLength + properties.bytes.count
+        try Self.checkLength(headLength + properties.bytes.count, limit: limit)
+    }
+
+    /// - Parameter length: The length of the stored form.
+    static func checkLength(_ length: Int, limit: Int = maximumLength) throws(DatabaseError) {
         guard length <= limit else {
             throw DatabaseError(
                 .limitExceeded,

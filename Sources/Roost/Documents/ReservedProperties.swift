@@ -12,6 +12,13 @@ struct ReservedProperties: Sendable {
 
     /// - Throws: `corruptRevisionData` for a reserved name that no body may have, and for one whose value cannot be true.
     init(_ properties: FleeceDocument) throws(DatabaseError) {
+        // Most that is saved many at a time says nothing else.
+        if let members = properties.root.dictionary, members.count == 1,
+            let id = members[ReservedNames.id].string
+        {
+            self.id = id
+            return
+        }
         for (name, value) in properties.root.dictionary ?? .empty
         where ReservedNames.contain(name) {
             switch name {
@@ -32,6 +39,14 @@ struct ReservedProperties: Sendable {
                 }
             }
         }
+    }
+
+    /// Whether nothing is said but that the document's ID is `id`.
+    func sayOnly(id: String?) -> Bool {
+        guard revisionText == nil, !isDeleted, attachments == nil, revisions == nil, let own = self.id else {
+            return false
+        }
+        return id.map { own.utf8.elementsEqual($0.utf8) } ?? true
     }
 
     private static func require<T>(_ value: T?, _ name: String) throws(DatabaseError) -> T {

@@ -121,6 +121,12 @@ final class CollectionWriter {
         return try translating { () throws(StoreError) in try transaction.append(value: bodyBuffer.view) }
     }
 
+    /// Writes the stored form of a body into the file.
+    func append(stored body: ByteView) throws(DatabaseError) -> ValueReference {
+        try DocumentBody.checkLength(body.count)
+        return try translating { () throws(StoreError) in try transaction.append(value: body) }
+    }
+
     /// Gives out the next sequence.
     func nextSequence() -> UInt64 {
         record.lastSequence += 1

@@ -31,14 +31,12 @@ enum ImportCommand: Command {
         let reader = try TextReader(invocation[1])
         let length = reader.size
         let field = invocation.string("--id-field") ?? "_id"
-        let parser = ImportParser(try source(reader, invocation), field: field)
+        let source = try source(reader, invocation)
         let size = try invocation.number("--batch", minimum: 1) ?? 1000
         let goesOn = try invocation.choice("--on-error", ["stop", "continue"]) == "continue"
         let database = try invocation.openForWriting(createIfMissing: true)
         let collection = try invocation.collection(of: database, createIfMissing: true)
-        let parsing = ParseAhead(parser)
-        defer { parsing.stop() }
-        var job = ImportJob(parsing, collection: collection, goesOn: goesOn)
+        var job = ImportJob(source, field: field, collection: collection, goesOn: goesOn)
         let bar = ProgressBar("Importing")
         defer { bar.finish() }
         let start = DispatchTime.now().uptimeNanoseconds

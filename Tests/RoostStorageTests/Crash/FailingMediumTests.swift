@@ -282,7 +282,9 @@ import Testing
             if code({ try bench.commit(1, to: try bench.open(next)) }) != nil { hasFailed = true }
             next.faults = FaultPlan()
             let store = try bench.open(next)
-            for number in (try bench.commitsShown(by: store) ?? 0) + 1...3 { try bench.commit(number, to: store) }
+            for number in (try bench.commitsShown(by: store) ?? 0) + 1...3 {
+                try bench.commit(number, to: store)
+            }
             for outcome in 0..<5 as Range<UInt64> {
                 let again = try bench.open(next.crashed(seed: outcome, .losesAll))
                 #expect(try bench.commitsShown(by: again) == 3, "seed \(seed)")

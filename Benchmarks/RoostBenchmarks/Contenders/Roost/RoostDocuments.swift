@@ -16,9 +16,7 @@ final class RoostDocuments: DocumentContender {
     }
 
     func insert(_ notes: ArraySlice<Note>, into table: NoteTable) throws {
-        try database.write { batch in
-            for note in notes { try batch.save(json: note.json, id: note.id, in: tables[table]!) }
-        }
+        try tables[table]!.save(contentsOf: notes.indices.lazy.map { (notes[$0].id, notes[$0].json) })
     }
 
     func insert(_ values: ArraySlice<NoteRecord>) throws {
@@ -27,7 +25,11 @@ final class RoostDocuments: DocumentContender {
         }
     }
 
-    func update(_ notes: ArraySlice<Note>) throws { try insert(notes, into: .texts) }
+    func update(_ notes: ArraySlice<Note>) throws {
+        try database.write { batch in
+            for note in notes { try batch.save(json: note.json, id: note.id, in: tables[.texts]!) }
+        }
+    }
 
     func record(_ id: String) throws -> NoteRecord? { try records.get(id)?.value }
 

@@ -43,9 +43,9 @@
 
         private func write(_ notes: ArraySlice<Note>, _ statement: OpaquePointer) throws {
             try connection.execute("BEGIN IMMEDIATE")
-            for note in notes {
-                unsafe connection.bind(note.id, at: 1, of: statement)
-                unsafe connection.bind(note.json, at: 2, of: statement)
+            for index in notes.indices {
+                unsafe connection.bind(notes[index].id, at: 1, of: statement)
+                unsafe connection.bind(notes[index].json, at: 2, of: statement)
                 unsafe try connection.run(statement)
             }
             try connection.execute("COMMIT")
