@@ -10,33 +10,61 @@ import Synchronization
 #endif
 
 /// `kill` by another name, since the method below has that one.
-private func send(_ signal: Int32, to process: Int32) { _ = kill(process, signal) }
+private func send(_ signal: Int32, to process: pid_t) { _ = kill(process, signal) }
 
-/// A program that is built beside the tests, running as a process of its own.
+/// A program that is built beside the tests, running as a process of its own. Belongs to one thread at a time.
+///
+/// Foundation's `Process` now and then never learns of the end of one that is killed.
 package final class ChildProcess {
-    private let process: Process
-    private let output: Pipe
-    private let input: Pipe
+    package let identifier: pid_t
+    private let output: FileHandle
+    private let input: FileHandle
+    /// What `waitpid` has told of its end.
+    private var status: Int32?
 
-    /// Held while a process is started. One that is started beside another inherits what tells Foundation that the other has ended,
-    /// and then that isn't noticed before both have.
+    /// Held while a process is started: another one must not inherit its pipes, whose ends tell of its own.
     private static let starting = Mutex(())
 
     package init(_ arguments: [String], of program: String = "CommitWriter") throws {
-        let started = try Self.starting.withLock { _ in
-            let (process, output, input) = (Process(), Pipe(), Pipe())
-            process.executableURL = ChildProcess.directory.appendingPathComponent(program)
-            process.arguments = arguments
-            process.standardOutput = output
-            process.standardInput = input
-            try process.run()
-            return (process, output, input)
+        let path = Self.directory.appendingPathComponent(program).path
+        (identifier, input, output) = try Self.starting.withLock { _ in
+            let (input, output) = (try Self.makePipe(), try Self.makePipe())
+            defer { for descriptor in [input.reading, output.writing] { close(descriptor) } }
+            let process = try Self.spawn([path] + arguments, input: input.reading, output: output.writing)
+            return (
+                process, FileHandle(fileDescriptor: input.writing, closeOnDealloc: true),
+                FileHandle(fileDescriptor: output.reading, closeOnDealloc: true)
+            )
         }
-        (process, output, input) = started
     }
 
-    deinit {
-        if process.isRunning { kill() }
+    deinit { if status == nil { kill() } }
+
+    private static func makePipe() throws -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EMFILE) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func spawn(_ command: [String], input: Int32, output: Int32) throws -> pid_t {
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+        #else
+            var actions = unsafe posix_spawn_file_actions_t()
+        #endif
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        let variables = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
+        var environment = unsafe variables.map { unsafe strdup($0) } + [nil]
+        defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
+        var process: pid_t = 0
+        let failure = unsafe posix_spawn(&process, command[0], &actions, nil, &arguments, &environment)
+        guard failure == 0 else { throw POSIXError(.init(rawValue: failure) ?? .ENOENT) }
+        return process
     }
 
     /// Where the test bundle was built, and with it the program.
@@ -49,35 +77,35 @@ package final class ChildProcess {
         #endif
     }
 
-    package var identifier: Int32 { process.processIdentifier }
-
     /// Ends the process without giving it a moment to do anything.
-    package func kill() {
-        send(SIGKILL, to: process.processIdentifier)
-        process.waitUntilExit()
+    package func kill() { _ = end(by: SIGKILL) }
+
+    /// Asks the process to end, by a signal that it may handle, and waits until it has; its exit status, or the signal that has
+    /// ended it.
+    package func end(by signal: Int32) -> Int32 {
+        if status == nil { send(signal, to: identifier) }
+        return waitForEnd()
     }
 
-    /// Asks the process to end, by a signal that it may handle, and waits until it has; its exit status.
-    package func end(by signal: Int32) -> Int32 {
-        send(signal, to: process.processIdentifier)
-        process.waitUntilExit()
-        return process.terminationStatus
+    private func waitForEnd() -> Int32 {
+        var status = status ?? 0
+        if self.status == nil {
+            while unsafe waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+            self.status = status
+        }
+        let signal = status & 0x7f
+        return signal == 0 ? status >> 8 & 0xff : signal
     }
 
     /// What the process has written since it was last asked; waits until there is something, or until it ended.
-    package func read() -> String {
-        String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    }
+    package func read() -> String { String(decoding: output.availableData, as: UTF8.self) }
 
     /// All that the process wrote and nobody has read, until it ends.
-    package func readToEnd() -> String {
-        String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    }
+    package func readToEnd() -> String { String(decoding: output.readDataToEndOfFile(), as: UTF8.self) }
 
     /// Ends the process's standard input and waits for it to end.
     package func finish() -> Int32 {
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
-        return process.terminationStatus
+        try? input.close()
+        return waitForEnd()
     }
 }
