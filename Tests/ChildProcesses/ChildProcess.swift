@@ -77,6 +77,14 @@ package final class ChildProcess {
         #endif
     }
 
+    package var isRunning: Bool {
+        var status: Int32 = 0
+        if self.status == nil, unsafe waitpid(identifier, &status, WNOHANG) == identifier {
+            self.status = status
+        }
+        return self.status == nil
+    }
+
     /// Ends the process without giving it a moment to do anything.
     package func kill() { _ = end(by: SIGKILL) }
 

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Roost
 import RoostQuery
@@ -27,19 +28,13 @@ import Testing
     @Test(arguments: 0..<6) func rowsAreAllThere(round: Int) throws {
         try makeDatabase()
         for attempt in 0..<4 {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: Tool.program)
-            process.arguments = ["view", tool.path, "d/by-n"]
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
+            let process = try ChildProcess(["view", tool.path, "d/by-n"], of: "roost")
             // From when there is a file on, or when the process has ended.
             while process.isRunning, !FileManager.default.fileExists(atPath: tool.path + "/derived/1.roost") {
                 usleep(200)
             }
             usleep(UInt32(attempt * 6_000 + round * 9_000))
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            process.kill()
             // A process that only reads looks at what is there; it must not be wrong either.
             if attempt % 2 == 0 { try check(isReadOnly: true) }
         }
