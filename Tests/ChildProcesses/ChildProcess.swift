@@ -22,7 +22,7 @@ package final class ChildProcess {
     /// What `waitpid` has told of its end.
     private var status: Int32?
 
-    /// Held while a process is started: another one must not inherit its pipes, whose ends tell of its own.
+    /// Held while a process is started. Another one that inherits its pipes would keep them open after the process has ended.
     private static let starting = Mutex(())
 
     package init(_ arguments: [String], of program: String = "CommitWriter") throws {

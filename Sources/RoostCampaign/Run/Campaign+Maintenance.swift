@@ -67,6 +67,7 @@ extension Campaign {
 
     /// Whether the backup is of a store that a crash took before anything of it was durable: the present one was made since then.
     private var isBackupOfAnother: Bool {
+        // Where the header has the store's ID; see FileFormat.md.
         func storeID(_ path: String) -> ArraySlice<UInt8>? {
             simulation.disk.contents(of: path)?.dropFirst(40).prefix(16)
         }

@@ -268,8 +268,9 @@ import Testing
             }
         }
     }
-    /// Whoever makes the store dies before its name is durable, and the next sync of that fails: what the directory then loses, no
-    /// later sync brings back.
+
+    /// The process that makes the store dies before the store's name is durable, and the next process's sync of the directory fails.
+    /// No later sync brings back a name that is lost then.
     @Test func aNameWhoseSyncFailedIsGivenOnceMore() throws {
         var hasFailed = false
         for seed in 0..<40 as Range<UInt64> {

@@ -97,7 +97,7 @@ import Testing
         #expect(try notes.get("299")?["n"].int == 299)
     }
 
-    /// Inputs that take as long as the seed has it, for any number of threads.
+    /// Inputs take different times, and results are still in the order of the inputs.
     @Test(arguments: [1, 2, 5])
     func whatIsDoneAheadComesInOrder(threads: Int) {
         let ahead = WorkAhead<Int, [Int]>(threads: threads) { number in
