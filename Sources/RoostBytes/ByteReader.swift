@@ -70,8 +70,27 @@
     }
 
     @usableFromInline mutating func longVarint() throws(MalformedBytes) -> UInt64 {
+        if let value = wordOfVarint() { return value }
         let span = unsafe Span<UInt8>(_unsafeBytes: bytes.buffer)
         guard let value = span.varint(at: &position) else { throw MalformedBytes(at: position) }
+        return value
+    }
+
+    /// The varint that lies within the next eight bytes, which are read at once; `nil` where it doesn't, or is malformed.
+    @inline(__always) private mutating func wordOfVarint() -> UInt64? {
+        guard remaining >= 8 else { return nil }
+        let word = unsafe UInt64(
+            littleEndian: bytes.base.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+        let ends = ~word & 0x8080_8080_8080_8080
+        guard ends != 0 else { return nil }
+        let last = ends.trailingZeroBitCount & ~7
+        guard last == 0 || word >> UInt64(last) & 0x7f != 0 else { return nil }
+        // Groups of 7 bits, of 14, of 28 move together.
+        var value = word & (.max >> UInt64(56 &- last)) & 0x7f7f_7f7f_7f7f_7f7f
+        value = value & 0x007f_007f_007f_007f | value >> 1 & 0x3f80_3f80_3f80_3f80
+        value = value & 0x0000_3fff_0000_3fff | value >> 2 & 0x0fff_c000_0fff_c000
+        value = value & 0x0000_0000_0fff_ffff | value >> 4 & 0x00ff_ffff_f000_0000
+        position &+= last / 8 &+ 1
         return value
     }
 

@@ -111,6 +111,9 @@
         unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: count))
     }
 
+    /// Where the bytes begin, under the same contract.
+    @inlinable package var start: UnsafeRawPointer { unsafe base }
+
     /// The same bytes as a raw buffer, under the same contract.
     @inlinable package var buffer: UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(start: base, count: count)

@@ -37,6 +37,24 @@
         unsafe put(UInt8(truncatingIfNeeded: rest))
     }
 
+    /// So many bytes are moved at once by ``put(_:isRoomy:)``.
+    @inlinable package static var roomy: Int { 16 }
+
+    /// As ``put(_:)``; where it `isRoomy`, behind the bytes and behind their place are ``roomy`` bytes more that may be read and
+    /// written, so that most are moved in one way, whatever their length.
+    @inlinable @inline(__always)
+    package mutating func put(_ bytes: ByteView, isRoomy: Bool) {
+        guard isRoomy, bytes.count <= 16 else { return unsafe put(bytes) }
+        let source = unsafe bytes.base
+        let (low, high) = unsafe (
+            source.loadUnaligned(as: UInt64.self),
+            source.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+        )
+        unsafe position.storeBytes(of: low, as: UInt64.self)
+        unsafe position.storeBytes(of: high, toByteOffset: 8, as: UInt64.self)
+        unsafe position += bytes.count
+    }
+
     /// Keys and what stands beside them are short: most take two moves, which may overlap, and no call.
     @inlinable @inline(__always)
     package mutating func put(_ bytes: ByteView) {

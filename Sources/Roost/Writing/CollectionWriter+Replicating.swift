@@ -105,7 +105,9 @@ extension CollectionWriter {
         beginChange()
         try translating { () throws(StoreError) in
             try transaction.delete(id, in: trees.documents)
-            try transaction.delete(Key(Sequences.key(loaded.sequence)), in: trees.changes)
+            try Sequences.withKey(loaded.sequence) { (sequence) throws(StoreError) in
+                try transaction.deleteKnown(sequence, in: trees.changes)
+            }
         }
         if !loaded.flags.isDisjoint(with: [.elsewhere, .severalLeaves]) {
             try translating { () throws(StoreError) in

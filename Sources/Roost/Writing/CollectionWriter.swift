@@ -168,7 +168,9 @@ final class CollectionWriter {
         StoredChange.encode(document.flags, winner: document.winner, id: id, to: &scratch.change)
         try translating { () throws(StoreError) in
             if let oldSequence {
-                try transaction.delete(Key(Sequences.key(oldSequence)), in: trees.changes)
+                try Sequences.withKey(oldSequence) { (sequence) throws(StoreError) in
+                    try transaction.deleteKnown(sequence, in: trees.changes)
+                }
             }
             try Sequences.withKey(document.sequence) { (sequence) throws(StoreError) in
                 try scratch.change.withView { (change) throws(StoreError) in

@@ -125,7 +125,15 @@ extension WriteTransaction {
     }
 
     package func delete(_ key: ByteView, in tree: Tree) throws(StoreError) {
-        try change(tree) { (editor) throws(StoreError) in try editor.deleteLater(key) }
+        try change(tree) { (editor) throws(StoreError) in try editor.deleteLater(key, isKnown: false) }
+    }
+
+    /// Deletes an entry that is known to be there and to own no value, as another tree that leads to it says. O(log n),
+    /// without reading the leaf that it is stored in.
+    ///
+    /// Where it is not there after all, as in a damaged file, the tree's counts are too low by one until that leaf is written.
+    package func deleteKnown(_ key: ByteView, in tree: Tree) throws(StoreError) {
+        try change(tree) { (editor) throws(StoreError) in try editor.deleteLater(key, isKnown: true) }
     }
 
     /// Deletes all keys in `range`. O(log n): what lies within is dropped without being read.

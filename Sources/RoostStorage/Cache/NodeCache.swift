@@ -16,8 +16,9 @@ import Synchronization
 /// nodes leave, but those that were used since they came move on, as with a clock's hand.
 @safe final class NodeCache: Sendable {
     private static let ways = 8
-    /// There is a place for so many bytes: for about twice as many nodes as there will be, so that sets seldom overflow.
-    private static let bytesForPlace = 2048
+    /// There is a place for so many bytes: for more than twice as many nodes as there will be, and for filters of others, so that
+    /// sets seldom overflow.
+    private static let bytesForPlace = 1024
     private static let lineLength = 64
     /// Half of what a place's 32 bits can tell apart.
     private static let largestLimit = 32 << 30
@@ -35,7 +36,7 @@ import Synchronization
     private nonisolated(unsafe) let places: UnsafeMutablePointer<Atomic<UInt64>>
 
     /// - Parameters:
-    ///   - limit: bytes of memory, apart from the table itself (0.4 % of it); 0 for a cache that holds nothing.
+    ///   - limit: bytes of memory, apart from the table itself (0.8 % of it); 0 for a cache that holds nothing.
     ///   - segmentSize: see ``NodeArena``.
     init(limit: Int, segmentSize: Int? = nil) {
         let limit = min(limit, NodeCache.largestLimit)
@@ -101,13 +102,20 @@ import Synchronization
     /// The node at `offset`, if it is here; valid while `pin` exists.
     @inline(__always)
     func find(_ offset: UInt64, _ pin: borrowing EpochReclaimer.Pin) -> PageView? {
+        guard let bytes = bytes(offset, pin) else { return nil }
+        return PageView(bytes)
+    }
+
+    /// What is at `offset`, if it is here; valid while `pin` exists.
+    @inline(__always)
+    func bytes(_ offset: UInt64, _ pin: borrowing EpochReclaimer.Pin) -> ByteView? {
         let hash = hash(offset)
         let first = firstPlace(hash)
         for index in first..<first &+ NodeCache.ways {
             let place = unsafe places[index].load(ordering: .sequentiallyConsistent)
             guard let node = node(place, hash), node.offset == offset else { continue }
             node.markUsed()
-            return PageView(node.page)
+            return node.page
         }
         return nil
     }

@@ -67,7 +67,7 @@ final class TreeBuilder {
     private func writeLeaf(_ range: Range<Int>) throws(StoreError) {
         let first = leaves.key(range.lowerBound)
         let separator = first.slice(0, min(lastKey.view.commonPrefix(first) + 1, first.count)).array
-        let child = try nodes.leaf(range, reduction, isKept: false)
+        let child = try nodes.leaf(range, reduction, .nothing)
         lastKey.reset()
         lastKey.append(leaves.key(range.upperBound - 1))
         try add(child, separator, to: 0)

@@ -10,7 +10,7 @@ final class DataFile: Sendable {
     let header: FileHeader
     let codec: ChunkCodec
     let cache: NodeCache
-    /// Where values are read from memory that the system shares; `nil` where they are read by calls.
+    /// Where values and nodes are read from memory that the system shares; `nil` where they are read by calls.
     let mapped: MappedValues?
     /// Where they are found there.
     let mappedPlaces: MappedPlaces?
@@ -166,44 +166,57 @@ final class DataFile: Sendable {
     /// The largest chunk that a node may be: 64 KiB of page and what a transform adds.
     static let maximumNodeLength = 128 * 1024
 
+    /// Reads the node at `chunk`, which the cache hasn't got, and puts it there.
     @inline(never)
-    private func load(_ chunk: ChunkReference) throws(StoreError) -> PageView {
-        guard chunk.length <= DataFile.maximumNodeLength else {
-            throw damaged("a node larger than any can be", chunk)
-        }
-        let buffer = try read(chunk)
-        do throws(ChunkCodec.Refusal) {
-            let node = try node(in: buffer.view, chunk)
-            extendLifetime(buffer)
-            return keep(node)
-        } catch {
-            throw damaged(error.reason, chunk)
-        }
-    }
-
-    /// The node in `bytes`, which were read from `chunk`, as the cache has it.
-    private func node(in bytes: ByteView, _ chunk: ChunkReference) throws(ChunkCodec.Refusal) -> CachedNode {
+    func load(_ chunk: ChunkReference) throws(StoreError) -> PageView {
         var made: CachedNode?
-        do throws(ChunkCodec.Refusal) {
-            unsafe try codec.decode(nodeIn: bytes, at: chunk) { length in
+        do throws(StoreError) {
+            unsafe try decode(chunk) { length in
+                if let made { cache.discard(made) }
                 let node = cache.makeNode(offset: chunk.offset, length: length)
                 made = node
                 return unsafe node.bytes
             }
-            guard let made, PageView(made.page) != nil else {
-                throw ChunkCodec.Refusal(reason: "a malformed node")
-            }
-            return made
+            guard let made, let page = PageView(made.page) else { throw damaged("a malformed node", chunk) }
+            cache.insert(made)
+            return page
         } catch {
             if let made { cache.discard(made) }
             throw error
         }
     }
 
-    private func keep(_ node: CachedNode) -> PageView {
-        guard let page = PageView(node.page) else { fatalError("a node's page was looked at before") }
-        cache.insert(node)
+    /// Reads the node at `chunk` into `buffer`, past the cache.
+    func load(_ chunk: ChunkReference, into buffer: ByteBuffer) throws(StoreError) -> PageView {
+        unsafe try decode(chunk) { length in
+            buffer.reset()
+            buffer.resize(to: length)
+            return unsafe buffer.mutableBytes
+        }
+        guard let page = PageView(buffer.view) else { throw damaged("a malformed node", chunk) }
         return page
+    }
+
+    /// Puts the node at `chunk` into the memory that `makeRoom` gives for a number of bytes; the last, where it is asked twice.
+    private func decode(
+        _ chunk: ChunkReference, _ makeRoom: (Int) -> UnsafeMutableRawBufferPointer
+    ) throws(StoreError) {
+        guard chunk.length <= DataFile.maximumNodeLength else {
+            throw damaged("a node larger than any can be", chunk)
+        }
+        if let mappedPlaces, let bytes = mappedPlaces.find(chunk) {
+            let lostPages = mappedPlaces.lostPages.value
+            // What does not verify may be a page that could not be read: a call says what is wrong, if anything is.
+            let isDecoded = unsafe (try? codec.decode(nodeIn: bytes, at: chunk, makeRoom)) != nil
+            if isDecoded, mappedPlaces.lostPages.value == lostPages { return }
+        }
+        let buffer = try read(chunk)
+        do throws(ChunkCodec.Refusal) {
+            unsafe try codec.decode(nodeIn: buffer.view, at: chunk, makeRoom)
+            extendLifetime(buffer)
+        } catch {
+            throw damaged(error.reason, chunk)
+        }
     }
 
     /// The payload of the chunk at `chunk`, in memory of its own.

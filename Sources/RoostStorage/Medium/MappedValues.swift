@@ -2,7 +2,7 @@ import RoostBytes
 import RoostFile
 import Synchronization
 
-/// The part of a file that values can be read from without a call, mapped window by window as it is first used.
+/// The part of a file that values and nodes can be read from without a call, mapped window by window as it is first used.
 ///
 /// Only bytes below ``stableEnd`` are ever touched: what is known to be on the medium is never cut off again, by this
 /// process or another that keeps to the format. Any thread may use it; ``places`` finds a value without a lock.

@@ -39,10 +39,11 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
 
     override func copy(owner: UInt64) -> MemoryNode { LeafNode(owner: owner, copying: self) }
 
-    /// Notes that `key` is to be merged with `page`, the stored leaf.
-    func noteMerging(_ key: ByteView, with page: PageView) {
-        let lost = page.prefixLength - page.prefix.commonPrefix(key)
-        mergedBaseSize = max(mergedBaseSize, page.bytes.count + lost * page.count)
+    /// Notes that `key` is to be merged with the stored leaf: `count` entries whose keys start with `prefix`, in a page of `length`
+    /// bytes.
+    func noteMerging(_ key: ByteView, withPageOf length: Int, _ count: Int, _ prefix: ByteView) {
+        let lost = prefix.count - prefix.commonPrefix(key)
+        mergedBaseSize = max(mergedBaseSize, length + lost * count)
     }
 
     /// Whether changes and stored leaf together may be more than a page holds.

@@ -196,26 +196,36 @@ enum PackedLeaf {
             let end = kind == 0 ? inlineEnd : inlineEnd &+ 6 &+ varintLength(chunkLength)
             guard end <= memory.count else { throw MalformedBytes(at: reader.position) }
 
+            // What a move of a fixed length writes too much, the next part writes again.
+            let room = unsafe ByteWriter.roomy
+            let isRoomy = reader.remaining >= room && end &+ room <= memory.count
             // The head has zeros in the place of bytes that a short suffix hasn't got.
             var inHead = 0
             if sharedSuffix < 4 {
                 inHead = min(4 &- sharedSuffix, suffix.count)
-                head &= ~(UInt32.max >> UInt32(8 &* sharedSuffix))
-                for index in 0..<inHead {
-                    head |= UInt32(suffix[index]) << UInt32(24 &- 8 &* (sharedSuffix &+ index))
+                let shift = UInt32(8 &* sharedSuffix)
+                var bytes: UInt32 = 0
+                if isRoomy {
+                    bytes = unsafe UInt32(bigEndian: suffix.start.loadUnaligned(as: UInt32.self))
+                    bytes &= ~(UInt32.max >> UInt32(8 &* inHead))
+                } else {
+                    for index in 0..<inHead { bytes |= UInt32(suffix[index]) << UInt32(24 &- 8 &* index) }
                 }
+                head = head & ~(UInt32.max >> shift) | bytes >> shift
             }
             let place =
                 UInt64(truncatingIfNeeded: suffixLength) << 32 | UInt64(truncatingIfNeeded: cell) << 48
             unsafe slot.storeBytes(of: (UInt64(head) | place).littleEndian, as: UInt64.self)
             unsafe slot += PageView.slotLength
             unsafe writer = ByteWriter(base + cell)
-            if sharedSuffix > 4 { unsafe writer.put(ByteView(base + rest, count: sharedSuffix &- 4)) }
-            unsafe writer.put(suffix.dropFirst(inHead))
+            if sharedSuffix > 4 {
+                unsafe writer.put(ByteView(base + rest, count: sharedSuffix &- 4), isRoomy: isRoomy)
+            }
+            unsafe writer.put(suffix.dropFirst(inHead), isRoomy: isRoomy)
             unsafe writer.put(kind)
             unsafe writer.put(varint: UInt64(inlineLength))
-            unsafe writer.put(ByteView(base + inline, count: sharedInline))
-            unsafe writer.put(inlineRest)
+            unsafe writer.put(ByteView(base + inline, count: sharedInline), isRoomy: isRoomy)
+            unsafe writer.put(inlineRest, isRoomy: isRoomy)
             if kind != 0 {
                 let offset = chunkEnd &- chunkLength
                 unsafe writer.put(UInt32(truncatingIfNeeded: offset))

@@ -45,7 +45,7 @@ struct LogScanner {
         let size = try fileCall { () throws(FileError) in try file.file.size() }
         var position = min(end ?? size, size) / UInt64(Format.blockSize) * UInt64(Format.blockSize)
         if Failpoint.offByOneBlock.isActive { position -= min(position, UInt64(Format.blockSize)) }
-        let window = ByteBuffer(capacity: LogScanner.largestWindow)
+        let window = ByteBuffer(capacity: Format.blockSize)
         var length = Format.blockSize
         while position > Format.firstCommit {
             let start = max(Format.firstCommit, position - min(position, UInt64(length)))

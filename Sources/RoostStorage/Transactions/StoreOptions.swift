@@ -23,7 +23,7 @@ public struct StoreOptions: Sendable {
         case takingTurns
     }
 
-    /// How values outside the nodes are read.
+    /// How nodes and values are read that are not in the cache.
     public enum ValueAccess: Sendable, Hashable {
         /// From a mapping of the file, which saves the call: small cached values are read about twice as fast. Checksums
         /// are verified as always, and what is not yet synced is read by calls. Where the medium cannot read what is
@@ -52,7 +52,7 @@ public struct StoreOptions: Sendable {
     /// Bytes of memory for nodes. Default: 128 MiB; 0 keeps none, anything else counts as 512 KiB at least. Memory use
     /// follows what is read, not the file's size.
     public var cacheSize = 128 << 20
-    /// How values outside the nodes are read. Default: ``ValueAccess/mapping`` on Linux and macOS, ``ValueAccess/calls``
+    /// How nodes and values are read that are not in the cache. Default: ``ValueAccess/mapping`` on Linux and macOS, ``ValueAccess/calls``
     /// on iOS and its kin, which take the pages of protected files away when the device is locked.
     public var valueAccess = ValueAccess.standard
     /// Bytes of pending changes of tree nodes to keep in memory before they are written, at least

@@ -13,6 +13,8 @@ final class DeferredChanges {
     private(set) var count = 0
     /// Whether entries that are set may be among them, beside deletions.
     let includesPuts: Bool
+    /// Whether all entries to be deleted are known to be there and to own no value.
+    private(set) var deletesKnown = true
 
     init(start: OperationEncoder.Mark, includesPuts: Bool) {
         (self.start, self.includesPuts) = (start, includesPuts)
@@ -20,10 +22,14 @@ final class DeferredChanges {
 
     /// Counts an operation that was just logged.
     @inline(__always)
-    func add(endingAt end: Int) {
+    func add(endingAt end: Int, isKnown: Bool = true) {
         self.end = end
         count += 1
+        if !isKnown { deletesKnown = false }
     }
+
+    /// Notes that some of them were made: what was known of the entries need not be so any more.
+    func noteAttempt() { deletesKnown = false }
 
     /// Calls `body` with each operation in `log` since the first of the changes; `log` must not change meanwhile.
     func forEach(

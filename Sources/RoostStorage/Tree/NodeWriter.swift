@@ -6,6 +6,16 @@ final class NodeWriter {
     /// Where the entries of the next leaves are gathered.
     private(set) lazy var entries = LeafBuilder()
     private lazy var branches = BranchBuilder()
+    /// Where a stored leaf is unpacked that the cache hasn't got.
+    private(set) lazy var unpacked = ByteBuffer()
+
+    /// What the cache gets of a leaf that is written.
+    enum Kept {
+        case nothing
+        case whole
+        /// What says which keys it can't have.
+        case filter
+    }
 
     init(output: CommitBuffer) { self.output = output }
 
@@ -13,11 +23,19 @@ final class NodeWriter {
     ///
     /// - Parameters:
     ///   - reduction: what is stored of the entries beside them, if anything is.
-    ///   - isKept: whether the leaf goes into the cache.
-    func leaf(_ range: Range<Int>, _ reduction: Reduction?, isKept: Bool) throws(StoreError) -> StoredChild {
+    ///   - kept: what of the leaf goes into the cache.
+    func leaf(_ range: Range<Int>, _ reduction: Reduction?, _ kept: Kept) throws(StoreError) -> StoredChild {
         let (bytes, summary) = entries.build(range)
         let chunk = try output.append(.node, bytes)
-        if isKept { output.file.cache.insert(copyOf: bytes, at: chunk.offset) }
+        let cache = output.file.cache
+        switch kept {
+        case .nothing: break
+        case .whole: cache.insert(copyOf: bytes, at: chunk.offset)
+        case .filter:
+            let pin = cache.reclaimer.readers.pin()
+            if let page = PageView(bytes) { cache.insertFilter(of: page, at: chunk.offset) }
+            extendLifetime(pin)
+        }
         let value = reduction.flatMap { function in
             PageView(bytes).map { function.storedValue(of: $0, in: output.file) }
         }

@@ -52,6 +52,6 @@ extension TreeEditor {
 
     private func writeEmptyLeaf() throws(StoreError) -> StoredChild {
         context.nodes.entries.reset()
-        return try context.nodes.leaf(0..<0, function, isKept: false)
+        return try context.nodes.leaf(0..<0, function, .nothing)
     }
 }

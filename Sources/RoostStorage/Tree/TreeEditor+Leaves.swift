@@ -15,11 +15,13 @@ extension TreeEditor {
     }
 
     /// Deletes `key` where an operation in the log says so already; `false` when it is not there.
+    ///
+    /// - Parameter isKnown: that it is there, and that its entry owns no value.
     @discardableResult
-    func deleteUnlogged(_ key: ByteView) throws(StoreError) -> Bool {
+    func deleteUnlogged(_ key: ByteView, isKnown: Bool = false) throws(StoreError) -> Bool {
         let leaf = try descend(key)
         try logTail(before: leaf)
-        let isDeleted = try delete(key, in: leaf)
+        let isDeleted = try delete(key, in: leaf, isKnown: isKnown)
         // Also where the same change, made before, failed to write the leaf.
         try writeIfFull(leaf, with: key)
         return isDeleted
@@ -39,9 +41,12 @@ extension TreeEditor {
         return index == leaf.delta.count - 1
     }
 
-    private func delete(_ key: ByteView, in leaf: LeafNode) throws(StoreError) -> Bool {
+    private func delete(_ key: ByteView, in leaf: LeafNode, isKnown: Bool) throws(StoreError) -> Bool {
         let (index, found) = leaf.delta.view.search(key)
-        let known = try existing(key, in: leaf, index, found)
+        // Where it is known to be there and no change of it is pending, the stored leaf has it.
+        let known =
+            isKnown && !found && leaf.base != nil
+            ? Known(isPresent: true, isStored: true) : try existing(key, in: leaf, index, found)
         guard known.isPresent else { return false }
         let capacity = leaf.pendingBytes
         if known.isStored {
@@ -76,13 +81,29 @@ extension TreeEditor {
                 ownedBytes: isPresent ? entry.ownedBytes : 0)
         }
         guard let base = leaf.base else { return Known() }
-        let pin = context.file.cache.reclaimer.readers.pin()
-        let page = try context.file.page(base.chunk, pin)
-        guard page.level == 0 else { throw context.file.damaged("a node of another level", base.chunk) }
-        leaf.noteMerging(key, with: page)
+        let (file, cache) = (context.file, context.file.cache)
+        let pin = cache.reclaimer.readers.pin()
+        let cached = cache.find(base.chunk.offset, pin)
+        let filter = cached == nil ? cache.filter(base.chunk.offset, pin) : nil
+        if let filter, !filter.mayContain(key) {
+            leaf.noteMerging(key, withPageOf: filter.pageLength, filter.count, filter.prefix)
+            return Known()
+        }
+        let page: PageView
+        if let cached {
+            page = cached
+        } else if filter != nil {
+            page = try file.load(base.chunk)
+        } else {
+            // Of leaves that are only written to, filters alone should fill the cache.
+            page = try file.load(base.chunk, into: context.nodes.unpacked)
+        }
+        guard page.level == 0 else { throw file.damaged("a node of another level", base.chunk) }
+        if cached == nil, filter == nil { cache.insertFilter(of: page, at: base.chunk.offset) }
+        leaf.noteMerging(key, withPageOf: page.bytes.count, page.count, page.prefix)
         let (position, isStored) = page.search(key)
         guard isStored else { return Known() }
-        let entry = try context.file.reading(base.chunk) { () throws(MalformedBytes) in
+        let entry = try file.reading(base.chunk) { () throws(MalformedBytes) in
             try page.entry(position)
         }
         return Known(isPresent: true, isStored: true, ownedBytes: entry.ownedBytes)
@@ -120,7 +141,7 @@ extension TreeEditor {
         try closeTail()
         let entries = context.nodes.entries
         entries.reset()
-        try gather(leaf)
+        let isKept = try gather(leaf)
         var range = 0..<1
         if let step = path.last {
             range = step.index..<step.index + 1
@@ -137,7 +158,8 @@ extension TreeEditor {
                 && entries.pendingSize(cut) <= context.nodeSize
             children.append(
                 isTail
-                    ? Child(try openLeaf(cut)) : Child(try context.nodes.leaf(cut, function, isKept: true)))
+                    ? Child(try openLeaf(cut))
+                    : Child(try context.nodes.leaf(cut, function, isKept ? .whole : .filter)))
             separators.append(separator(before: cut.lowerBound))
         }
         let last = children.last?.memory as? LeafNode
@@ -193,11 +215,16 @@ extension TreeEditor {
     }
 
     /// Adds the entries of `leaf` as they are now to those gathered.
-    private func gather(_ leaf: LeafNode) throws(StoreError) {
+    ///
+    /// - Returns: `false` where the stored leaf is not in the cache, which what is made of it then needn't be in either.
+    @discardableResult
+    private func gather(_ leaf: LeafNode) throws(StoreError) -> Bool {
         let entries = context.nodes.entries
         let pin = context.file.cache.reclaimer.readers.pin()
-        let base = try leaf.base.map { (child) throws(StoreError) in
-            try context.file.page(child.chunk, pin)
+        let cached = leaf.base.flatMap { context.file.cache.find($0.chunk.offset, pin) }
+        var base = cached
+        if let child = leaf.base, cached == nil {
+            base = try context.file.load(child.chunk, into: context.nodes.unpacked)
         }
         let chunk = leaf.base?.chunk ?? .nowhere
         let joint = entries.count
@@ -206,6 +233,7 @@ extension TreeEditor {
         }
         guard joint == 0 || joint == entries.count || entries.key(joint - 1).compare(entries.key(joint)) < 0
         else { throw context.file.damaged("a leaf that overlaps its neighbour", chunk) }
+        return leaf.base == nil || cached != nil
     }
 
     /// Gathers a neighbour as well; returns the two children's indices.

@@ -105,7 +105,7 @@ extension TreeEditor {
         let entries = context.nodes.entries
         entries.reset()
         try context.file.reading(.nowhere) { () throws(MalformedBytes) in try entries.merge(nil, delta) }
-        return try context.nodes.leaf(0..<entries.count, function, isKept: false)
+        return try context.nodes.leaf(0..<entries.count, function, .nothing)
     }
 
     /// The way to the last leaf; all its nodes are this transaction's own.

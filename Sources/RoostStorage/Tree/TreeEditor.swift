@@ -38,7 +38,7 @@ final class TreeEditor {
     /// | | open | deferred | sealed | stored |
     /// |---|---|---|---|---|
     /// | ``put(_:_:)``, ``delete(_:)``, ``deleteRange(_:_:)`` | yes | make first what waits | – | – |
-    /// | ``putLater(_:_:)``, ``deleteLater(_:)`` | wait, or are made at once | wait, or make first what waits | – | – |
+    /// | ``putLater(_:_:)``, ``deleteLater(_:isKnown:)`` | wait, or are made at once | wait, or make first what waits | – | – |
     /// | ``find(_:_:)`` | yes | makes what waits, if `key` may be among it | – | – |
     /// | ``readBack()`` | yes | makes what waits; nothing waits any more | – | – |
     /// | ``logTail()``, ``writeLeaves(from:budget:)``, ``writeFullLeaves()`` | yes | yes, without what waits | – | – |
@@ -192,10 +192,12 @@ final class TreeEditor {
     }
 
     /// Deletes `key`, if it is there, at the latest when the transaction commits.
-    func deleteLater(_ key: ByteView) throws(StoreError) {
+    ///
+    /// - Parameter isKnown: that it is there, and that its entry owns no value. The leaf below then need not be read.
+    func deleteLater(_ key: ByteView, isKnown: Bool) throws(StoreError) {
         guard let changes = waiting(for: key, isPut: false) else { return try delete(key) }
         log.delete(key)
-        changes.add(endingAt: log.buffer.count)
+        changes.add(endingAt: log.buffer.count, isKnown: isKnown)
     }
 
     /// The changes that wait, for a change of `key` to wait behind them; `nil` where it must be made at once.
@@ -245,7 +247,7 @@ final class TreeEditor {
             try changes.forEach(in: log) { (operation) throws(StoreError) in
                 switch operation {
                 case .put(let key, let entry): try putUnlogged(key, entry)
-                case .delete(let key): try deleteUnlogged(key)
+                case .delete(let key): try deleteUnlogged(key, isKnown: changes.deletesKnown)
                 // Made when it was logged, in between.
                 case .appendLeaf: break
                 case .deleteRange: preconditionFailure("ranges are deleted at once")
@@ -254,6 +256,7 @@ final class TreeEditor {
         } catch {
             // What is appended from now on is logged behind what waits, and may not be made before it.
             tail = nil
+            changes.noteAttempt()
             state = .deferred(changes)
             throw error
         }

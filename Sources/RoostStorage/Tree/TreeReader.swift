@@ -66,7 +66,10 @@ final class TreeReader: Sendable {
     ) throws(StoreError) -> Bool {
         var chunk = top
         while true {
-            let page = try file.page(chunk, pin)
+            let cached = file.cache.find(chunk.offset, pin)
+            if cached == nil, file.cache.filter(chunk.offset, pin)?.mayContain(key) == false { return false }
+            let page: PageView
+            if let cached { page = cached } else { page = try file.load(chunk) }
             if page.level == 0 {
                 let (index, found) = page.search(key)
                 guard found else { return false }

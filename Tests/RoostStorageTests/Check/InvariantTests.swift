@@ -45,7 +45,7 @@ import Testing
         for number in 10..<15 as Range<UInt64> {
             Key(number).bytes.withView { key in [2].withView { nodes.entries.add(key: key, .inline($0)) } }
         }
-        let leaf = try nodes.leaf(0..<5, nil, isKept: false)
+        let leaf = try nodes.leaf(0..<5, nil, .nothing)
         try editor.replay(.appendLeaf(leaf.chunk), from: ChunkReference(offset: leaf.chunk.end, length: 0))
         #expect(try transaction.checkInvariants() == [])
         var numbers: [UInt64?] = []

@@ -66,7 +66,7 @@ final class RoostWriter: ContenderWriter {
             old.append(inline)
         }
         guard found != nil else { throw BenchmarkError("a document that was stored is missing") }
-        try transaction.delete(old.view, in: store.bySequence)
+        try transaction.deleteKnown(old.view, in: store.bySequence)
     }
 }
 
