@@ -223,7 +223,7 @@ let package = Package(
             ["RoostSync", "RoostServer", "RoostREST", "RoostWire", "Roost", "TestCertificates"],
             settings: session),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
-        tests("RoostFileTests", ["RoostFile", "RoostSimulation"]),
+        tests("RoostFileTests", ["RoostFile", "RoostSimulation", "ChildProcesses"]),
         tests(
             "RoostStorageTests",
             [

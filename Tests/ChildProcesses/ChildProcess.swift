@@ -12,7 +12,7 @@ import Synchronization
 /// `kill` by another name, since the method below has that one.
 private func send(_ signal: Int32, to process: pid_t) { _ = kill(process, signal) }
 
-/// A program that is built beside the tests, running as a process of its own. Belongs to one thread at a time.
+/// A program, such as one that is built beside the tests, running as a process of its own. Belongs to one thread at a time.
 ///
 /// Foundation's `Process` now and then never learns of the end of one that is killed.
 package final class ChildProcess {
@@ -25,12 +25,16 @@ package final class ChildProcess {
     /// Held while a process is started. Another one that inherits its pipes would keep them open after the process has ended.
     private static let starting = Mutex(())
 
-    package init(_ arguments: [String], of program: String = "CommitWriter") throws {
-        let path = Self.directory.appendingPathComponent(program).path
+    package convenience init(_ arguments: [String], of program: String = "CommitWriter") throws {
+        try self.init(command: [Self.directory.appendingPathComponent(program).path] + arguments)
+    }
+
+    /// Runs the program at the path that `command` begins with.
+    package init(command: [String]) throws {
         (identifier, input, output) = try Self.starting.withLock { _ in
             let (input, output) = (try Self.makePipe(), try Self.makePipe())
             defer { for descriptor in [input.reading, output.writing] { close(descriptor) } }
-            let process = try Self.spawn([path] + arguments, input: input.reading, output: output.writing)
+            let process = try Self.spawn(command, input: input.reading, output: output.writing)
             return (
                 process, FileHandle(fileDescriptor: input.writing, closeOnDealloc: true),
                 FileHandle(fileDescriptor: output.reading, closeOnDealloc: true)

@@ -1,5 +1,4 @@
 import Fleece
-import Foundation
 import Roost
 import Synchronization
 
@@ -130,9 +129,7 @@ public struct QueryOptions: Sendable, Hashable {
     ///
     /// One thread adds up in the order of the documents' IDs, several in parts: the sum of numbers with fractions may differ in
     /// its last digits.
-    public var threads = Self.usualThreads
-
-    private static let usualThreads = min(ProcessInfo.processInfo.activeProcessorCount, 8)
+    public var threads = usualThreads
 
     /// A thread takes so many documents at a time at least.
     package var documentsPerPart = 4096

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import RoostFile
 import Testing
@@ -24,20 +25,18 @@ struct PosixLockTests {
     @Test func anotherProcessKeepsUsOutUntilItIsKilled() throws {
         let place = try Place(.posix)
         let file = try place.create("file", [1, 2, 3])
-        let (process, output) = try start(Self.hold, file.path)
-        defer { process.terminate() }
-        #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "held")
+        let process = try start(Self.hold, file.path)
+        #expect(process.read() == "held")
         guard case .locked(let holder) = code({ _ = try file.lock() }) else {
             Issue.record("the lock was not refused")
             return
         }
         #if os(Linux)
-            #expect(holder.hasPrefix("process \(process.processIdentifier) (python3"))
+            #expect(holder.hasPrefix("process \(process.identifier) (python3"))
         #else
             #expect(holder == "another process")
         #endif
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.kill()
         let lock = try file.lock()
         withExtendedLifetime(lock) {}
         #expect(try file.readFully(9) == [1, 2, 3])
@@ -61,21 +60,14 @@ struct PosixLockTests {
         sys.stdin.read()
         """
 
-    private func start(_ script: String, _ path: String) throws -> (Process, Pipe) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", script, path]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = Pipe()
-        try process.run()
-        return (process, output)
+    private func start(_ script: String, _ path: String) throws -> ChildProcess {
+        try ChildProcess(command: ["/usr/bin/env", "python3", "-c", script, path])
     }
 
     private func run(_ script: String, _ path: String) throws -> String {
-        let (process, output) = try start(script, path)
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self)
+        let process = try start(script, path)
+        let output = process.readToEnd()
+        #expect(process.finish() == 0)
+        return output
     }
 }

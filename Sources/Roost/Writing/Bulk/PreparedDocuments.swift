@@ -1,26 +1,21 @@
 import Fleece
-import RoostBytes
 
 /// Documents that are to be saved, parsed and ready to be stored, one after the other.
 ///
 /// The bodies of those that say nothing of themselves but their ID lie one behind the other in one piece of memory, with the
 /// digests that they have as first revisions. That is what most documents are that are saved many at a time.
 package struct PreparedDocuments: Sendable {
-    /// A document by its body alone.
-    struct Plain: Sendable {
-        var id: String?
-        /// Where the stored form of its body is.
-        var body: Range<Int>
-        /// The digest of its first revision.
-        var digest: RevisionDigest?
+    enum Item: Sendable {
+        /// A document by its body alone: its name, where the stored form of the body is, the digest of its first revision.
+        case plain(id: String?, body: Range<Int>, digest: RevisionDigest)
+        /// A document that says more of itself, or why there is none.
+        indirect case other(id: String?, Result<IncomingDocument, DatabaseError>)
     }
 
     private(set) var bodies: [UInt8] = []
-    private(set) var documents: [Plain] = []
-    /// By their places: those that say more, and have no digest in ``documents``, or why they are none.
-    private(set) var others: [Int: Result<IncomingDocument, DatabaseError>] = [:]
+    private(set) var items: [Item] = []
 
-    package var count: Int { documents.count }
+    package var count: Int { items.count }
 
     /// Parses documents, with memory that is kept between them.
     struct Maker: ~Copyable {
@@ -34,22 +29,21 @@ package struct PreparedDocuments: Sendable {
         mutating func add(
             json: ArraySlice<UInt8>, id: (IncomingDocument) throws(DatabaseError) -> String?
         ) {
-            let start = prepared.bodies.count
-            var plain = PreparedDocuments.Plain(id: nil, body: start..<start)
             do throws(DatabaseError) {
                 let document = try maker.document(json: json)
-                plain.id = try id(document)
-                if document.isPlain(plain.id) {
-                    document.body.append(to: &prepared.bodies)
-                    plain.body = start..<prepared.bodies.count
-                    plain.digest = document.body.digest(parent: nil, isDeleted: false, gatheredIn: &form)
-                } else {
-                    prepared.others[prepared.count] = .success(document)
+                let id = try id(document)
+                guard document.isPlain(id) else {
+                    return prepared.items.append(.other(id: id, .success(document)))
                 }
+                let start = prepared.bodies.count
+                document.body.append(to: &prepared.bodies)
+                prepared.items.append(
+                    .plain(
+                        id: id, body: start..<prepared.bodies.count,
+                        digest: document.body.digest(parent: nil, isDeleted: false, gatheredIn: &form)))
             } catch {
-                prepared.others[prepared.count] = .failure(error)
+                prepared.items.append(.other(id: nil, .failure(error)))
             }
-            prepared.documents.append(plain)
         }
 
         /// What was added.

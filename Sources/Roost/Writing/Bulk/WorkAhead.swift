@@ -97,5 +97,6 @@ package final class WorkAhead<Input: Sendable, Output: Sendable>: Sendable {
     }
 }
 
-/// Asking the system takes as long as parsing a few documents.
-private let usualThreads = min(ProcessInfo.processInfo.activeProcessorCount, 8)
+/// How many threads share work unless somebody says otherwise: as many as there are cores, and not more than eight. Asking the
+/// system takes as long as parsing a few documents.
+package let usualThreads = min(ProcessInfo.processInfo.activeProcessorCount, 8)

@@ -34,17 +34,15 @@ extension WriteBatch {
     package func save(
         _ documents: PreparedDocuments, _ place: Int, in collection: DocumentCollection
     ) throws(DatabaseError) -> Change {
-        let document = documents.documents[place]
-        guard let digest = document.digest else {
-            guard let other = documents.others[place] else {
-                preconditionFailure("a document is plain or other")
-            }
+        switch documents.items[place] {
+        case .plain(let id, let body, let digest):
+            return try writer(collection).edit(
+                try DocumentID(revisioned: id ?? core.makeDocumentID()), body, of: documents.bodies,
+                firstDigest: digest)
+        case .other(let id, let document):
             return Change(
-                try save(try other.get(), id: document.id, in: collection, expecting: .any, mayDelete: true))
+                try save(try document.get(), id: id, in: collection, expecting: .any, mayDelete: true))
         }
-        return try writer(collection).edit(
-            try DocumentID(revisioned: document.id ?? core.makeDocumentID()), document.body,
-            of: documents.bodies, firstDigest: digest)
     }
 }
 
