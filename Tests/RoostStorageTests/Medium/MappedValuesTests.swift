@@ -108,6 +108,27 @@ import Testing
         #expect(try snapshot[tree].value("first") == value(1))
     }
 
+    @Test func nodesThatCannotBeReadAreErrors() throws {
+        do {
+            let store = try Store.open(path, options: options())
+            let tree = try store.tree("values")
+            try store.write { for number in 0..<50 { try $0.put(Key("\(number)"), value(number), in: tree) } }
+            let transaction = try store.beginWriting()
+            if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+            try store.close()
+        }
+        let store = try Store.open(path, options: options())
+        let tree = try store.tree("values")
+        let lostPages = try #require(store.snapshot().state.file.mapped).lostPages
+        let place = try #require(try store.snapshot()[tree].reader.root.handle).chunk
+        let before = lostPages.count.value
+        #expect(store.snapshot().state.file.mappedPlaces?.find(place) != nil)
+        try cutOff(Int(place.offset) / 4096 * 4096)
+        let error = #expect(throws: StoreError.self) { try store.snapshot()[tree].value("7") }
+        #expect(error?.code == .damaged)
+        #expect(lostPages.count.value > before)
+    }
+
     /// A page that goes while a value is in use is noticed when the use ends.
     @Test func pagesLostDuringAReadAreErrors() throws {
         let store = try Store.open(path, options: options())
