@@ -204,7 +204,7 @@ final class DataFile: Sendable {
         guard chunk.length <= DataFile.maximumNodeLength else {
             throw damaged("a node larger than any can be", chunk)
         }
-        if let mappedPlaces, let bytes = mappedPlaces.find(chunk) {
+        if let mappedPlaces, let bytes = mappedPlaces.find(chunk, mapping: false) {
             let lostPages = mappedPlaces.lostPages.value
             // What does not verify may be a page that could not be read: a call says what is wrong, if anything is.
             let isDecoded = unsafe (try? codec.decode(nodeIn: bytes, at: chunk, makeRoom)) != nil

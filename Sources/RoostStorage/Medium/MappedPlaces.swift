@@ -27,8 +27,11 @@ import Synchronization
     }
 
     /// The bytes of `chunk`, valid as long as the mapping; `nil` where they have to be read.
+    ///
+    /// - Parameter mapping: whether a window is mapped for them. To map one takes as long as reading a few nodes by calls, and
+    ///   opening reads no more.
     @inline(__always)
-    func find(_ chunk: ChunkReference) -> ByteView? {
+    func find(_ chunk: ChunkReference, mapping: Bool = true) -> ByteView? {
         guard chunk.length > 0, chunk.length <= MappedPlaces.longest,
             unsafe chunk.end <= stableEnd.pointee.load(ordering: .acquiring)
         else { return nil }
@@ -37,7 +40,7 @@ import Synchronization
             return nil
         }
         var address = unsafe addresses[window].load(ordering: .acquiring)
-        if address == 0 { address = unsafe owner._withUnsafeGuaranteedRef { $0.map(window) } }
+        if address == 0, mapping { address = unsafe owner._withUnsafeGuaranteedRef { $0.map(window) } }
         guard let base = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
         let start = Int(truncatingIfNeeded: chunk.offset & (1 << MappedValues.windowShift - 1))
         return unsafe ByteView(base + start, count: Int(chunk.length))
