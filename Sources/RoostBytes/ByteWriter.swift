@@ -37,11 +37,12 @@
         unsafe put(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// So many bytes are moved at once by ``put(_:isRoomy:)``.
+    /// How many bytes ``put(_:isRoomy:)`` moves at once.
     @inlinable package static var roomy: Int { 16 }
 
-    /// As ``put(_:)``; where it `isRoomy`, behind the bytes and behind their place are ``roomy`` bytes more that may be read and
-    /// written, so that most are moved in one way, whatever their length.
+    /// Like ``put(_:)``, with the same move for all short runs where there is room.
+    ///
+    /// - Parameter isRoomy: whether ``roomy`` more bytes may be read past the source, and written past the destination.
     @inlinable @inline(__always)
     package mutating func put(_ bytes: ByteView, isRoomy: Bool) {
         guard isRoomy, bytes.count <= 16 else { return unsafe put(bytes) }

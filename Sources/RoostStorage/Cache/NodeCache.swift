@@ -16,8 +16,8 @@ import Synchronization
 /// nodes leave, but those that were used since they came move on, as with a clock's hand.
 @safe final class NodeCache: Sendable {
     private static let ways = 8
-    /// There is a place for so many bytes: for more than twice as many nodes as there will be, and for filters of others, so that
-    /// sets seldom overflow.
+    /// The bytes of memory for each place. There are more than twice as many places as nodes, to leave room for filters too, so
+    /// that sets seldom overflow.
     private static let bytesForPlace = 1024
     private static let lineLength = 64
     /// Half of what a place's 32 bits can tell apart.

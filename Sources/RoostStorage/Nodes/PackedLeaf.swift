@@ -196,7 +196,7 @@ enum PackedLeaf {
             let end = kind == 0 ? inlineEnd : inlineEnd &+ 6 &+ varintLength(chunkLength)
             guard end <= memory.count else { throw MalformedBytes(at: reader.position) }
 
-            // What a move of a fixed length writes too much, the next part writes again.
+            // A move of fixed length may write past its part; the next part overwrites that.
             let room = unsafe ByteWriter.roomy
             let isRoomy = reader.remaining >= room && end &+ room <= memory.count
             // The head has zeros in the place of bytes that a short suffix hasn't got.

@@ -28,7 +28,7 @@ final class DeferredChanges {
         if !isKnown { deletesKnown = false }
     }
 
-    /// Notes that some of them were made: what was known of the entries need not be so any more.
+    /// Notes that some of them were made. What was known of the entries may no longer be true.
     func noteAttempt() { deletesKnown = false }
 
     /// Calls `body` with each operation in `log` since the first of the changes; `log` must not change meanwhile.

@@ -1,16 +1,18 @@
 import RoostBytes
 
-/// What a cache that has no room for a stored leaf keeps of it: which keys it can't have, and how large it is.
+/// What the cache keeps of a stored leaf in place of the leaf itself: a Bloom filter of its keys, and its size.
 ///
 /// ```
 /// length of the page (4) | count (2) | prefix length (2) | prefix | bits
 /// ```
-/// A new key then goes to the leaf's pending changes, and a search for one that is not there ends, without the leaf being read. It
-/// takes a thirtieth of the leaf's memory, so that those of leaves that are only written to fit where the leaves do not. (B. H. Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors", 1970; the
-/// bits of a key from one hash as in Kirsch and Mitzenmacher, "Less Hashing, Same Performance", 2006.)
+/// With it, most keys that the leaf has not got are known to be absent without reading the leaf. A filter takes about a
+/// thirtieth of the leaf's memory, so filters of leaves that are only written to fit where the leaves do not.
+///
+/// B. H. Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors", 1970; the bits of a key come from one hash as in
+/// Kirsch and Mitzenmacher, "Less Hashing, Same Performance", 2006.
 struct LeafFilter {
     private static let headerLength = 8
-    /// With four functions, one in eighty other keys seems to be there.
+    /// With four functions, about one in eighty absent keys passes.
     private static let bitsForKey = 10
     private static let functions = 4
 
@@ -75,7 +77,8 @@ struct LeafFilter {
 
         private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-        /// Of a key by what its leaf's slot and cell have of it: the first four bytes, the length, and the rest.
+        /// Hashes a key as a leaf holds it, in slot and cell, so that no key has to be put together: its first four bytes, its
+        /// length, and the rest.
         @inline(__always)
         init(_ head: UInt32, _ length: Int, _ rest: ByteView) {
             var hash = (UInt64(head) << 32 | UInt64(truncatingIfNeeded: length)) &* Hash.factor

@@ -6,14 +6,14 @@ final class NodeWriter {
     /// Where the entries of the next leaves are gathered.
     private(set) lazy var entries = LeafBuilder()
     private lazy var branches = BranchBuilder()
-    /// Where a stored leaf is unpacked that the cache hasn't got.
+    /// Where a stored leaf is unpacked that is not in the cache.
     private(set) lazy var unpacked = ByteBuffer()
 
     /// What the cache gets of a leaf that is written.
     enum Kept {
         case nothing
         case whole
-        /// What says which keys it can't have.
+        /// A filter of its keys (``LeafFilter``).
         case filter
     }
 

@@ -216,7 +216,7 @@ extension TreeEditor {
 
     /// Adds the entries of `leaf` as they are now to those gathered.
     ///
-    /// - Returns: `false` where the stored leaf is not in the cache, which what is made of it then needn't be in either.
+    /// - Returns: `false` if the stored leaf is not in the cache; the leaves that replace it need not be there either.
     @discardableResult
     private func gather(_ leaf: LeafNode) throws(StoreError) -> Bool {
         let entries = context.nodes.entries

@@ -152,7 +152,7 @@ import Testing
                 for number in asked { try transaction.put(Self.key(after: number, 1), [1], in: tree) }
             }
         }
-        #expect(second <= 20)
+        #expect(second <= 5)
         #expect(try store.snapshot()[tree].count == UInt64(Self.entries + 2 * asked.underestimatedCount))
         #expect(try store.check().findings.isEmpty)
     }
