@@ -12,60 +12,62 @@ enum Arithmetics {
         }
     }
 
-    /// What an operation on something else than two integers yields.
-    @inline(__always)
-    private static func mixed(_ left: Value, _ right: Value, _ operation: (Double, Double) -> Double) -> Value
-    {
+    /// What an operation yields where the result doesn't fit, or one of the two is no `Int64`.
+    @inline(never)
+    private static func mixed(
+        _ left: Value, _ right: Value, _ whole: (Int128, Int128) -> Int128?,
+        _ double: (Double, Double) -> Double
+    ) -> Value {
+        if let a = left.whole, let b = right.whole, let result = whole(a, b) { return .whole(result) }
         guard let a = left.double, let b = right.double else {
             return left.isMissing || right.isMissing ? .missing : .null
         }
-        return .number(operation(a, b))
+        return .number(double(a, b))
     }
 
     @inline(__always)
     static func add(_ left: Value, _ right: Value) -> Value {
         if case .integer(let a) = left, case .integer(let b) = right {
             let (sum, isPast) = a.addingReportingOverflow(b)
-            return isPast ? .double(Double(a) + Double(b)) : .integer(sum)
+            if !isPast { return .integer(sum) }
         }
-        return mixed(left, right, +)
+        return mixed(left, right, { $0 + $1 }, +)
     }
 
     @inline(__always)
     static func subtract(_ left: Value, _ right: Value) -> Value {
         if case .integer(let a) = left, case .integer(let b) = right {
             let (difference, isPast) = a.subtractingReportingOverflow(b)
-            return isPast ? .double(Double(a) - Double(b)) : .integer(difference)
+            if !isPast { return .integer(difference) }
         }
-        return mixed(left, right, -)
+        return mixed(left, right, { $0 - $1 }, -)
     }
 
     @inline(__always)
     static func multiply(_ left: Value, _ right: Value) -> Value {
         if case .integer(let a) = left, case .integer(let b) = right {
             let (product, isPast) = a.multipliedReportingOverflow(by: b)
-            return isPast ? .double(Double(a) * Double(b)) : .integer(product)
+            if !isPast { return .integer(product) }
         }
-        return mixed(left, right, *)
+        return mixed(left, right, product, *)
+    }
+
+    private static func product(_ a: Int128, _ b: Int128) -> Int128? {
+        let (product, isPast) = a.multipliedReportingOverflow(by: b)
+        return isPast ? nil : product
     }
 
     /// Of two integers the quotient without its fraction; null for a divisor of 0.
     static func divide(_ left: Value, _ right: Value) -> Value {
-        if case .integer(let a) = left, case .integer(let b) = right {
-            guard b != 0 else { return .null }
-            let (quotient, isPast) = a.dividedReportingOverflow(by: b)
-            return isPast ? .double(-Double(a)) : .integer(quotient)
-        }
-        return mixed(left, right, /)
+        if case .integer(let a) = left, case .integer(let b) = right, b > 0 { return .integer(a / b) }
+        // Floating point makes infinity of a divisor of 0, and so null.
+        return mixed(left, right, { $1 == 0 ? nil : $0 / $1 }, /)
     }
 
     /// The remainder with the sign of the dividend; null for a divisor of 0.
     static func remainder(_ left: Value, _ right: Value) -> Value {
-        if case .integer(let a) = left, case .integer(let b) = right {
-            guard b != 0 else { return .null }
-            return .integer(b == -1 ? 0 : a % b)
-        }
-        return mixed(left, right) { $0.truncatingRemainder(dividingBy: $1) }
+        if case .integer(let a) = left, case .integer(let b) = right, b > 0 { return .integer(a % b) }
+        return mixed(left, right, { $1 == 0 ? nil : $0 % $1 }) { $0.truncatingRemainder(dividingBy: $1) }
     }
 
     static func negative(_ value: @escaping Evaluation) -> Evaluation {

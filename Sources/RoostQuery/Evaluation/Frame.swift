@@ -17,6 +17,8 @@ final class Frame {
     /// What reads documents, for subqueries and blobs: the execution that the frame belongs to, which outlives it.
     unowned var reader: (any DocumentSource)?
     private let rows: Cells<SourceRow>
+    /// What META() says of the present rows that have metadata.
+    private let metadata: Cells<RowMetadata?>
     private let slots: Cells<Slot>
     private let variables: Cells<Value>
     /// The aggregates of the present group.
@@ -28,14 +30,13 @@ final class Frame {
     /// What made it impossible to go on; looked at after every row.
     private(set) var failure: DatabaseError?
     /// The time that functions of dates take for local.
-    private(set) lazy var timeZone = TimeZone.current
+    lazy var timeZone = TimeZone.current
 
     /// The present row of a source.
     private struct SourceRow {
         /// A document's properties, an element, or a row of a subquery.
         var root = Value.missing
-        /// What META() says of it.
-        var metadata: RowMetadata?
+        var hasMetadata = false
         /// Counts the source's rows, so that what is known of earlier ones is not taken for true.
         var generation = 0
     }
@@ -62,6 +63,7 @@ final class Frame {
         }
         self.parameters = parameters
         rows = Cells(SourceRow(), count: program.sourceCount)
+        metadata = Cells(nil, count: program.sourceCount)
         slots = Cells(Slot(), count: program.paths.count)
         variables = Cells(.missing, count: program.variableCount)
         aggregates = Cells(.missing, count: program.aggregateCount)
@@ -89,7 +91,9 @@ final class Frame {
     /// Goes to another row of a source.
     @inline(__always)
     func setRow(_ source: Int, _ root: Value, _ row: RowMetadata?) {
-        rows[source] = SourceRow(root: root, metadata: row, generation: rows[source].generation &+ 1)
+        if row != nil { metadata[source] = row }
+        rows[source] = SourceRow(
+            root: root, hasMetadata: row != nil, generation: rows[source].generation &+ 1)
     }
 
     /// Sets the value at a path of the present row of its source, which has no root to look it up in.
@@ -99,7 +103,7 @@ final class Frame {
     }
 
     func root(_ source: Int) -> Value { rows[source].root }
-    func rowMetadata(_ source: Int) -> RowMetadata? { rows[source].metadata }
+    func rowMetadata(_ source: Int) -> RowMetadata? { rows[source].hasMetadata ? metadata[source] : nil }
 
     /// The value at a path of the program, found once for each row.
     @inline(__always)

@@ -5,6 +5,10 @@ import RoostBytes
 /// Computes a value from the present rows.
 typealias Evaluation = @Sendable (Frame) -> Value
 
+/// The same evaluation, for one thread: a call counts references to the closure, and threads that execute the same plan would
+/// wait for each other's counts.
+func unshared(_ evaluation: @escaping Evaluation) -> Evaluation { { frame in evaluation(frame) } }
+
 /// What a whole query, with all queries in it, needs to be executed: its sources, paths, variables and parameters by number.
 ///
 /// Made by the ``Compiler``; never changes afterwards, and may be executed on any number of threads at once.

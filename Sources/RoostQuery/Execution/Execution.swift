@@ -226,15 +226,14 @@ final class Execution: DocumentSource {
         return nil
     }
 
-    /// What LIMIT or OFFSET comes to; negative numbers are 0.
+    /// What LIMIT or OFFSET comes to: negative numbers are 0, and what no `Int` can be is the greatest.
     private func bound(_ value: Evaluation?, _ name: String) throws(DatabaseError) -> Int? {
         guard let value else { return nil }
-        let result = value(frame)
-        guard let number = result.double, number < Double(Int.max) else {
+        guard let number = value(frame).double else {
             throw DatabaseError(
                 .invalidQuery, "\(name) is a number, and the one given is none. Is its parameter set?")
         }
-        return max(0, Int(number))
+        return number < Double(Int.max) ? Int(max(0, number)) : .max
     }
 
     // MARK: DocumentSource

@@ -1,11 +1,16 @@
 import Roost
+import RoostBytes
 import RoostOrder
 
 /// A row for each group of rows.
 class GroupCursor: RowCursor {
     let grouping: Grouping
     let execution: Execution
-    private let encoders: [KeyEncoder]
+    private let keys: [(value: Evaluation, encoder: KeyEncoder)]
+    private let inputs: [(value: Evaluation?, gathering: Gathering)]
+    /// The present row's values of GROUP BY.
+    private let values: Cells<Value>
+    private let keyBuffer = ByteBuffer()
     /// The end of the arena before the present group was put there.
     private var mark: Arena.Mark?
 
@@ -22,7 +27,9 @@ class GroupCursor: RowCursor {
         guard let grouping = plan.grouping else { preconditionFailure("a query without groups") }
         self.grouping = grouping
         self.execution = execution
-        encoders = grouping.keys.map { KeyEncoder($0.collation) }
+        keys = grouping.keys.map { (unshared($0.value), KeyEncoder($0.collation)) }
+        inputs = grouping.accumulators.map { ($0.value.map(unshared), $0.gathering) }
+        values = Cells(.missing, count: keys.count)
         super.init(plan, execution.frame)
     }
 
@@ -38,7 +45,7 @@ class GroupCursor: RowCursor {
                 frame.setAggregate(key.slot, value.value(in: frame.arena))
             }
             for (accumulator, accumulated) in zip(grouping.accumulators, group.accumulated) {
-                frame.setAggregate(accumulator.slot, accumulated.result(accumulator, frame))
+                frame.setAggregate(accumulator.slot, accumulated.result(accumulator.gathering, frame))
             }
             if let having = plan.having, !Logic.holds(having(frame)) {
                 try frame.check()
@@ -52,30 +59,69 @@ class GroupCursor: RowCursor {
 
     // MARK: Gathering
 
-    var empty: [Accumulated] { Array(repeating: Accumulated(), count: grouping.accumulators.count) }
+    var empty: [Accumulated] { Array(repeating: Accumulated(), count: inputs.count) }
 
-    /// The key of the group that has these values of GROUP BY.
-    func key(of values: [Value]) -> [UInt8] {
-        var key: [UInt8] = []
-        for (encoder, value) in zip(encoders, values) {
+    /// The key of the group that the present row belongs to; valid until the next call.
+    func readKey() -> ByteView {
+        keyBuffer.reset(keeping: 1 << 16)
+        for number in keys.indices {
+            let value = keys[number].value(frame)
+            values[number] = value
+            let encoder = keys[number].encoder
             encoder.reset()
             encoder.append(value)
-            key += encoder.key
+            keyBuffer.append(encoder.view)
         }
-        return key
+        return keyBuffer.view
     }
+
+    /// A group for the row whose key was read last, with about how many bytes of memory it takes.
+    func makeGroup() -> (group: Group, size: Int) {
+        let owned = (0..<values.count).map { OwnedValue(values[$0]) }
+        let group = Group(key: keyBuffer.view.array, values: owned, accumulated: empty)
+        return (group, group.key.count + owned.reduce(0) { $0 + $1.size } + 160 * (1 + inputs.count))
+    }
+
+    /// What accumulators take of the present row; missing for those that count rows.
+    var rowInputs: [Value] { inputs.map { $0.value?(frame) ?? .missing } }
+    /// The present row's values of GROUP BY, whose key was read last.
+    var rowKeys: [Value] { (0..<values.count).map { values[$0] } }
 
     /// Takes the present row into its group; answers about how many bytes of memory that took.
     ///
     /// - Parameter aside: where values that are wanted only once are put that exceed the memory.
     func take(into group: inout Group, _ aside: inout DistinctValues?) throws(DatabaseError) -> Int {
         var taken = 0
-        for (number, accumulator) in grouping.accumulators.enumerated() {
-            let value = accumulator.value?(frame) ?? .missing
-            let key = group.key
-            taken += try group.accumulated[number].take(value, accumulator, frame) {
-                (valueKey) throws(DatabaseError) in try putAside(value, valueKey, of: number, in: key, &aside)
+        for number in inputs.indices {
+            guard let value = inputs[number].value?(frame) else {
+                group.accumulated[number].countRow()
+                continue
             }
+            taken += try take(value, number, into: &group, &aside)
+        }
+        return taken
+    }
+
+    private func take(
+        _ value: Value, _ number: Int, into group: inout Group, _ aside: inout DistinctValues?
+    ) throws(DatabaseError) -> Int {
+        let key = group.key
+        return try group.accumulated[number].take(value, inputs[number].gathering, frame) {
+            (valueKey) throws(DatabaseError) in try putAside(value, valueKey, of: number, in: key, &aside)
+        }
+    }
+
+    /// Takes a row that was put aside, of which `input` is what each accumulator takes.
+    func take(
+        _ input: (Int) -> Value, into group: inout Group, _ aside: inout DistinctValues?
+    ) throws(DatabaseError) -> Int {
+        var taken = 0
+        for number in inputs.indices {
+            guard inputs[number].value != nil else {
+                group.accumulated[number].countRow()
+                continue
+            }
+            taken += try take(input(number), number, into: &group, &aside)
         }
         return taken
     }
@@ -97,7 +143,7 @@ class GroupCursor: RowCursor {
         var taken = 0
         let mark = frame.arena.mark
         while let (number, value) = try aside.next(of: group.key, frame) {
-            let size = group.accumulated[number].takePutAside(value, grouping.accumulators[number], frame)
+            let size = group.accumulated[number].takePutAside(value, inputs[number].gathering, frame)
             frame.arena.release(to: mark)
             taken += size
             if size != 0 { try execution.budget.take(size) }

@@ -54,7 +54,8 @@ final class GroupedCursor: GroupCursor {
             let mark = frame.arena.mark
             defer { frame.arena.release(to: mark) }
             for (number, accumulator) in grouping.accumulators.enumerated() {
-                groups[known].accumulated[number].take(group.accumulated[number], accumulator, frame)
+                groups[known].accumulated[number].take(
+                    group.accumulated[number], accumulator.gathering, frame)
             }
         }
         try frame.check()
@@ -64,50 +65,48 @@ final class GroupedCursor: GroupCursor {
     /// The groups that are in memory; `nil` when these are of a part of the documents, and exceed its memory.
     private func read() throws(DatabaseError) -> [Group]? {
         let budget = execution.budget
-        var numbers: [[UInt8]: Int] = [:]
+        var numbers = ByteTable()
         var groups: [Group] = []
+        var aside: DistinctValues?
         let isWhole = grouping.keys.isEmpty
-        if isWhole { groups.append(Group(key: [], values: [], accumulated: empty)) }
+        if isWhole { groups.append(makeGroup().group) }
         while try rows.next() {
             let mark = frame.arena.mark
             defer { frame.arena.release(to: mark) }
             var index = 0
             if !isWhole {
-                let values = grouping.keys.map { $0.value(frame) }
-                let key = key(of: values)
-                if let known = numbers[key] {
+                let key = readKey()
+                if let known = numbers.number(of: key) {
                     index = known
                 } else {
-                    let owned = values.map { OwnedValue($0) }
-                    let size = key.count + owned.reduce(0) { $0 + $1.size } + 160 * (1 + empty.count)
+                    let (group, size) = makeGroup()
                     guard rest == nil, budget.fitsEasily(size) else {
                         guard execution.part == nil else { return nil }
-                        try putAside(key, values)
+                        try putAside(group.key)
                         continue
                     }
                     try budget.take(size)
-                    index = groups.count
-                    groups.append(Group(key: key, values: owned, accumulated: empty))
-                    numbers[key] = index
+                    index = numbers.insert(key).number
+                    groups.append(group)
                 }
             }
-            let size = try take(into: &groups[index], &distinct)
+            let size = try take(into: &groups[index], &aside)
             if size != 0 { try budget.take(size) }
             try frame.check()
         }
+        distinct = aside
         try frame.check()
         return groups
     }
 
     // MARK: On disk
 
-    private func putAside(_ key: [UInt8], _ values: [Value]) throws(DatabaseError) {
+    private func putAside(_ key: [UInt8]) throws(DatabaseError) {
         let sort = rest ?? ExternalSort(execution)
         rest = sort
-        let inputs = grouping.accumulators.map { $0.value?(frame) ?? .missing }
         var writer = FleeceWriter(capacity: 128)
         writer.beginArray()
-        for value in values + inputs {
+        for value in rowKeys + rowInputs {
             if value.isMissing { writer.writeUndefined() } else { writer.write(value) }
         }
         writer.endArray()
@@ -145,15 +144,9 @@ final class GroupedCursor: GroupCursor {
                     key: first.key, values: grouping.keys.indices.map { OwnedValue(Value(row[$0])) },
                     accumulated: empty)
             group = nil
-            for (number, accumulator) in grouping.accumulators.enumerated() {
-                let value = Value(row[grouping.keys.count + number])
-                let size = try present.accumulated[number].take(value, accumulator, frame) {
-                    (valueKey) throws(DatabaseError) in
-                    try putAside(value, valueKey, of: number, in: first.key, &aside)
-                }
-                taken += size
-                if size != 0 { try execution.budget.take(size) }
-            }
+            let size = try take({ Value(row[grouping.keys.count + $0]) }, into: &present, &aside)
+            taken += size
+            if size != 0 { try execution.budget.take(size) }
             group = present
             coming = try rest?.next()
         }

@@ -23,28 +23,12 @@ final class Grouping {
 
     /// What is gathered over the rows of a group.
     struct Accumulator: Sendable {
-        enum Kind: Sendable {
-            case aggregate(Aggregate, isDistinct: Bool)
-            /// The value for the first row.
-            case first
-        }
-
-        let kind: Kind
+        let gathering: Gathering
         /// What an aggregate is of; `nil` for the number of rows.
         let expression: Expression?
         /// `nil` for the number of rows.
         let value: Evaluation?
-        let collation: Collation
         let slot: Int
-
-        /// Whether what was gathered of some rows can be added to what was gathered of others.
-        var isAdditive: Bool {
-            if case .aggregate(let aggregate, isDistinct: true) = kind {
-                aggregate == .min || aggregate == .max
-            } else {
-                true
-            }
-        }
     }
 
     init(sources: Set<Int>) { self.sources = sources }
@@ -78,37 +62,58 @@ final class Grouping {
     }
 
     private func add(
-        _ kind: Accumulator.Kind, _ expression: Expression?, _ value: Evaluation?, _ collation: Collation,
+        _ kind: Gathering.Kind, _ expression: Expression?, _ value: Evaluation?, _ collation: Collation,
         _ compiler: Compiler
     ) -> Int {
         let slot = compiler.program.addAggregate()
         accumulators.append(
-            Accumulator(kind: kind, expression: expression, value: value, collation: collation, slot: slot))
+            Accumulator(
+                gathering: Gathering(kind: kind, collation: collation), expression: expression, value: value,
+                slot: slot))
         return slot
+    }
+}
+
+/// How the values of rows are put together.
+struct Gathering: Sendable {
+    enum Kind: Sendable {
+        case aggregate(Aggregate, isDistinct: Bool)
+        /// The value for the first row.
+        case first
+    }
+
+    let kind: Kind
+    let collation: Collation
+
+    /// Whether what was gathered of some rows can be added to what was gathered of others.
+    var isAdditive: Bool {
+        if case .aggregate(let aggregate, isDistinct: true) = kind {
+            aggregate == .min || aggregate == .max
+        } else {
+            true
+        }
     }
 }
 
 /// What was gathered so far for one accumulator of one group.
 struct Accumulated {
     private var count = 0
-    private var total = Value.integer(0)
+    private var sum = NumberSum()
     private var best: OwnedValue?
     private var list: [OwnedValue] = []
     private var seen: Set<[UInt8]> = []
 
-    /// Takes the value of a row, missing where only the number of rows is wanted; answers about how many bytes of memory that
-    /// took.
+    /// Takes a row whose values don't matter.
+    mutating func countRow() { count += 1 }
+
+    /// Takes the value of a row; answers about how many bytes of memory that took.
     ///
     /// - Parameter putAside: takes the key of a value that is wanted only once, if it isn't to be kept in memory.
     mutating func take(
-        _ value: Value, _ accumulator: Grouping.Accumulator, _ frame: Frame,
+        _ value: Value, _ gathering: Gathering, _ frame: Frame,
         putAside: (_ key: [UInt8]) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Int {
-        guard accumulator.value != nil else {
-            count += 1
-            return 0
-        }
-        switch accumulator.kind {
+        switch gathering.kind {
         case .first:
             guard best == nil else { return 0 }
             let value = OwnedValue(value)
@@ -119,36 +124,36 @@ struct Accumulated {
             var size = 0
             // The least of the different values is the least of all.
             if isDistinct, aggregate != .min, aggregate != .max {
-                let encoder = KeyEncoder(accumulator.collation)
+                let encoder = KeyEncoder(gathering.collation)
                 encoder.append(value)
                 let key = encoder.key
                 guard !seen.contains(key), try !putAside(key) else { return 0 }
                 seen.insert(key)
                 size = key.count + 32
             }
-            return size + take(aggregate, value, accumulator.collation, frame)
+            return size + take(aggregate, value, gathering.collation, frame)
         }
     }
 
     /// Takes what was gathered of later rows of the group, without DISTINCT.
-    mutating func take(_ later: Accumulated, _ accumulator: Grouping.Accumulator, _ frame: Frame) {
+    mutating func take(_ later: Accumulated, _ gathering: Gathering, _ frame: Frame) {
         count += later.count
         list += later.list
-        switch accumulator.kind {
+        switch gathering.kind {
         case .first: best = best ?? later.best
-        case .aggregate(.sum, _), .aggregate(.avg, _): total = Arithmetics.add(total, later.total)
+        case .aggregate(.sum, _), .aggregate(.avg, _): sum.add(later.sum)
         case .aggregate(let aggregate, _):
             guard aggregate == .min || aggregate == .max, let value = later.best else { return }
-            _ = take(aggregate, value.value(in: frame.arena), accumulator.collation, frame)
+            _ = take(aggregate, value.value(in: frame.arena), gathering.collation, frame)
         }
     }
 
     /// Takes a value that was put aside and no other row had.
     mutating func takePutAside(
-        _ value: Value, _ accumulator: Grouping.Accumulator, _ frame: Frame
+        _ value: Value, _ gathering: Gathering, _ frame: Frame
     ) -> Int {
-        guard case .aggregate(let aggregate, _) = accumulator.kind else { return 0 }
-        return take(aggregate, value, accumulator.collation, frame)
+        guard case .aggregate(let aggregate, _) = gathering.kind else { return 0 }
+        return take(aggregate, value, gathering.collation, frame)
     }
 
     private mutating func take(
@@ -156,10 +161,7 @@ struct Accumulated {
     ) -> Int {
         switch aggregate {
         case .count: count += 1
-        case .sum, .avg:
-            guard value.double != nil else { return 0 }
-            count += 1
-            total = Arithmetics.add(total, value)
+        case .sum, .avg: sum.add(value)
         case .min, .max:
             let order = best.map { value.compare($0.value(in: frame.arena), collation) }
             guard order.map({ aggregate == .min ? $0 < 0 : $0 > 0 }) ?? true else { return 0 }
@@ -176,14 +178,12 @@ struct Accumulated {
     }
 
     /// What the accumulator comes to.
-    func result(_ accumulator: Grouping.Accumulator, _ frame: Frame) -> Value {
-        switch accumulator.kind {
+    func result(_ gathering: Gathering, _ frame: Frame) -> Value {
+        switch gathering.kind {
         case .first: return best?.value(in: frame.arena) ?? .missing
         case .aggregate(.count, _): return .integer(Int64(count))
-        case .aggregate(.sum, _): return count == 0 ? .null : total
-        case .aggregate(.avg, _):
-            guard count > 0, let total = total.double else { return .null }
-            return .number(total / Double(count))
+        case .aggregate(.sum, _): return sum.totalOfAny
+        case .aggregate(.avg, _): return sum.average
         case .aggregate(.min, _), .aggregate(.max, _): return best?.value(in: frame.arena) ?? .null
         case .aggregate(.arrayAggregate, _):
             return list.isEmpty ? .null : frame.array(list.map { $0.value(in: frame.arena) })

@@ -100,13 +100,13 @@ final class HashTable {
 
     /// The rows with a value's key.
     func matches(_ key: [UInt8]) throws(DatabaseError) -> Matches {
-        guard let tree else { return .known((rows[key] ?? []).reversed()) }
+        guard let tree else { return .known(rows[key]?[...] ?? []) }
         return .stored(tree.cursor(KeyRange(prefix: Key(key.withView { RowKey.component($0) }))))
     }
 
     enum Matches {
-        /// The places of rows in memory, the last first.
-        case known([Int])
+        /// The places of rows in memory.
+        case known(ArraySlice<Int>)
         case stored(Cursor)
     }
 
@@ -114,7 +114,7 @@ final class HashTable {
     func next(_ matches: inout Matches) throws(DatabaseError) -> Bool {
         switch matches {
         case .known(var places):
-            guard let place = places.popLast() else { return false }
+            guard let place = places.popFirst() else { return false }
             matches = .known(places)
             set(stored[place])
             return true

@@ -26,7 +26,7 @@ class RowCursor {
     /// What the row that the cursor is at is ordered by.
     ///
     /// - Returns: Whether it comes before the encoder's limit.
-    func appendOrder(to encoder: OrderEncoder) -> Bool { encoder.append(plan.order, frame) }
+    func appendOrder(to encoder: OrderEncoder) -> Bool { encoder.append(frame) }
 
     /// A row as a dictionary by the names of the columns, in the frame's arena.
     func dictionary(of row: [UInt8], _ frame: Frame) -> Value {

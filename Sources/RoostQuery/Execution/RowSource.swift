@@ -20,7 +20,7 @@ final class FilteredRows: RowSource {
 
     init(_ rows: RowSource, _ filters: [Evaluation]) {
         self.rows = rows
-        self.filters = filters
+        self.filters = filters.map(unshared)
         super.init(rows.frame)
     }
 

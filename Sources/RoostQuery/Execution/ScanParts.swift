@@ -87,7 +87,7 @@ extension Execution {
             plan.sources.dropFirst().allSatisfy({ if case .elements = $0.origin { true } else { false } })
         else { return 1 }
         if let grouping = plan.grouping {
-            guard grouping.accumulators.allSatisfy(\.isAdditive) else { return 1 }
+            guard grouping.accumulators.allSatisfy(\.gathering.isAdditive) else { return 1 }
         } else {
             guard strategy.isSorted, !plan.isDistinct, strategy.most <= Self.mostSorted else { return 1 }
         }

@@ -84,7 +84,9 @@ extension SelectPlanning {
         _ accumulator: Grouping.Accumulator, _ access: IndexAccess, _ next: CompiledIndex.Column?,
         _ source: Int
     ) -> TotalsAccess.Part? {
-        guard case .aggregate(let aggregate, isDistinct: false) = accumulator.kind else { return nil }
+        guard case .aggregate(let aggregate, isDistinct: false) = accumulator.gathering.kind else {
+            return nil
+        }
         guard let expression = accumulator.expression else { return .rows }
         guard let own = compiler.relative(expression.uncollated, to: source) else { return nil }
         if aggregate == .count, case .meta(.id, _, _) = own { return .rows }
@@ -93,8 +95,8 @@ extension SelectPlanning {
         {
             switch aggregate {
             case .count: return .valuedRows
-            case .min where next.collation == accumulator.collation: return .least
-            case .max where next.collation == accumulator.collation: return .greatest
+            case .min where next.collation == accumulator.gathering.collation: return .least
+            case .max where next.collation == accumulator.gathering.collation: return .greatest
             default: break
             }
         }

@@ -3,12 +3,14 @@ import RoostOrder
 
 /// Writes what rows are ordered by as keys that compare as bytes.
 final class OrderEncoder {
-    private let encoders: [KeyEncoder]
+    private let parts: [(value: Evaluation, encoder: KeyEncoder, isDescending: Bool)]
     private(set) var key: [UInt8] = []
     /// A key from which on nothing is wanted; `nil` while everything is.
     var limit: [UInt8]?
 
-    init(_ order: [OrderPlan]) { encoders = order.map { KeyEncoder($0.collation) } }
+    init(_ order: [OrderPlan]) {
+        parts = order.map { (unshared($0.value), KeyEncoder($0.collation), $0.isDescending) }
+    }
 
     /// Takes a key that was made before.
     ///
@@ -21,14 +23,14 @@ final class OrderEncoder {
     /// Appends the values of the present rows, as many as it takes to see that the key does not come before the limit.
     ///
     /// - Returns: Whether it comes before the limit, and so is whole.
-    func append(_ order: [OrderPlan], _ frame: Frame) -> Bool {
+    func append(_ frame: Frame) -> Bool {
         key.removeAll(keepingCapacity: true)
         var precedes = limit == nil
-        for index in order.indices {
-            let encoder = encoders[index]
+        for index in parts.indices {
+            let encoder = parts[index].encoder
             encoder.reset()
-            encoder.append(order[index].value(frame))
-            if order[index].isDescending { encoder.complement(from: 0) }
+            encoder.append(parts[index].value(frame))
+            if parts[index].isDescending { encoder.complement(from: 0) }
             unsafe key.append(contentsOf: encoder.view.buffer)
             if precedes { continue }
             let comparison = comparisonWithLimit

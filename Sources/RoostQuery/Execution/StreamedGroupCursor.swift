@@ -31,15 +31,13 @@ final class StreamedGroupCursor: GroupCursor {
         }
         let mark = frame.arena.mark
         defer { frame.arena.release(to: mark) }
-        let values = grouping.keys.map { $0.value(frame) }
-        let key = key(of: values)
+        let key = readKey()
         var done: Group?
-        if open?.group.key != key {
+        if open?.group.key.withView({ $0.compare(key) }) != 0 {
             done = try close()
-            let owned = values.map { OwnedValue($0) }
-            let size = key.count + owned.reduce(0) { $0 + $1.size } + 160 * (1 + empty.count)
+            let (group, size) = makeGroup()
             try execution.budget.take(size)
-            open = (Group(key: key, values: owned, accumulated: empty), nil, size)
+            open = (group, nil, size)
         }
         guard var (group, aside, taken) = open else { return done }
         // Nothing else has the group, so that its arrays are changed in place.

@@ -71,8 +71,9 @@ final class TotalsCursor: RowCursor {
         if let mark { frame.arena.release(to: mark) }
         let mark = frame.arena.mark
         self.mark = mark
-        while let group = try nextGroups() {
+        while true {
             frame.arena.release(to: mark)
+            guard let group = try nextGroups() else { return false }
             let ranges: [KeyRange]
             switch group {
             case .one(let found): ranges = found
@@ -95,7 +96,6 @@ final class TotalsCursor: RowCursor {
             }
             return true
         }
-        return false
     }
 
     override func row() throws(DatabaseError) -> [UInt8] {
@@ -171,8 +171,8 @@ final class TotalsCursor: RowCursor {
             let total = all?[number] ?? IndexTotals()
             switch aggregate {
             case .count: return .integer(Int64(clamping: total.valued))
-            case .sum: return total.total
-            case .avg: return total.average
+            case .sum: return total.numbers.totalOfAny
+            case .avg: return total.numbers.average
             case .min: return total.extremes?.least ?? .null
             default: return total.extremes?.greatest ?? .null
             }

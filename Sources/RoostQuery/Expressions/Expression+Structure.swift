@@ -21,6 +21,21 @@ extension Expression {
         return children.contains(where: \.hasMatch)
     }
 
+    /// Whether it depends on when a document is to be purged.
+    var hasExpiration: Bool {
+        switch self {
+        case .meta(let field, _, _): field == nil || field == .expiration
+        case .path(let steps, _): steps.first == .key(MetaField.expiration.propertyName)
+        default: children.contains(where: \.hasExpiration)
+        }
+    }
+
+    /// Whether it may depend on the time zone of whoever computes it.
+    var hasLocalTime: Bool {
+        if case .call(let function, _) = self, function.isOfLocalTime { return true }
+        return children.contains(where: \.hasLocalTime)
+    }
+
     /// The expressions directly within this one; those of queries aside.
     var children: [Expression] {
         switch self {

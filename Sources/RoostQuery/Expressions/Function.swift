@@ -29,7 +29,7 @@ enum Function: String, Hashable, Sendable, CaseIterable {
     // Mango's conditions; no text of a query reaches them.
     case holdsAll = "$all", hasSize = "$size", hasRemainder = "$mod", matches = "$regex"
     case beginsWith = "$beginsWith", hasType = "$type", isAmong = "$in"
-    case keysOf = "$keys"
+    case keysOf = "$keys", at = "$at"
 
     /// Other names for some of them.
     private static let aliases: [String: Function] = [
@@ -59,7 +59,7 @@ enum Function: String, Hashable, Sendable, CaseIterable {
         case .e, .pi: 0...0
         case .arrayContains, .missingIf, .nullIf, .atan2, .div, .idiv, .power, .contains, .regexpContains,
             .regexpLike, .regexpPosition, .holdsAll, .hasSize, .hasRemainder, .matches, .beginsWith, .hasType,
-            .isAmong, .keysOf:
+            .isAmong, .keysOf, .at:
             2...2
         case .arrayOf, .concat: 0...Self.mostArguments
         case .ifMissing, .ifNull, .ifMissingOrNull, .greatest, .least: 1...Self.mostArguments
@@ -73,6 +73,14 @@ enum Function: String, Hashable, Sendable, CaseIterable {
     }
 
     private static let mostArguments = 1000
+
+    /// Whether it takes texts without a zone for local time, or makes such texts.
+    var isOfLocalTime: Bool {
+        switch self {
+        case .millisToStr, .strToMillis, .strToUTC, .strToTZ, .dateDiffStr, .dateAddStr: true
+        default: false
+        }
+    }
 
     /// What is wrong with a call with `count` arguments; `nil` when nothing is.
     func problem(withArguments count: Int) -> String? {

@@ -7,7 +7,7 @@ enum Arrays {
     {
         switch function {
         case .arraySum: ofElements(values[0]) { elements, _ in sum(elements).total }
-        case .arrayAvg: ofElements(values[0]) { elements, _ in average(elements) }
+        case .arrayAvg: ofElements(values[0]) { elements, _ in sum(elements).average }
         case .arrayMin: ofElements(values[0]) { elements, _ in extreme(elements, collation) { $0 < 0 } }
         case .arrayMax: ofElements(values[0]) { elements, _ in extreme(elements, collation) { $0 > 0 } }
         case .arrayCount:
@@ -32,20 +32,10 @@ enum Arrays {
         Arguments.one(value) { value, frame in value.arrayElements.map { body($0, frame) } ?? .null }
     }
 
-    /// The sum and number of the elements that are numbers.
-    private static func sum(_ elements: Value.Elements) -> (total: Value, count: Int) {
-        var (total, count) = (Value.integer(0), 0)
-        for element in elements where element.double != nil {
-            total = Arithmetics.add(total, element)
-            count += 1
-        }
-        return (total, count)
-    }
-
-    private static func average(_ elements: Value.Elements) -> Value {
-        let (total, count) = sum(elements)
-        guard count > 0, let total = total.double else { return .null }
-        return .number(total / Double(count))
+    private static func sum(_ elements: Value.Elements) -> NumberSum {
+        var sum = NumberSum()
+        for element in elements { sum.add(element) }
+        return sum
     }
 
     private static func extreme(_ elements: Value.Elements, _ collation: Collation, _ isBetter: (Int) -> Bool)

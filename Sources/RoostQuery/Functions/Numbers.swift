@@ -18,6 +18,7 @@ enum Numbers {
         case .div: ofTwo(values, /)
         case .idiv:
             Arguments.two(values) { a, b, _ in
+                if a.whole != nil, b.whole != nil { return Arithmetics.divide(a, b) }
                 guard let a = a.double, let b = b.double, b != 0 else { return .null }
                 return integral((a / b).rounded(.towardZero))
             }

@@ -6,7 +6,11 @@ enum Selectors {
     static func evaluation(_ function: Function, _ values: [Evaluation], _ collation: Collation) -> Evaluation
     {
         let (field, argument) = (values[0], values[1])
-        if function == .keysOf { return { keys(of: field($0), $0) } }
+        switch function {
+        case .keysOf: return { keys(of: field($0), $0) }
+        case .at: return { member(argument($0), of: field($0)) }
+        default: break
+        }
         let holds: @Sendable (Value, Value) -> Bool =
             switch function {
             case .holdsAll: { holdsAll($0, $1, collation) }
@@ -34,16 +38,13 @@ enum Selectors {
         a.rank == b.rank && a.compare(b, collation) == 0
     }
 
-    /// `$in`: equal to one of the arguments; of an array, one of whose elements is.
+    /// `$in`: equal to one of the arguments; of an array, one of whose elements is, which the array itself is not.
     private static func isAmong(_ value: Value, _ arguments: Value, _ collation: Collation) -> Bool {
         guard let arguments = arguments.arrayElements else { return false }
-        for argument in arguments {
-            if equals(value, argument, collation) { return true }
-            if let elements = value.arrayElements {
-                for element in elements where equals(element, argument, collation) { return true }
-            }
+        return arguments.contains { argument in
+            value.arrayElements?.contains { equals($0, argument, collation) }
+                ?? equals(value, argument, collation)
         }
-        return false
     }
 
     /// `$all`: an array with every argument; a single argument that is an array may also be the array itself.
@@ -65,11 +66,22 @@ enum Selectors {
 
     /// `$mod`: [divisor, remainder], of integers, the remainder with the sign of the dividend.
     private static func hasRemainder(_ value: Value, _ arguments: Value) -> Bool {
-        guard case .integer(let number) = value, case .array(let node) = arguments,
-            case .integer(let divisor) = Value(node[0]), case .integer(let remainder) = Value(node[1]),
-            divisor != 0
+        guard let number = value.whole, case .array(let node) = arguments,
+            let divisor = Value(node[0]).whole, let remainder = Value(node[1]).whole, divisor != 0
         else { return false }
-        return (divisor == -1 ? 0 : number % divisor) == remainder
+        return number % divisor == remainder
+    }
+
+    /// The member of an object by its name, or the element of an array whose place, counted from 0, the name is.
+    private static func member(_ name: Value, of value: Value) -> Value {
+        guard let name = name.text else { return .missing }
+        switch value {
+        case .dictionary(let node): return Value(node[name])
+        case .array(let node):
+            guard let place = Int(name.string), 0..<node.elementCount ~= place else { return .missing }
+            return Value(node[place])
+        default: return .missing
+        }
     }
 
     /// The names of an object's members.

@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 import RoostIndex
 import RoostOrder
@@ -94,6 +95,15 @@ final class CompiledIndex: Sendable {
         self.included = included
         self.summed = summed
 
+        let parts = conditions + (self.array.map { [$0] } ?? []) + columns.map(\.expression) + included
+        if parts.contains(where: \.hasExpiration) {
+            throw QueryError(
+                "No index has META().expiration, or META() as a whole: when a document expires changes without the document"
+            )
+        }
+        let zone =
+            parts.contains(where: \.hasLocalTime) ? "; local time of \(TimeZone.current.identifier)" : ""
+
         let mapper = IndexMapper(
             compiler.program, columns: columns, values: values, filter: filter, elements: elements,
             variable: variable, metadata: compiler.uses[document]?.metadata ?? .none)
@@ -102,7 +112,7 @@ final class CompiledIndex: Sendable {
             signature: """
                 value \(Self.version); \(index.columns); where \(index.condition ?? ""); unnest \(index.unnesting ?? ""); \
                 including \(index.including ?? ""); summing \(index.summing ?? ""); \
-                \(columns.map(\.collation.signature).joined(separator: ", "))
+                \(columns.map(\.collation.signature).joined(separator: ", "))\(zone)
                 """,
             reduction: summed.isEmpty ? nil : IndexTotals.reduction(of: summed.map { $0 + columns.count })
         ) { documents, _ in try mapper.map(documents) }

@@ -12,13 +12,11 @@ import RoostOrder
 ///     numbers     varint    how many are numbers
 ///     sum         16 bytes  of the whole ones
 ///     rest        8 bytes   the sum of the others, as the bits of a Double
-///     least, greatest       each 00 where there is no number, 01 and 8 bytes of a whole one, or 02 and the bits of a Double
+///     least, greatest       each 00 where there is no number, 01 and 8 bytes of a whole one, 02 and the bits of a Double, or
+///                           03 and 8 bytes of a whole one beyond Int64
 struct IndexTotals {
     private(set) var valued: UInt64 = 0
-    private var whole: UInt64 = 0
-    private(set) var numbers: UInt64 = 0
-    private var sum: Int128 = 0
-    private var rest = 0.0
+    private(set) var numbers = NumberSum()
     private var least = Value.missing
     private var greatest = Value.missing
 
@@ -27,16 +25,9 @@ struct IndexTotals {
     fileprivate mutating func add(_ value: Value) {
         guard value.isValued else { return }
         valued += 1
-        guard let double = value.double else { return }
-        numbers += 1
-        if case .integer(let integer) = value {
-            whole += 1
-            sum += Int128(integer)
-            compare(value)
-        } else {
-            rest += double
-            compare(.double(double))
-        }
+        guard value.double != nil else { return }
+        numbers.add(value)
+        compare(value)
     }
 
     private mutating func compare(_ value: Value) {
@@ -47,39 +38,24 @@ struct IndexTotals {
 
     private mutating func add(_ other: Self) {
         valued &+= other.valued
-        whole &+= other.whole
-        numbers &+= other.numbers
-        sum &+= other.sum
-        rest += other.rest
+        numbers.add(other.numbers)
         compare(other.least)
         compare(other.greatest)
     }
 
     // MARK: Answers
 
-    /// The sum of the numbers: whole where all of them are and it fits; null of none.
-    var total: Value {
-        guard numbers > 0 else { return .null }
-        if whole == numbers, let sum = Int64(exactly: sum) { return .integer(sum) }
-        return .number(Double(sum) + rest)
-    }
-
-    var average: Value {
-        guard numbers > 0, let total = total.double else { return .null }
-        return .number(total / Double(numbers))
-    }
-
     /// The least and the greatest value, null of none; `nil` where there are values that are no numbers, too.
     var extremes: (least: Value, greatest: Value)? {
-        guard valued == numbers else { return nil }
-        return numbers == 0 ? (.null, .null) : (least, greatest)
+        guard valued == numbers.count else { return nil }
+        return valued == 0 ? (.null, .null) : (least, greatest)
     }
 
     // MARK: Keeping
 
     /// The reduction that keeps the totals of the values at some places of rows' contents.
     static func reduction(of places: [Int]) -> IndexReduction {
-        IndexReduction(name: "totals 1 of \(places.map(String.init).joined(separator: ","))") {
+        IndexReduction(name: "totals 2 of \(places.map(String.init).joined(separator: ","))") {
             TotalsReducer(places)
         } combine: { values in
             var totals = places.map { _ in IndexTotals() }
@@ -96,11 +72,11 @@ struct IndexTotals {
         let buffer = ByteBuffer(capacity: 64 * totals.count)
         for total in totals {
             buffer.append(varint: total.valued)
-            buffer.append(varint: total.whole)
-            buffer.append(varint: total.numbers)
-            buffer.append(integer: UInt64(truncatingIfNeeded: total.sum))
-            buffer.append(integer: UInt64(truncatingIfNeeded: total.sum >> 64))
-            buffer.append(integer: total.rest.bitPattern)
+            buffer.append(varint: total.numbers.whole)
+            buffer.append(varint: total.numbers.count)
+            buffer.append(integer: UInt64(truncatingIfNeeded: total.numbers.sum))
+            buffer.append(integer: UInt64(truncatingIfNeeded: total.numbers.sum >> 64))
+            buffer.append(integer: total.numbers.rest.bitPattern)
             for value in [total.least, total.greatest] {
                 switch value {
                 case .integer(let number):
@@ -109,6 +85,9 @@ struct IndexTotals {
                 case .double(let number):
                     buffer.append(2 as UInt8)
                     buffer.append(integer: number.bitPattern)
+                case .unsigned(let number):
+                    buffer.append(3 as UInt8)
+                    buffer.append(integer: number)
                 default: buffer.append(0 as UInt8)
                 }
             }
@@ -124,12 +103,12 @@ struct IndexTotals {
             while !reader.isAtEnd {
                 var total = IndexTotals()
                 total.valued = try reader.varint()
-                total.whole = try reader.varint()
-                total.numbers = try reader.varint()
+                total.numbers.whole = try reader.varint()
+                total.numbers.count = try reader.varint()
                 let low = try reader.integer(UInt64.self)
                 let high = try reader.integer(UInt64.self)
-                total.sum = Int128(Int64(bitPattern: high)) << 64 | Int128(low)
-                total.rest = Double(bitPattern: try reader.integer(UInt64.self))
+                total.numbers.sum = Int128(Int64(bitPattern: high)) << 64 | Int128(low)
+                total.numbers.rest = Double(bitPattern: try reader.integer(UInt64.self))
                 total.least = try number(&reader)
                 total.greatest = try number(&reader)
                 totals.append(total)
@@ -143,6 +122,7 @@ struct IndexTotals {
         case 0: return .missing
         case 1: return .integer(Int64(bitPattern: try reader.integer(UInt64.self)))
         case 2: return .double(Double(bitPattern: try reader.integer(UInt64.self)))
+        case 3: return .unsigned(try reader.integer(UInt64.self))
         default: throw MalformedBytes(at: reader.position)
         }
     }

@@ -31,12 +31,36 @@ struct MangoParser {
             switch self {
             case .document: .path([], .unknown)
             case .variable(let name): .variable(name, [], .unknown)
-            case .member(.document, let steps): .path(steps, .unknown)
-            case .member(.variable(let name), let steps): .variable(name, steps, .unknown)
+            case .member(.document, let steps): MangoParser.path(steps[...]) { .path($0, .unknown) }
+            case .member(.variable(let name), let steps):
+                MangoParser.path(steps[...]) { .variable(name, $0, .unknown) }
             case .member(.member(let field, let first), let rest):
                 Field.member(field, first + rest).expression
             }
         }
+
+        /// The fields that this one is within.
+        var ancestors: [Field] {
+            switch self {
+            case .document, .variable: []
+            case .member(.member(let field, let first), let rest): Field.member(field, first + rest).ancestors
+            case .member(let base, let steps):
+                steps.indices.dropFirst().map { .member(base, Array(steps[..<$0])) }
+            }
+        }
+    }
+
+    /// A path from where `base` begins. A name that is a number is a member's, or the place of an element of an array.
+    static func path(_ steps: ArraySlice<Step>, _ base: ([Step]) -> Expression) -> Expression {
+        func isNumber(_ step: Step) -> Bool {
+            if case .key(let name) = step { name.utf8.allSatisfy { 0x30...0x39 ~= $0 } } else { false }
+        }
+        guard let place = steps.firstIndex(where: isNumber), case .key(let name) = steps[place] else {
+            return base(Array(steps))
+        }
+        let member = Expression.call(.at, [base(Array(steps[..<place])), .literal(.string(name))])
+        let rest = steps[(place + 1)...]
+        return rest.isEmpty ? member : path(rest) { $0.isEmpty ? member : .member(member, $0) }
     }
 
     // MARK: Structure
@@ -159,7 +183,8 @@ struct MangoParser {
         switch name {
         case "$exists":
             guard case .bool(let exists) = value else { throw QueryError("$exists takes true or false") }
-            return .test(field.expression, .missing, isNegated: exists != isNegated)
+            return exists != isNegated
+                ? .test(field.expression, .missing, isNegated: true) : absence(of: field)
         case "$in", "$nin":
             guard case .array = value else { throw QueryError("\(name) takes an array") }
             return test(.isAmong, value, field, isNegated != (name == "$nin"))
@@ -203,6 +228,21 @@ struct MangoParser {
             throw QueryError(
                 "There is no operator \(name)\(Suggestion.text(for: name, among: Self.operators))")
         }
+    }
+
+    /// That a field is not there, where it could be: what it is within is an object, or not there either.
+    private func absence(of field: Field) -> Expression {
+        var parts = [Expression.test(field.expression, .missing, isNegated: false)]
+        let path = field.ancestors + [field]
+        for (outer, inner) in zip(path, path.dropFirst()) {
+            parts.append(
+                .any([
+                    .test(outer.expression, .missing, isNegated: false),
+                    .test(inner.expression, .missing, isNegated: true),
+                    .call(.hasType, [outer.expression, .literal("object")]),
+                ]))
+        }
+        return Self.combine(parts, all: true)
     }
 
     /// A condition that its negation is the exact opposite of, but for fields that are not there.

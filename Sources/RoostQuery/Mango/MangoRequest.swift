@@ -182,7 +182,8 @@ struct MangoRequest {
         let steps = try MangoParser.steps(name)
         let isUnicode = steps != [.key("_id")]
         return Select.Ordering(
-            value: .collate(CollationOptions(isUnicode: isUnicode), .path(steps, .unknown)),
+            value: .collate(
+                CollationOptions(isUnicode: isUnicode), MangoParser.path(steps[...]) { .path($0, .unknown) }),
             isDescending: isDescending)
     }
 }

@@ -24,6 +24,7 @@ extension SQLParser {
     private mutating func operators(_ level: Level, _ what: String) throws(QueryError) -> Expression {
         guard level != .operand else { return try operand(after: what) }
         var left = try operators(level.tighter, what)
+        if let parts = try joined(level, left) { left = parts }
         while true {
             let leftHeight = height
             height = 0
@@ -31,27 +32,43 @@ extension SQLParser {
                 height = leftHeight
                 return left
             }
-            // AND, OR and || join all their operands at once.
-            let isFlat = level == .or || level == .and || level == .concatenation
-            height = max(leftHeight, height, 1) + (isFlat ? 0 : 1)
+            height = max(leftHeight, height, 1) + 1
             try checkHeight()
             left = joined
+        }
+    }
+
+    /// `first` and all operands that the AND, OR or || of `level` join with it; `nil` where none follows.
+    private mutating func joined(_ level: Level, _ first: Expression) throws(QueryError) -> Expression? {
+        var parts = [first]
+        var tallest = max(height, 1)
+        while let name = takeJoining(level) {
+            height = 0
+            parts.append(try operators(level.tighter, name))
+            tallest = max(tallest, height)
+        }
+        guard parts.count > 1 else { return nil }
+        height = tallest
+        return switch level {
+        case .or: .any(parts)
+        case .and: .all(parts)
+        default: .concatenation(parts)
+        }
+    }
+
+    /// The sign that joins operands on a level, if it comes next.
+    private mutating func takeJoining(_ level: Level) -> String? {
+        switch level {
+        case .or: take("OR") ? "OR" : nil
+        case .and: take("AND") ? "AND" : nil
+        case .concatenation: take(.concatenate) ? "\"||\"" : nil
+        default: nil
         }
     }
 
     /// `left` with the operator of `level` that comes next and its right side; `nil` when another kind of token does.
     private mutating func infix(_ level: Level, _ left: Expression) throws(QueryError) -> Expression? {
         switch level {
-        case .or:
-            guard take("OR") else { return nil }
-            let right = try operators(.and, "OR")
-            if case .any(let parts) = left { return .any(parts + [right]) }
-            return .any([left, right])
-        case .and:
-            guard take("AND") else { return nil }
-            let right = try operators(.equality, "AND")
-            if case .all(let parts) = left { return .all(parts + [right]) }
-            return .all([left, right])
         case .equality: return try equality(left)
         case .comparison:
             let signs: [(Token.Sign, Comparison)] = [
@@ -73,12 +90,7 @@ extension SQLParser {
         case .product:
             return try arithmetic(
                 left, [(.star, .multiply), (.slash, .divide), (.percent, .remainder)], .concatenation)
-        case .concatenation:
-            guard take(.concatenate) else { return nil }
-            let right = try operators(.operand, "\"||\"")
-            if case .concatenation(let parts) = left { return .concatenation(parts + [right]) }
-            return .concatenation([left, right])
-        case .operand: return nil
+        case .or, .and, .concatenation, .operand: return nil
         }
     }
 

@@ -88,6 +88,21 @@ extension Value {
         }
     }
 
+    /// The number where it is whole and not floating point; `nil` for anything else.
+    var whole: Int128? {
+        switch self {
+        case .integer(let value): Int128(value)
+        case .unsigned(let value): Int128(value)
+        default: nil
+        }
+    }
+
+    /// A whole number; floating point where it doesn't fit in 64 bits.
+    static func whole(_ number: Int128) -> Value {
+        if let integer = Int64(exactly: number) { return .integer(integer) }
+        return UInt64(exactly: number).map(Value.unsigned) ?? .double(Double(number))
+    }
+
     /// The UTF-8 of a string; `nil` for anything else.
     @inline(__always)
     var text: ByteView? { if case .string(let text) = self { text } else { nil } }

@@ -1,4 +1,5 @@
 import Fleece
+import Foundation
 import Roost
 import RoostBytes
 
@@ -29,6 +30,8 @@ struct DocumentExpressions: Sendable {
     /// Calls `body` for each document with what computes the expressions for it, valid during the call.
     func forEach(_ documents: [ViewDocument], _ body: (DocumentValues) throws -> Void) throws {
         let frame = try Frame(program, parameters: [:])
+        // What is kept, and replicated with the database, depends on no place.
+        frame.timeZone = .gmt
         for document in documents {
             let mark = frame.arena.mark
             defer { frame.arena.release(to: mark) }

@@ -118,9 +118,11 @@ public final class Cursor {
     }
 
     private func settle() throws(StoreError) -> Bool {
-        let (page, index) = (image.page, index)
-        current = try reader.file.reading(.nowhere) { () throws(MalformedBytes) in
-            try page.entry(index)
+        // The file is asked for nothing but the error: cursors on other threads would share the count of its references.
+        do throws(MalformedBytes) {
+            current = try image.page.entry(index)
+        } catch {
+            throw reader.file.damaged("a malformed node", .nowhere)
         }
         position = .entry
         return true

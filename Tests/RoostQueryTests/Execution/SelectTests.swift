@@ -42,7 +42,12 @@ import Testing
         ("SELECT name, age FROM people ORDER BY age DESC, name LIMIT 2", ["[\"Cleo\",41]", "[\"Anna\",34]"]),
         ("SELECT name FROM people ORDER BY age, name LIMIT 2 OFFSET 1", ["\"Bert\"", "\"dora\""]),
         ("SELECT name FROM people OFFSET 3", ["\"dora\"", "\"Emil\""]),
-        ("SELECT name FROM people LIMIT -1", []),
+        ("SELECT name FROM people LIMIT -1", []), ("SELECT name FROM people LIMIT -1e300", []),
+        (
+            "SELECT name FROM people ORDER BY age, name LIMIT 2 OFFSET -1e19", ["\"Emil\"", "\"Bert\""]
+        ),
+        ("SELECT count(*) FROM people LIMIT 18446744073709551615", ["5"]),
+        ("SELECT name FROM people LIMIT 1e19 OFFSET 1e300", []),
         ("SELECT DISTINCT city FROM people", ["\"Berlin\"", "\"Rome\"", "null", "\"Paris\""]),
         ("SELECT DISTINCT age FROM people ORDER BY age", ["MISSING", "28", "34", "41"]),
         ("SELECT count(*) FROM people", ["5"]),

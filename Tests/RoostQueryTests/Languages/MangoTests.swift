@@ -44,6 +44,15 @@ import Testing
         (#"{"_id":{"$gt":"b","$lte":"d"}}"#, "cd"), (#"{"_id":{"$in":["a","e"]}}"#, "ae"),
         (#"{"list":[1,5,9]}"#, "c"), (#"{"n":{"$not":{"$in":[1]}}}"#, "bcd"), (#"{"$and":[{}]}"#, "abcde"),
         (#"{"tags":{"$not":{"$size":1}}}"#, "acd"), (#"{"nope":{"$not":{"$size":1}}}"#, ""),
+        // A number leads into an array.
+        (#"{"tags.0":"x"}"#, "a"), (#"{"tags.1":{"$exists":true}}"#, "a"), (#"{"list.1.q":{"$gt":5}}"#, "e"),
+        (#"{"list":{"0":1}}"#, "c"), (#"{"list.1":{"q":7}}"#, "e"), (#"{"tags.00":"x"}"#, "a"),
+        // Nothing is said of a field within what is no object.
+        (#"{"o.k":{"$exists":false}}"#, "bcde"), (#"{"s.k":{"$exists":false}}"#, "de"),
+        (#"{"tags.7":{"$exists":false}}"#, "e"), (#"{"n":{"k":{"$exists":false}}}"#, ""),
+        (#"{"o.in.deep.x":{"$exists":false}}"#, "bcde"), (#"{"s.k":{"$not":{"$exists":true}}}"#, "de"),
+        // Of an array, elements count alone.
+        (#"{"tags":{"$in":[["x","y"]]}}"#, ""), (#"{"tags":{"$nin":[["x","y"]]}}"#, "abcd"),
     ])
     func selectorsMatch(_ selector: String, _ expected: String) throws {
         let found = try fixture.database.defaultCollection.find(json: #"{"selector":\#(selector)}"#)
