@@ -101,6 +101,9 @@ final class CompiledIndex: Sendable {
                 "No index has META().expiration, or META() as a whole: when a document expires changes without the document"
             )
         }
+        if let name = compiler.program.parameterNames.first {
+            throw QueryError("An index has no parameters, and $\(name) is one. Write its value")
+        }
         let zone =
             parts.contains(where: \.hasLocalTime) ? "; local time of \(TimeZone.current.identifier)" : ""
 

@@ -24,14 +24,20 @@ final class IndexMapper: Sendable {
         // Handed from one thread to another, and used by one only.
         let frame: Frame
         let key: IndexKey
+        let filter: Evaluation?
+        let elements: Evaluation?
+        let evaluations: [Evaluation]
         /// The values of the row that is made.
         var values: [Value] = []
         let payload = ByteBuffer()
         var writer = FleeceWriter(capacity: 64)
 
-        init(_ frame: Frame, _ key: IndexKey) {
+        init(_ mapper: IndexMapper, _ frame: Frame) {
             self.frame = frame
-            self.key = key
+            key = IndexKey(mapper.columns)
+            filter = mapper.filter.map(unshared)
+            elements = mapper.elements.map(unshared)
+            evaluations = mapper.values.map(unshared)
         }
     }
 
@@ -70,8 +76,8 @@ final class IndexMapper: Sendable {
     /// Adds the rows of the present document.
     private func add(_ mapping: Mapping, _ rows: inout IndexRows) {
         let frame = mapping.frame
-        if let filter, !Logic.holds(filter(frame)) { return }
-        guard let elements else { return addRow(mapping, &rows) }
+        if let filter = mapping.filter, !Logic.holds(filter(frame)) { return }
+        guard let elements = mapping.elements else { return addRow(mapping, &rows) }
         guard let array = elements(frame).elements else { return }
         for element in array {
             frame.setVariable(variable, element)
@@ -82,7 +88,7 @@ final class IndexMapper: Sendable {
     /// Adds a row with the present values.
     private func addRow(_ mapping: Mapping, _ rows: inout IndexRows) {
         mapping.values.removeAll(keepingCapacity: true)
-        for value in values { mapping.values.append(value(mapping.frame)) }
+        for value in mapping.evaluations { mapping.values.append(value(mapping.frame)) }
         mapping.key.set(mapping.values)
         mapping.payload.reset(keeping: 1 << 16)
         if elements == nil {
@@ -95,6 +101,6 @@ final class IndexMapper: Sendable {
 
     private func made() -> Mapping? {
         guard let frame = try? Frame(program, parameters: [:]) else { return nil }
-        return Mapping(frame, IndexKey(columns))
+        return Mapping(self, frame)
     }
 }

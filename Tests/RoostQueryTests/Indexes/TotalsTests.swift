@@ -78,6 +78,15 @@ import Testing
         #expect(try notes.valueIndexes().isEmpty)
     }
 
+    @Test func noIndexHasParameters() throws {
+        let fixture = try QueryFixture([])
+        let notes = try fixture.database.defaultCollection
+        for (columns, condition) in [("n + $p", nil), ("n", "n > $p")] {
+            let message = QueryFixture.message { try notes.createIndex("x", on: columns, where: condition) }
+            #expect(message.contains("An index has no parameters, and $p is one."))
+        }
+    }
+
     /// An index that was made in another time zone has other rows, and is made anew.
     @Test func indexesOfLocalTimeNameTheirZone() throws {
         let zone = TimeZone.current.identifier
