@@ -11,6 +11,10 @@ struct QueryCompletion {
         self.parameters = parameters
     }
 
+    /// The keywords, and those that stand together as one.
+    private static let keywords =
+        QuerySyntax.keywords.filter { !["ORDER", "GROUP"].contains($0) } + ["ORDER BY", "GROUP BY"]
+
     func completions(of text: String) -> Completion {
         if !text.count(where: { $0 == "`" }).isMultiple(of: 2) { return quotedNames(text) }
         let word = String(text.suffix { $0.isLetter || $0.isNumber || "_.$".contains($0) })
@@ -26,7 +30,7 @@ struct QueryCompletion {
         let others =
             place.takesCollection
             ? []
-            : cased(QuerySyntax.keywords) + QuerySyntax.functions.map { $0 + "(" }
+            : cased(Self.keywords) + QuerySyntax.functions.map { $0 + "(" }
                 + names.paths(in: place.collection)
         let words = likely + Set(others).subtracting(likely).sorted()
         return Completion(words: words.filter { $0.begins(with: word) }, replaced: word.count)
