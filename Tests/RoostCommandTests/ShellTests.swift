@@ -7,6 +7,8 @@ import Testing
 @Suite struct ShellTests {
     private let tool = Tool()
 
+    init() { _ = tool.output("mkcoll", "_default") }
+
     /// What the shell answers to lines from a pipe, and its exit status.
     private func answers(_ lines: [String]) throws -> (output: String, status: Int32) {
         let process = Process()
@@ -111,7 +113,7 @@ import Testing
 
     @Test func helpTellsOfCommandsAndWords() throws {
         let (output, status) = try answers([".help", "help put", "help set", "help ptu"])
-        #expect(output.contains("  put             stores one document\n"))
+        #expect(output.contains("  put           stores one document\n"))
         #expect(output.contains("Usage: put ID [JSON|-] [OPTIONS]"))
         #expect(output.contains("set NAME [JSON]\n\n"))
         #expect(output.contains("There is no command \"ptu\"; did you mean put?"))

@@ -30,6 +30,7 @@ final class Shell {
         var typed: [String] = []
         var knowsHowQueriesEnd = !input.isInteractive
         while !isOver {
+            interruption?.flag.lower()
             switch try input.next(prompt(statements.open), after: typed.joined(separator: "\n")) {
             case .line(let text):
                 typed.append(text)
@@ -66,7 +67,6 @@ final class Shell {
 
     private func perform(_ statements: [Statement]) {
         for statement in statements where !isOver {
-            interruption?.flag.lower()
             Console.$place.withValue(input.isInteractive ? "" : "line \(statement.line): ") {
                 do {
                     switch statement.kind {
@@ -77,8 +77,8 @@ final class Shell {
                     if !isInterrupted { fail("\((error as? UsageError)?.message ?? "\(error)")") }
                 }
             }
-            if isInterrupted { Console.note("Stopped.") }
             try? Console.flush()
+            if isInterrupted { return Console.note("Stopped.") }
         }
     }
 
