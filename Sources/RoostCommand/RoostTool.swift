@@ -1,4 +1,5 @@
 import Foundation
+import RoostQuery
 
 #if JavaScript
     import RoostScript
@@ -52,7 +53,7 @@ enum RoostTool {
         return arguments
     }
 
-    /// Runs one invocation and returns its exit status: 0 done, 1 failed, 2 wrong usage.
+    /// Runs one invocation and returns its exit status: 0 done, 1 failed, 2 wrong usage, 130 ended by Ctrl-C at a question.
     static func run(_ arguments: [String]) -> Int32 {
         do {
             let status = try dispatch(arguments)
@@ -64,6 +65,8 @@ enum RoostTool {
             return 2
         } catch is OutputClosed {
             return 1
+        } catch is Interrupted {
+            return 130
         } catch {
             let isWritten = (try? Console.flush()) != nil
             if isWritten || error is CommandFailure { Console.complain("\(error)") }
@@ -99,7 +102,10 @@ enum RoostTool {
     }
 
     private static func known(_ name: String) throws -> any Command.Type {
-        guard let command = command(name) else { throw UsageError("There is no command \"\(name)\".") }
+        guard let command = command(name) else {
+            let near = Suggestion.text(for: name, among: commands.map { $0.name })
+            throw UsageError("There is no command \"\(name)\"\(near.isEmpty ? "." : near)")
+        }
         return command
     }
 

@@ -34,6 +34,16 @@ import Testing
         #expect(tool.output("count") == "1\n")
     }
 
+    @Test func theKeyOfADatabaseThatHasNoneIsSaidToBeNew() throws {
+        _ = tool.output("put", "a", "{}")
+        try withPassphrase {
+            let refused = tool.run("encrypt", "--passphrase-file", passphrase)
+            #expect(
+                refused.status == 1 && refused.output.contains("--new-passphrase-file FILE"),
+                "\(refused.output)")
+        }
+    }
+
     @Test func passphrasesThatAreNoTextAreTakenAsTheyAre() throws {
         _ = tool.output("put", "a", "{}")
         let others = passphrase + ".other"

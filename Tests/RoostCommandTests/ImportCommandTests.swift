@@ -53,7 +53,7 @@ import Testing
     @Test func whatIsParsedAheadIsStoredInOrder() throws {
         let padding = String(repeating: "x", count: 400)
         var lines = (0..<3000).map { #"{"_id":"\#($0 % 2900)","n":\#($0),"p":"\#(padding)"}"# }
-        #expect(try importing(lines.joined(separator: "\n")).output.contains("3000 documents imported in "))
+        #expect(try importing(lines.joined(separator: "\n")).output.contains("3,000 documents imported in "))
         #expect(tool.output("count") == "2900\n")
         #expect(tool.output("get", "99").contains(#""n":2999"#))
         #expect(tool.output("get", "100").contains(#""n":100,"#))

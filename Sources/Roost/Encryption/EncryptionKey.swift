@@ -56,6 +56,9 @@ public struct EncryptionKey: Sendable, CustomStringConvertible {
         unsafe try secret.withUnsafeBytes(body)
     }
 
+    /// Whether it is a passphrase, and no raw key.
+    package var isPassphrase: Bool { kind == .passphrase }
+
     /// Whether both are the same, in a time that depends on their lengths only.
     public func isSame(as other: EncryptionKey) -> Bool { kind == other.kind && secret == other.secret }
 

@@ -61,9 +61,10 @@ enum BlobCommand: Command {
         // Before anything is written, so that no wrong byte gets out.
         try reader.verify()
         reader.position = 0
-        if let output = invocation.string("--output") { try Console.redirect(to: output) }
-        unsafe try reader.forEachPiece { unsafe try Console.write($0) }
-        try Console.flush()
+        try Console.redirecting(to: invocation.string("--output")) {
+            unsafe try reader.forEachPiece { unsafe try Console.write($0) }
+            try Console.flush()
+        }
     }
 
     private static func list(_ invocation: Invocation) throws {

@@ -9,11 +9,35 @@ enum EncryptCommand: Command {
     static let notes = KeyChange.notes
 
     static func run(_ invocation: Invocation) throws {
-        let database = try invocation.openForWriting()
+        let database = try open(invocation)
         guard !database.isEncrypted else {
             throw CommandFailure("\(invocation[0]) is encrypted already. `roost rekey` gives it another key.")
         }
         try KeyChange.run(invocation, database, to: try KeyChange.newKey(invocation))
+    }
+
+    private static func open(_ invocation: Invocation) throws -> Database {
+        do {
+            return try invocation.openForWriting()
+        } catch let error as DatabaseError where error.code == .wrongKey {
+            let given = KeyAccess.options.filter { invocation.string($0.name) != nil }
+            guard let option = given.first, try !isEncrypted(invocation) else { throw error }
+            throw CommandFailure(
+                "\(invocation[0]) is not encrypted, so it has no key yet. "
+                    + "--new-\(option.name.dropFirst(2)) FILE gives it one.")
+        }
+    }
+
+    /// Whether the database can't be read without a key.
+    private static func isEncrypted(_ invocation: Invocation) throws -> Bool {
+        do {
+            let options = DatabaseOptions(readOnly: true, createIfMissing: false)
+            try Database.open(invocation[0], options: options).close()
+            return false
+        } catch {
+            guard error.code == .wrongKey else { throw error }
+            return true
+        }
     }
 }
 
@@ -64,10 +88,10 @@ enum KeyChange {
         let given = try KeyAccess.key(
             invocation, keyFile: "--new-key-file", passphraseFile: "--new-passphrase-file")
         if let given { return given }
-        guard let first = KeyAccess.prompt("New passphrase: ") else {
+        guard let first = try PassphrasePrompt.ask("New passphrase: ") else {
             throw UsageError("Give --new-key-file or --new-passphrase-file.")
         }
-        guard let second = KeyAccess.prompt("Once more: "), first.isSame(as: second) else {
+        guard let second = try PassphrasePrompt.ask("Once more: "), first.isSame(as: second) else {
             throw CommandFailure("The two passphrases differ; nothing was changed.")
         }
         return first

@@ -16,10 +16,16 @@ enum ExportCommand: Command {
         let database = try invocation.openForReading()
         let collection = try invocation.collection(of: database)
         let snapshot = try collection.snapshot()
-        if let path = invocation.optional(1), path != "-" { try Console.redirect(to: path) }
+        let metadata: DocumentMetadata = invocation.has("--with-revisions") ? .all : [.id, .deletion]
+        try Console.redirecting(to: invocation.optional(1)) { try export(snapshot, of: database, metadata) }
+    }
+
+    private static func export(
+        _ snapshot: CollectionSnapshot, of database: Database, _ metadata: DocumentMetadata
+    ) throws {
         let bar = ProgressBar("Exporting")
         defer { bar.finish() }
-        let metadata: DocumentMetadata = invocation.has("--with-revisions") ? .all : [.id, .deletion]
+        let onTerminal = Console.isTerminal(STDOUT_FILENO)
         let cursor = try snapshot.cursor()
         var count: UInt64 = 0
         while let document = try cursor.next() {
@@ -27,7 +33,7 @@ enum ExportCommand: Command {
                 try document.hasAttachments
                 ? database.json(inliningAttachmentsOf: document, with: metadata)
                 : document.json(with: metadata)
-            try Console.write(json.utf8)
+            try Console.write((onTerminal ? ControlCharacters.escaped(in: json) : json).utf8)
             try Console.write([10])
             count += 1
             if count % 1024 == 0 { bar.show(count, of: UInt64(snapshot.count)) }

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostIndex
 import RoostQuery
 import RoostText
 
@@ -47,13 +48,16 @@ enum IndexCommand: Command {
             let database = try invocation.openForWriting()
             let collection = try invocation.collection(of: database)
             let name = try indexName(invocation)
-            guard
-                try collection.valueIndexes().contains(where: { ByteKey($0.name) == ByteKey(name) })
-                    || collection.textIndexes().contains(where: { ByteKey($0.name) == ByteKey(name) })
-            else { throw CommandFailure("There is no index \"\(name)\"; nothing was dropped.") }
+            let names = try collection.valueIndexes().map(\.name) + collection.textIndexes().map(\.name)
+            guard names.contains(where: { ByteKey($0) == ByteKey(name) }) else {
+                let near = Suggestion.text(for: name, among: names)
+                throw CommandFailure(
+                    "There is no index \"\(name)\"\(near.isEmpty ? "." : near) Nothing was dropped.")
+            }
             try collection.dropIndex(name)
             try collection.dropTextIndex(name)
             try database.close()
+            Console.note("Dropped index \(name).")
         }
     }
 
@@ -64,41 +68,56 @@ enum IndexCommand: Command {
 
     private static func create(_ invocation: Invocation) throws {
         let name = try indexName(invocation)
-        if let columns = invocation.string("--text") { return try createTextIndex(name, columns, invocation) }
-        if let columns = invocation.string("--trigrams") {
-            let database = try invocation.openForWriting()
-            try invocation.collection(of: database).createTrigramIndex(name, on: columns)
-            return try database.close()
-        }
-        guard invocation.string("--on") != nil || invocation.string("--unnest") != nil else {
+        let kinds = ["--on", "--text", "--trigrams"].filter { invocation.string($0) != nil }
+        guard kinds.count <= 1 else { throw UsageError("\(kinds[0]) excludes \(kinds[1]).") }
+        guard !kinds.isEmpty || invocation.string("--unnest") != nil else {
             throw UsageError("--on, --unnest, --text or --trigrams says what the index is of.")
         }
+        let language = try language(invocation)
         let database = try invocation.openForWriting()
-        try invocation.collection(of: database).createIndex(
-            name, on: invocation.string("--on") ?? "", including: invocation.string("--including"),
-            summing: invocation.string("--summing"), where: invocation.string("--where"),
-            unnesting: invocation.string("--unnest"))
+        let collection = try invocation.collection(of: database)
+        if let columns = invocation.string("--text") {
+            try collection.createTextIndex(
+                name, on: columns, language: language, ignoresAccents: !invocation.has("--keep-accents"))
+        } else if let columns = invocation.string("--trigrams") {
+            try collection.createTrigramIndex(name, on: columns)
+        } else {
+            try collection.createIndex(
+                name, on: invocation.string("--on") ?? "", including: invocation.string("--including"),
+                summing: invocation.string("--summing"), where: invocation.string("--where"),
+                unnesting: invocation.string("--unnest"))
+        }
+        let columns = (kinds + ["--unnest"]).compactMap(invocation.string).first ?? ""
+        let entries = try entries(of: name, in: collection)
         try database.close()
+        Console.note(
+            "Created index \(name) on \(columns)\(entries.map { ": " + Count.text($0, "entry", "entries") } ?? "")."
+        )
     }
 
-    private static func createTextIndex(_ name: String, _ columns: String, _ invocation: Invocation) throws {
-        var language: Language?
-        if let code = invocation.string("--language") {
-            language = Language(code)
-            guard language != nil else {
-                let known = Language.allCases.map(\.rawValue).joined(separator: ", ")
-                throw UsageError("--language takes one of \(known), not \"\(code)\".")
-            }
+    /// How many rows the index has, where that is known.
+    private static func entries(of name: String, in collection: DocumentCollection) throws -> UInt64? {
+        let stores = try collection.database.derivedStores().filter { $0.collection == collection }
+        return stores.flatMap(\.indexes).first { ["value/\(name)", "text/\(name)"].contains($0.name) }?.rows
+    }
+
+    /// The language that `--language` names.
+    private static func language(_ invocation: Invocation) throws -> Language? {
+        guard let code = invocation.string("--language") else { return nil }
+        guard let language = Language(code) else {
+            let known = Language.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("--language takes one of \(known), not \"\(code)\".")
         }
-        let database = try invocation.openForWriting()
-        try invocation.collection(of: database).createTextIndex(
-            name, on: columns, language: language, ignoresAccents: !invocation.has("--keep-accents"))
-        try database.close()
+        return language
     }
 
     private static func list(_ invocation: Invocation) throws {
         let collection = try invocation.collection(of: try invocation.openForReading())
-        for index in try collection.valueIndexes() {
+        let (valueIndexes, textIndexes) = (try collection.valueIndexes(), try collection.textIndexes())
+        if valueIndexes.isEmpty, textIndexes.isEmpty, Console.isTerminal(STDOUT_FILENO) {
+            Console.note("There are no indexes.")
+        }
+        for index in valueIndexes {
             if invocation.has("--json") {
                 try printJSON(index)
                 continue
@@ -111,7 +130,7 @@ enum IndexCommand: Command {
             if let condition = index.condition { line += " where \(condition)" }
             Console.print(line)
         }
-        for index in try collection.textIndexes() {
+        for index in textIndexes {
             if invocation.has("--json") {
                 try printJSON(index)
             } else {

@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 
 enum PutCommand: Command {
@@ -16,9 +17,7 @@ enum PutCommand: Command {
     ]
 
     static func run(_ invocation: Invocation) throws {
-        let given = invocation.optional(2) ?? "-"
-        let text =
-            try given == "-" ? InputFile("-").readAll(limit: TextReader.longestLine) : Array(given.utf8)
+        let text = try json(invocation)
         let expectation = try invocation.revision().map { DocumentExpectation.revision($0) }
         let database = try invocation.openForWriting(createIfMissing: true)
         let collection = try invocation.collection(of: database, createIfMissing: true)
@@ -27,6 +26,19 @@ enum PutCommand: Command {
         }
         try database.close()
         Acknowledgement.print(document, invocation)
+    }
+
+    private static func json(_ invocation: Invocation) throws -> [UInt8] {
+        let given = invocation.optional(2)
+        if given == nil, let value = try? DocumentValue(json: invocation[1]), value.dictionary != nil {
+            throw UsageError("ID is missing.")
+        }
+        if let given, given != "-" { return Array(given.utf8) }
+        // Whoever sits at a terminal has forgotten it, rather than waiting to type it.
+        guard given == "-" || !Console.isTerminal(STDIN_FILENO) else { throw UsageError("JSON is missing.") }
+        let text = try InputFile("-").readAll(limit: TextReader.longestLine)
+        guard !text.isEmpty else { throw UsageError("JSON is missing.") }
+        return text
     }
 }
 

@@ -31,7 +31,7 @@ enum ReplicationsCommand: Command {
             let written = information?["docs_written"]?.int.map { "\($0)" } ?? ""
             table.add(texts + [written, information?["error"]?.string ?? ""])
         }
-        table.print()
+        table.finish()
     }
 
     private static func asked(_ invocation: Invocation) throws -> [DocumentValue] {

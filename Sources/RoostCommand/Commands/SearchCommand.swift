@@ -43,9 +43,18 @@ enum SearchCommand: Command {
     private static func printText(_ hit: SearchHit) {
         Console.print("\(hit.id)  \((hit.score * 1_000).rounded() / 1_000)")
         let (opening, closing) = Console.hasColours ? ("\u{1B}[1;33m", "\u{1B}[0m") : ("[", "]")
-        let text = hit.snippet.marked(opening, closing).split(whereSeparator: \.isNewline).joined(
-            separator: " ")
-        Console.print("    \(text)")
+        let text = hit.snippet.text
+        func shown(_ range: Range<String.Index>) -> String {
+            let line = text[range].map { $0.isNewline ? " " : String($0) }.joined()
+            return Console.isTerminal(STDOUT_FILENO) ? ControlCharacters.escaped(in: line) : line
+        }
+        var line = "    "
+        var place = text.startIndex
+        for range in hit.snippet.ranges {
+            line += shown(place..<range.lowerBound) + opening + shown(range) + closing
+            place = range.upperBound
+        }
+        Console.printPainted(line + shown(place..<text.endIndex))
     }
 
     private struct Line: Encodable {

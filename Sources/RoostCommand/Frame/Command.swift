@@ -14,6 +14,9 @@ protocol Command: Sendable {
 
 extension Command {
     static var notes: String { "" }
+
+    /// Whether the first argument is a database that there is or may be.
+    static var takesDatabase: Bool { ["DB", "SOURCE"].contains(parameters.first?.label) }
 }
 
 /// An argument without a name.

@@ -26,9 +26,21 @@ enum Console {
 
     @TaskLocal static var collector: Collector?
 
-    /// Prints a line. That it can't be written is told by the ``flush()`` that ends the program.
-    static func print(_ line: String) {
-        try? write(Array(line.utf8) + [10])
+    /// What complaints begin with: the place of the input that is being carried out.
+    @TaskLocal static var place = ""
+
+    /// Prints a line, with control characters escaped on a terminal. That it can't be written is told by the ``flush()`` that
+    /// ends the program.
+    static func print(_ line: String) { print(line, end: "\n") }
+
+    /// Prints a line with another end.
+    static func print(_ line: String, end: String) {
+        printPainted(isTerminal(STDOUT_FILENO) ? ControlCharacters.escaped(in: line) : line, end: end)
+    }
+
+    /// Prints a line as it is, colours included. Whoever painted it has escaped what was in it.
+    static func printPainted(_ line: String, end: String = "\n") {
+        try? write((line + end).utf8)
         if isTerminal(STDOUT_FILENO) { try? flush() }
     }
 
@@ -64,24 +76,46 @@ enum Console {
         throw CommandFailure("\(path) can't be written: \(unsafe String(cString: strerror(failure.number))).")
     }
 
-    /// Sends standard output to the file at `path` from now on.
-    static func redirect(to path: String) throws {
+    /// Sends standard output to the file at `path` while `body` runs; to where it goes already if there is no path.
+    static func redirecting(to path: String?, _ body: () throws -> Void) throws {
+        guard let path, path != "-" else { return try body() }
+        try flush()
         let descriptor = try OutputFile.create(path)
-        guard dup2(descriptor, STDOUT_FILENO) >= 0 else {
+        defer { close(descriptor) }
+        let before = dup(STDOUT_FILENO)
+        guard before >= 0, dup2(descriptor, STDOUT_FILENO) >= 0 else {
             throw CommandFailure.system("\(path) can't be written")
         }
-        close(descriptor)
-        output.withLock { $0.path = path }
+        let name = output.withLock { output in
+            defer { output.path = path }
+            return output.path
+        }
+        defer {
+            try? flush()
+            dup2(before, STDOUT_FILENO)
+            close(before)
+            output.withLock { $0 = Output(path: name) }
+        }
+        try body()
+        try flush()
     }
 
     /// Says on standard error what went wrong.
-    static func complain(_ sentence: String) { note("roost: \(sentence)") }
+    static func complain(_ sentence: String) { note("roost: \(place)\(sentence)") }
 
     /// Says on standard error what else there is to know.
-    static func note(_ sentence: String) {
-        if let collector { return collector.append("\(sentence)\n".utf8) }
+    static func note(_ sentence: String) { noteAsIs(ControlCharacters.escaped(in: sentence)) }
+
+    /// Says on standard error what may help, more faintly where it can.
+    static func hint(_ sentence: String) {
+        let text = ControlCharacters.escaped(in: sentence)
+        noteAsIs(isTerminal(STDERR_FILENO) && hasColours ? "\u{1B}[2m\(text)\u{1B}[0m" : text)
+    }
+
+    private static func noteAsIs(_ line: String) {
+        if let collector { return collector.append("\(line)\n".utf8) }
         // Where this can't be written, there is nobody to tell.
-        try? OutputFile.write(Array("\(sentence)\n".utf8)[...], to: STDERR_FILENO)
+        try? OutputFile.write(Array("\(line)\n".utf8)[...], to: STDERR_FILENO)
     }
 
     static func isTerminal(_ descriptor: Int32) -> Bool { collector == nil && isatty(descriptor) == 1 }

@@ -58,13 +58,23 @@ extension Invocation {
         do {
             return try body(key)
         } catch let error as DatabaseError where error.code == .wrongKey && key == nil {
-            guard let prompted = KeyAccess.prompt("Passphrase of \(self[0]): ") else {
-                throw CommandFailure(
-                    "\(self[0]) is encrypted. Give its key with --passphrase-file FILE or --key-file FILE.")
+            for attempt in 1... {
+                guard let prompted = try PassphrasePrompt.ask("Passphrase of \(self[0]): ") else { break }
+                do {
+                    return try body(prompted)
+                } catch let error as DatabaseError
+                    where error.code == .wrongKey && attempt < Self.passphraseAttempts
+                {
+                    Console.note("That is not its passphrase.")
+                }
             }
-            return try body(prompted)
+            throw CommandFailure(
+                "\(self[0]) is encrypted. Give its key with --passphrase-file FILE or --key-file FILE.")
         }
     }
+
+    /// How often a passphrase may be typed.
+    private static var passphraseAttempts: Int { 3 }
 
     /// The collection that `--collection` names.
     func collection(of database: Database, createIfMissing: Bool = false) throws -> DocumentCollection {
@@ -86,7 +96,12 @@ extension Database {
         guard let last = parts.last, !name.isEmpty else {
             throw UsageError("A collection is NAME or SCOPE.NAME, and not empty.")
         }
-        return try collection(
-            last, scope: parts.count > 1 ? parts[0] : "_default", createIfMissing: createIfMissing)
+        let scope = parts.count > 1 ? parts[0] : "_default"
+        do {
+            return try collection(last, scope: scope, createIfMissing: createIfMissing)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            throw CollectionNames.missing(name, in: self)
+        }
     }
 }

@@ -25,6 +25,7 @@ struct DocumentPrinter {
             text.removeLast(isPretty ? 2 : 1)
             text += isPretty ? ",\n  \"\(name)\": \(value)\n}" : ",\"\(name)\":\(value)}"
         }
-        Console.print(isColoured ? JSONColours.paint(text) : text)
+        guard isColoured else { return Console.print(text) }
+        Console.printPainted(JSONColours.paint(ControlCharacters.escaped(in: text)))
     }
 }

@@ -1,7 +1,8 @@
 /// The arguments of one call, checked against what the command declares.
 struct Invocation {
     private var positional: [String] = []
-    private var values: [String: String] = [:]
+    /// The values of each option, in the order given.
+    private var values: [String: [String]] = [:]
     private var flags: Set<String> = []
     private let parameters: [Parameter]
 
@@ -43,7 +44,7 @@ struct Invocation {
         guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
             throw UsageError("\(option.name) needs a value.")
         }
-        values[option.name] = value
+        values[option.name, default: []].append(value)
     }
 
     private func checkCount() throws {
@@ -90,11 +91,15 @@ struct Invocation {
 
     func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    func string(_ option: String) -> String? { values[option] }
+    /// The value of an option; the last one of several.
+    func string(_ option: String) -> String? { values[option]?.last }
+
+    /// All values of an option that may be given several times.
+    func strings(_ option: String) -> [String] { values[option] ?? [] }
 
     /// The value of an option that is a whole number of at least `minimum`.
     func number(_ option: String, minimum: Int = 0) throws -> Int? {
-        guard let text = values[option] else { return nil }
+        guard let text = string(option) else { return nil }
         guard let number = Int(text), number >= minimum else {
             throw UsageError("\(option) takes a whole number of at least \(minimum), not \"\(text)\".")
         }
@@ -103,7 +108,7 @@ struct Invocation {
 
     /// The value of an option that is one of `choices`; the first of them by default.
     func choice(_ option: String, _ choices: [String]) throws -> String {
-        guard let text = values[option] else { return choices[0] }
+        guard let text = string(option) else { return choices[0] }
         guard choices.contains(text) else {
             throw UsageError("\(option) takes \(choices.joined(separator: " or ")), not \"\(text)\".")
         }

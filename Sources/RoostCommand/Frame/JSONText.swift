@@ -14,8 +14,7 @@ struct JSONObject {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case _ where scalar.value < 0x20:
-                result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            case _ where ControlCharacters.contains(scalar): result += ControlCharacters.escape(scalar)
             default: result.unicodeScalars.append(scalar)
             }
         }

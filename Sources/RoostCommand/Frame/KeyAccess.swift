@@ -46,13 +46,4 @@ enum KeyAccess {
     private static func read(_ path: String) throws -> [UInt8] {
         try InputFile(path).readAll(limit: 1 << 20)
     }
-
-    /// Asks for a passphrase on the terminal, without showing it; `nil` where there is none to ask on.
-    static func prompt(_ question: String) -> EncryptionKey? {
-        guard Console.isTerminal(STDIN_FILENO), let text = unsafe getpass(question) else { return nil }
-        let count = unsafe strlen(text)
-        defer { unsafe memset(text, 0, count) }
-        return count == 0
-            ? nil : .passphrase(bytes: unsafe [UInt8](UnsafeRawBufferPointer(start: text, count: count)))
-    }
 }

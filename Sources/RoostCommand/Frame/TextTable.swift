@@ -1,61 +1,76 @@
 import Fleece
 import RoostQuery
 
-/// Rows as people read them: columns under their names, numbers to the right.
+/// Rows as people read them, printed as they come: columns under their names, numbers to the right.
+///
+/// The first rows are kept until there are enough of them to tell how wide columns should be. From then on a column only becomes
+/// wider, for a row that needs it.
 struct TextTable {
     private let names: [String]
-    private var rows: [[String]] = []
+    /// How many columns of characters there are to show rows in; `nil` for any number.
+    private let room: Int?
+    private var isRecords: Bool
     private var isNumeric: [Bool]
-    /// Longer texts are cut off.
+    private var widths: [Int]
+    /// The rows that widths are found by; none any more once these are printed.
+    private var first: [[String]]? = []
+    private var printed = 0
+
+    /// So many rows tell the widths.
+    private static let firstRows = 200
+    /// Longer texts are cut off, where there is any number of columns.
     private static let widestColumn = 60
+    private static let narrowestColumn = 6
 
-    var count: Int { rows.count }
-
-    init(_ names: [String]) {
-        self.names = names
+    /// - Parameters:
+    ///   - room: how many columns of characters there are: where rows don't fit, the widest columns are cut off, and where that
+    ///     would leave nothing to read, each row is printed over several lines.
+    ///   - asRecords: whether each row is printed over several lines in any case.
+    init(_ names: [String], fitting room: Int? = nil, asRecords: Bool = false) {
+        self.names = names.map(Self.text)
+        self.room = room
+        isRecords = asRecords
         isNumeric = names.map { _ in true }
+        widths = names.map { _ in 0 }
     }
 
+    /// Adds a row of a query.
     mutating func add(_ row: Row) {
-        var texts: [String] = []
-        for index in 0..<row.count {
-            let value = row[index]
-            texts.append(Self.text(value))
-            if value.exists, !value.isNull, value.double == nil { isNumeric[index] = false }
-        }
-        rows.append(texts)
+        let values = (0..<row.count).map { row[$0] }
+        add(values.map(Self.text)) { !values[$0].exists || values[$0].isNull || values[$0].double != nil }
     }
 
     /// Adds a row of texts.
-    mutating func add(_ texts: [String]) {
-        for (index, text) in texts.enumerated() where Double(text) == nil { isNumeric[index] = false }
-        rows.append(texts)
+    mutating func add(_ texts: [String]) { add(texts) { Double(texts[$0]) != nil } }
+
+    private mutating func add(_ texts: [String], isNumber: (Int) -> Bool) {
+        let row = texts.map { Self.cut(Self.text($0), to: room ?? Self.widestColumn) }
+        guard var first else { return print([row]) }
+        for index in texts.indices where !isNumber(index) { isNumeric[index] = false }
+        first.append(row)
+        self.first = first
+        if first.count == Self.firstRows { printFirst() }
     }
 
-    /// A value on one line: text as it is, everything else as JSON, nothing for what is not there.
-    static func text(_ value: FleeceValue) -> String {
-        guard value.exists else { return "" }
-        let text = value.string ?? value.json()
-        return text.contains { $0.isNewline || $0 == "\t" } ? text.debugDescription : text
-    }
+    /// Prints what is not printed yet.
+    mutating func finish() { if first != nil { printFirst() } }
 
-    /// Prints the rows below each other.
-    ///
-    /// - Parameter width: how many columns there are to show them in; where they don't fit, the widest are cut off, and where
-    ///   that would leave nothing to read, each row is printed over several lines.
-    func print(fitting width: Int = .max) {
-        let lines = [names] + rows
-        var widths = names.indices.map { column in
-            min(Self.widestColumn, lines.map { Self.width(of: $0[column]) }.max() ?? 0)
-        }
+    private mutating func printFirst() {
+        let rows = first ?? []
+        first = nil
         let gaps = 2 * max(0, names.count - 1)
-        guard names.count * Self.narrowestColumn + gaps <= width || widths.reduce(gaps, +) <= width else {
-            return printRecords(width)
+        if let room, names.count * Self.narrowestColumn + gaps > room {
+            let needed = names.indices.map { column in
+                ([names] + rows).map { Self.width(of: $0[column]) }.max() ?? 0
+            }
+            isRecords = isRecords || needed.reduce(gaps, +) > room
         }
-        while widths.reduce(gaps, +) > width, let widest = widths.indices.max(by: { widths[$0] < widths[$1] })
-        {
-            widths[widest] -= 1
-        }
+        print(isRecords ? rows : [names] + rows)
+    }
+
+    private mutating func print(_ lines: [[String]]) {
+        guard !isRecords else { return lines.forEach { printRecord($0) } }
+        widen(for: lines)
         for line in lines {
             let cells = line.enumerated().map { column, text -> String in
                 let cut = Self.cut(text, to: widths[column])
@@ -66,31 +81,62 @@ struct TextTable {
         }
     }
 
-    private static let narrowestColumn = 6
-
-    private func printRecords(_ width: Int) {
-        let label = names.map { Self.width(of: $0) }.max() ?? 0
-        for (number, row) in rows.enumerated() {
-            Console.print("— \(number + 1) —")
-            for (name, text) in zip(names, row) {
-                let space = String(repeating: " ", count: label - Self.width(of: name))
-                Console.print("\(name)\(space)  \(Self.cut(text, to: max(8, width - label - 2)))")
-            }
+    /// Makes columns as wide as `lines` need them, as far as there is room.
+    private mutating func widen(for lines: [[String]]) {
+        let least = widths
+        for column in names.indices {
+            widths[column] = lines.reduce(widths[column]) { max($0, Self.width(of: $1[column])) }
         }
+        guard let room else { return }
+        var excess = widths.reduce(2 * max(0, names.count - 1), +) - room
+        while excess > 0,
+            let widest = widths.indices.filter({ widths[$0] > least[$0] }).max(by: { widths[$0] < widths[$1] }
+            )
+        {
+            widths[widest] -= 1
+            excess -= 1
+        }
+    }
+
+    private mutating func printRecord(_ row: [String]) {
+        printed += 1
+        Console.print("— \(printed) —")
+        let label = names.map { Self.width(of: $0) }.max() ?? 0
+        for (name, text) in zip(names, row) {
+            let space = String(repeating: " ", count: label - Self.width(of: name))
+            Console.print(
+                "\(name)\(space)  \(room.map { Self.cut(text, to: max(8, $0 - label - 2)) } ?? text)")
+        }
+    }
+
+    // MARK: Texts
+
+    /// A value on one line: text as it is, everything else as JSON, nothing for what is not there.
+    private static func text(_ value: FleeceValue) -> String {
+        value.exists ? value.string ?? value.json() : ""
+    }
+
+    /// A text with what a terminal obeys, or would go on on another line, as JSON has it.
+    private static func text(_ text: String) -> String {
+        text.unicodeScalars.contains {
+            ControlCharacters.contains($0) || $0 == "\u{2028}" || $0 == "\u{2029}"
+        }
+            ? JSONObject.quoted(text) : text
     }
 
     private static func width(of text: String) -> Int { text.reduce(0) { $0 + $1.columns } }
 
     /// The text, or as much of it as fits before an ellipsis.
     private static func cut(_ text: String, to width: Int) -> String {
-        guard self.width(of: text) > width else { return text }
-        var (result, used) = ("", 1)
+        var (result, used) = ("", 0)
+        var fitting: String?
         for character in text {
             used += character.columns
-            guard used <= width else { break }
+            if used >= width, fitting == nil { fitting = result }
+            guard used <= width else { return (fitting ?? result) + "…" }
             result.append(character)
         }
-        return result + "…"
+        return text
     }
 }
 
@@ -99,20 +145,5 @@ extension String {
         var copy = self
         while copy.last == " " { copy.removeLast() }
         return copy
-    }
-}
-
-/// Values as RFC 4180 has them.
-enum CommaSeparated {
-    static func field(_ text: String) -> String {
-        guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return text }
-        return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-            + "\""
-    }
-
-    /// Nothing for what is not there and for null.
-    static func field(_ value: FleeceValue) -> String {
-        guard value.exists, !value.isNull else { return "" }
-        return field(value.string ?? value.json())
     }
 }

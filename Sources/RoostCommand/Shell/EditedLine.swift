@@ -37,6 +37,23 @@ struct EditedLine: Equatable {
         insert(text)
     }
 
+    /// The part around the cursor that fits into so many columns, and how many of them are behind the cursor.
+    func part(within room: Int) -> (text: String, behind: Int) {
+        var start = place
+        var used = 0
+        while start > 0, used + characters[start - 1].shown.columns <= room {
+            start -= 1
+            used += characters[start].shown.columns
+        }
+        var end = place
+        var behind = 0
+        while end < characters.count, used + behind + characters[end].shown.columns <= room {
+            behind += characters[end].shown.columns
+            end += 1
+        }
+        return (String(characters[start..<end].map(\.shown)), behind)
+    }
+
     private mutating func delete(_ range: Range<Int>) {
         let range = range.clamped(to: 0..<characters.count)
         characters.removeSubrange(range)
@@ -59,6 +76,13 @@ struct EditedLine: Equatable {
 }
 
 extension Character {
+    /// A character that a terminal shows for this one: signs for line ends and other control characters.
+    fileprivate var shown: Character {
+        guard let scalar = unicodeScalars.first, ControlCharacters.contains(scalar) else { return self }
+        if isNewline { return "↵" }
+        return scalar.value < 0x20 ? Unicode.Scalar(0x2400 + scalar.value).map(Character.init) ?? "?" : "␡"
+    }
+
     /// How many columns of a terminal it takes: two for East Asian wide characters and emoji.
     var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }

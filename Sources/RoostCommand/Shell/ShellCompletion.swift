@@ -1,128 +1,103 @@
-import Fleece
+import Foundation
 import Roost
 import RoostQuery
 
-/// What may stand next in a line of the shell: commands, options, documents, and in queries keywords, functions, collections
-/// and the paths of properties.
+/// What may stand next in a line of the shell: commands, options, documents, files, and in queries what ``QueryCompletion`` finds.
 struct ShellCompletion {
-    private let shell: Shell
-    private static let sampledDocuments = 100
-    private static let mostIDs = 50
-    private static let deepest = 3
+    private let session: ShellSession
+    private let names: SessionNames
 
-    init(_ shell: Shell) { self.shell = shell }
+    init(_ session: ShellSession) {
+        self.session = session
+        names = SessionNames(session)
+    }
 
-    func completions(of line: String) -> Completion {
-        let word = String(
-            line.reversed().prefix { !" \t(,=<>!+-*/%'\"".contains($0) || $0 == "-" && isOption(line) }
-                .reversed())
-        let before = line.dropLast(word.count)
-        let first = line.drop { $0.isWhitespace }.prefix { !$0.isWhitespace }.lowercased()
-        var candidates: [String]
-        if before.allSatisfy(\.isWhitespace) {
-            candidates =
-                RoostTool.commands.map { $0.name }.filter { $0 != ShellCommand.name } + Shell.words + [
-                    "SELECT"
-                ]
-        } else if first == "select" || first == "explain" {
-            candidates = queryWords(before, word)
-        } else {
-            candidates = words(ofCommand: first, before, word)
+    /// What the word at the end of `text` may become, which is what was typed of a statement.
+    func completions(of text: String) -> Completion {
+        // Of several statements on a line the last one is meant.
+        let statement = text.lastIndex(of: ";").map { text[text.index(after: $0)...] } ?? text[...]
+        let first = statement.drop { $0.isWhitespace }.prefix { !$0.isWhitespace }.lowercased()
+        if first == "select" || first == "explain",
+            statement.trimmingPrefix(while: \.isWhitespace).count > first.count
+        {
+            return QueryCompletion(names, session.parameters.keys.sorted()).completions(of: String(statement))
         }
-        candidates = Set(candidates.filter { Self.begins($0, word) }).sorted()
-        return Completion(words: candidates, replaced: word.count)
+        let word = String(statement.suffix(while: { !$0.isWhitespace }))
+        let before = statement.dropLast(word.count)
+        let candidates =
+            before.allSatisfy(\.isWhitespace) ? starts(word) : words(ofCommand: first, before, word)
+        return Completion(
+            words: Set(candidates.filter { $0.begins(with: word) }).sorted(), replaced: word.count)
     }
 
-    private func isOption(_ line: String) -> Bool {
-        line.split(separator: " ").last?.hasPrefix("-") == true
+    /// What a statement may begin with.
+    private func starts(_ word: String) -> [String] {
+        ShellHelp.commands.map { $0.name } + ShellWord.allCases.map(\.rawValue) + ["SELECT", "EXPLAIN"]
     }
-
-    /// Keywords complete words of either case.
-    private static func begins(_ candidate: String, _ word: String) -> Bool {
-        candidate.hasPrefix(word) || candidate.lowercased().hasPrefix(word.lowercased())
-    }
-
-    // MARK: Commands
 
     private func words(ofCommand name: String, _ before: Substring, _ word: String) -> [String] {
-        if name == "use" || before.hasSuffix("--collection ") { return collections }
-        if name == "help" { return RoostTool.commands.map { $0.name } }
-        guard let command = RoostTool.commands.first(where: { $0.name == name }) else { return [] }
+        let given = before.split(whereSeparator: \.isWhitespace).map(String.init)
+        switch ShellWord(typed: name) {
+        case .use: return names.collections
+        case .help: return starts(word)
+        case .set: return given.count == 1 ? session.parameters.keys.sorted() : []
+        case .mode: return OutputMode.allCases.map(\.rawValue)
+        case .exit: return []
+        case nil: break
+        }
+        guard let command = ShellHelp.commands.first(where: { $0.name == name }) else { return [] }
         if word.hasPrefix("-") { return command.options.map(\.name) + ["--help"] }
-        if name == "index" || name == "view" {
-            let verbs =
-                command.parameters.dropFirst().first?.label.split(separator: "|").map(String.init) ?? []
-            return verbs + indexes
+        if let option = command.options.first(where: { $0.name == given.last }), let value = option.value {
+            return option.name == Option.collection.name
+                ? names.collections : value == "FILE" ? files(word) : []
         }
-        let takesID = command.parameters.contains { $0.label.hasPrefix("ID") }
-        return takesID ? documents(word) : []
+        return words(of: command, given.dropFirst().filter { !$0.hasPrefix("-") }, word)
     }
 
-    private func documents(_ prefix: String) -> [String] {
-        guard let collection = shell.present, let snapshot = try? collection.snapshot(),
-            let cursor = try? snapshot.cursor(DocumentSelection(prefix: prefix, limit: Self.mostIDs))
-        else { return [] }
-        var ids: [String] = []
-        while let document = try? cursor.next() { ids.append(document.id) }
-        return ids
-    }
-
-    private var indexes: [String] {
-        (try? shell.present?.valueIndexes().map(\.name)) ?? []
-    }
-
-    private var collections: [String] {
-        let scopes = (try? shell.database.scopes) ?? []
-        return scopes.flatMap { scope in
-            ((try? shell.database.collections(scope: scope)) ?? []).map {
-                scope == "_default" ? $0.collectionName : "\(scope).\($0.collectionName)"
-            }
+    /// What the next argument of a command may be, by what its help calls it.
+    private func words(of command: any Command.Type, _ given: [String], _ word: String) -> [String] {
+        let parameters = command.parameters.dropFirst(command.takesDatabase ? 1 : 0)
+        let next = parameters.dropFirst(given.count).first ?? parameters.last
+        guard let label = next?.label, given.count < parameters.count || next?.repeats == true else {
+            return []
+        }
+        switch label.prefix(while: { $0 != "." }) {
+        case "ID", "PATTERN": return names.documents(word)
+        case "FILE", "FILE|-", "COPY", "NEW", "TARGET": return files(word)
+        case "DESIGN/VIEW": return names.views
+        case "NAME" where command.name == SearchCommand.name: return names.textIndexes
+        case "NAME" where command.name == IndexCommand.name:
+            return given.first == "drop" ? names.valueIndexes + names.textIndexes : []
+        case "NAME" where command.name == RemoveCollectionCommand.name: return names.collections
+        case let label: return label.contains("|") ? label.split(separator: "|").map(String.init) : []
         }
     }
 
-    // MARK: Queries
-
-    private func queryWords(_ before: Substring, _ word: String) -> [String] {
-        let last = before.split { $0 == " " || $0 == "\t" }.last?.uppercased()
-        if last == "FROM" || last == "JOIN" { return collections + ["_"] }
-        let isLower = word.first?.isLowercase == true
-        let keywords = QuerySyntax.keywords.map { isLower ? $0.lowercased() : $0 }
-        return keywords + QuerySyntax.functions.map { $0 + "(" } + paths(before)
-    }
-
-    /// The paths of properties in some documents of the collection that the query reads.
-    private func paths(_ before: Substring) -> [String] {
-        var collection = shell.present
-        let words = before.split { $0 == " " || $0 == "\t" }
-        if let place = words.firstIndex(where: { $0.uppercased() == "FROM" }), place + 1 < words.count,
-            words[place + 1] != "_"
-        {
-            collection = try? shell.database.collection(
-                named: String(words[place + 1]), createIfMissing: false)
-        }
-        guard let collection, let snapshot = try? collection.snapshot(),
-            let cursor = try? snapshot.cursor(DocumentSelection(limit: Self.sampledDocuments))
-        else { return [] }
-        var paths: Set<String> = ["_id"]
-        while let document = try? cursor.next() { Self.add(document.value, "", 1, to: &paths) }
-        return Array(paths)
-    }
-
-    private static func add(_ value: FleeceValue, _ prefix: String, _ depth: Int, to paths: inout Set<String>)
-    {
-        for member in value.dictionary ?? .empty {
-            guard member.key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { continue }
-            paths.insert(prefix + member.key)
-            if depth < deepest { add(member.value, prefix + member.key + ".", depth + 1, to: &paths) }
+    /// The files whose path begins so; directories end with a slash.
+    private func files(_ word: String) -> [String] {
+        let directory = word.suffix(while: { $0 != "/" }).startIndex
+        let path = String(word[..<directory])
+        let found = (try? FileManager.default.contentsOfDirectory(atPath: path.isEmpty ? "." : path)) ?? []
+        return found.filter { !$0.hasPrefix(".") || word[directory...].hasPrefix(".") }.map { name in
+            var isDirectory: ObjCBool = false
+            _ = unsafe FileManager.default.fileExists(atPath: path + name, isDirectory: &isDirectory)
+            return path + name + (isDirectory.boolValue ? "/" : "")
         }
     }
 }
 
-extension Shell {
-    /// The collection that is meant where none is named.
-    var present: DocumentCollection? {
-        _ = try? database.refresh()
-        guard let collection else { return try? database.defaultCollection }
-        return try? database.collection(named: collection, createIfMissing: false)
+extension String {
+    /// Whether it begins so, in letters of either case.
+    func begins(with start: some StringProtocol) -> Bool {
+        hasPrefix(start) || lowercased().hasPrefix(start.lowercased())
+    }
+}
+
+extension StringProtocol {
+    /// The longest end whose characters all meet a condition.
+    func suffix(while condition: (Character) -> Bool) -> SubSequence {
+        var start = endIndex
+        while start > startIndex, condition(self[index(before: start)]) { start = index(before: start) }
+        return self[start...]
     }
 }

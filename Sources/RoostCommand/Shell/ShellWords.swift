@@ -1,4 +1,5 @@
-/// The words of a line, as shells cut it: parted by spaces, quoted with ' or ", a character on its own after \.
+/// The words of a command, as shells cut it: parted by spaces, quoted with ' or ", a character on its own after \, up to a ; that
+/// is none of these.
 ///
 /// What begins with { or [ is JSON, and one word up to its end, quotation marks and spaces included.
 enum ShellWords {
@@ -7,18 +8,28 @@ enum ShellWords {
     }
 
     static func split(_ line: String) throws -> [String] {
-        var words: [String] = []
         var rest = line[...]
+        return try take(&rest)
+    }
+
+    /// Where the command that a line begins with ends: before a ; or at the line's end.
+    static func end(of line: Substring) -> Substring.Index {
+        var rest = line
+        return (try? take(&rest)) == nil ? line.endIndex : rest.startIndex
+    }
+
+    private static func take(_ rest: inout Substring) throws -> [String] {
+        var words: [String] = []
         while true {
             rest = rest.drop { $0.isWhitespace }
-            guard let first = rest.first else { return words }
+            guard let first = rest.first, first != ";" else { return words }
             words.append(try "{[".contains(first) ? json(&rest) : word(&rest))
         }
     }
 
     private static func word(_ rest: inout Substring) throws -> String {
         var word = ""
-        while let next = rest.first, !next.isWhitespace {
+        while let next = rest.first, !next.isWhitespace, next != ";" {
             rest.removeFirst()
             switch next {
             case "\\": if let escaped = rest.popFirst() { word.append(escaped) }

@@ -65,12 +65,11 @@ public struct Explanation: Sendable, CustomStringConvertible {
                 + (step.rows.map { ", \(Self.grouped($0)) found" } ?? "")
         }
         if let analysis {
-            let milliseconds = Double(analysis.duration / .microseconds(1)) / 1000
             lines.append(
-                "\(Self.grouped(analysis.rows)) rows from \(Self.grouped(analysis.documents)) documents"
+                "\(Self.count(analysis.rows, "row")) from \(Self.count(analysis.documents, "document"))"
                     + (analysis.indexRows > 0
-                        ? " and \(Self.grouped(analysis.indexRows)) rows of indexes" : "")
-                    + " in \((milliseconds * 10).rounded() / 10) ms")
+                        ? " and \(Self.count(analysis.indexRows, "row")) of indexes" : "")
+                    + " in \(Self.text(of: analysis.duration))")
         }
         return lines.joined(separator: "\n")
     }
@@ -101,7 +100,20 @@ public struct Explanation: Sendable, CustomStringConvertible {
         return text
     }
 
-    static func grouped(_ number: Int) -> String {
+    /// The number and the word for one of the things, with an s for any other number.
+    private static func count(_ number: Int, _ one: String) -> String {
+        "\(grouped(number)) \(number == 1 ? one : one + "s")"
+    }
+
+    /// A time in seconds, or in milliseconds if it is less than one.
+    package static func text(of duration: Duration) -> String {
+        let (unit, name): (Duration, String) =
+            duration < .seconds(1) ? (.milliseconds(1), "ms") : (.seconds(1), "s")
+        return "\((duration / unit * 10).rounded() / 10) \(name)"
+    }
+
+    /// The digits of a number, with commas between thousands.
+    package static func grouped(_ number: Int) -> String {
         var digits = Array(String(number))
         var index = digits.count - 3
         while index > 0 {
@@ -117,12 +129,20 @@ extension Query {
     public func explain() throws(DatabaseError) -> Explanation { try explanation(running: false) }
 
     /// Executes the query, and tells how and what it took.
-    public func explainAnalyze() throws(DatabaseError) -> Explanation { try explanation(running: true) }
+    public func explainAnalyze() throws(DatabaseError) -> Explanation { try explainAnalyze { false } }
 
-    private func explanation(running: Bool) throws(DatabaseError) -> Explanation {
+    /// As ``explainAnalyze()``, until `isCancelled` says that nobody wants to know any more; it is asked now and then.
+    package func explainAnalyze(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> Explanation {
+        try explanation(running: true, isCancelled)
+    }
+
+    private func explanation(
+        running: Bool, _ isCancelled: @escaping () -> Bool = { false }
+    ) throws(DatabaseError) -> Explanation {
         let (snapshot, moment) = try database.present { QueryMoment() }
         let prepared = try prepared.planned(in: snapshot, moment, database)
-        let execution = try Execution(prepared.program, parameters, database, snapshot, moment, options)
+        let execution = try Execution(
+            prepared.program, parameters, database, snapshot, moment, options, isCancelled: isCancelled)
         var analysis: Explanation.Analysis?
         if running {
             let counter = execution.counter

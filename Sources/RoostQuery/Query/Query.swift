@@ -33,6 +33,9 @@ public struct Query: Sendable {
     /// The names of the columns, in order.
     public var columnNames: [String] { prepared.columns.names }
 
+    /// The names of the parameters that it mentions, without the dollar sign, in the order of their first mention.
+    public var parameterNames: [String] { prepared.program.parameterNames }
+
     /// The same query with other parameters.
     public func with(_ parameters: [String: DocumentValue]) -> Query {
         var copy = self

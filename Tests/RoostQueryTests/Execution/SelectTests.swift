@@ -169,6 +169,7 @@ import Testing
             try query.with(["min": 30, "cities": ["Berlin"], "n": 5]).fetch().map { $0.name.string } == [
                 "Anna", "Cleo",
             ])
+        #expect(query.parameterNames.sorted() == ["cities", "min", "n"])
         #expect(try query.with(["min": 30, "cities": ["Berlin"], "n": 1]).count() == 1)
         #expect(try query.with(["cities": ["Berlin"], "n": 1]).fetch().isEmpty)
         #expect(QueryFixture.message { _ = try query.with(["min": 1]).fetch() }.contains("LIMIT is a number"))

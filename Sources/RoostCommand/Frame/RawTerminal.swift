@@ -2,14 +2,26 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The terminal of standard input and output, which hands keys over one by one while a line is being written.
+/// The terminal of standard input and output, while it is set otherwise than programs find it.
 ///
 /// Whatever ends the program puts the terminal back: returning, errors, and the signals that a terminal or `kill` sends.
 final class RawTerminal {
+    /// How keys come.
+    enum Mode {
+        /// One by one, without being shown.
+        case keys
+        /// By lines, which the terminal lets users edit and shows. Ctrl-C ends one, too, and is its last byte.
+        case lines
+    }
+
+    static let controlC: UInt8 = 3
+
     /// How the terminal was before; `nil` while it is as it was.
     private static let saved = Mutex<termios?>(nil)
     /// What watches for the signals that end the program.
     private static let watches = Mutex<[any DispatchSourceSignal]>([])
+    /// What came and was not asked for yet, in reverse.
+    private var waiting: [UInt8] = []
 
     init() {
         Self.watches.withLock { watches in
@@ -37,16 +49,22 @@ final class RawTerminal {
         raise(number)
     }
 
-    /// Calls `body` while keys come one by one, without being shown.
-    func raw<R>(_ body: () throws -> R) throws -> R {
+    /// Calls `body` while keys come in another way.
+    func set<R>(_ mode: Mode, _ body: () throws -> R) throws -> R {
         var settings = termios()
         guard unsafe tcgetattr(STDIN_FILENO, &settings) == 0 else {
             throw CommandFailure.system("The terminal can't be asked")
         }
         Self.saved.withLock { $0 = settings }
         defer { Self.restore() }
-        settings.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG | IEXTEN)
-        settings.c_iflag &= ~tcflag_t(IXON | ICRNL | INLCR | BRKINT | INPCK | ISTRIP)
+        settings.c_lflag &= ~tcflag_t(ISIG)
+        switch mode {
+        case .keys:
+            settings.c_lflag &= ~tcflag_t(ECHO | ICANON | IEXTEN)
+            settings.c_iflag &= ~tcflag_t(IXON | ICRNL | INLCR | BRKINT | INPCK | ISTRIP)
+        case .lines:
+            unsafe withUnsafeMutableBytes(of: &settings.c_cc) { unsafe $0[Int(VEOL)] = Self.controlC }
+        }
         guard unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 else {
             throw CommandFailure.system("The terminal can't be set")
         }
@@ -61,14 +79,21 @@ final class RawTerminal {
         }
     }
 
+    /// Whether a byte has come already.
+    var hasByte: Bool { !waiting.isEmpty }
+
     /// The next byte; `nil` at the end.
     func byte() -> UInt8? {
-        var byte: UInt8 = 0
-        while true {
-            let count = unsafe read(STDIN_FILENO, &byte, 1)
-            if count == 1 { return byte }
-            guard count < 0, errno == EINTR else { return nil }
+        while waiting.isEmpty {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
+            if count > 0 {
+                waiting = buffer.prefix(count).reversed()
+            } else if count == 0 || errno != EINTR {
+                return nil
+            }
         }
+        return waiting.removeLast()
     }
 
     func write(_ text: String) { try? OutputFile.write(Array(text.utf8)[...], to: STDOUT_FILENO) }
@@ -79,26 +104,9 @@ final class RawTerminal {
         guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
-}
 
-/// Makes Ctrl-C end what is being done, and not the program.
-enum Interruption {
-    static func cancelling<R>(_ body: (@escaping @Sendable () -> Bool) throws -> R) rethrows -> R {
-        let flag = Flag()
-        let before = signal(SIGINT, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-        source.setEventHandler { flag.raise() }
-        source.resume()
-        defer {
-            source.cancel()
-            _ = signal(SIGINT, before)
-        }
-        return try body { flag.isRaised }
-    }
-
-    private final class Flag: Sendable {
-        private let value = Atomic(false)
-        var isRaised: Bool { value.load(ordering: .relaxed) }
-        func raise() { value.store(true, ordering: .relaxed) }
+    /// Whether it moves the cursor and shows colours when it is told to.
+    static var understandsEscapes: Bool {
+        !["", "dumb"].contains(ProcessInfo.processInfo.environment["TERM"] ?? "")
     }
 }

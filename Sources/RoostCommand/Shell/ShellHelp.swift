@@ -1,0 +1,47 @@
+import RoostQuery
+
+/// The texts that `help` prints in the shell.
+enum ShellHelp {
+    /// The tool's commands that can be called from the shell.
+    static let commands = RoostTool.commands.filter { $0.name != ShellCommand.name }
+
+    static func overview() -> String {
+        let queries = [
+            ("SELECT … FROM …;", "a query in SQL++; it ends with a ; or an empty line"),
+            ("EXPLAIN SELECT …;", "how it would be executed"),
+            ("EXPLAIN ANALYZE SELECT …;", "how it was executed, and what it took"),
+        ]
+        let words = ShellWord.allCases.map { ($0.usage, $0.summary) }
+        let commands = commands.map { ($0.name, $0.summary) }
+        return """
+            Queries:
+            \(Help.lines(queries))
+
+            The shell:
+            \(Help.lines(words))
+
+            Commands, without DB:
+            \(Help.lines(commands))
+
+            Rows are shown as a table on a terminal, and as JSON elsewhere. Tab completes, Ctrl-R searches what was typed
+            before, and Ctrl-C stops what is being done.
+            """
+    }
+
+    /// More of a command, or of a word of the shell.
+    static func text(of name: String) throws -> String {
+        if let word = ShellWord(typed: name) { return "\(word.usage)\n\n  \(word.summary)" }
+        if ["select", "explain"].contains(name.lowercased()) { return overview() }
+        if let command = commands.first(where: { $0.name == name.lowercased() }) {
+            return Help.text(of: command, inShell: true)
+        }
+        throw CommandFailure(unknown(name))
+    }
+
+    /// What is said of a command that there is not.
+    static func unknown(_ name: String) -> String {
+        let known = commands.map { $0.name } + ShellWord.allCases.map(\.rawValue) + ["SELECT", "EXPLAIN"]
+        let near = Suggestion.text(for: name, among: known)
+        return "There is no command \"\(name)\"\(near.isEmpty ? "." : near) See `help`."
+    }
+}
