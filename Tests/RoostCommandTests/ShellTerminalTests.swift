@@ -174,7 +174,8 @@ import Testing
         try session.type("swiftx\u{7F}s\r")
         try session.wait(for: "roost> ")
         try session.type("count\r")
-        try session.wait(for: "\n2\r\n")
+        try session.wait(for: "l2\r\n")
+        try session.wait(for: "roost> ")
         try session.type("\u{04}")
         #expect(session.end() == 0)
     }

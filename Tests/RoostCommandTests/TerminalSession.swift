@@ -70,16 +70,19 @@ final class TerminalSession {
 
     func type(_ keys: String) throws { try controller.write(contentsOf: Data(keys.utf8)) }
 
-    /// Reads until `text` was shown after what was read before, and answers what came in between; whoever waits in vain is ended
-    /// by the test's limit.
+    /// Reads until `text` was shown after what was read before, and answers what came in between. Fails when nothing is shown for
+    /// a minute.
     @discardableResult func wait(for text: String) throws -> String {
         while true {
             if let place = seen.range(of: text) {
                 defer { seen = String(seen[place.upperBound...]) }
                 return String(seen[..<place.lowerBound])
             }
+            var waiting = pollfd(fd: controller.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            let isReady = unsafe poll(&waiting, 1, 60_000) > 0
+            try #require(isReady, "\(text.debugDescription) is waited for, after \(seen.debugDescription)")
             let data = controller.availableData
-            try #require(!data.isEmpty, "the tool ended, after \(seen)")
+            try #require(!data.isEmpty, "the tool ended, after \(seen.debugDescription)")
             seen += String(decoding: data, as: UTF8.self)
         }
     }

@@ -32,9 +32,7 @@ enum QueryCommand: Command {
         }
         let database = try invocation.openForReading()
         let collection = try invocation.collection(of: database)
-        let query = try CollectionNames.told(of: database) {
-            try collection.query(invocation[1], try QueryParameters.of(invocation))
-        }
+        let query = try collection.query(invocation[1], try QueryParameters.of(invocation))
         try QueryParameters.checkAllMentioned(query)
         try QueryParameters.checkAllSet(query, "--param NAME=JSON sets it.")
         guard let plan = plans.first else { return try RowPrinter(mode: mode ?? .usual).print(query) }

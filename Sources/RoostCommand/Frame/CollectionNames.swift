@@ -17,30 +17,8 @@ enum CollectionNames {
     /// That there is no collection of a name, and which there are.
     static func missing(_ name: String, in database: Database) -> CommandFailure {
         let names = (try? all(of: database)) ?? []
-        let near = Suggestion.text(for: name, among: names)
-        return CommandFailure("There is no collection \(name) here\(near.isEmpty ? list(names) : near)")
+        let instead = Suggestion.textOrList(for: name, among: names)
+        return CommandFailure(
+            "There is no collection \(name) here\(instead.isEmpty ? "." : instead)")
     }
-
-    /// Adds which collections there are to the error of a query that names one which is missing, and like none of them.
-    static func told<R>(of database: Database, _ body: () throws -> R) throws -> R {
-        do {
-            return try body()
-        } catch let error as DatabaseError where isMissing(error) {
-            throw CommandFailure(error.message + list(try all(of: database)))
-        }
-    }
-
-    private static func isMissing(_ error: DatabaseError) -> Bool {
-        guard let cause = error.underlying as? QueryError else { return false }
-        return cause.message.hasPrefix("There is no collection ") && !cause.message.hasSuffix("?")
-    }
-
-    private static func list(_ names: [String]) -> String {
-        let shown = names.prefix(most).map { $0 == "_default" ? "_default (write _)" : $0 }
-        let more = names.count > most ? " and \(names.count - most) more" : ""
-        return "; there is \(shown.joined(separator: ", "))\(more)."
-    }
-
-    /// Longer lists are cut off.
-    private static let most = 8
 }

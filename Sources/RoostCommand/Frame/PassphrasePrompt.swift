@@ -9,10 +9,11 @@ enum PassphrasePrompt {
     static func ask(_ question: String) throws -> EncryptionKey? {
         guard Console.isTerminal(STDIN_FILENO) else { return nil }
         try Console.flush()
-        try? OutputFile.write(Array(question.utf8)[...], to: STDERR_FILENO)
-        defer { try? OutputFile.write([10], to: STDERR_FILENO) }
         let terminal = RawTerminal()
         return try terminal.set(.keys) {
+            // Not before what is typed isn't shown.
+            try? OutputFile.write(Array(question.utf8)[...], to: STDERR_FILENO)
+            defer { try? OutputFile.write([10], to: STDERR_FILENO) }
             var bytes: [UInt8] = []
             defer { for index in bytes.indices { bytes[index] = 0 } }
             while let byte = terminal.byte() {

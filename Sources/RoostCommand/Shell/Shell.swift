@@ -94,10 +94,7 @@ final class Shell {
     private func ask(_ text: String) throws {
         let statement = ExplainedQuery(text)
         let isCancelled = { @Sendable [flag = interruption?.flag] in flag?.isRaised ?? false }
-        let collection = try session.present()
-        let query = try CollectionNames.told(of: session.database) {
-            try collection.query(statement.text, session.parameters)
-        }
+        let query = try session.present().query(statement.text, session.parameters)
         try QueryParameters.checkAllSet(query, "`set NAME JSON` sets it.")
         switch statement.explains {
         case .no: try RowPrinter(mode: session.mode).print(query, isCancelled: isCancelled)

@@ -121,10 +121,10 @@ final class Planner {
         } catch {
             throw QueryError(error)
         }
-        let shown = wanted.1 == "_default" ? wanted.0 : "\(wanted.1).\(wanted.0)"
-        throw QueryError(
-            "There is no collection \(shown) here\(Suggestion.text(for: name, among: names))",
-            at: place.offset)
+        let prefix = wanted.1 == "_default" ? "" : "\(wanted.1)."
+        let shown = prefix + wanted.0
+        let instead = Suggestion.textOrList(for: shown, among: names.map { prefix + $0 })
+        throw QueryError("There is no collection \(shown) here\(instead)", at: place.offset)
     }
 }
 

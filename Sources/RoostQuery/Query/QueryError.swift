@@ -88,6 +88,17 @@ package enum Suggestion {
         return "; did you mean \(best.name)?"
     }
 
+    /// ``text(for:among:)``, or which candidates there are, where none is like `word`.
+    package static func textOrList(for word: String, among candidates: [String]) -> String {
+        let near = text(for: word, among: candidates)
+        guard near.isEmpty, !candidates.isEmpty else { return near }
+        let shown = candidates.prefix(mostListed).map { $0 == "_default" ? "_default (write _)" : $0 }
+        let more = candidates.count > shown.count ? " and \(candidates.count - shown.count) more" : ""
+        return "; there is \(shown.joined(separator: ", "))\(more)."
+    }
+
+    private static let mostListed = 8
+
     /// How many letters have to be added, removed, replaced or exchanged with their neighbour (the optimal string alignment
     /// distance); long words are not compared.
     private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
