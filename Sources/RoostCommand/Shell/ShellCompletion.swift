@@ -25,21 +25,16 @@ struct ShellCompletion {
         let word = String(statement.suffix(while: { !$0.isWhitespace }))
         let before = statement.dropLast(word.count)
         let candidates =
-            before.allSatisfy(\.isWhitespace) ? starts(word) : words(ofCommand: first, before, word)
+            before.allSatisfy(\.isWhitespace) ? ShellHelp.starts : words(ofCommand: first, before, word)
         return Completion(
             words: Set(candidates.filter { $0.begins(with: word) }).sorted(), replaced: word.count)
-    }
-
-    /// What a statement may begin with.
-    private func starts(_ word: String) -> [String] {
-        ShellHelp.commands.map { $0.name } + ShellWord.allCases.map(\.rawValue) + ["SELECT", "EXPLAIN"]
     }
 
     private func words(ofCommand name: String, _ before: Substring, _ word: String) -> [String] {
         let given = before.split(whereSeparator: \.isWhitespace).map(String.init)
         switch ShellWord(typed: name) {
         case .use: return names.collections
-        case .help: return starts(word)
+        case .help: return ShellHelp.starts
         case .set: return given.count == 1 ? session.parameters.keys.sorted() : []
         case .mode: return OutputMode.allCases.map(\.rawValue)
         case .exit: return []

@@ -5,6 +5,10 @@ enum ShellHelp {
     /// The tool's commands that can be called from the shell.
     static let commands = RoostTool.commands.filter { $0.name != ShellCommand.name }
 
+    /// What a statement may begin with.
+    static let starts =
+        commands.map { $0.name } + ShellWord.allCases.map(\.rawValue) + ["SELECT", "EXPLAIN"]
+
     static func overview() -> String {
         let queries = [
             ("SELECT … FROM …;", "a query in SQL++; it ends with a ; or an empty line"),
@@ -40,8 +44,7 @@ enum ShellHelp {
 
     /// What is said of a command that there is not.
     static func unknown(_ name: String) -> String {
-        let known = commands.map { $0.name } + ShellWord.allCases.map(\.rawValue) + ["SELECT", "EXPLAIN"]
-        let near = Suggestion.text(for: name, among: known)
+        let near = Suggestion.text(for: name, among: starts)
         return "There is no command \"\(name)\"\(near.isEmpty ? "." : near) See `help`."
     }
 }

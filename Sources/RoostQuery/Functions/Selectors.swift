@@ -8,7 +8,12 @@ enum Selectors {
         let (field, argument) = (values[0], values[1])
         switch function {
         case .keysOf: return { keys(of: field($0), $0) }
-        case .at: return { member(argument($0), of: field($0)) }
+        case .at:
+            return { frame in
+                (argument(frame).arrayElements.map(Array.init) ?? []).reduce(field(frame)) {
+                    member($1, of: $0)
+                }
+            }
         default: break
         }
         let holds: @Sendable (Value, Value) -> Bool =

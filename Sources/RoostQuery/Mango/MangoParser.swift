@@ -31,9 +31,9 @@ struct MangoParser {
             switch self {
             case .document: .path([], .unknown)
             case .variable(let name): .variable(name, [], .unknown)
-            case .member(.document, let steps): MangoParser.path(steps[...]) { .path($0, .unknown) }
+            case .member(.document, let steps): MangoParser.path(steps) { .path($0, .unknown) }
             case .member(.variable(let name), let steps):
-                MangoParser.path(steps[...]) { .variable(name, $0, .unknown) }
+                MangoParser.path(steps) { .variable(name, $0, .unknown) }
             case .member(.member(let field, let first), let rest):
                 Field.member(field, first + rest).expression
             }
@@ -51,16 +51,13 @@ struct MangoParser {
     }
 
     /// A path from where `base` begins. A name that is a number is a member's, or the place of an element of an array.
-    static func path(_ steps: ArraySlice<Step>, _ base: ([Step]) -> Expression) -> Expression {
-        func isNumber(_ step: Step) -> Bool {
-            if case .key(let name) = step { name.utf8.allSatisfy { 0x30...0x39 ~= $0 } } else { false }
+    static func path(_ steps: [Step], _ base: ([Step]) -> Expression) -> Expression {
+        let names = steps.map { step in if case .key(let name) = step { name } else { "" } }
+        guard let place = names.firstIndex(where: { $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }) else {
+            return base(steps)
         }
-        guard let place = steps.firstIndex(where: isNumber), case .key(let name) = steps[place] else {
-            return base(Array(steps))
-        }
-        let member = Expression.call(.at, [base(Array(steps[..<place])), .literal(.string(name))])
-        let rest = steps[(place + 1)...]
-        return rest.isEmpty ? member : path(rest) { $0.isEmpty ? member : .member(member, $0) }
+        let rest = DocumentValue.array(names[place...].map { .string($0) })
+        return .call(.at, [base(Array(steps[..<place])), .literal(rest)])
     }
 
     // MARK: Structure

@@ -183,7 +183,7 @@ struct MangoRequest {
         let isUnicode = steps != [.key("_id")]
         return Select.Ordering(
             value: .collate(
-                CollationOptions(isUnicode: isUnicode), MangoParser.path(steps[...]) { .path($0, .unknown) }),
+                CollationOptions(isUnicode: isUnicode), MangoParser.path(steps) { .path($0, .unknown) }),
             isDescending: isDescending)
     }
 }

@@ -47,6 +47,7 @@ import Testing
         // A number leads into an array.
         (#"{"tags.0":"x"}"#, "a"), (#"{"tags.1":{"$exists":true}}"#, "a"), (#"{"list.1.q":{"$gt":5}}"#, "e"),
         (#"{"list":{"0":1}}"#, "c"), (#"{"list.1":{"q":7}}"#, "e"), (#"{"tags.00":"x"}"#, "a"),
+        (#"{"list.1.0.q":7}"#, ""),
         // Nothing is said of a field within what is no object.
         (#"{"o.k":{"$exists":false}}"#, "bcde"), (#"{"s.k":{"$exists":false}}"#, "de"),
         (#"{"tags.7":{"$exists":false}}"#, "e"), (#"{"n":{"k":{"$exists":false}}}"#, ""),
@@ -57,6 +58,23 @@ import Testing
     func selectorsMatch(_ selector: String, _ expected: String) throws {
         let found = try fixture.database.defaultCollection.find(json: #"{"selector":\#(selector)}"#)
         #expect(found.documents.map { $0["_id"].string ?? "" }.joined() == expected)
+    }
+
+    /// A path may have as many numbers as it has steps.
+    @Test func longPathsOfNumbersAreAnswered() throws {
+        let depth = 500
+        let deep = String(repeating: "[", count: 50) + "7" + String(repeating: "]", count: 50)
+        let fixture = try QueryFixture([#"{"_id":"x","deep":\#(deep)}"#])
+        func found(_ steps: Int, _ condition: String) throws -> Int {
+            let path = "deep" + String(repeating: ".0", count: steps)
+            return try fixture.database.defaultCollection.find(
+                json: #"{"selector":{"\#(path)":\#(condition)}}"#
+            ).documents.count
+        }
+        #expect(try found(50, "7") == 1)
+        #expect(try found(depth, "7") == 0)
+        #expect(try found(49, #"{"$exists":false}"#) == 0)
+        #expect(try found(depth, #"{"$exists":false}"#) == 0)
     }
 
     /// What a selector says of IDs is looked up, rather than all documents read.
