@@ -109,6 +109,24 @@ import RoostBytes
         return node(view.value(ofPair: pair, in: layout))
     }
 
+    /// The member of a dictionary under a key in UTF-8, which may stand at the same place as in another dictionary, where it was
+    /// looked for before; `nil` where there is none. O(1) in dictionaries of the same keys, O(log n) in others.
+    ///
+    /// - Parameter place: Where it stood in the dictionary before, and where it stands in this one.
+    package func member(_ key: ByteView, near place: inout UInt32) -> FleeceNode? {
+        let view = unsafe body.bytes
+        guard view.header(at: Int(offset)).tag == .dictionary,
+            let layout = view.collection(at: Int(offset))
+        else { return nil }
+        let near = Int(place)
+        if near < layout.count, unsafe view.isKey(key.buffer, ofPair: near, in: layout) {
+            return node(view.value(ofPair: near, in: layout))
+        }
+        guard let pair = unsafe view.pair(withKey: key.buffer, in: layout) else { return nil }
+        place = UInt32(clamping: pair)
+        return node(view.value(ofPair: pair, in: layout))
+    }
+
     /// The key and value of a dictionary's member, in the order of their bytes.
     package func member(_ index: Int) -> (key: ByteView, value: FleeceNode)? {
         let view = unsafe body.bytes

@@ -42,6 +42,15 @@ extension RawSpan {
         }
     }
 
+    /// Whether a pair has this string as its key.
+    @inline(__always)
+    func isKey(_ text: UnsafeRawBufferPointer, ofPair pair: Int, in layout: CollectionLayout) -> Bool {
+        guard case .text(let range) = key(ofPair: pair, in: layout), range.count == text.count else {
+            return false
+        }
+        return unsafe ByteOrder.compare(text, buffer(range)) == 0
+    }
+
     /// Binary search; `order` tells how what is sought compares with a key: negative, zero or positive.
     @inline(__always)
     private func search(_ layout: CollectionLayout, order: (StoredKey) -> Int) -> Int? {

@@ -8,7 +8,8 @@ struct StringTable: ~Copyable {
     private var slots = GrowableBuffer<UInt64>()
     private var used = 0
 
-    private static let initialSlots = 128
+    private static let initialSlots = 16
+    private static let keptSlots = 512
     private static let maximumSlots = 16_384
     private static let probes = 16
 
@@ -20,11 +21,15 @@ struct StringTable: ~Copyable {
         unsafe slots.append(count) { unsafe $0.initialize(repeating: 0, count: count) }
     }
 
+    /// Forgets all strings, and leaves room for as many: bodies that follow each other are often alike.
     mutating func removeAll() {
-        if slots.count > Self.initialSlots * 4 {
-            slots = GrowableBuffer(capacity: Self.initialSlots)
+        guard slots.count <= Self.keptSlots else {
+            self = StringTable()
+            return
         }
-        if slots.count > 0 { fill(Self.initialSlots) }
+        var count = Self.initialSlots
+        while count <= used * 2 { count *= 2 }
+        if slots.count > 0 { fill(min(count, slots.count)) }
     }
 
     /// The position of a string with this hash that `isSame` confirms and that lies at `oldest` or later;

@@ -4,7 +4,6 @@ import RoostStorage
 /// Walks over the rows of an index in one direction. Use it from one thread at a time.
 package final class IndexCursor {
     private let reader: IndexReader
-    private let range: KeyRange
     private let descending: Bool
     private let stored: Cursor?
     /// The row of the tree that comes next, once it was looked for.
@@ -19,7 +18,6 @@ package final class IndexCursor {
 
     init(_ reader: IndexReader, _ range: KeyRange, descending: Bool) {
         self.reader = reader
-        self.range = range
         self.descending = descending
         stored = reader.rows?.cursor(range)
         isStoredAtEnd = stored == nil
@@ -71,6 +69,7 @@ package final class IndexCursor {
         var left = count
         if current == nil, coming == nil, let rows = reader.rows, let stored {
             // Before that row of the tree come no more than `count` rows, as there are no more added ones than these.
+            let range = stored.range
             let total = try rows.count(in: range)
             guard UInt64(reader.overlay.hidden(in: range).count) <= total else {
                 throw IndexStore.malformed("fewer rows than documents have")

@@ -106,7 +106,10 @@ extension Compiler {
         let steps = steps.map(program.resolved)
         return { frame in
             var result = value(frame)
-            for step in steps { result = step.value(in: result) }
+            for step in steps {
+                var place: UInt32 = 0
+                result = step.value(in: result, near: &place)
+            }
             return result
         }
     }

@@ -42,8 +42,10 @@ final class Frame {
     }
 
     private struct Slot {
-        var generation = -1
         var value = Value.missing
+        /// Where the path's last key stood in the dictionary that it was looked for in before.
+        var place: UInt32 = 0
+        var generation = -1
     }
 
     init(_ program: Program, parameters given: [String: DocumentValue]) throws(DatabaseError) {
@@ -99,7 +101,7 @@ final class Frame {
     /// Sets the value at a path of the present row of its source, which has no root to look it up in.
     @inline(__always)
     func setValue(_ value: Value, ofPath index: Int) {
-        slots[index] = Slot(generation: rows[paths[index].source].generation, value: value)
+        slots[index] = Slot(value: value, generation: rows[paths[index].source].generation)
     }
 
     func root(_ source: Int) -> Value { rows[source].root }
@@ -117,8 +119,9 @@ final class Frame {
 
     private func resolve(_ path: Program.Path, _ index: Int, _ generation: Int) -> Value {
         let parent = path.parent < 0 ? rows[path.source].root : value(ofPath: path.parent)
-        let value = path.step.value(in: parent)
-        slots[index] = Slot(generation: generation, value: value)
+        var place = slots[index].place
+        let value = path.step.value(in: parent, near: &place)
+        slots[index] = Slot(value: value, place: place, generation: generation)
         return value
     }
 
@@ -165,10 +168,11 @@ enum ResolvedStep: @unchecked Sendable {
     case key(ByteView)
     case index(Int)
 
+    /// - Parameter place: See ``FleeceNode/member(_:near:)``.
     @inline(__always)
-    func value(in value: Value) -> Value {
+    func value(in value: Value, near place: inout UInt32) -> Value {
         switch (self, value) {
-        case (.key(let key), .dictionary(let node)): Value(node[key])
+        case (.key(let key), .dictionary(let node)): Value(node.member(key, near: &place))
         case (.index(let index), .array(let node)): Value(node[index])
         default: .missing
         }

@@ -43,8 +43,8 @@ final class IndexChoice {
     }
 }
 
-/// How the rows of a source are found, where that is not by reading all documents.
-struct AccessChoice {
+/// How the rows of a source are found, where that is not by reading all documents. Never changes once it is made.
+final class AccessChoice {
     enum Way {
         case index(IndexChoice)
         /// Rows that one of several conditions holds of, each by an index of its own.
@@ -70,6 +70,13 @@ struct AccessChoice {
     let cost: Double
     /// Whether rows come in the order asked for.
     let isOrdered: Bool
+
+    init(way: Way, count: Int, cost: Double, isOrdered: Bool) {
+        self.way = way
+        self.count = count
+        self.cost = cost
+        self.isOrdered = isOrdered
+    }
 
     /// The indexes of values that are read, in order.
     var indexes: [IndexChoice] {
@@ -101,10 +108,40 @@ struct AccessChoice {
 
 /// What is decided of a source.
 struct AccessDecision {
+    /// An index that could be used and is not, why, and how many of its rows would be read, where that is known.
+    typealias Rejection = (name: String, reason: String, count: Int?)
+
     /// `nil` when reading all documents is fastest.
     var choice: AccessChoice?
-    /// Indexes that could be used and are not, why, and how many of their rows would be read, where that is known.
-    var rejected: [(name: String, reason: String, count: Int?)] = []
+    /// What was chosen among, besides reading all documents.
+    var candidates: [AccessChoice] = []
+    /// Indexes that can't be used now.
+    var unusable: [Rejection] = []
+    /// How many documents there are.
+    var total = 0
+
+    /// Indexes that could be used and are not.
+    var rejected: [Rejection] {
+        let others = candidates.compactMap { candidate -> Rejection? in
+            let name: String
+            switch candidate.way {
+            case .index(let index)
+            where choice?.indexes.contains(where: { $0.access.index === index.access.index }) != true:
+                name = index.access.index.description.name
+            case .grams(let search, _) where choice?.indexName != search.name: name = search.name
+            default: return nil
+            }
+            return (name, reason(candidate), candidate.count)
+        }
+        return unusable + others
+    }
+
+    private func reason(_ candidate: AccessChoice) -> String {
+        let rows = "it would read \(Explanation.grouped(candidate.count)) of its rows"
+        guard let choice else { return "\(rows), and all \(Explanation.grouped(total)) documents take less" }
+        return choice.count < candidate.count
+            ? "\(rows), not \(Explanation.grouped(choice.count))" : "\(rows), and takes more for each"
+    }
 }
 
 /// What is wanted of the rows of a source.
@@ -154,6 +191,7 @@ extension Execution {
         else { return decision }
         let documents = try self.documents(of: collection)
         let total = documents.count
+        decision.total = total
         var candidates: [AccessChoice] = []
         if let search = source.search {
             let found = try self.search(search, wish)
@@ -167,7 +205,7 @@ extension Execution {
         var matching = total
         for access in indexes {
             guard let choice = try choice(access, collection, documents) else {
-                decision.rejected.append(
+                decision.unusable.append(
                     (
                         access.index.description.name,
                         "it would be read in too many pieces, or a value is too long for its keys", nil
@@ -186,7 +224,7 @@ extension Execution {
         for search in source.grams {
             let found = try grams(search)
             guard let ids = found.ids else {
-                decision.rejected.append((search.name, reason(found.count, total), found.count))
+                decision.unusable.append((search.name, reason(found.count, total), found.count))
                 continue
             }
             candidates.append(
@@ -207,17 +245,7 @@ extension Execution {
             }
         }
         decision.choice = best
-        for candidate in candidates {
-            let name: String
-            switch candidate.way {
-            case .index(let choice)
-            where best?.indexes.contains(where: { $0.access.index === choice.access.index }) != true:
-                name = choice.access.index.description.name
-            case .grams(let search, _) where best?.indexName != search.name: name = search.name
-            default: continue
-            }
-            decision.rejected.append((name, reason(candidate, best, total), candidate.count))
-        }
+        decision.candidates = candidates
         return decision
     }
 
@@ -236,13 +264,6 @@ extension Execution {
         guard let count else { return "the patterns name no two characters in a row that texts must have" }
         return
             "it would lead to \(Explanation.grouped(count)) documents, and all \(Explanation.grouped(total)) take less"
-    }
-
-    private func reason(_ candidate: AccessChoice, _ best: AccessChoice?, _ total: Int) -> String {
-        let rows = "it would read \(Explanation.grouped(candidate.count)) of its rows"
-        guard let best else { return "\(rows), and all \(Explanation.grouped(total)) documents take less" }
-        return best.count < candidate.count
-            ? "\(rows), not \(Explanation.grouped(best.count))" : "\(rows), and takes more for each"
     }
 
     // MARK: Ways
@@ -297,7 +318,7 @@ extension Execution {
     private static let mostIntersected = 100_000
 
     private func union(
-        _ union: UnionAccess, _ collection: DocumentCollection, _ documents: CollectionSnapshot,
+        _ union: UnionAccess, _ collection: DocumentCollection, _ documents: QueryMoment.Documents,
         _ wish: RowWish
     ) throws(DatabaseError) -> AccessChoice? {
         var branches: [AccessChoice.Branch] = []
@@ -319,9 +340,9 @@ extension Execution {
     }
 
     func choice(
-        _ access: IndexAccess, _ collection: DocumentCollection, _ documents: CollectionSnapshot
+        _ access: IndexAccess, _ collection: DocumentCollection, _ documents: QueryMoment.Documents
     ) throws(DatabaseError) -> IndexChoice? {
-        let reader = try moment.reader(of: access.index, collection, documents)
+        let reader = try moment.reader(of: access.index, collection, documents.snapshot)
         guard let ranges = try access.ranges(frame, reader) else { return nil }
         return try IndexChoice(access, reader, ranges)
     }
@@ -332,34 +353,30 @@ extension Execution {
     ///
     /// - Parameter skipping: how many to pass over, where the index is exact: O(log n).
     func rows(
-        _ choice: AccessChoice, _ documents: CollectionSnapshot, _ source: SourcePlan, skipping: Int = 0
+        _ choice: AccessChoice, _ documents: QueryMoment.Documents, _ source: SourcePlan, skipping: Int = 0
     ) throws(DatabaseError) -> RowSource {
         guard case .documents(_, let access) = source.origin else {
             preconditionFailure("an index is of a collection")
         }
-        func lookup() throws(DatabaseError) -> DocumentLookup {
-            try DocumentLookup(frame, source.number, documents, access.metadata)
-        }
+        let lookup = DocumentLookup(frame, source.number, documents, access.metadata)
         switch choice.way {
         case .index(let index):
             let entries = IndexEntries(index, self)
             try entries.skip(skipping)
-            return IndexedRows(frame, source.number, try lookup(), entries, counter)
+            return IndexedRows(frame, source.number, lookup, entries, counter)
         case .both(let first, let second):
             return IntersectedRows(
-                frame, source.number, try lookup(), IndexEntries(first, self),
+                frame, source.number, lookup, IndexEntries(first, self),
                 IndexEntries(second, self), counter, budget)
         case .union(let branches):
             return UnitedRows(
                 frame,
-                try branches.map { (branch) throws(DatabaseError) in
+                branches.map { branch in
                     let entries = IndexEntries(branch.choice, self)
-                    return (
-                        IndexedRows(frame, source.number, try lookup(), entries, counter), branch.condition
-                    )
+                    return (IndexedRows(frame, source.number, lookup, entries, counter), branch.condition)
                 })
         case .grams(_, let ids):
-            return try LookedUpRows(
+            return LookedUpRows(
                 frame, source.number, documents, access, access.descending ? ids.reversed() : ids, counter)
         case .search(let search, let best): return try searched(search, best: best)
         }

@@ -27,7 +27,8 @@ final class CutRows {
         let mark = arena.mark
         defer { arena.release(to: mark) }
         try reader.read(row)
-        key.set(reader.values)
+        let values = reader.values
+        key.set { values[$0] }
         let content = ByteBuffer(capacity: row.key.count + row.value.count + 8)
         content.append(prefixed: row.key)
         content.append(row.value)

@@ -14,12 +14,12 @@ struct DocumentLookup {
     ///   - number: the source's.
     ///   - metadata: how much of META() is asked for.
     init(
-        _ frame: Frame, _ number: Int, _ documents: CollectionSnapshot, _ metadata: SourceUse.Metadata,
+        _ frame: Frame, _ number: Int, _ documents: QueryMoment.Documents, _ metadata: SourceUse.Metadata,
         includesDeleted: Bool = false
-    ) throws(DatabaseError) {
+    ) {
         self.frame = frame
         self.number = number
-        bodies = try documents.bodies
+        bodies = documents.bodies
         self.metadata = metadata
         self.includesDeleted = includesDeleted
     }

@@ -59,12 +59,12 @@ final class LookedUpRows: RowSource {
     private let mark: Arena.Mark
 
     init(
-        _ frame: Frame, _ number: Int, _ snapshot: CollectionSnapshot, _ access: DocumentAccess,
+        _ frame: Frame, _ number: Int, _ documents: QueryMoment.Documents, _ access: DocumentAccess,
         _ ids: [[UInt8]],
         _ counter: WorkCounter
-    ) throws(DatabaseError) {
-        lookup = try DocumentLookup(
-            frame, number, snapshot, access.metadata, includesDeleted: access.includesDeleted)
+    ) {
+        lookup = DocumentLookup(
+            frame, number, documents, access.metadata, includesDeleted: access.includesDeleted)
         self.counter = counter
         self.ids = ids.reversed()
         mark = frame.arena.mark

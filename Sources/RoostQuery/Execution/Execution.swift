@@ -53,8 +53,8 @@ final class Execution: DocumentSource {
     }
 
     /// A collection as of the moment of the execution.
-    func documents(of collection: DocumentCollection) throws(DatabaseError) -> CollectionSnapshot {
-        try moment.documents(of: collection, in: snapshot).snapshot
+    func documents(of collection: DocumentCollection) throws(DatabaseError) -> QueryMoment.Documents {
+        try moment.documents(of: collection, in: snapshot)
     }
 
     /// Runs `body`, which reads. What goes wrong may lie at an index, which the next query looks up anew.
@@ -117,7 +117,7 @@ final class Execution: DocumentSource {
     ) throws(DatabaseError) -> RowSource {
         let documents = try self.documents(of: collection)
         if let ids = access.ids {
-            return try LookedUpRows(frame, number, documents, access, sortedIDs(ids(frame)), counter)
+            return LookedUpRows(frame, number, documents, access, sortedIDs(ids(frame)), counter)
         }
         var selection = part ?? DocumentSelection()
         selection.descending = access.descending
@@ -133,7 +133,7 @@ final class Execution: DocumentSource {
             selection.to = text
             selection.includesEnd = upper.isIncluded
         }
-        return try DocumentRows(frame, number, documents, selection, access.metadata, counter)
+        return try DocumentRows(frame, number, documents.snapshot, selection, access.metadata, counter)
     }
 
     /// The different strings among one value or the elements of an array, in order.

@@ -30,8 +30,8 @@ final class HashTable {
         number = plan.number
         self.execution = execution
         if case .documents(let collection, _) = plan.origin {
-            lookup = try DocumentLookup(
-                execution.frame, number, execution.documents(of: collection), .all, includesDeleted: true)
+            lookup = DocumentLookup(
+                execution.frame, number, try execution.documents(of: collection), .all, includesDeleted: true)
         } else {
             lookup = nil
         }

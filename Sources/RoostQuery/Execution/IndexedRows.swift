@@ -11,8 +11,8 @@ final class IndexEntries {
     private let isReversed: Bool
     /// Whether rows have to come in the order of their keys.
     private let isInOrder: Bool
-    /// The ranges that were not begun, the next one last.
-    private var ranges: [KeyRange]
+    /// How many ranges were begun.
+    private var begun = 0
     private var cursor: IndexCursor?
     /// Whether the row that the cursor is at comes next.
     private var isHeld = false
@@ -30,7 +30,6 @@ final class IndexEntries {
         let access = choice.access
         isReversed = access.isReversed
         isInOrder = access.isOrdered || access.isGrouped
-        ranges = isReversed ? choice.ranges : choice.ranges.reversed()
         isOfElements = access.index.array != nil
         let areTogether = choice.ranges.count == 1 && access.equalities.count == access.index.columns.count
         seen = isOfElements && !areTogether ? [] : nil
@@ -62,9 +61,16 @@ final class IndexEntries {
                 }
                 self.cursor = nil
             }
-            guard let range = ranges.popLast() else { return nil }
+            guard let range = nextRange() else { return nil }
             cursor = choice.cursor(range)
         }
+    }
+
+    private func nextRange() -> KeyRange? {
+        let count = choice.ranges.count
+        guard begun < count else { return nil }
+        begun += 1
+        return choice.ranges[isReversed ? count - begun : begun - 1]
     }
 
     /// The first in order of a row whose key was cut and those after it that begin alike.
@@ -99,7 +105,7 @@ final class IndexEntries {
     func skip(_ count: Int) throws(DatabaseError) {
         var left = UInt64(clamping: count)
         do throws(StoreError) {
-            while left > 0, let range = ranges.popLast() {
+            while left > 0, let range = nextRange() {
                 let rows = try choice.reader.count(in: range)
                 if rows <= left {
                     left -= rows

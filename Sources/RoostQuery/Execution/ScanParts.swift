@@ -101,7 +101,7 @@ extension Execution {
         _ read: @escaping @Sendable (Execution) throws(DatabaseError) -> Result?
     ) throws(DatabaseError) -> [Result]? {
         guard case .documents(let collection, _)? = plan.sources.first?.origin else { return nil }
-        let documents = try self.documents(of: collection)
+        let documents = try self.documents(of: collection).snapshot
         let count = min(threads * Self.partsPerThread, documents.count / options.documentsPerPart)
         let selections = try documents.parts(
             of: (documents.count + documents.deletedCount) / max(count, 1) + 1

@@ -94,7 +94,7 @@ final class SourcePlan: @unchecked Sendable {
 
     let number: Int
     let alias: String
-    var origin: Origin
+    let origin: Origin
     let join: Select.Join
     /// ON.
     var condition: Evaluation?
@@ -153,8 +153,10 @@ struct HashJoin: Sendable {
     let text: String
 }
 
-/// Which documents of a collection are read.
-struct DocumentAccess: Sendable {
+/// Which documents of a collection are read. Never changes once the plan is made.
+final class DocumentAccess: @unchecked Sendable {
+    // The planner fills it before anybody else sees it.
+
     var includesDeleted = false
     var descending = false
     /// Only documents with these IDs: a string each, or the strings of an array.
@@ -176,4 +178,7 @@ struct DocumentAccess: Sendable {
 
     /// Whether every document is looked at.
     var isScan: Bool { ids == nil && lower == nil && upper == nil && prefix == nil }
+
+    /// By what documents are left out: IDs, bounds, a prefix.
+    var bounds: [Bool] { [ids != nil, lower != nil, upper != nil, prefix != nil] }
 }

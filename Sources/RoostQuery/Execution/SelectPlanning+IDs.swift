@@ -3,31 +3,31 @@ import RoostOrder
 extension SelectPlanning {
     /// Reads fewer documents where a condition speaks of their IDs.
     func narrow(
-        _ access: inout DocumentAccess, _ condition: Expression, _ source: Int, _ notes: inout SourceNotes
+        _ access: DocumentAccess, _ condition: Expression, _ source: Int, _ notes: inout SourceNotes
     ) {
         if case .collate(let options, let inner) = condition {
             try? compiler.collating(options) { () throws(QueryError) in
-                narrow(&access, inner, source, &notes)
+                narrow(access, inner, source, &notes)
             }
             return
         }
         guard compiler.collation == .binary else { return }
-        let before = access
+        let before = access.bounds
         switch condition {
         case .comparison(let comparison, let left, let right):
             if isID(left, source) {
-                narrow(&access, comparison, right, source)
+                narrow(access, comparison, right, source)
             } else if isID(right, source) {
-                narrow(&access, comparison.mirrored, left, source)
+                narrow(access, comparison.mirrored, left, source)
             }
         // Of IDs, which are texts, with a text this is the same.
         case .collation(let comparison, let left, let right):
             if case .literal(.string) = right, isID(left, source) {
-                narrow(&access, comparison, right, source)
+                narrow(access, comparison, right, source)
             }
         case .call(.isAmong, let operands) where operands.count == 2:
             if isID(operands[0], source), access.ids == nil {
-                access.ids = independent(operands[1], of: source, &access)
+                access.ids = independent(operands[1], of: source, access)
             }
         case .call(.beginsWith, let operands) where operands.count == 2:
             if isID(operands[0], source), access.prefix == nil,
@@ -37,25 +37,19 @@ extension SelectPlanning {
             }
         case .membership(let value, let list, isNegated: false):
             if isID(value, source), access.ids == nil {
-                access.ids = independent(list, of: source, &access)
+                access.ids = independent(list, of: source, access)
             }
         case .like(let value, .literal(.string(let pattern)), isNegated: false):
             if isID(value, source), access.prefix == nil { access.prefix = Self.literalPrefix(pattern) }
         default: return
         }
-        if access.isScan != before.isScan || access.ids != nil && before.ids == nil
-            || access.prefix != before.prefix
-            || (access.lower != nil) != (before.lower != nil)
-            || (access.upper != nil) != (before.upper != nil)
-        {
-            notes.access.append(condition.sqlText)
-        }
+        if access.bounds != before { notes.access.append(condition.sqlText) }
     }
 
     private func narrow(
-        _ access: inout DocumentAccess, _ comparison: Comparison, _ expression: Expression, _ source: Int
+        _ access: DocumentAccess, _ comparison: Comparison, _ expression: Expression, _ source: Int
     ) {
-        guard comparison != .unequal, let value = independent(expression, of: source, &access) else {
+        guard comparison != .unequal, let value = independent(expression, of: source, access) else {
             return
         }
         switch comparison {
@@ -87,7 +81,7 @@ extension SelectPlanning {
     /// The value of an expression that does not depend on the row of a source, nor on those that come after it; `nil` for
     /// others.
     private func independent(
-        _ expression: Expression, of source: Int, _ access: inout DocumentAccess
+        _ expression: Expression, of source: Int, _ access: DocumentAccess
     ) -> Evaluation? {
         guard let compiled = compiled(expression), compiled.sources.allSatisfy({ $0 < source }) else {
             return nil

@@ -32,7 +32,7 @@ extension SelectPlanning {
         if source.hash != nil {
             let constant = IndexMatching(own, source.number, compiler, ofConstants: true)
             plan.sources[number].tableIndexes = indexes.compactMap { index in
-                guard case .success(var access) = constant.access(index, order: []), access.isNarrowed
+                guard case .success(let access) = constant.access(index, order: []), access.isNarrowed
                 else { return nil }
                 // The table keeps whole rows.
                 access.covering = nil

@@ -30,9 +30,9 @@ extension SelectPlanning {
     /// Finds the indexes whose rows come group by group, and those that answer all that is asked of the groups.
     func planTotals() {
         guard let grouping = plan.grouping, let source = plan.sources.first?.number else { return }
-        for (number, access) in plan.sources[0].indexes.enumerated() where access.index.array == nil {
+        for access in plan.sources[0].indexes where access.index.array == nil {
             guard let columns = groupColumns(access, grouping, source), columns.count > 0 else { continue }
-            plan.sources[0].indexes[number].isGrouped = true
+            access.isGrouped = true
         }
         guard plan.sources.count == 1 else { return }
         for access in plan.sources[0].indexes where access.isExact && access.index.array == nil {

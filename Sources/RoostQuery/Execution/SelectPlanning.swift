@@ -51,11 +51,10 @@ final class SelectPlanning {
         for index in plan.sources.indices {
             let source = plan.sources[index]
             // A row of a table that is joined is looked up again by its ID, if the table exceeds the memory.
-            guard source.hash == nil, case .documents(let collection, var access) = source.origin else {
+            guard source.hash == nil, case .documents(_, let access) = source.origin else {
                 continue
             }
             access.metadata = compiler.uses[source.number]?.metadata ?? .none
-            plan.sources[index].origin = .documents(collection, access)
         }
     }
 
@@ -104,9 +103,8 @@ final class SelectPlanning {
         if let condition = source.condition {
             planned.condition = try compiler.compile(condition)
             planned.notes.on = condition.sqlText
-            if case .documents(let collection, var access) = origin {
-                for condition in condition.conjuncts { narrow(&access, condition, number, &planned.notes) }
-                planned.origin = .documents(collection, access)
+            if case .documents(_, let access) = origin {
+                for condition in condition.conjuncts { narrow(access, condition, number, &planned.notes) }
             }
         }
         plan.sources.append(planned)
@@ -125,10 +123,9 @@ final class SelectPlanning {
             plan.sources[level].filters.append(filter)
             plan.sources[level].notes.conditions.append(condition.sqlText)
             guard plan.sources[level].join != .left,
-                case .documents(let collection, var access) = plan.sources[level].origin
+                case .documents(_, let access) = plan.sources[level].origin
             else { continue }
-            narrow(&access, condition, own[level], &plan.sources[level].notes)
-            plan.sources[level].origin = .documents(collection, access)
+            narrow(access, condition, own[level], &plan.sources[level].notes)
             planSearch(condition, level, touched)
         }
     }
@@ -136,10 +133,9 @@ final class SelectPlanning {
     private func noteDeleted(_ index: Int) {
         let source = plan.sources[index]
         guard compiler.sourcesWithDeleted.contains(source.number),
-            case .documents(let collection, var access) = source.origin
+            case .documents(_, let access) = source.origin
         else { return }
         access.includesDeleted = true
-        plan.sources[index].origin = .documents(collection, access)
     }
 
     // MARK: GROUP BY
@@ -232,12 +228,11 @@ final class SelectPlanning {
         }
         // Documents are read in the order of their IDs, either way.
         guard plan.sources.count == 1, plan.grouping == nil, !select.isDistinct, select.order.count == 1,
-            case .documents(let collection, var access) = plan.sources[0].origin, access.ids == nil,
+            case .documents(_, let access) = plan.sources[0].origin, access.ids == nil,
             isID(select.order[0].value, plan.sources[0].number), compiler.collation == .binary,
             plan.sources[0].search == nil
         else { return planRanking() }
         access.descending = select.order[0].isDescending
-        plan.sources[0].origin = .documents(collection, access)
         plan.isOrdered = true
     }
 

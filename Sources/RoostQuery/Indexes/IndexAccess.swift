@@ -4,7 +4,11 @@ import RoostOrder
 import RoostStorage
 
 /// How an index can answer the conditions on a source: the ranges of its rows that documents which meet them have.
-struct IndexAccess: Sendable {
+///
+/// Never changes once the plan is made.
+final class IndexAccess: @unchecked Sendable {
+    // The planner fills it before anybody else sees it.
+
     let index: CompiledIndex
     /// How many columns no condition speaks of, each of whose values is looked at: 0, or 1 for a skip scan.
     var skipped = 0
@@ -25,6 +29,8 @@ struct IndexAccess: Sendable {
     /// The values of rows that stand for those of documents, of which nothing else is asked; `nil` where documents have to be
     /// read.
     var covering: [CoveredPath]?
+
+    init(_ index: CompiledIndex) { self.index = index }
 
     /// A value of the index's rows that the program has a path to in documents.
     struct CoveredPath: Sendable {

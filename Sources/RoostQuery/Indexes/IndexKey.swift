@@ -13,12 +13,14 @@ final class IndexKey {
     /// What was written last; valid until the next call of ``set(_:)``.
     var view: ByteView { buffer.view }
 
-    /// - Parameter values: those of the columns first; others are passed over.
-    func set(_ values: [Value]) {
+    /// - Parameter value: says what a column has.
+    @inline(__always)
+    func set(_ value: (_ column: Int) -> Value) {
         buffer.reset()
-        for (column, value) in zip(columns, values) {
+        for index in columns.indices {
+            let column = columns[index]
             column.encoder.reset()
-            column.encoder.append(value)
+            column.encoder.append(value(index))
             if column.isDescending { column.encoder.complement(from: 0) }
             buffer.append(column.encoder.view)
         }

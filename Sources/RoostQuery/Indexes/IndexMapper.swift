@@ -28,7 +28,7 @@ final class IndexMapper: Sendable {
         let elements: Evaluation?
         let evaluations: [Evaluation]
         /// The values of the row that is made.
-        var values: [Value] = []
+        let values: Cells<Value>
         let payload = ByteBuffer()
         var writer = FleeceWriter(capacity: 64)
 
@@ -38,6 +38,7 @@ final class IndexMapper: Sendable {
             filter = mapper.filter.map(unshared)
             elements = mapper.elements.map(unshared)
             evaluations = mapper.values.map(unshared)
+            values = Cells(.missing, count: evaluations.count)
         }
     }
 
@@ -87,9 +88,10 @@ final class IndexMapper: Sendable {
 
     /// Adds a row with the present values.
     private func addRow(_ mapping: Mapping, _ rows: inout IndexRows) {
-        mapping.values.removeAll(keepingCapacity: true)
-        for value in mapping.evaluations { mapping.values.append(value(mapping.frame)) }
-        mapping.key.set(mapping.values)
+        for place in mapping.evaluations.indices {
+            mapping.values[place] = mapping.evaluations[place](mapping.frame)
+        }
+        mapping.key.set { mapping.values[$0] }
         mapping.payload.reset(keeping: 1 << 16)
         if elements == nil {
             RowContent.write(

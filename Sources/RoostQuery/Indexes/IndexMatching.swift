@@ -207,7 +207,7 @@ struct IndexMatching {
     private func access(
         _ index: CompiledIndex, _ terms: [Term], _ order: [WantedOrder]
     ) -> Result<IndexAccess, NotUsed> {
-        var access = IndexAccess(index: index)
+        let access = IndexAccess(index)
         func matching(_ column: CompiledIndex.Column) -> [Term] {
             terms.filter { term in
                 guard term.expression == column.expression else { return false }
@@ -248,7 +248,7 @@ struct IndexMatching {
         }
         answered.formUnion(index.conditions.compactMap { relative[$0] })
         access.isExact = index.array == nil && answered.count == conditionCount
-        noteOrder(&access, order)
+        noteOrder(access, order)
         access.covering = covering(index)
         guard access.isNarrowed || access.isOrdered || !index.conditions.isEmpty || access.covering != nil
         else {
@@ -259,7 +259,7 @@ struct IndexMatching {
     }
 
     /// Notes whether the index has rows in the order asked for.
-    private func noteOrder(_ access: inout IndexAccess, _ order: [WantedOrder]) {
+    private func noteOrder(_ access: IndexAccess, _ order: [WantedOrder]) {
         guard !order.isEmpty, access.equalities.allSatisfy(\.isSingle) else { return }
         let columns = access.index.columns
         // What is the same in all rows is in any order.

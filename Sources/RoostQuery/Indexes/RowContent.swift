@@ -11,17 +11,23 @@ import RoostOrder
 enum RowContent {
     /// Appends what a row keeps to `buffer`.
     ///
-    /// - Parameter isKeyWhole: whether the key was not too long to be kept.
+    /// - Parameters:
+    ///   - values: the columns, then what is included.
+    ///   - isKeyWhole: whether the key was not too long to be kept.
     static func write(
-        _ values: [Value], _ columns: [CompiledIndex.Column], isKeyWhole: Bool, by writer: inout FleeceWriter,
-        to buffer: ByteBuffer
+        _ values: borrowing Cells<Value>, _ columns: [CompiledIndex.Column], isKeyWhole: Bool,
+        by writer: inout FleeceWriter, to buffer: ByteBuffer
     ) {
-        let isInKey = { (place: Int) in isKeyWhole && Self.isInKey(values[place], columns[place].collation) }
-        guard values.count > columns.count || !columns.indices.allSatisfy(isInKey) else { return }
+        var isInKey = isKeyWhole && values.count == columns.count
+        for place in columns.indices where isInKey {
+            isInKey = Self.isInKey(values[place], columns[place].collation)
+        }
+        if isInKey { return }
         writer.beginArray()
-        for (place, value) in values.enumerated() {
+        for place in 0..<values.count {
+            let value = values[place]
             let isColumn = place < columns.count
-            if isColumn, isInKey(place) {
+            if isColumn, isKeyWhole, Self.isInKey(value, columns[place].collation) {
                 writer.writeNull()
                 continue
             }

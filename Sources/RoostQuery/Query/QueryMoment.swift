@@ -26,11 +26,17 @@ final class QueryMoment: Sendable {
     /// A collection of the moment.
     final class Documents: Sendable {
         let snapshot: CollectionSnapshot
+        /// Looks its documents up.
+        let bodies: BodyLookup
         /// The lists of its indexes as they are kept.
         let lists: IndexLists
 
+        /// How many documents it has.
+        var count: Int { snapshot.count }
+
         init(_ snapshot: CollectionSnapshot) throws(DatabaseError) {
             self.snapshot = snapshot
+            bodies = try snapshot.bodies
             lists = try IndexLists(of: snapshot)
         }
     }

@@ -17,7 +17,9 @@ import RoostBytes
     /// The size of the first chunk: many executions need no more. Each is as large as all before it, up to the greatest.
     private static let leastChunk = 4 << 10
     private static let greatestChunk = 64 << 10
-    private var chunks: [UnsafeMutableRawBufferPointer]
+    private var first: UnsafeMutableRawBufferPointer
+    private var further: [UnsafeMutableRawBufferPointer]
+    /// The number of the chunk that pieces are taken from, the first one's being 0.
     private var current = 0
     private var used = 0
     private var total = 0
@@ -25,10 +27,14 @@ import RoostBytes
     /// Whether something did not fit, and reads as nothing.
     private(set) var isExhausted = false
 
-    init() { unsafe chunks = [] }
+    init() {
+        unsafe first = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        unsafe further = []
+    }
 
     deinit {
-        for index in unsafe chunks.indices { unsafe chunks[index].deallocate() }
+        unsafe first.deallocate()
+        for index in unsafe further.indices { unsafe further[index].deallocate() }
     }
 
     /// The present end, to come back to.
@@ -60,13 +66,13 @@ import RoostBytes
     private func take(_ count: Int) -> UnsafeMutableRawBufferPointer? {
         // Bodies are read at even addresses.
         let size = (count + 7) & ~7
-        let chunkCount = unsafe chunks.count
-        while current < chunkCount {
-            let chunk = unsafe chunks[current]
+        while true {
+            let chunk = unsafe current == 0 ? first : further[current - 1]
             if used + size <= chunk.count {
                 defer { used += size }
                 return unsafe UnsafeMutableRawBufferPointer(rebasing: chunk[used..<used + count])
             }
+            guard unsafe current < further.count else { break }
             current += 1
             used = 0
         }
@@ -76,8 +82,14 @@ import RoostBytes
             return nil
         }
         total += length
-        unsafe chunks.append(UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 8))
+        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 8)
+        if unsafe first.isEmpty {
+            unsafe first = chunk
+        } else {
+            unsafe further.append(chunk)
+            current += 1
+        }
         used = size
-        return unsafe UnsafeMutableRawBufferPointer(rebasing: chunks[current][..<count])
+        return unsafe UnsafeMutableRawBufferPointer(rebasing: chunk[..<count])
     }
 }

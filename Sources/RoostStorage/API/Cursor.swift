@@ -6,7 +6,8 @@ import RoostBytes
 /// of one leaf and nothing else, so an open cursor keeps no memory and blocks nobody. Use it from one thread at a time.
 public final class Cursor {
     private let reader: TreeReader
-    private let range: KeyRange
+    /// What it walks over.
+    package let range: KeyRange
     private let image = LeafImage()
     private var place = LeafPlace()
     private var index = -1

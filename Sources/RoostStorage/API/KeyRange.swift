@@ -34,11 +34,13 @@ public struct KeyRange: Hashable, Sendable {
     /// The keys that begin with `prefix`.
     public init(prefix: Key) {
         var end = prefix.bytes
-        while let last = end.popLast() {
-            if last < 255 {
-                self.init(lower: prefix, upper: Key(end + [last + 1]))
+        while let last = end.indices.last {
+            if end[last] < 255 {
+                end[last] += 1
+                self.init(lower: prefix, upper: Key(end))
                 return
             }
+            end.removeLast()
         }
         self.init(lower: prefix)
     }

@@ -76,7 +76,7 @@ extension WriteTransaction {
         try check(key: key)
         try check(value: value)
         try change(tree) { (editor) throws(StoreError) in
-            if value.count <= store.options.inlineLimitInRange {
+            if value.count <= inlineLimit {
                 try editor.putLater(key, .inline(value))
             } else {
                 let chunk = try append(value: value).chunk

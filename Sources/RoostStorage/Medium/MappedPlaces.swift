@@ -1,4 +1,3 @@
-import CPrefetch
 import RoostBytes
 import RoostFile
 import Synchronization
@@ -48,14 +47,5 @@ import Synchronization
 
     /// Has the processor fetch the first bytes of `chunk`, which will be read soon, where they are in memory.
     @inline(__always)
-    func prefetch(_ chunk: ChunkReference) {
-        guard let bytes = find(chunk), let base = unsafe bytes.buffer.baseAddress else { return }
-        for line in stride(from: 0, to: min(bytes.count, MappedPlaces.fetched), by: MappedPlaces.line) {
-            unsafe roost_prefetch(base + line)
-        }
-    }
-
-    /// Of a longer value the processor fetches the rest by itself once it is being read.
-    private static let fetched = 512
-    private static let line = 64
+    func prefetch(_ chunk: ChunkReference) { find(chunk)?.prefetch() }
 }

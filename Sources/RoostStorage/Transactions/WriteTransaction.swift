@@ -9,6 +9,10 @@ public final class WriteTransaction {
     let queue: CommitQueue
     let trees: TreeSet
     private let base: CommitQueue.Base
+    /// The longest value that stands in its leaf.
+    let inlineLimit: Int
+    /// How many bytes of changes may wait in memory.
+    private let pendingLimit: Int
     let output: CommitBuffer
     /// How many of the commit's bytes were there before the transaction's own: leaves that opening the file made.
     private let replayedCount: Int
@@ -32,6 +36,7 @@ public final class WriteTransaction {
         self.queue = queue
         self.base = base
         let options = store.options
+        (inlineLimit, pendingLimit) = (options.inlineLimitInRange, options.pendingLimitInRange)
         output = CommitBuffer(
             file: base.state.file, start: base.state.record.end, compression: options.compression,
             pool: store.bufferPool)
@@ -172,7 +177,7 @@ public final class WriteTransaction {
             try trees.makeDeferred()
             try writeOperations()
         }
-        guard trees.grown(by: editor) > store.options.pendingLimitInRange else { return }
+        guard trees.grown(by: editor) > pendingLimit else { return }
         try trees.makeDeferred()
         for editor in trees.ordered(where: { _ in true }) {
             var budget = Int.max

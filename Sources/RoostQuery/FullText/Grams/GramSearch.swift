@@ -150,7 +150,7 @@ extension Execution {
         var found = GramMatches()
         if let query = search.condition.grams(frame).query {
             do {
-                let documents = try self.documents(of: search.collection)
+                let documents = try self.documents(of: search.collection).snapshot
                 found = try search.collection.indexes(at: documents).readKept(
                     search.index.definition, of: search.collection, at: documents
                 ) { kept in

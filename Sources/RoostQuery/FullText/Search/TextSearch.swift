@@ -183,12 +183,12 @@ extension Execution {
 
     /// The documents that a search finds; the best ones first, where only so many are needed.
     func searched(_ search: TextSearch, best limit: Int? = nil) throws(DatabaseError) -> RowSource {
-        let documents = try snapshot[search.collection]
+        let documents = try documents(of: search.collection)
         guard let limit else {
-            return try SearchedRows(frame, search, documents, try matches(of: search), counter)
+            return SearchedRows(frame, search, documents, try matches(of: search), counter)
         }
         guard let text = search.text(frame).string else {
-            return try SearchedRows(frame, search, documents, try matches(of: search), counter)
+            return SearchedRows(frame, search, documents, try matches(of: search), counter)
         }
         let found = try read(search) { reader in
             let query = try search.index.query(text)
@@ -199,7 +199,7 @@ extension Execution {
         // In the order of their scores, and looked up by their numbers.
         matches[TextMatchKey(search: search.number, text: ByteKey(text))] = TextMatches(
             found.reader, found.matches.sorted { $0.number < $1.number })
-        return try SearchedRows(frame, search, documents, found, counter)
+        return SearchedRows(frame, search, documents, found, counter)
     }
 
     private func read(
@@ -234,10 +234,10 @@ final class SearchedRows: RowSource {
     private let mark: Arena.Mark
 
     init(
-        _ frame: Frame, _ search: TextSearch, _ snapshot: CollectionSnapshot, _ matches: TextMatches,
+        _ frame: Frame, _ search: TextSearch, _ documents: QueryMoment.Documents, _ matches: TextMatches,
         _ counter: WorkCounter
-    ) throws(DatabaseError) {
-        lookup = try DocumentLookup(frame, search.source, snapshot, .all)
+    ) {
+        lookup = DocumentLookup(frame, search.source, documents, .all)
         self.matches = matches
         self.counter = counter
         mark = frame.arena.mark
