@@ -16,7 +16,7 @@ struct IndexBuild {
     /// Called now and then with the number of documents that were mapped; stops the build by throwing.
     let step: (_ mapped: UInt64) throws -> Void
 
-    /// How many documents are read and mapped by one thread at a time, and how many such parts before their rows are put together.
+    /// How many documents are read and mapped by one thread at a time, and how many such parts are looked for at once.
     private static let partSize = 512
     private static let partCount = 8
     private static let mergeCommit = 50_000
@@ -40,26 +40,30 @@ struct IndexBuild {
     // MARK: Mapping
 
     /// Maps all documents and commits their rows: as a sorted run each time that the memory is full, at once where it never is.
+    ///
+    /// What the documents' rows are is written down while later documents are mapped.
     private func map(_ record: inout IndexRecord) throws {
         // No ID has a 00, so this is the least that comes after the last one.
         var start = record.last.isEmpty ? nil : String(decoding: record.last, as: UTF8.self) + "\u{0}"
         var mapped = try store.snapshot()[tree(IndexTrees.documents(record.number))].count
+        let documentTree = try tree(IndexTrees.documents(record.number))
         repeat {
-            var batch = try rows(from: &start, &mapped)
-            batch.sort()
-            var next = record
-            let isAll = record.runs == 0 && start == nil
-            let rowTree = isAll ? IndexTrees.rows(record.number) : IndexTrees.run(record.number, record.runs)
-            next.runs += isAll ? 0 : 1
-            next.last = start == nil ? [] : batch.last
-            if start == nil { next.phase = isAll ? .complete : .merging }
-            let done = next
-            try store.write { transaction in
-                try batch.appendRows(to: transaction.tree(rowTree), in: transaction)
-                try batch.appendDocuments(to: tree(IndexTrees.documents(done.number)), in: transaction)
+            let before = record
+            record = try store.write { transaction in
+                var batch = try rows(from: &start, &mapped) { part in
+                    try part.appendDocuments(to: documentTree, in: transaction)
+                }
+                batch.sort()
+                var done = before
+                let isAll = done.runs == 0 && start == nil
+                let name = isAll ? IndexTrees.rows(done.number) : IndexTrees.run(done.number, done.runs)
+                done.runs += isAll ? 0 : 1
+                done.last = start == nil ? [] : batch.last
+                if start == nil { done.phase = isAll ? .complete : .merging }
+                try batch.appendRows(to: transaction.tree(name), in: transaction)
                 try indexes.put(done, definition.name, in: transaction)
+                return done
             }
-            record = done
         } while start != nil
     }
 
@@ -68,18 +72,29 @@ struct IndexBuild {
     /// - Parameters:
     ///   - start: the ID to begin with, and then the one to go on with; `nil` at the end.
     ///   - mapped: how many documents were mapped.
-    private func rows(from start: inout String?, _ mapped: inout UInt64) throws -> RowBatch {
+    ///   - take: called with the rows of some documents after the other.
+    private func rows(
+        from start: inout String?, _ mapped: inout UInt64, _ take: (MappedPart) throws -> Void
+    ) throws -> RowBatch {
         var batch = RowBatch()
-        repeat {
-            let (parts, next) = try snapshot.parts(of: Self.partSize, from: start, limit: Self.partCount)
-            for part in try IndexMapping.rows(ofParts: parts, snapshot, definition) {
-                mapped += UInt64(part.documentCount)
-                batch.add(part)
+        let (snapshot, definition) = (snapshot, definition)
+        let ahead = WorkAhead<DocumentSelection, Result<MappedPart, any Error>> { part in
+            Result { try IndexMapping.rows(ofPart: part, snapshot, definition) }
+        }
+        var isAtEnd = false
+        while true {
+            while !isAtEnd, ahead.count < ahead.depth, batch.size <= memoryLimit {
+                let (parts, next) = try snapshot.parts(of: Self.partSize, from: start, limit: Self.partCount)
+                parts.forEach(ahead.add)
+                start = next
+                isAtEnd = next == nil
             }
+            guard let part = try ahead.next()?.get() else { return batch }
+            try take(part)
+            batch.add(part)
+            mapped += UInt64(part.documentCount)
             try step(mapped)
-            start = next
-        } while start != nil && batch.size <= memoryLimit
-        return batch
+        }
     }
 
     // MARK: Merging

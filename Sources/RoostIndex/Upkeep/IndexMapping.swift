@@ -2,7 +2,7 @@ import Dispatch
 import Roost
 import Synchronization
 
-/// Maps documents on all cores, keeping their order.
+/// Maps documents, keeping their order.
 enum IndexMapping {
     /// How many documents are mapped by one call at most, and how many bytes of them: what exceeds that is mapped by the next.
     private static let pageSize = 256
@@ -25,31 +25,29 @@ enum IndexMapping {
         return documents.map { $0 == nil ? [] : rows.next() ?? [] }
     }
 
-    /// The rows of each part of the documents of a moment.
+    /// The rows of a part of the documents of a moment, mapped on this thread.
     ///
     /// - Throws: what the definition's map throws, and what can't be read.
     static func rows(
-        ofParts parts: [DocumentSelection], _ moment: CollectionSnapshot, _ definition: IndexDefinition
-    ) throws -> [RowBatch] {
-        try concurrently(parts.count) { number in
-            let cursor = try moment.bodyCursor(parts[number])
-            var batch = RowBatch()
-            var page = DocumentPage()
-            var isAtEnd = false
-            while !isAtEnd {
-                page.removeAll()
-                while page.count < pageSize, page.byteCount < pageBytes {
-                    guard try cursor.next() else {
-                        isAtEnd = true
-                        break
-                    }
-                    try page.append(cursor)
+        ofPart part: DocumentSelection, _ moment: CollectionSnapshot, _ definition: IndexDefinition
+    ) throws -> MappedPart {
+        let cursor = try moment.bodyCursor(part)
+        var rows = MappedPart()
+        var page = DocumentPage()
+        var isAtEnd = false
+        while !isAtEnd {
+            page.removeAll()
+            while page.count < pageSize, page.byteCount < pageBytes {
+                guard try cursor.next() else {
+                    isAtEnd = true
+                    break
                 }
-                try cursor.verify()
-                if page.count > 0 { batch.add(try map(page, moment, definition), of: page) }
+                try page.append(cursor)
             }
-            return batch
+            try cursor.verify()
+            if page.count > 0 { rows.add(try map(page, moment, definition), of: page) }
         }
+        return rows
     }
 
     private static func map(

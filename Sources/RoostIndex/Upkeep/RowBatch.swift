@@ -6,12 +6,8 @@ import RoostStorage
 struct RowBatch: Sendable {
     private var bytes: [UInt8] = []
     private var rows: [IndexRows.Place] = []
-    /// The first row of each document that has any; the others follow it.
-    private var documents: [Int] = []
     /// The ID of the last document, UTF-8; empty where there was none.
     private(set) var last: [UInt8] = []
-    /// How many documents were added, also those without rows.
-    private(set) var documentCount = 0
     /// The rows in the order of their keys, once they were sorted.
     private var order: [Ranked] = []
 
@@ -53,38 +49,18 @@ struct RowBatch: Sendable {
     var size: Int {
         bytes.count
             + rows.count * (MemoryLayout<IndexRows.Place>.stride + MemoryLayout<Ranked>.stride)
-            + documents.count * MemoryLayout<Int>.stride
     }
 
-    /// Adds the rows of the documents of a page.
-    mutating func add(_ run: IndexRows, of page: DocumentPage) {
-        let first = rows.count
-        add(run.bytes, run.places)
-        for document in 0..<page.count {
-            let range = run.range(of: document)
-            if !range.isEmpty { documents.append(first + range.lowerBound) }
-        }
-        documentCount += page.count
-        last = Array(page.id(page.count - 1))
-    }
-
-    /// Adds the rows of later documents.
-    mutating func add(_ other: RowBatch) {
-        guard other.documentCount > 0 else { return }
-        let first = rows.count
-        add(other.bytes, other.rows)
-        for row in other.documents { documents.append(first + row) }
-        documentCount += other.documentCount
-        last = other.last
-    }
-
-    private mutating func add(_ bytes: [UInt8], _ places: [IndexRows.Place]) {
-        let distance = self.bytes.count
-        self.bytes += bytes
-        for var place in places {
+    /// Adds the rows of the documents that follow.
+    mutating func add(_ part: MappedPart) {
+        guard part.documentCount > 0 else { return }
+        let distance = bytes.count
+        bytes += part.bytes
+        for var place in part.rows {
             place.start += distance
             rows.append(place)
         }
+        last = part.last
     }
 
     mutating func sort() {
@@ -114,19 +90,4 @@ struct RowBatch: Sendable {
 
     /// Sorted rows lie apart in memory: the processor begins to fetch one when so many others come before it.
     private static let lookahead = 8
-
-    /// Appends the keys of each document's rows.
-    func appendDocuments(to tree: Tree, in transaction: WriteTransaction) throws(StoreError) {
-        let keys = ByteBuffer()
-        try bytes.withView { (bytes) throws(StoreError) in
-            for (number, first) in documents.enumerated() {
-                let end = number + 1 < documents.count ? documents[number + 1] : rows.count
-                // The key of a document's first row ends with its ID.
-                let id = rows[first].rest(in: bytes)
-                keys.reset(keeping: 1 << 16)
-                for row in rows[first..<end] { DocumentRows.append(row.component(in: bytes), to: keys) }
-                try transaction.put(id, keys.view, in: tree)
-            }
-        }
-    }
 }

@@ -1,6 +1,28 @@
 /// The operators on numbers: of integers an integer, unless it doesn't fit; null for what is no number or not finite.
 enum Arithmetics {
+    /// Operators that are applied to `first` one after the other.
     static func evaluation(
+        _ first: @escaping Evaluation, _ operations: [(Arithmetic, Evaluation)]
+    ) -> Evaluation {
+        if operations.count == 1 { return evaluation(operations[0].0, first, operations[0].1) }
+        return { frame in
+            var value = first(frame)
+            for (operation, operand) in operations {
+                let operand = operand(frame)
+                value =
+                    switch operation {
+                    case .add: add(value, operand)
+                    case .subtract: subtract(value, operand)
+                    case .multiply: multiply(value, operand)
+                    case .divide: divide(value, operand)
+                    case .remainder: remainder(value, operand)
+                    }
+            }
+            return value
+        }
+    }
+
+    private static func evaluation(
         _ operation: Arithmetic, _ left: @escaping Evaluation, _ right: @escaping Evaluation
     ) -> Evaluation {
         switch operation {

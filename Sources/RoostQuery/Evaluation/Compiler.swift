@@ -62,8 +62,12 @@ final class Compiler {
             return { $0.parameters[number] }
         case .array(let values): return Self.array(try compile(values))
         case .dictionary(let pairs): return try dictionary(pairs)
-        case .arithmetic(let operation, let left, let right):
-            return Arithmetics.evaluation(operation, try compile(left), try compile(right))
+        case .arithmetic(let first, let operations):
+            return Arithmetics.evaluation(
+                try compile(first),
+                try operations.map { (operation) throws(QueryError) in
+                    (operation.arithmetic, try compile(operation.operand))
+                })
         case .negative(let value): return Arithmetics.negative(try compile(value))
         case .concatenation(let parts): return Strings.concatenation(try compile(parts))
         case .comparison(let comparison, let left, let right):

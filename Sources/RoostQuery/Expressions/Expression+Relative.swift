@@ -34,8 +34,12 @@ extension Compiler {
         case .all(let parts): return all(parts).map { .all($0) }
         case .any(let parts): return all(parts).map { .any($0) }
         case .call(let function, let parts): return all(parts).map { .call(function, $0) }
-        case .arithmetic(let operation, let left, let right):
-            return all([left, right]).map { .arithmetic(operation, $0[0], $0[1]) }
+        case .arithmetic(let first, let operations):
+            return all([first] + operations.map(\.operand)).map { parts in
+                .arithmetic(
+                    parts[0],
+                    zip(operations, parts.dropFirst()).map { Operation(arithmetic: $0.arithmetic, operand: $1) })
+            }
         case .comparison(let comparison, let left, let right):
             return all([left, right]).map { .comparison(comparison, $0[0], $0[1]) }
         case .collation(let comparison, let left, let right):

@@ -48,8 +48,8 @@ extension Expression {
             .call(_, let values):
             values
         case .dictionary(let pairs): pairs.map(\.value)
-        case .arithmetic(_, let left, let right), .comparison(_, let left, let right),
-            .collation(_, let left, let right),
+        case .arithmetic(let first, let operations): [first] + operations.map(\.operand)
+        case .comparison(_, let left, let right), .collation(_, let left, let right),
             .identity(let left, let right, _), .membership(let left, let right, _),
             .like(let left, let right, _),
             .quantified(_, _, let left, let right):

@@ -14,8 +14,8 @@ extension Expression {
         case .array(let values): "[\(Self.list(values))]"
         case .dictionary(let pairs):
             "{\(pairs.map { "\($0.name.debugDescription): \($0.value.sqlText)" }.joined(separator: ", "))}"
-        case .arithmetic(let operation, let left, let right):
-            "\(left.operand) \(operation.rawValue) \(right.operand)"
+        case .arithmetic(let first, let operations):
+            operations.reduce(first.operand) { "\($0) \($1.arithmetic.rawValue) \($1.operand.operand)" }
         case .negative(let value): "-\(value.operand)"
         case .concatenation(let parts): parts.map(\.operand).joined(separator: " || ")
         case .comparison(let comparison, let left, let right),

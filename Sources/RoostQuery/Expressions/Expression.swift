@@ -21,7 +21,8 @@ indirect enum Expression: Hashable, Sendable {
     case parameter(String)
     case array([Expression])
     case dictionary([Pair])
-    case arithmetic(Arithmetic, Expression, Expression)
+    /// Operators on numbers that follow each other, from the left; see ``chain(_:_:)``.
+    case arithmetic(Expression, [Operation])
     case negative(Expression)
     case concatenation([Expression])
     case comparison(Comparison, Expression, Expression)
@@ -95,6 +96,28 @@ enum Arithmetic: String, Hashable, Sendable {
     case multiply = "*"
     case divide = "/"
     case remainder = "%"
+
+    /// Whether it adds or subtracts, and so binds less than the others.
+    var isSum: Bool { self == .add || self == .subtract }
+}
+
+/// An operator on numbers and what stands on its right.
+struct Operation: Hashable, Sendable {
+    let arithmetic: Arithmetic
+    let operand: Expression
+}
+
+extension Expression {
+    /// Operators that bind equally, applied to `first` one after the other. There is one expression for all ways to put
+    /// parentheses around operands on the left, so that indexes are found whichever was written.
+    static func chain(_ first: Expression, _ operations: [Operation]) -> Expression {
+        if case .arithmetic(let inner, let before) = first,
+            before.last?.arithmetic.isSum == operations.first?.arithmetic.isSum
+        {
+            return .arithmetic(inner, before + operations)
+        }
+        return .arithmetic(first, operations)
+    }
 }
 
 /// An operator that compares.

@@ -169,12 +169,13 @@ extension JSONQueryParser {
             throw QueryError(
                 "\(operation.rawValue.debugDescription) does not take \(operands.count) operands")
         }
-        var result = try expression(operands[0])
-        try noteChain(of: operands.count)
-        for operand in operands.dropFirst() {
-            result = .arithmetic(operation, result, try expression(operand))
-        }
-        return result
+        let first = try expression(operands[0])
+        guard operands.count > 1 else { return first }
+        return .chain(
+            first,
+            try operands.dropFirst().map { (operand) throws(QueryError) in
+                Operation(arithmetic: operation, operand: try expression(operand))
+            })
     }
 
     private mutating func choice(_ operands: [DocumentValue]) throws(QueryError) -> Expression {

@@ -186,15 +186,6 @@ struct JSONQueryParser {
         return result
     }
 
-    /// Notes that `count` expressions were put around the one parsed last.
-    mutating func noteChain(of count: Int) throws(QueryError) {
-        height += count
-        guard height <= SQLParser.deepest else {
-            throw QueryError(
-                "More than \(SQLParser.deepest) operators lie within each other; split the expression")
-        }
-    }
-
     /// The steps of a path such as `a.b[0]`, where a backslash makes a dot part of a name.
     func steps(_ text: String) throws(QueryError) -> [Step] {
         // The whole document of an alias ends in a dot.

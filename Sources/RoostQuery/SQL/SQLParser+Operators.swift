@@ -25,6 +25,7 @@ extension SQLParser {
         guard level != .operand else { return try operand(after: what) }
         var left = try operators(level.tighter, what)
         if let parts = try joined(level, left) { left = parts }
+        if let chain = try chained(level, left) { left = chain }
         while true {
             let leftHeight = height
             height = 0
@@ -54,6 +55,32 @@ extension SQLParser {
         case .and: .all(parts)
         default: .concatenation(parts)
         }
+    }
+
+    /// `first` and all operators on numbers of `level` that follow it; `nil` where none does.
+    private mutating func chained(_ level: Level, _ first: Expression) throws(QueryError) -> Expression? {
+        var operations: [Operation] = []
+        var tallest = max(height, 1)
+        while let (sign, arithmetic) = takeArithmetic(level) {
+            height = 0
+            let operand = try operators(level.tighter, "\"\(sign.rawValue)\"")
+            operations.append(Operation(arithmetic: arithmetic, operand: operand))
+            tallest = max(tallest, height)
+        }
+        guard !operations.isEmpty else { return nil }
+        height = tallest
+        return .chain(first, operations)
+    }
+
+    private mutating func takeArithmetic(_ level: Level) -> (Token.Sign, Arithmetic)? {
+        let signs: [(Token.Sign, Arithmetic)] =
+            switch level {
+            case .sum: [(.plus, .add), (.minus, .subtract)]
+            case .product: [(.star, .multiply), (.slash, .divide), (.percent, .remainder)]
+            default: []
+            }
+        for (sign, arithmetic) in signs where take(sign) { return (sign, arithmetic) }
+        return nil
     }
 
     /// The sign that joins operands on a level, if it comes next.
@@ -86,21 +113,8 @@ extension SQLParser {
                     at: next.offset)
             }
             return nil
-        case .sum: return try arithmetic(left, [(.plus, .add), (.minus, .subtract)], .product)
-        case .product:
-            return try arithmetic(
-                left, [(.star, .multiply), (.slash, .divide), (.percent, .remainder)], .concatenation)
-        case .or, .and, .concatenation, .operand: return nil
+        case .or, .and, .sum, .product, .concatenation, .operand: return nil
         }
-    }
-
-    private mutating func arithmetic(
-        _ left: Expression, _ signs: [(Token.Sign, Arithmetic)], _ tighter: Level
-    ) throws(QueryError) -> Expression? {
-        for (sign, operation) in signs where take(sign) {
-            return .arithmetic(operation, left, try operators(tighter, "\"\(sign.rawValue)\""))
-        }
-        return nil
     }
 
     /// IS, IN, LIKE, BETWEEN and the signs of equality.

@@ -33,6 +33,30 @@ import Testing
     ])
     func arithmetic(_ text: String, _ expected: String) throws { #expect(try Self.value(text) == expected) }
 
+    /// As many as a program puts together, in both languages and of mixed kinds.
+    @Test func longChainsOfOperators() throws {
+        let count = 20_000
+        #expect(try Self.value((0...count).map { "\($0)" }.joined(separator: " + ")) == "200010000")
+        #expect(try Self.value("b" + String(repeating: " - 0.5 + a", count: count)) == "10002.5")
+        #expect(try Self.value("1" + String(repeating: " * 2 / 2", count: count)) == "1")
+        #expect(try Self.value("1" + String(repeating: " + 2 * 3 - 6", count: count)) == "1")
+        let json = #"{"WHAT": [["+", \#((0...count).map { "\($0)" }.joined(separator: ","))]]}"#
+        #expect(try Self.fixture.get().rows(json: json) == ["200010000"])
+    }
+
+    /// Documents whose properties stand at the same places, at others, or nowhere.
+    @Test func propertiesOfDocumentsOfManyShapes() throws {
+        let fixture = try QueryFixture([
+            #"{"a":1,"b":2,"c":3}"#, #"{"a":1,"b":4,"c":3}"#, #"{"b":5}"#, #"{"aa":1,"ab":2,"b":6,"bb":7}"#,
+            #"{"c":3}"#, "{}", #"{"b":{"b":1}}"#, #"{"a":0,"bc":8,"b":9}"#,
+        ])
+        #expect(
+            try fixture.rows("SELECT b, b.b FROM _") == [
+                "[2,MISSING]", "[4,MISSING]", "[5,MISSING]", "[6,MISSING]", "[MISSING,MISSING]",
+                "[MISSING,MISSING]", #"[{"b":1},1]"#, "[9,MISSING]",
+            ])
+    }
+
     @Test(arguments: [
         ("1 = 1.0", "true"), ("1 = '1'", "false"), ("1 < 'a'", "true"), ("true < 1", "true"),
         ("'z' < [1]", "true"),

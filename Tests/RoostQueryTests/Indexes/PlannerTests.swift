@@ -200,4 +200,14 @@ import Testing
             all.contains("NOT USED day: it would read 1,000 of its rows, and all 1,000 documents take less"),
             "\(all)")
     }
+
+    /// Parentheses around what is computed first anyway make no other expression.
+    @Test func indexesOnChainsOfOperators() throws {
+        try sales.createIndex("sum", on: "amount + day - 1")
+        for text in ["amount + day - 1", "(amount + day) - 1"] {
+            let answer = try run("SELECT META().id FROM sales WHERE \(text) = 1")
+            #expect(answer.plan.contains("USING sum ((amount + day - 1) = 1)"), "\(answer.plan)")
+        }
+        #expect(!(try run("SELECT META().id FROM sales WHERE amount + (day - 1) = 1")).plan.contains("USING"))
+    }
 }

@@ -102,7 +102,7 @@ import Testing
             + " FROM _",
         "SELECT " + String(repeating: "NOT ", count: 5000) + "1 FROM _",
         "SELECT " + String(repeating: "-", count: 4001) + " 1 FROM _",
-        "SELECT 1" + String(repeating: " + 1", count: 5000) + " FROM _",
+        "SELECT 1" + String(repeating: " = 1", count: 5000) + " FROM _",
         "SELECT " + String(repeating: "[", count: 5000) + " FROM _",
         "SELECT a" + String(repeating: ".b", count: 5000) + " FROM _",
         "SELECT " + String(repeating: "CASE WHEN ", count: 5000),
@@ -121,11 +121,11 @@ import Testing
     @Test func parenthesesAndChainsAddUp() throws {
         let fixture = try QueryFixture([#"{"a":1}"#])
         func nested(_ levels: Int, _ chain: Int) -> String {
-            (0..<levels).reduce("1") { text, _ in "(\(text)\(String(repeating: " + 1", count: chain)))" }
+            (0..<levels).reduce("true") { text, _ in "(\(text)\(String(repeating: " = true", count: chain)))" }
         }
-        #expect(try fixture.rows("SELECT \(nested(10, 2)) AS r FROM _") == ["21"])
+        #expect(try fixture.rows("SELECT \(nested(10, 2)) AS r FROM _") == ["true"])
         #expect(throws: DatabaseError.self) { try fixture.rows("SELECT \(nested(10, 10)) AS r FROM _") }
-        #expect(try fixture.rows("SELECT a FROM _ WHERE \(nested(1, 40)) = 41") == ["1"])
+        #expect(try fixture.rows("SELECT a FROM _ WHERE \(nested(1, 40))") == ["1"])
     }
 
     @Test func longConditionsAreTaken() throws {
