@@ -38,7 +38,9 @@ extension Compiler {
             return all([first] + operations.map(\.operand)).map { parts in
                 .arithmetic(
                     parts[0],
-                    zip(operations, parts.dropFirst()).map { Operation(arithmetic: $0.arithmetic, operand: $1) })
+                    zip(operations, parts.dropFirst()).map {
+                        Operation(arithmetic: $0.arithmetic, operand: $1)
+                    })
             }
         case .comparison(let comparison, let left, let right):
             return all([left, right]).map { .comparison(comparison, $0[0], $0[1]) }

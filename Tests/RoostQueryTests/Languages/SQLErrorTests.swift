@@ -121,7 +121,8 @@ import Testing
     @Test func parenthesesAndChainsAddUp() throws {
         let fixture = try QueryFixture([#"{"a":1}"#])
         func nested(_ levels: Int, _ chain: Int) -> String {
-            (0..<levels).reduce("true") { text, _ in "(\(text)\(String(repeating: " = true", count: chain)))" }
+            (0..<levels).reduce("true") { text, _ in "(\(text)\(String(repeating: " = true", count: chain)))"
+            }
         }
         #expect(try fixture.rows("SELECT \(nested(10, 2)) AS r FROM _") == ["true"])
         #expect(throws: DatabaseError.self) { try fixture.rows("SELECT \(nested(10, 10)) AS r FROM _") }
