@@ -48,6 +48,21 @@ import Testing
         #expect(kept.hasSuffix("get apus \n"), "\(kept)")
     }
 
+    @Test(.timeLimit(.minutes(1))) func aPropertyThatIsMisspeltIsPointedAt() throws {
+        defer { try? FileManager.default.removeItem(atPath: history) }
+        let session = try shell()
+        try session.wait(for: "roost> ")
+        try session.type(
+            "SELECT title, Stars AS s FROM _ AS d WHERE d.plce.city = 'Rome' AND nothing IS MISSING;\r")
+        try session.wait(for: "None of the first 100 documents has Stars; did you mean stars?")
+        let next = try session.wait(for: "None of the first 100 documents has plce; did you mean place?")
+        // What has no like name may be rare, and what documents have is right.
+        #expect(!next.contains("has nothing"), "\(next)")
+        #expect(!(try session.wait(for: "roost> ")).contains("None of"))
+        try session.type("exit\r")
+        #expect(session.end() == 0)
+    }
+
     @Test(.timeLimit(.minutes(1))) func aStatementGoesOnOverLinesAndIsOneEntry() throws {
         defer { try? FileManager.default.removeItem(atPath: history) }
         let session = try shell()

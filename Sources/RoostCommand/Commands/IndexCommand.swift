@@ -73,6 +73,11 @@ enum IndexCommand: Command {
         guard !kinds.isEmpty || invocation.string("--unnest") != nil else {
             throw UsageError("--on, --unnest, --text or --trigrams says what the index is of.")
         }
+        let kind = kinds.first ?? "--on"
+        for option in foreignOptions(of: kind)
+        where invocation.has(option) || invocation.string(option) != nil {
+            throw UsageError("\(kind) excludes \(option).")
+        }
         let language = try language(invocation)
         let database = try invocation.openForWriting()
         let collection = try invocation.collection(of: database)
@@ -93,6 +98,17 @@ enum IndexCommand: Command {
         Console.note(
             "Created index \(name) on \(columns)\(entries.map { ": " + Count.text($0, "entry", "entries") } ?? "")."
         )
+    }
+
+    /// The options that an index of a kind has no use for.
+    private static func foreignOptions(of kind: String) -> [String] {
+        let ofValues = ["--where", "--unnest", "--including", "--summing"]
+        let ofTexts = ["--language", "--keep-accents"]
+        return switch kind {
+        case "--text": ofValues
+        case "--trigrams": ofValues + ofTexts
+        default: ofTexts
+        }
     }
 
     /// How many rows the index has, where that is known.

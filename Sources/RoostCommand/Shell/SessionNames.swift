@@ -40,14 +40,16 @@ struct SessionNames {
     }
 
     /// The paths of properties, as queries take them without quotation marks, in some documents of a collection.
-    func paths(in collection: String?) -> [String] {
+    func paths(in name: String?) -> [String] {
         var paths: Set<String> = ["_id"]
-        forEachSample(of: collection) { Self.add($0.value, "", 1, to: &paths) }
+        forEachSample(of: collection(name)) { Self.add($0.value, "", 1, to: &paths) }
         return Array(paths)
     }
 
     /// The names of properties of some documents of a collection.
-    func properties(in collection: String?) -> Set<String> {
+    func properties(in name: String?) -> Set<String> { properties(of: collection(name)) }
+
+    private func properties(of collection: DocumentCollection?) -> Set<String> {
         var names: Set<String> = []
         forEachSample(of: collection) { document in
             for member in document.value.dictionary ?? .empty { names.insert(member.key) }
@@ -55,11 +57,26 @@ struct SessionNames {
         return names
     }
 
-    private func forEachSample(of name: String?, _ body: (Document) -> Void) {
-        var collection = present
-        if let name, name != "_" {
-            collection = try? session.database.collection(named: name, createIfMissing: false)
+    /// A sentence for each property that a query asks for and some documents of its collection have not, but one of a like name.
+    func misspelt(in query: Query) -> [String] {
+        query.properties.flatMap { collection, names -> [String] in
+            let known = properties(of: collection)
+            return names.compactMap { name in
+                guard !known.contains(name), !name.hasPrefix("_") else { return nil }
+                let suggestion = Suggestion.text(for: name, among: known)
+                guard !suggestion.isEmpty else { return nil }
+                return "None of the first \(Self.sampledDocuments) documents has \(name)\(suggestion)"
+            }
         }
+    }
+
+    /// The collection that a query calls so; the present one without a name.
+    private func collection(_ name: String?) -> DocumentCollection? {
+        guard let name, name != "_" else { return present }
+        return try? session.database.collection(named: name, createIfMissing: false)
+    }
+
+    private func forEachSample(of collection: DocumentCollection?, _ body: (Document) -> Void) {
         guard let snapshot = try? collection?.snapshot(),
             let cursor = try? snapshot.cursor(DocumentSelection(limit: Self.sampledDocuments))
         else { return }

@@ -97,7 +97,9 @@ final class Shell {
         let query = try session.present().query(statement.text, session.parameters)
         try QueryParameters.checkAllSet(query, "`set NAME JSON` sets it.")
         switch statement.explains {
-        case .no: try RowPrinter(mode: session.mode).print(query, isCancelled: isCancelled)
+        case .no:
+            try RowPrinter(mode: session.mode).print(query, isCancelled: isCancelled)
+            if input.isInteractive { SessionNames(session).misspelt(in: query).forEach(Console.hint) }
         case .plan: Console.print("\(try query.explain())")
         case .analysis: Console.print("\(try query.explainAnalyze(isCancelled: isCancelled))")
         }

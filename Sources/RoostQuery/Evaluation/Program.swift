@@ -89,6 +89,17 @@ final class Program: @unchecked Sendable {
         return parent
     }
 
+    /// The name of the property that a path begins with.
+    func property(ofPath number: Int) -> String? {
+        var path = paths[number]
+        while path.parent >= 0 { path = paths[path.parent] }
+        if case .key(let key) = path.step {
+            return String(decoding: key.array, as: UTF8.self)
+        } else {
+            return nil
+        }
+    }
+
     func resolved(_ step: Step) -> ResolvedStep {
         switch step {
         case .key(let key): .key(constants.bytes(key))

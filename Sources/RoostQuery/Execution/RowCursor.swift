@@ -128,7 +128,8 @@ final class DistinctCursor: RowCursor {
     private let rows: RowCursor
     private let execution: Execution
     private var seen: Set<[UInt8]> = []
-    private let encoder = KeyEncoder(.binary)
+    /// One for each column, by its collation.
+    private let encoders: [KeyEncoder]
     private let order: OrderEncoder
     private var rest: ExternalSort?
     private var areRowsRead = false
@@ -140,6 +141,7 @@ final class DistinctCursor: RowCursor {
         self.rows = rows
         self.execution = execution
         order = OrderEncoder(rows.plan.order)
+        encoders = rows.plan.collations.map(KeyEncoder.init)
         super.init(rows.plan, rows.frame)
     }
 
@@ -157,9 +159,7 @@ final class DistinctCursor: RowCursor {
                 areRowsRead = true
                 break
             }
-            encoder.reset()
-            row.withView { encoder.append(Value(FleeceNode(root: $0))) }
-            let key = encoder.key
+            let key = key(of: row)
             guard !seen.contains(key) else { continue }
             if rest == nil, execution.budget.fitsEasily(key.count + 32) {
                 try execution.budget.take(key.count + 32)
@@ -169,6 +169,20 @@ final class DistinctCursor: RowCursor {
             try putAside(key, row)
         }
         return try nextOfRest()
+    }
+
+    /// The columns' keys, of which no one is the beginning of another.
+    private func key(of row: [UInt8]) -> [UInt8] {
+        var key: [UInt8] = []
+        row.withView { bytes in
+            let columns = FleeceNode(root: bytes)
+            for (place, encoder) in encoders.enumerated() {
+                encoder.reset()
+                encoder.append(Value(columns[place]))
+                key += encoder.view.array
+            }
+        }
+        return key
     }
 
     private func putAside(_ key: [UInt8], _ row: [UInt8]) throws(DatabaseError) {

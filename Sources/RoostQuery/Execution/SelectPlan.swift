@@ -10,6 +10,8 @@ final class SelectPlan: @unchecked Sendable {
     /// What a row consists of.
     var columns: [Evaluation] = []
     var columnNames: [String] = []
+    /// What columns are compared by, where rows of equal columns are one.
+    var collations: [Collation] = []
     var grouping: Grouping?
     /// What groups are kept.
     var having: Evaluation?
@@ -117,6 +119,8 @@ final class SourcePlan: @unchecked Sendable {
     /// The names of those that can't, and why.
     var unusedIndexes: [(name: String, reason: String)] = []
     var notes: SourceNotes
+    /// The names of the properties that the query asks for, or for something within them.
+    var properties: [String] = []
 
     init(number: Int, alias: String, origin: Origin, join: Select.Join, notes: SourceNotes) {
         self.number = number

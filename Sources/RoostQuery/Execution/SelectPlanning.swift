@@ -32,7 +32,10 @@ final class SelectPlanning {
         for index in plan.sources.indices { planTable(index) }
         try planGroups()
         let columns = try namedColumns()
-        for column in columns { plan.columns.append(try compiler.compile(column.value)) }
+        for column in columns {
+            plan.columns.append(try compiler.compile(column.value))
+            plan.collations.append(try compiler.collation(of: column.value))
+        }
         plan.columnNames = columns.map(\.name)
         try planOrder(columns)
         plan.isDistinct = select.isDistinct
@@ -42,14 +45,15 @@ final class SelectPlanning {
         }
         planTotals()
         noteCount()
-        noteMetadata()
+        noteUses()
         return plan
     }
 
-    /// Notes how much of META() each source is asked for, once all was compiled that may ask.
-    private func noteMetadata() {
-        for index in plan.sources.indices {
-            let source = plan.sources[index]
+    /// Notes what each source is asked for, once all was compiled that may ask.
+    private func noteUses() {
+        for source in plan.sources {
+            let paths = compiler.uses[source.number]?.paths ?? []
+            source.properties = Set(paths.compactMap(compiler.program.property(ofPath:))).sorted()
             // A row of a table that is joined is looked up again by its ID, if the table exceeds the memory.
             guard source.hash == nil, case .documents(_, let access) = source.origin else {
                 continue

@@ -63,7 +63,7 @@ enum Function: String, Hashable, Sendable, CaseIterable {
             2...2
         case .arrayOf, .concat: 0...Self.mostArguments
         case .ifMissing, .ifNull, .ifMissingOrNull, .greatest, .least: 1...Self.mostArguments
-        case .round, .trunc, .ltrim, .rtrim, .trim, .millisToStr, .millisToUTC, .strToUTC: 1...2
+        case .round, .roundEven, .trunc, .ltrim, .rtrim, .trim, .millisToStr, .millisToUTC, .strToUTC: 1...2
         case .regexpReplace: 3...4
         case .millisToTZ, .strToTZ: 2...3
         case .dateDiffStr, .dateDiffMillis, .dateAddMillis: 3...3

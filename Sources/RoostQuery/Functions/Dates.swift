@@ -32,7 +32,7 @@ enum Dates {
             add(values) {
                 parse($0, $1)
             } result: { moment, example, frame in
-                guard let format = DateFormat(example: example) else { return .null }
+                let format = example.map { DateFormat($0) } ?? .standard
                 return format.text(moment.milliseconds, offset: moment.offset).map(frame.string) ?? .null
             }
         default: nil
@@ -99,8 +99,8 @@ enum Dates {
             }
             var format = DateFormat.standard
             if let example = arguments.dropFirst(hasZone ? 2 : 1).first {
-                guard let text = example.string, let given = DateFormat(example: text) else { return .null }
-                format = given
+                guard let text = example.string else { return .null }
+                format = DateFormat(text)
             }
             let seconds = offset(frame, moment.milliseconds, minutes * 60)
             return format.text(moment.milliseconds, offset: seconds).map(frame.string) ?? .null
@@ -113,7 +113,7 @@ enum Dates {
         value.string.flatMap { DatePart(rawValue: $0.lowercased()) }
     }
 
-    /// How many units lie between two points of time, the second taken from the first, without fractions.
+    /// How many units lie between two points of time, by the clocks that they are of, the second taken from the first.
     private static func difference(
         _ values: [Evaluation], _ read: @escaping @Sendable (Value, Frame) -> Moment?
     ) -> Evaluation {
@@ -123,24 +123,16 @@ enum Dates {
             guard let first = read(arguments[0], frame), let second = read(arguments[1], frame),
                 let part = part(arguments[2])
             else { return .null }
-            if let length = part.milliseconds {
-                return .integer((first.milliseconds - second.milliseconds) / length)
-            }
-            let a = CalendarDate(milliseconds: first.milliseconds, offset: 0)
-            let b = CalendarDate(milliseconds: second.milliseconds, offset: 0)
-            var months = (a.year - b.year) * 12 + a.month - b.month
-            // A month that is not over yet does not count.
-            let (rest, otherRest) = ((a.day, a.millisecond), (b.day, b.millisecond))
-            if months > 0, rest < otherRest { months -= 1 }
-            if months < 0, rest > otherRest { months += 1 }
-            return .integer(Int64(months / part.months))
+            let date = CalendarDate(milliseconds: first.milliseconds, offset: first.offset)
+            let other = CalendarDate(milliseconds: second.milliseconds, offset: second.offset)
+            return .integer(date.count(of: part, since: other))
         }
     }
 
     /// A point of time moved by a number of units: (time, number, part, format?).
     private static func add(
         _ values: [Evaluation], _ read: @escaping @Sendable (Value, Frame) -> Moment?,
-        result: @escaping @Sendable (Moment, String, Frame) -> Value
+        result: @escaping @Sendable (Moment, String?, Frame) -> Value
     ) -> Evaluation {
         { frame in
             let arguments = values.map { $0(frame) }
@@ -158,8 +150,7 @@ enum Dates {
                 date.add(months: Int(count) * part.months)
                 moment.milliseconds = date.milliseconds(offset: moment.offset)
             }
-            return result(
-                moment, arguments.count > 3 ? arguments[3].string ?? "" : arguments[0].string ?? "", frame)
+            return result(moment, arguments.count > 3 ? arguments[3].string ?? "" : nil, frame)
         }
     }
 }

@@ -12,16 +12,12 @@ enum Numbers {
         case .floor: whole(values[0]) { $0.rounded(.down) }
         case .round: rounded(values, .toNearestOrAwayFromZero)
         case .trunc: rounded(values, .towardZero)
-        case .roundEven: whole(values[0]) { $0.rounded(.toNearestOrEven) }
+        case .roundEven: rounded(values, .toNearestOrEven)
         case .atan2: ofTwo(values, Foundation.atan2)
         case .power: ofTwo(values, Foundation.pow)
         case .div: ofTwo(values, /)
         case .idiv:
-            Arguments.two(values) { a, b, _ in
-                if a.whole != nil, b.whole != nil { return Arithmetics.divide(a, b) }
-                guard let a = a.double, let b = b.double, b != 0 else { return .null }
-                return integral((a / b).rounded(.towardZero))
-            }
+            Arguments.two(values) { a, b, _ in cut(Arithmetics.divide(cut(a), cut(b))) }
         default: real(function).map { ofOne(values[0], $0) }
         }
     }
@@ -74,6 +70,11 @@ enum Numbers {
         Int64(exactly: number).map(Value.integer) ?? .number(number)
     }
 
+    /// A number without its fraction.
+    private static func cut(_ value: Value) -> Value {
+        if case .double(let number) = value { integral(number.rounded(.towardZero)) } else { value }
+    }
+
     private static func absolute(_ value: Value) -> Value {
         switch value {
         case .integer(let number): number == .min ? .unsigned(number.magnitude) : .integer(Swift.abs(number))
@@ -88,7 +89,7 @@ enum Numbers {
         return .integer(number < 0 ? -1 : number > 0 ? 1 : 0)
     }
 
-    /// round(x, n) and trunc(x, n): to n digits behind the point, or before it where n is negative.
+    /// round(x, n), round_even(x, n) and trunc(x, n): to n digits behind the point, or before it where n is negative.
     private static func rounded(_ values: [Evaluation], _ rule: FloatingPointRoundingRule) -> Evaluation {
         guard values.count == 2 else { return whole(values[0]) { $0.rounded(rule) } }
         return Arguments.two(values) { value, digits, _ in

@@ -25,8 +25,8 @@ final class CompiledIndex: Sendable {
         let isDescending: Bool
     }
 
-    /// The version of the rows' form.
-    private static let version = 2
+    /// The version of the rows' form, and of what expressions come to: rows of another one are made anew.
+    private static let version = 3
     private static let mostSummed = 3
 
     /// What the values of a row are of, by their places: the columns, then what is included.

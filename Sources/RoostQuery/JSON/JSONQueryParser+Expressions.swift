@@ -53,12 +53,14 @@ extension JSONQueryParser {
                 throw QueryError(
                     "A path into a value is written [\"_.\", value, path] or [\"_.path\", value]")
             }
-            return .member(try expression(operands[0]), try steps(path))
+            return try expression(operands[0]).reaching(
+                try steps(path.hasPrefix(".") ? String(path.dropFirst()) : path))
         }
         switch name.first {
         case ".": return .path(try steps(name, operands), .unknown)
         case "$":
-            guard let parameter = name.count > 1 ? String(name.dropFirst()) : operands.first?.string else {
+            let given = operands.first.flatMap { $0.string ?? $0.int.map(String.init) }
+            guard let parameter = name.count > 1 ? String(name.dropFirst()) : given else {
                 throw QueryError("A parameter is written [\"$name\"]")
             }
             return .parameter(parameter)
@@ -72,12 +74,17 @@ extension JSONQueryParser {
         }
     }
 
-    /// The steps of `[".a.b"]`, or of `[".", "a", "b"]`, where each operand is a name or an index in brackets.
+    /// The steps of `[".a.b"]`, or of `[".", "a", [1], "b"]`, where each operand is a name or an index in brackets.
     private func steps(_ name: String, _ operands: [DocumentValue]) throws(QueryError) -> [Step] {
         var steps = try steps(String(name.dropFirst()))
         for operand in operands {
+            if let items = operand.array, items.count == 1, let index = items[0].int {
+                steps.append(.index(index))
+                continue
+            }
             guard let part = operand.string else {
-                throw QueryError("A path's parts are strings, and \(operand) is none")
+                throw QueryError(
+                    "A path's parts are names and indexes in brackets, and \(operand) is neither")
             }
             if part.hasPrefix("["), part.hasSuffix("]") {
                 steps += try self.steps(part)

@@ -36,6 +36,14 @@ public struct Query: Sendable {
     /// The names of the parameters that it mentions, without the dollar sign, in the order of their first mention.
     public var parameterNames: [String] { prepared.program.parameterNames }
 
+    /// The properties of documents that it asks for, or for something within them, of each collection in FROM.
+    package var properties: [(collection: DocumentCollection, names: [String])] {
+        prepared.plan.sources.compactMap { source in
+            guard case .documents(let collection, _) = source.origin else { return nil }
+            return (collection, source.properties)
+        }
+    }
+
     /// The same query with other parameters.
     public func with(_ parameters: [String: DocumentValue]) -> Query {
         var copy = self

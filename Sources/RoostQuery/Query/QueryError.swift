@@ -76,13 +76,13 @@ extension BidirectionalCollection {
 package enum Suggestion {
     /// `, did you mean X?` for the candidate that is like `word`; nothing when none is.
     package static func text(for word: String, among candidates: some Sequence<String>) -> String {
-        let word = word.lowercased()
+        let lowercased = word.lowercased()
         var best: (name: String, distance: Int)?
         for candidate in candidates {
-            let distance = distance(Array(word.utf8), Array(candidate.lowercased().utf8))
+            let distance = distance(Array(lowercased.utf8), Array(candidate.lowercased().utf8))
             if distance < best?.distance ?? .max { best = (candidate, distance) }
         }
-        guard let best, best.distance > 0, best.distance <= Swift.max(1, word.utf8.count / 3) else {
+        guard let best, best.name != word, best.distance <= Swift.max(1, word.utf8.count / 3) else {
             return ""
         }
         return "; did you mean \(best.name)?"

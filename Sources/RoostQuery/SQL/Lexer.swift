@@ -88,7 +88,9 @@ struct Lexer {
 
     private mutating func word() -> String {
         let start = position
-        while Self.isWordStart(byte()) || isDigit(byte()) { position += 1 }
+        while Self.isWordStart(byte()) || isDigit(byte()) || byte() == UInt8(ascii: "$") && position > start {
+            position += 1
+        }
         return String(decoding: text[start..<position], as: UTF8.self)
     }
 
@@ -115,11 +117,13 @@ struct Lexer {
         let start = position
         while isDigit(byte()) { position += 1 }
         var isWhole = true
-        if byte() == UInt8(ascii: "."), isDigit(byte(1)) {
+        let whole = position
+        if byte() == UInt8(ascii: ".") {
             isWhole = false
             position += 1
             while isDigit(byte()) { position += 1 }
         }
+        let hasFraction = position > whole + 1
         if byte() | 0x20 == UInt8(ascii: "e") {
             let hasSign = byte(1) == UInt8(ascii: "+") || byte(1) == UInt8(ascii: "-")
             if isDigit(byte(hasSign ? 2 : 1)) {
@@ -128,7 +132,9 @@ struct Lexer {
                 while isDigit(byte()) { position += 1 }
             }
         }
-        let digits = String(decoding: text[start..<position], as: UTF8.self)
+        var digits = String(decoding: text[start..<position], as: UTF8.self)
+        // `1.` and `1.e3` are numbers in SQL, and none in Swift.
+        if !isWhole, !hasFraction { digits.replace(".", with: "", maxReplacements: 1) }
         guard !Self.isWordStart(byte()) else {
             throw QueryError(
                 "A number can't run into a name. Put the name in back quotes if it is one.", at: start)

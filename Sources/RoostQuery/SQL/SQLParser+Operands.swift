@@ -5,8 +5,7 @@ extension SQLParser {
     mutating func operand(after what: String) throws(QueryError) -> Expression {
         let value = try primary(after: what)
         guard next.kind == .sign(.dot) || next.kind == .sign(.openBracket) else { return value }
-        let steps = try steps()
-        return steps.isEmpty ? value : .member(value, steps)
+        return value.reaching(try steps())
     }
 
     private mutating func primary(after what: String) throws(QueryError) -> Expression {
@@ -182,7 +181,8 @@ extension SQLParser {
         advance()
         switch name.uppercased() {
         case "META":
-            let alias = next.kind == .sign(.closeParenthesis) ? nil : try self.name(after: "META(")
+            var alias = next.kind == .sign(.closeParenthesis) ? nil : try self.name(after: "META(")
+            if let scope = alias, take(.dot) { alias = "\(scope).\(try self.name(after: "the dot"))" }
             try expect(.closeParenthesis, after: "META(")
             return .meta(try metaField(), alias: alias, place)
         case "MATCH":

@@ -176,12 +176,18 @@ extension SQLParser {
             while !take(.closeParenthesis) { try collationWord(&options) }
         } else {
             try collationWord(&options)
+            if let word = next.keyword, Self.collationWords.contains(word) {
+                throw QueryError(
+                    "Several words after COLLATE stand in parentheses: COLLATE (… \(word))", at: next.offset)
+            }
         }
         return options
     }
 
+    private static let collationWords = ["UNICODE", "NOUNICODE", "CASE", "NOCASE", "DIAC", "NODIAC"]
+
     private mutating func collationWord(_ options: inout CollationOptions) throws(QueryError) {
-        let words = ["UNICODE", "NOUNICODE", "CASE", "NOCASE", "DIAC", "NODIAC"]
+        let words = Self.collationWords
         guard let word = next.keyword, words.contains(word) else {
             throw expected("One of \(words.joined(separator: ", "))", after: "COLLATE", among: words)
         }

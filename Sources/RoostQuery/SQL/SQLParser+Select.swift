@@ -31,7 +31,7 @@ extension SQLParser {
             let value = try expression(after: isLimit ? "LIMIT" : "OFFSET")
             if isLimit { select.limit = value } else { select.offset = value }
         }
-        return select
+        return SelectNames(select).resolved(select)
     }
 
     private mutating func column(after what: String) throws(QueryError) -> Select.Column {

@@ -29,7 +29,10 @@ import Testing
         ("1 + nope", "MISSING"),
         ("nope + n", "MISSING"), ("1 + n", "null"), ("'a' || 'b' || 1", "\"ab1\""), ("'a' || n", "null"),
         ("'a' || nope", "MISSING"),
-        ("1e3", "1000.0"), (".5", "0.5"), ("+3", "3"),
+        ("1e3", "1000.0"), (".5", "0.5"), ("+3", "3"), ("17.", "17.0"), ("1.e2", "100.0"),
+        ("idiv(-1, 1.9)", "-1"), ("idiv(1, 0.99)", "null"), ("idiv(7.9, -2)", "-3"),
+        ("round_even(12.115, 2)", "12.12"), ("round_even(-12.125, 2)", "-12.12"),
+        ("round_even(2.5)", "2.0"), ("round_even(8.83, -1)", "10.0"),
     ])
     func arithmetic(_ text: String, _ expected: String) throws { #expect(try Self.value(text) == expected) }
 
@@ -79,7 +82,8 @@ import Testing
         ("n IS NULL", "true"), ("nope IS NULL", "false"), ("nope IS MISSING", "true"),
         ("n IS MISSING", "false"),
         ("n IS VALUED", "false"), ("a IS VALUED", "true"), ("a IS NOT VALUED", "false"),
-        ("n IS NOT NULL", "false"),
+        ("n IS NOT NULL", "false"), ("nope IS NOT NULL", "false"), ("a IS NOT NULL", "true"),
+        ("nope IS NULL", "false"), ("NOT (nope IS NULL)", "true"),
         ("n NOT NULL", "false"), ("n IS n", "true"), ("a IS 1", "true"), ("a IS NOT 2", "true"),
         ("nope IS nope", "true"),
         ("a IN (1, 2)", "true"), ("a NOT IN (1, 2)", "false"), ("a IN list", "true"), ("a IN 5", "null"),
@@ -238,23 +242,46 @@ import Testing
         ("millis_to_utc(1709209845250)", "\"2024-02-29T12:30:45.250Z\""),
         ("millis_to_utc(0, '1111-11-11')", "\"1970-01-01\""),
         ("millis_to_utc(0, '11:11:11')", "\"00:00:00\""),
-        ("millis_to_utc(0, '1111-11-11 11:11')", "\"1970-01-01 00:00\""),
-        ("millis_to_tz(0, 90)", "\"1970-01-01T01:30:00+01:30\""),
-        ("millis_to_tz(0, -60)", "\"1969-12-31T23:00:00-01:00\""),
+        ("millis_to_utc(0, '1111-11-11 11:11')", "\"1970-01-01T00:00:00Z\""),
+        ("millis_to_tz(0, 90)", "\"1970-01-01T01:30:00+0130\""),
+        ("millis_to_tz(0, -60, '%F %T%Ez')", "\"1969-12-31 23:00:00-01:00\""),
         ("millis_to_utc(-1)", "\"1969-12-31T23:59:59.999Z\""),
         ("str_to_utc('2024-01-01T01:00:00+01:00')", "\"2024-01-01T00:00:00Z\""),
-        ("str_to_tz('2024-01-01T00:00:00Z', 60)", "\"2024-01-01T01:00:00+01:00\""),
+        ("str_to_tz('2024-01-01T00:00:00Z', 60)", "\"2024-01-01T01:00:00+0100\""),
         ("date_diff_str('2024-03-01T00:00:00Z', '2024-02-28T00:00:00Z', 'day')", "2"),
         ("date_diff_millis(86400000, 0, 'hour')", "24"),
-        ("date_diff_str('2024-03-15T00:00:00Z', '2023-12-31T00:00:00Z', 'month')", "2"),
+        ("date_diff_str('2024-03-15T00:00:00Z', '2023-12-31T00:00:00Z', 'month')", "3"),
+        ("date_diff_str('2018-09-11 00:00:01', '2018-09-10 23:59:59', 'day')", "1"),
+        ("date_diff_str('2013-12-01', '2015-01-01', 'quarter')", "-5"),
+        ("date_diff_str('2006-01-02', '1998-02-02', 'year')", "8"),
+        ("date_diff_str('2118-04-08', '2017-01-01', 'century')", "1"),
+        ("date_diff_str('2018-01-31T00:01:01.5Z', '2018-01-31T00:01:00.9Z', 'second')", "1"),
+        ("date_diff_str('2018-01-31T02:00:00-07:00', '2018-01-31T00:00:00-08:00', 'hour')", "2"),
+        ("date_diff_millis(-1, 0, 'minute')", "-1"),
+        ("millis_to_utc(1540319581123, '%F %T%s')", "\"2018-10-23 18:33:01.123\""),
+        ("millis_to_utc(1540319581123, '%Y/%m/%d')", "\"2018/10/23\""),
+        ("millis_to_utc(1540319581999, '%H:%M:%S')", "\"18:33:01\""),
+        ("millis_to_utc(1540319581999, '1111-11-11   T 11:11:11')", "\"2018-10-23T18:33:01.999Z\""),
         ("date_diff_str('2020-01-01T00:00:00Z', '2024-01-01T00:00:00Z', 'year')", "-4"),
-        ("date_add_str('2024-01-31T00:00:00Z', 1, 'month')", "\"2024-02-29T00:00:00Z\""),
-        ("date_add_str('2024-01-01', 1, 'week')", "\"2024-01-08\""),
+        ("date_add_str('2024-01-31T00:00:00Z', 1, 'month')", "\"2024-03-02T00:00:00Z\""),
+        ("date_add_str('2016-01-01T00:00:00-07:00', 1, 'day')", "\"2016-01-02T00:00:00-0700\""),
+        ("date_add_str('2018-01-01T00:00:00.001Z', -1, 'millisecond')", "\"2018-01-01T00:00:00Z\""),
+        ("date_add_str('2024-01-01', 1, 'week', '1111-11-11')", "\"2024-01-08\""),
         ("date_add_millis(0, 2, 'day')", "172800000"), ("date_add_millis(0, 1, 'fortnight')", "null"),
-        ("date_add_str('2024-02-29T00:00:00Z', 1, 'year')", "\"2025-02-28T00:00:00Z\""),
+        ("date_add_str('2024-02-29T00:00:00Z', 1, 'year')", "\"2025-03-01T00:00:00Z\""),
         ("date_add_str('2024-01-01T00:00:00Z', -1, 'quarter')", "\"2023-10-01T00:00:00Z\""),
         ("millis_to_utc(n)", "null"), ("millis_to_utc(nope)", "MISSING"),
         ("millis_to_utc(1e300)", "null"),
     ])
     func dates(_ text: String, _ expected: String) throws { #expect(try Self.value(text) == expected) }
+
+    @Test func pathsIntoMETA() throws {
+        let fixture = try QueryFixture([#"{"a":1}"#, #"{"a":2}"#])
+        let notes = try fixture.database.defaultCollection
+        try fixture.database.write { try $0.delete("d1", in: notes) }
+        for text in ["META().id", "(META()).id"] {
+            #expect(try fixture.rows("SELECT \(text) FROM _") == ["\"d0\""])
+        }
+        #expect(try fixture.rows(json: #"{"WHAT": [["_.", ["META()"], ".id"]]}"#) == ["\"d0\""])
+    }
 }

@@ -52,7 +52,8 @@ import Testing
                 queries.append(
                     "SELECT a, n FROM _ WHERE b = 3 ORDER BY a\(collated)\(order), n LIMIT 5 OFFSET 7")
             }
-            queries.append("SELECT DISTINCT a\(collated) AS v FROM _")
+            // Which of equal values stands for them is nobody's promise.
+            queries.append("SELECT count(*) FROM (SELECT DISTINCT a\(collated) AS v FROM _) AS d")
         }
         queries += [
             "SELECT a, count(*), sum(n) FROM _ GROUP BY a",
