@@ -37,12 +37,12 @@ struct SelectNames {
                 select.sources[index].origin = .elements(withCollections(array))
             }
         }
-        select.condition = select.condition.map(withColumns)
-        select.having = select.having.map(withColumns)
+        select.condition = select.condition.map { withColumns($0, aggregates: false) }
+        select.having = select.having.map { withColumns($0, aggregates: true) }
         // Those that are a column's name and nothing else are looked for later, with the columns at hand.
-        select.groups = select.groups.map { $0.isName ? $0 : withColumns($0) }
+        select.groups = select.groups.map { $0.isName ? $0 : withColumns($0, aggregates: false) }
         for index in select.order.indices where !select.order[index].value.uncollated.isName {
-            select.order[index].value = withColumns(select.order[index].value)
+            select.order[index].value = withColumns(select.order[index].value, aggregates: true)
         }
         return select
     }
@@ -52,11 +52,20 @@ struct SelectNames {
         return expression.replacing { part, variables in collection(part, variables) }
     }
 
-    private func withColumns(_ expression: Expression) -> Expression {
-        expression.replacing { part, variables in
+    /// - Parameter aggregates: whether there are groups to ask for; where there are none, a name is that of a property.
+    private func withColumns(
+        _ expression: Expression, _ variables: Set<String> = [], aggregates: Bool
+    ) -> Expression {
+        expression.replacing(variables) { part, variables in
             if let path = collection(part, variables) { return path }
+            if case .aggregate(let aggregate, let value?, let isDistinct) = part {
+                // What is asked of the documents of a group.
+                let value = withColumns(value, variables, aggregates: false)
+                return .aggregate(aggregate, value, isDistinct: isDistinct)
+            }
             guard case .path(let steps, _) = part, case .key(let name)? = steps.first,
-                !variables.contains(name), let column = columns[ByteKey(name)]
+                !variables.contains(name), let column = columns[ByteKey(name)],
+                aggregates || !column.hasAggregate
             else { return nil }
             return withCollections(column).reaching(Array(steps.dropFirst()))
         }

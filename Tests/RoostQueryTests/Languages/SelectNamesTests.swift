@@ -33,6 +33,11 @@ import Testing
             "SELECT META().id, dict.key1 AS e FROM _ WHERE ANY e IN list SATISFIES e = 2 END AND e = 1",
             [#"["a",1]"#]
         ),
+        // Aggregates are of groups, so a name in WHERE or within another one is that of a property.
+        (
+            "SELECT count(*) AS list FROM _ WHERE list[0] > 0 GROUP BY dict.key1 HAVING max(list[0]) > 1 AND list = 1",
+            ["1"]
+        ),
         // A source's name stays one.
         ("SELECT d.dict.key1 AS d, META(d).id FROM _ AS d WHERE d.dict.key1 = 2", [#"[2,"b"]"#]),
     ])
