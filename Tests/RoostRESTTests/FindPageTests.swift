@@ -7,33 +7,43 @@ import Testing
         (answer["docs"] as? [[String: Any]])?.compactMap { $0["_id"] as? String } ?? [answer.text]
     }
 
-    /// 60 documents of different companies, in an order that is not that of their IDs, of which half have a manager, with two indexes.
+    /// 14 documents of different companies, in an order that is not that of their IDs, some with the same manager and grade. Few and
+    /// many of them are found fastest by different indexes.
     private static func companies() async throws -> TestRouter {
         let test = try TestRouter()
         try await test.ask("PUT", "/db")
-        for fields in [#""company","manager""#, #""manager""#, #"{"grade":"desc"}"#] {
-            try await test.ask("POST", "/db/_index", #"{"index":{"fields":[\#(fields)]}}"#)
+        for (design, fields) in [
+            ("company_manager", #""company","manager""#), ("manager", #""manager""#),
+            ("grade", #"{"grade":"desc"}"#),
+        ] {
+            try await test.ask(
+                "POST", "/db/_index", #"{"index":{"fields":[\#(fields)]},"ddoc":"\#(design)"}"#)
         }
-        let documents = (0..<60).map { number in
-            """
-            {"_id":"\(number * 37 % 60 + 100)","company":"\(number / 2 + 10)","manager":\(number % 7 < 3),
-            "grade":\(number % 3)}
-            """
+        var seed = 2
+        func random(_ count: Int) -> Int {
+            seed = (seed &* 1_103_515_245 &+ 12_345) & 0x7fff_ffff
+            return (seed >> 8) % count
+        }
+        let documents = (0..<14).map { number in
+            let id = 100_000 + number + 1000 * random(800)
+            let company = "\(Array("abcdefgh")[random(8)])\(100 + random(900))"
+            let manager = random(2) == 0
+            return #"{"_id":"\#(id)","company":"\#(company)","manager":\#(manager),"grade":\#(random(3))}"#
         }
         try await test.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(documents.joined(separator: ","))]}")
         return test
     }
 
     static let requests = [
-        #""selector":{"company":{"$gt":"12"},"manager":{"$in":[true,false]}}"#,
-        #""selector":{"company":{"$gt":"12"},"$or":[{"manager":true},{"manager":false}]}"#,
-        #""selector":{"$or":[{"manager":true},{"company":"17"}]}"#,
-        #""selector":{"company":{"$gt":"12"},"manager":{"$gt":null}}"#,
-        #""selector":{"company":{"$gt":"12"},"manager":true}"#, #""selector":{"grade":{"$gt":0}}"#,
-        #""selector":{"company":{"$gt":"12"}},"sort":["manager"]"#,
-        #""selector":{"company":{"$gt":"12"},"manager":{"$exists":true}},"sort":["manager"]"#,
-        #""selector":{"company":{"$gt":"12"},"manager":{"$exists":true}},"sort":[{"manager":"desc"}]"#,
-        #""selector":{"company":{"$gt":"12"},"grade":{"$gt":0}},"sort":[{"grade":"desc"}]"#,
+        #""selector":{"company":{"$gt":"c"},"manager":{"$in":[true,false]}}"#,
+        #""selector":{"company":{"$gt":"c"},"$or":[{"manager":true},{"manager":false}]}"#,
+        #""selector":{"$or":[{"manager":true},{"company":{"$gt":"f"}}]}"#,
+        #""selector":{"company":{"$gt":"c"},"manager":{"$gt":null}}"#,
+        #""selector":{"company":{"$gt":"c"},"manager":true}"#, #""selector":{"grade":{"$gt":0}}"#,
+        #""selector":{"company":{"$gt":"c"}},"sort":["manager"]"#,
+        #""selector":{"company":{"$gt":"c"},"manager":{"$exists":true}},"sort":["manager"]"#,
+        #""selector":{"company":{"$gt":"c"},"manager":{"$exists":true}},"sort":[{"manager":"desc"}]"#,
+        #""selector":{"company":{"$gt":"c"},"grade":{"$gt":0}},"sort":[{"grade":"desc"}]"#,
     ]
 
     @Test(arguments: requests) func pagesGoOnWhereOthersEnd(request: String) async throws {
@@ -42,7 +52,7 @@ import Testing
             try await test.ask("POST", "/db/_find", "{\(request),\"fields\":[\"_id\"],\(more)}")
         }
         let all = Self.ids(try await page(#""limit":1000"#))
-        #expect(all.count > 10)
+        #expect(all.count > 5)
         var (skipped, marked, bookmark) = ([String](), [String](), "nil")
         for number in 0...all.count / 5 {
             skipped += Self.ids(try await page(#""limit":5,"skip":\#(number * 5)"#))
@@ -56,11 +66,11 @@ import Testing
 
     /// Of an index in the order asked for, a page is read and no more, though what it does not tell apart has an order of its own.
     @Test(arguments: [
-        #""selector":{"company":{"$gt":"12"}},"sort":["company"],"use_index":"by""#,
-        #""selector":{"company":{"$gt":"12"},"manager":{"$gt":null}},"sort":["company"]"#,
-        #""selector":{"company":{"$gt":"12"},"manager":{"$gt":null}},"sort":[{"company":"desc"}]"#,
-        #""selector":{"company":{"$gt":"12"},"manager":{"$gt":null}}"#,
-        #""selector":{"manager":true,"company":{"$gt":"12"}},"sort":["company"]"#,
+        #""selector":{"company":{"$gt":"c"}},"sort":["company"],"use_index":"by""#,
+        #""selector":{"company":{"$gt":"c"},"manager":{"$gt":null}},"sort":["company"]"#,
+        #""selector":{"company":{"$gt":"c"},"manager":{"$gt":null}},"sort":[{"company":"desc"}]"#,
+        #""selector":{"company":{"$gt":"c"},"manager":{"$gt":null}}"#,
+        #""selector":{"manager":true,"company":{"$gt":"c"}},"sort":["company"]"#,
         #""selector":{"grade":{"$gt":0}},"sort":["grade"]"#, #""selector":{"grade":{"$gt":0}}"#,
         #""selector":{"grade":{"$gt":0}},"sort":[{"grade":"desc"}]"#, #""selector":{}"#,
     ])
