@@ -112,6 +112,28 @@ import Testing
         #expect(try await test.ask("PUT", "/open/_security", #"{"admins":{"names":5}}"#).status == 400)
     }
 
+    /// What `members` were called once keeps others out as well, and counts where there are no members only.
+    @Test func readersAreMembers() async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/old")
+        let readers = #""readers":{"names":["mia"],"roles":[]}"#
+        let guest = UserContext(name: nil, roles: [])
+        let (mia, ann) = (UserContext(name: "mia", roles: []), UserContext(name: "ann", roles: []))
+        func statuses() async throws -> [Int] {
+            var statuses: [Int] = []
+            for user in [mia, ann, guest] {
+                statuses.append(try await test.ask("GET", "/old/_all_docs", as: user).status)
+            }
+            return statuses
+        }
+        #expect(try await test.ask("PUT", "/old/_security", "{\(readers)}").status == 200)
+        #expect(try await statuses() == [200, 403, 401])
+        let both = #"{"members":{"names":["ann"]},\#(readers)}"#
+        #expect(try await test.ask("PUT", "/old/_security", both).status == 200)
+        #expect(try await statuses() == [403, 200, 401])
+        #expect(try await test.ask("PUT", "/old/_security", #"{"readers":{"names":"mia"}}"#).status == 400)
+    }
+
     @Test func validationsOfTheAppAreAskedOfEveryWayIn() async throws {
         let test = try TestRouter { _, hooks in
             hooks.validations["author"] = { new, old, user in

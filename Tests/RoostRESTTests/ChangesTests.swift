@@ -47,7 +47,7 @@ import Testing
 
     @Test func tokensOfAnotherHistoryAndBeyondTheEndBeginAnew() async throws {
         let test = try await filled()
-        for token in ["1-ffffffff", "99", "99-x", "%22%22", "odd"] {
+        for token in ["1-ffffffff", "99", "99-x", "%22%22", "odd", "-2", "-"] {
             #expect(try await ids(test, "?since=\(token)").count == 3, "\(token)")
         }
     }
@@ -175,6 +175,19 @@ import Testing
         #expect(response.headers["Content-Type"] == "text/event-stream")
         let answer = try await TestRouter.read(response)
         #expect(answer.text.hasPrefix("data: {\"seq\":\"2-") && answer.text.contains("\nid: 3-"))
+    }
+
+    /// Each event is a change: what a feed in another form ends with would be taken for one.
+    @Test(arguments: [
+        ("limit=2", 2), ("since=now&timeout=10", 0), ("limit=0", 0), ("descending=true", 3),
+        ("descending=true&filter=_doc_ids&doc_ids=%5B%22none%22%5D", 0),
+    ])
+    func eventsAreChanges(query: String, count: Int) async throws {
+        let test = try await filled()
+        let answer = try await test.ask("GET", "/db/_changes?feed=eventsource&\(query)")
+        let events = answer.text.split(separator: "\n").filter { $0.hasPrefix("data: {") }
+        #expect(events.count == count, "\(answer.text)")
+        #expect(events.allSatisfy { $0.contains("\"changes\":") }, "\(answer.text)")
     }
 
     @Test func aCancelledFeedEnds() async throws {

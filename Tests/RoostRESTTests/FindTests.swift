@@ -71,6 +71,12 @@ import Testing
         (#"{"index":{"fields":[]}}"#, 400), (#"{"index":{"fields":[{"a":"asc"},{"b":"desc"}]}}"#, 400),
         (#"{"index":{"fields":["a"]},"type":"text"}"#, 501), (#"{"name":"x"}"#, 400),
         (#"{"index":{"fields":["a"],"partial_filter_selector":{"a":{"$no":1}}}}"#, 400),
+        (#"{"index":{"fields":[""]}}"#, 400), (#"{"index":{"fields":[{"":"asc"}]}}"#, 400),
+        (#"{"index":{"fields":["a"]},"type":null}"#, 400),
+        (#"{"index":{"fields":["a"]},"type":["json"]}"#, 400),
+        (#"{"index":{"fields":["a"]},"name":""}"#, 400), (#"{"index":{"fields":["a"]},"name":1.5}"#, 400),
+        (#"{"index":{"fields":["a"]},"ddoc":""}"#, 400), (#"{"index":{"fields":["a"]},"ddoc":["x"]}"#, 400),
+        (#"{"index":{"fields":["a"]},"ddoc":"_design/"}"#, 400),
     ])
     func indexesThatCanNotBe(request: String, status: Int) async throws {
         let test = try await TestRouter.stars()

@@ -123,11 +123,17 @@ import Testing
                 Step("DELETE", "/db/a", 404, "deleted"),
                 Step("GET", "/db/a", 404, "deleted"), Step("PUT", "/db/a", #"{"n":4}"#, 201, #""rev":"4-"#),
                 Step("POST", "/db", #"{"_id":"posted"}"#, 201, "posted"), Step("POST", "/db", "{}", 201),
+                // Nobody posts to the place of a document.
+                Step("POST", "/db/c", "{}", 405, "Only GET,HEAD,PUT,DELETE,COPY allowed"),
+                Step("GET", "/db/c", 404, "missing"),
                 Step("PUT", "/db/_design/d", #"{"views":{}}"#, 201, "_design/d"),
                 Step("GET", "/db/_design%2Fd", 200, "_design/d"),
                 Step("PUT", "/db/x%2Fy", "{}", 201, #""id":"x/y""#),
                 Step("GET", "/db/x%2Fy", 200), Step("GET", "/db/x%2Fy?open_revs=1", 400),
                 Step("PUT", "/db/e?new_edits=false", "{}", 400),
+                Step("PUT", "/db/g?new_edits=false&rev=1-aa", #"{"n":1}"#, 201, #""rev":"1-aa""#),
+                Step("PUT", "/db/g?new_edits=false&rev=1-aa", #"{"_rev":"1-bb"}"#, 400, "different values"),
+                Step("PUT", "/db/g?new_edits=false&rev=1-aa", #"{"_rev":"1-odd"}"#, 400),
                 Step(
                     "PUT", "/db/e?new_edits=false",
                     #"{"_rev":"2-bb","_revisions":{"start":2,"ids":["bb","aa"]},"n":1}"#,
@@ -222,6 +228,14 @@ import Testing
                     #"{"id":"b","docs":[{"error":{"id":"b","rev":"1-ee","error":"not_found","reason":"missing"}}]}"#
                 ),
                 Step("POST", "/db/_bulk_get?rev=1-aa", #"{"docs":[]}"#, 400),
+                Step(
+                    "POST", "/db/_bulk_docs", #"{"all_or_nothing":true,"docs":[{"_id":"all"},{}]}"#, 417,
+                    #"[{"id":"all","error":"not_implemented","reason":"all_or_nothing is not supported"},{"id":""#
+                ),
+                Step("GET", "/db/all", 404),
+                Step(
+                    "POST", "/db/_bulk_docs", #"{"all_or_nothing":false,"docs":[{"_id":"all"}]}"#, 201,
+                    #""id":"all""#),
                 Step("POST", "/db/_bulk_get", "{}", 400),
                 Step("POST", "/db/_bulk_get", #"{"docs":[]}"#, 200, #"{"results":[]}"#),
                 // What can't be asked for is told in its place.

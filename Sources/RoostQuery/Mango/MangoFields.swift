@@ -47,6 +47,24 @@ struct MangoFields {
         }
     }
 
+    /// The fields by which an index goes on to order documents that match, where it has them in an order already; `nil` where it has
+    /// not.
+    func further(_ index: MangoIndex, after order: [[String]]) -> [String]? {
+        var rest = index.fields[...]
+        for field in order {
+            // What is the same in all documents is in any order.
+            while let name = rest.first?.name, case let other = MangoViewCompiler.steps(name), other != field,
+                equal.contains(other)
+            { rest.removeFirst() }
+            if let name = rest.first?.name, MangoViewCompiler.steps(name) == field {
+                rest.removeFirst()
+            } else if !equal.contains(field) {
+                return nil
+            }
+        }
+        return rest.map(\.name)
+    }
+
     /// The indexes that have all documents that match, the one first that CouchDB would take: of which the fewest fields are
     /// of no use, then the one of the fewest fields, then the first by name.
     ///

@@ -20,9 +20,7 @@ struct MangoRequest {
     private let known: MangoFields
     var withStatistics = false
     /// Members that CouchDB takes and that change nothing here.
-    private static let ignored = [
-        "update", "stable", "r", "w", "conflicts", "stale",
-    ]
+    private static let ignored = ["update", "stable", "r", "w", "conflicts", "stale"]
     /// How many documents CouchDB answers when nobody says.
     private static let usualLimit = 25
 
@@ -46,6 +44,9 @@ struct MangoRequest {
             case "use_index": hint = try MangoIndexHint(value)
             case "execution_stats": withStatistics = try Self.flag(value, name)
             case "allow_fallback": allowsFallback = try Self.flag(value, name)
+            case "update", "stable", "conflicts": _ = try Self.flag(value, name)
+            case "r", "w":
+                guard try Self.number(value, name) > 0 else { throw QueryError("\(name) is greater than 0") }
             case "bookmark":
                 guard value.isNull || value.string == "" || value.string == "nil" else {
                     throw QueryError("Bookmarks are not known; go on with skip")
@@ -84,16 +85,25 @@ struct MangoRequest {
         try judge(indexes)
         let usable = known.usable(indexes)
         let chosen = hint.flatMap { hint in usable.first { hint.names($0) } }
-        guard let index = chosen ?? usable.first(where: { !$0.filter.exists }) else { return }
+        let candidates = chosen.map { [$0] } ?? usable.filter { !$0.filter.exists }
+        guard let index = candidates.first else { return }
         if let filter = DocumentValue(index.filter), let condition = select.condition {
             select.condition = .all([condition, try MangoParser.condition(filter)])
         } else if let name = index.valueIndex?.name {
             select.indexUse = chosen == nil ? .any : .named(name)
         }
-        guard select.order.isEmpty else { return }
-        select.order = try index.fields.map { (field) throws(QueryError) in
-            try Self.ordering(by: field.name, isDescending: false)
-        }
+        try order(by: candidates)
+    }
+
+    /// Has documents that the order does not tell apart come as the first of some indexes has them that is in this order, so that
+    /// it can be read as it is.
+    private mutating func order(by indexes: [MangoIndex]) throws(QueryError) {
+        let order = select.order.compactMap(\.field)
+        guard order.count == select.order.count,
+            let further = indexes.lazy.compactMap({ [known] in known.further($0, after: order) }).first
+        else { return }
+        let isDescending = select.order.last?.isDescending ?? false
+        for field in further { select.order.append(try Self.ordering(by: field, isDescending: isDescending)) }
     }
 
     /// Sees to what the request says of indexes that won't do.
@@ -113,10 +123,15 @@ struct MangoRequest {
     private static let isOrdinary = Expression.like(
         .meta(.id, alias: nil, .unknown), .literal("\\_design/%"), isNegated: true)
 
-    /// Has the documents come in an order that follows from themselves, whatever other documents there are: not by how well words
-    /// fit, which all documents decide together, nor as an index or another has those that nothing else tells apart.
-    mutating func orderByDocuments() {
-        select.order.removeAll { if case .rank = $0.value { true } else { false } }
+    /// Forgets how well words fit, which all documents decide together: the order of any two is to follow from these two.
+    mutating func ignoreRanks() {
+        select.order.removeAll(where: \.isRank)
+    }
+
+    /// Has documents that nothing else tells apart come by their IDs, and not as the index has them that is read: which one that is
+    /// depends on `limit` and `skip`, and pages are to go on where others end. Documents of the same rank come so anyway.
+    mutating func orderByIDs() {
+        guard !select.order.contains(where: { $0.isRank || $0.field == ["_id"] }) else { return }
         select.order.append(
             Select.Ordering(
                 value: .meta(.id, alias: nil, .unknown),
@@ -189,6 +204,9 @@ struct MangoRequest {
 }
 
 extension Select.Ordering {
+    /// Whether it orders by how well words fit.
+    fileprivate var isRank: Bool { if case .rank = value { true } else { false } }
+
     /// The field that it orders by.
     fileprivate var field: [String]? {
         guard case .collate(_, .path(let steps, _)) = value else { return nil }
@@ -298,8 +316,9 @@ extension DocumentCollection {
             try mango.use(indexes)
             if isFiltered {
                 (mango.select.offset, mango.select.limit) = (nil, nil)
-                mango.orderByDocuments()
+                mango.ignoreRanks()
             }
+            mango.orderByIDs()
             return (mango, Query(database, try PreparedQuery(mango.select, planner)))
         } catch {
             throw DatabaseError(error)

@@ -6,11 +6,11 @@ import Fleece
 public struct ViewQuery: Sendable {
     /// The first key; `nil` for the first there is. `startkey`.
     public var start: FleeceValue?
-    /// Among rows of the key ``start``, the first document. `startkey_docid`.
+    /// Among rows of the key ``start``, or of each of ``keys``, the first document. `startkey_docid`.
     public var startID: String?
     /// The last key; `nil` for the last there is. `endkey`.
     public var end: FleeceValue?
-    /// Among rows of the key ``end``, the last document. `endkey_docid`.
+    /// Among rows of the key ``end``, or of each of ``keys``, the last document. `endkey_docid`.
     public var endID: String?
     /// Whether rows of the key ``end`` belong to the range. Default: true. `inclusive_end`.
     public var includesEnd = true
@@ -89,7 +89,7 @@ public struct ViewQuery: Sendable {
             throw ViewError(.invalidParameters, "A reduced view has no documents. Leave include_docs out.")
         }
         guard let keys else { return }
-        guard start == nil, end == nil, startID == nil, endID == nil else {
+        guard start == nil, end == nil else {
             throw ViewError(.invalidParameters, "keys can't be combined with startkey and endkey.")
         }
         guard !isReduced || grouping == .exact || keys.count == 1 else {

@@ -25,22 +25,18 @@ struct ViewReader {
         return RowKey.component(encoder.view)
     }
 
-    /// The keys of all rows of one emitted key.
-    private func rows(of component: [UInt8]) -> KeyRange { KeyRange(prefix: Key(component)) }
-
     /// Where rows at and after a bound begin: of the key, or of the document in it; or those after it.
     ///
     /// IDs of documents have no control characters, so 01 comes after all rows of a document.
     private func bound(_ key: FleeceValue, _ id: String?, after: Bool) throws -> Key? {
         let component = try component(key)
-        guard let id else { return after ? rows(of: component).upper : Key(component) }
+        guard let id else { return after ? KeyRange(prefix: Key(component)).upper : Key(component) }
         return Key(component + Array(id.utf8) + (after ? [1] : []))
     }
 
     /// The range of rows that is asked for.
     func range() throws -> KeyRange {
         let (low, high) = query.descending ? (query.end, query.start) : (query.start, query.end)
-        let (lowID, highID) = query.descending ? (query.endID, query.startID) : (query.startID, query.endID)
         if let low, let high, core.collation.compare(low, high) > 0 {
             throw ViewError(
                 .invalidParameters,
@@ -50,14 +46,23 @@ struct ViewReader {
         let includesLow = !query.descending || query.includesEnd
         let includesHigh = query.descending || query.includesEnd
         return KeyRange(
-            lower: try low.flatMap { try bound($0, lowID, after: !includesLow) },
-            upper: try high.flatMap { try bound($0, highID, after: includesHigh) })
+            lower: try low.flatMap { try bound($0, documents.low, after: !includesLow) },
+            upper: try high.flatMap { try bound($0, documents.high, after: includesHigh) })
+    }
+
+    /// The documents that bound the range in its keys, or in each of several.
+    private var documents: (low: String?, high: String?) {
+        query.descending ? (query.endID, query.startID) : (query.startID, query.endID)
     }
 
     /// The ranges that are asked for, in their order: keys go backwards, too, where rows do.
     func ranges() throws -> [KeyRange] {
         guard let keys = query.keys else { return [try range()] }
-        let ranges = try keys.map { rows(of: try component($0)) }
+        let (low, high) = documents
+        let ranges = try keys.map { key in
+            KeyRange(
+                lower: try bound(key, low, after: false), upper: try bound(key, high, after: true))
+        }
         return query.descending ? ranges.reversed() : ranges
     }
 
@@ -98,15 +103,14 @@ struct ViewReader {
         }
     }
 
-    /// The document that goes with a row: the one that the value names, or the row's own.
+    /// The document that goes with a row: the one that the value names, or the row's own; of the revision that the value names,
+    /// where it does.
     func document(of row: IndexRowView, _ value: FleeceValue) throws -> Document? {
-        guard let linked = value["_id"].string else {
-            return try index.collection.get(row.documentID.string)
-        }
-        guard let text = value["_rev"].string else { return try index.collection.get(linked) }
+        let id = value["_id"].string ?? row.documentID.string
+        guard let text = value["_rev"].string else { return try index.collection.get(id) }
         // What is no revision leads to no document, like one that is not there.
         guard let revision = try? RevisionID(validating: text) else { return nil }
-        return try index.collection.document(linked, revision: revision)
+        return try index.collection.document(id, revision: revision)
     }
 
     /// The live leaves of a document besides the winner, if conflicts were asked for.

@@ -40,7 +40,8 @@ struct Security: Sendable {
 
     init(_ object: FleeceDictionary) {
         admins = Group(object["admins"])
-        members = Group(object["members"])
+        // What members were called before CouchDB 1.2.
+        members = Group(object[object["members"].exists ? "members" : "readers"])
     }
 
     func isAdmin(_ user: UserContext) -> Bool { user.isAdmin || admins.contains(user) }

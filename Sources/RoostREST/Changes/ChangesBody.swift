@@ -90,7 +90,7 @@ actor ChangesBody: BodyStream {
                         lastPiece = clock.now
                         return bytes
                     }
-                    guard isUpToDate else { continue }
+                    guard isUpToDate, phase == .rows else { continue }
                 }
                 if let bytes = try await wait() { return bytes }
                 isUpToDate = false
@@ -139,8 +139,11 @@ actor ChangesBody: BodyStream {
         return isDone ? try ending() : nil
     }
 
-    private func ending() throws -> [UInt8] {
+    /// What is sent at the end, if anything is.
+    private func ending() throws -> [UInt8]? {
         phase = .over
+        // Each event names its sequence, and one that is no change would be taken for one.
+        guard query.feed != .eventSource else { return nil }
         let token = seen?.lastToken ?? served.token(query.descending ? last : place)
         var end = "\"last_seq\":\"\(token)\""
         if case nil = seen {
@@ -149,8 +152,7 @@ actor ChangesBody: BodyStream {
         }
         switch query.feed {
         case .normal, .longpoll: return Array("\n],\n\(end)}\n".utf8)
-        case .continuous: return Array("{\(end)}\n".utf8)
-        case .eventSource: return EventStream.event(Array("{\(end)}".utf8), id: token)
+        case .continuous, .eventSource: return Array("{\(end)}\n".utf8)
         }
     }
 

@@ -12,7 +12,7 @@ enum LimitedRoutes {
         "_changes": ["GET", "POST"], "_ensure_full_commit": ["POST"], "_find": ["POST"],
         "_missing_revs": ["POST"], "_revs_diff": ["POST"],
     ]
-    private static let ofDocument: Set<String> = ["GET", "PUT", "POST", "DELETE", "COPY"]
+    private static let ofDocument: Set<String> = ["GET", "PUT", "DELETE", "COPY"]
     private static let ofAttachment: Set<String> = ["GET", "PUT", "DELETE"]
     /// What would tell of revisions and changes that are not seen.
     static let refusedFlags: Set<String> = [
@@ -36,7 +36,7 @@ enum LimitedRoutes {
             switch path.first {
             case nil: method == "GET" || method == "POST"
             case let name? where name.hasPrefix("_local/"):
-                path.count == 1 && ["GET", "PUT", "POST", "DELETE"].contains(method)
+                path.count == 1 && ["GET", "PUT", "DELETE"].contains(method)
             case let name? where name.hasPrefix("_design/"):
                 (3...4).contains(path.count) && path[1] == "_view" && (method == "GET" || method == "POST")
             case let name? where name.hasPrefix("_"):

@@ -49,7 +49,7 @@ struct ServedDatabase: Sendable {
     func sequence(_ token: String, last: UInt64) -> UInt64 {
         var text = token[...]
         if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") { text = text.dropFirst().dropLast() }
-        let parts = text.split(separator: "-", maxSplits: 1)
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let number = UInt64(first), number <= last else { return 0 }
         return parts.count == 1 || parts[1] == epoch ? number : 0
     }

@@ -44,6 +44,9 @@ enum BulkDocuments {
         guard let newEdits = body["new_edits"].exists ? body["new_edits"].bool : true else {
             throw HTTPFailure.badRequest("`new_edits` parameter must be a boolean.")
         }
+        guard body["all_or_nothing"].bool != true else {
+            return context.answer(417, .array(docs.map { refused($0).json }))
+        }
         let saving = try DocumentSaving(target)
         var outcomes: [Outcome?] = Array(repeating: nil, count: docs.count)
         var documents: [(index: Int, id: String, document: IncomingDocument)] = []
@@ -83,6 +86,13 @@ enum BulkDocuments {
             return outcome?.json
         }
         return context.answer(201, .array(rows))
+    }
+
+    /// What becomes of a document that is to be saved with all others or not at all, as in CouchDB.
+    private static func refused(_ document: FleeceValue) -> Outcome {
+        .failed(
+            document["_id"].string ?? RandomText.hexadecimal(bytes: 16), document["_rev"].string,
+            HTTPFailure(417, "not_implemented", "all_or_nothing is not supported"))
     }
 
     private static func save(

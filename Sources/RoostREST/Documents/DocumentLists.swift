@@ -99,7 +99,7 @@ enum DocumentLists {
         if context.method == "POST" {
             let body = try await context.object().root
             if path.count > 1, path[1] == "queries" { return try await queries(target, path[0], body) }
-            query = query.overridden(by: body.dictionary ?? .empty)
+            query = query.completed(by: body.dictionary ?? .empty)
             if body["keys"].exists {
                 guard let list = body["keys"].array else {
                     throw HTTPFailure.badRequest("`keys` member must be an array.")

@@ -7,9 +7,9 @@ import RoostWire
 enum DocumentRoutes {
     static func respond(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
         let context = target.context
-        try context.allow("GET", "PUT", "DELETE", "COPY", "POST")
+        try context.allow("GET", "PUT", "DELETE", "COPY")
         switch context.method {
-        case "PUT", "POST": return try await put(target, id)
+        case "PUT": return try await put(target, id)
         case "DELETE": return try await delete(target, id)
         case "COPY": return try await copy(target, id)
         default: return try DocumentReading.get(target, id)
@@ -18,7 +18,7 @@ enum DocumentRoutes {
 
     private static func put(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
         let context = target.context
-        let document: IncomingDocument
+        var document: IncomingDocument
         if let type = MediaType(context.headers["Content-Type"]), type.essence == "multipart/related" {
             document = try await MultipartDocument.read(try context.body, type, target)
         } else {
@@ -27,6 +27,7 @@ enum DocumentRoutes {
         // What the body says of the ID does not count, as in CouchDB: clients send only the last part of a design document's.
         let saving = try DocumentSaving(target)
         guard try context.query.flag("new_edits", default: true) else {
+            try document.takeRevision(context)
             let revision = try await saving.insertAlone(document, id: id)
             return saved(target, id, revision, status: document.isDeleted ? 200 : 201)
         }

@@ -141,6 +141,13 @@ struct IncomingDocument: Sendable {
         return base
     }
 
+    /// Has the document the revision that query or `If-Match` name, where it names none itself.
+    ///
+    /// - Throws: 400 where they disagree.
+    mutating func takeRevision(_ context: RequestContext) throws {
+        if !namesUnknownRevision { revision = try base(context) }
+    }
+
     /// The same without some properties and with others.
     func replacing(_ removed: [String], with members: [(String, JSON)]) throws -> IncomingDocument {
         var writer = FleeceWriter()

@@ -6,9 +6,9 @@ import RoostWire
 enum LocalRoutes {
     static func respond(_ target: DatabaseContext, _ name: String) async throws -> HTTPResponse {
         let context = target.context
-        try context.allow("GET", "PUT", "POST", "DELETE", "COPY")
+        try context.allow("GET", "PUT", "DELETE", "COPY")
         switch context.method {
-        case "PUT", "POST": return try await save(target, name, try await context.uncheckedJSON().root)
+        case "PUT": return try await save(target, name, try await context.uncheckedJSON().root)
         case "DELETE":
             let base = try base(context.query["rev"] ?? EntityTag.revision(context.headers["If-Match"]))
             try await delete(target.served, try target.localName(name), base)

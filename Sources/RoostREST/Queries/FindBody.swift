@@ -9,8 +9,9 @@ actor FindBody: BodyStream {
     private let search: Search
     private let workers: WorkerPool
 
-    init(_ target: DatabaseContext, _ request: DocumentValue, _ page: SeenPage) {
-        search = Search(target, request, page)
+    /// - Parameter bookmark: The one that leads to this page.
+    init(_ target: DatabaseContext, _ request: DocumentValue, _ page: SeenPage, bookmark: String) {
+        search = Search(target, request, page, bookmark)
         workers = target.context.router.workers
     }
 
@@ -27,6 +28,7 @@ actor FindBody: BodyStream {
         private let target: DatabaseContext
         private let request: DocumentValue
         private let skip: Int
+        private let bookmark: String
         /// Of the documents that are seen, where not all are.
         private var page: SeenPage
         private var sight: Sight?
@@ -38,10 +40,11 @@ actor FindBody: BodyStream {
         /// Of the call that is being made.
         private var flag: CancellationFlag?
 
-        init(_ target: DatabaseContext, _ request: DocumentValue, _ page: SeenPage) {
+        init(_ target: DatabaseContext, _ request: DocumentValue, _ page: SeenPage, _ bookmark: String) {
             self.target = target
             self.request = request
             self.page = page
+            self.bookmark = bookmark
             skip = page.skip
         }
 
@@ -95,8 +98,8 @@ actor FindBody: BodyStream {
 
         /// What follows the documents.
         private func ending(_ cursor: MangoCursor) throws -> [UInt8] {
-            // Where the next page begins; a page that is empty is the last one.
-            let place = count == 0 ? "nil" : String(skip + count)
+            // Where the next page begins; after an empty one nobody goes on, nor starts over.
+            let place = count == 0 ? bookmark : String(skip + count)
             var members: [(String, JSON)] = [("bookmark", .string(place))]
             // Figures would tell how many documents are not seen.
             if cursor.wantsStatistics, !target.isLimited {

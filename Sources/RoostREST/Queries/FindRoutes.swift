@@ -8,8 +8,11 @@ enum FindRoutes {
     /// A request as `RoostQuery` takes it, and what of it belongs to HTTP.
     private struct Request {
         var members: DocumentValue
+        /// How many documents come before the page, those of earlier pages among them.
         let skip: Int
         let limit: Int
+        /// Where the page begins, as the page before told it.
+        let bookmark: String
 
         init(_ body: FleeceValue) throws {
             guard let members = DocumentValue(body) else {
@@ -20,16 +23,29 @@ enum FindRoutes {
                 throw HTTPFailure(400, "missing_required_key", "Missing required key: selector")
             }
             limit = members["limit"]?.int ?? 25
-            var skip = members["skip"]?.int ?? 0
-            if let bookmark = members["bookmark"]?.string, bookmark != "", bookmark != "nil" {
-                guard let place = Int(bookmark), place >= 0 else {
-                    throw HTTPFailure(400, "invalid_bookmark", "Invalid bookmark value: \(bookmark)")
-                }
-                skip = place
-                self.members["skip"] = .integer(Int64(place))
-            }
+            bookmark = try Self.bookmark(members["bookmark"])
             self.members["bookmark"] = nil
-            self.skip = skip
+            let skip = members["skip"]?.int ?? 0
+            guard bookmark != Self.noBookmark else {
+                self.skip = skip
+                return
+            }
+            guard let place = Int(bookmark), place >= 0,
+                case let (sum, overflow) = place.addingReportingOverflow(skip), !overflow
+            else { throw HTTPFailure(400, "invalid_bookmark", "Invalid bookmark value: \(bookmark)") }
+            self.skip = sum
+            self.members["skip"] = .integer(Int64(sum))
+        }
+
+        /// What stands for the beginning.
+        private static let noBookmark = "nil"
+
+        private static func bookmark(_ value: DocumentValue?) throws -> String {
+            guard let value, !value.isNull, value != "" else { return noBookmark }
+            guard let text = value.string else {
+                throw HTTPFailure(400, "invalid_bookmark", "Invalid bookmark value: \(value)")
+            }
+            return text
         }
     }
 
@@ -37,7 +53,7 @@ enum FindRoutes {
         let context = target.context
         let request = try Request(try await context.object().root)
         let page = SeenPage(skip: request.skip, limit: request.limit)
-        return try await context.stream(FindBody(target, request.members, page))
+        return try await context.stream(FindBody(target, request.members, page, bookmark: request.bookmark))
     }
 
     static func explain(_ target: DatabaseContext) async throws -> HTTPResponse {
@@ -57,7 +73,7 @@ enum FindRoutes {
             "selector": try text(members["selector"]), "limit": .number(request.limit),
             "skip": .number(request.skip), "fields": fields ?? "all_fields",
             "opts": [
-                "use_index": [], "bookmark": "nil", "limit": .number(request.limit),
+                "use_index": [], "bookmark": .string(request.bookmark), "limit": .number(request.limit),
                 "skip": .number(request.skip), "sort": try text(members["sort"]),
                 "fields": fields ?? "all_fields",
             ],

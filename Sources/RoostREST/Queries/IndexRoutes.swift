@@ -62,9 +62,13 @@ enum IndexRoutes {
     private static func create(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         let body = try await context.object().root
-        let type = body["type"].string ?? "json"
-        if type == "text" || type == "nouveau" { throw HTTPFailure.notImplemented("The index type \(type)") }
-        guard type == "json" else { throw HTTPFailure(400, "invalid_index", "Unknown index type: \(type)") }
+        let type = body["type"]
+        if let name = type.string, name == "text" || name == "nouveau" {
+            throw HTTPFailure.notImplemented("The index type \(name)")
+        }
+        guard !type.exists || type.string == "json" else {
+            throw HTTPFailure(400, "invalid_index", "Unknown index type: \(type.json())")
+        }
         guard body["index"].exists else {
             throw HTTPFailure(400, "missing_required_key", "Missing required key: index")
         }
@@ -77,11 +81,11 @@ enum IndexRoutes {
             "map": .object(map), "reduce": "_count",
             "options": ["def": ["fields": .array(fields.map { .object([($0.0, .string($0.1))]) })]],
         ]
-        let given = body["name"].string
+        let given = try checkedName(body["name"], "invalid_index_name")
         let digest = RandomText.text(
             Array(SHA256.hash(view.bytes + (given ?? "").utf8).bytes.prefix(20)))
         let name = given ?? digest
-        var design = body["ddoc"].string ?? digest
+        var design = try checkedName(body["ddoc"], "invalid_ddoc_name") ?? digest
         if !design.hasPrefix("_design/") { design = "_design/\(design)" }
         let old = try target.collection.get(design)
         let answer: (String) -> HTTPResponse = { result in
@@ -102,6 +106,17 @@ enum IndexRoutes {
         return answer("created")
     }
 
+    /// What an index or its design document is to be called; `nil` where nothing is said.
+    ///
+    /// - Throws: 400 `error`.
+    private static func checkedName(_ value: FleeceValue, _ error: String) throws -> String? {
+        guard value.exists else { return nil }
+        guard let name = value.string, !name.isEmpty, name != "_design/" else {
+            throw HTTPFailure(400, error, "It is no name: \(value.json())")
+        }
+        return name
+    }
+
     /// The fields of a definition, with their directions.
     private static func fields(_ value: FleeceValue) throws -> [(String, String)] {
         let fields = value.array?.map { item -> (String, String)? in
@@ -111,7 +126,7 @@ enum IndexRoutes {
             else { return nil }
             return (member.key, direction)
         }
-        guard let fields, !fields.isEmpty, !fields.contains(where: { $0 == nil }) else {
+        guard let fields, !fields.isEmpty, !fields.contains(where: { $0?.0.isEmpty != false }) else {
             throw HTTPFailure(
                 400, "invalid_index_fields",
                 "`fields` must be an array of names, or of objects of a name and \"asc\" or \"desc\".")

@@ -37,8 +37,8 @@ extension ViewQuery {
             self.keys = [key]
         }
         // A document without a key says nothing, as in CouchDB.
-        if start == nil { startID = nil }
-        if end == nil { endID = nil }
+        if start == nil, self.keys == nil { startID = nil }
+        if end == nil, self.keys == nil { endID = nil }
         try check(isReduced: isReduced)
     }
 

@@ -27,8 +27,9 @@ enum ViewRoutes {
                 }
                 queries = Array(list)
             } else {
-                query = query.overridden(by: body.dictionary ?? .empty)
-                keys = try list(body["keys"])
+                query = query.completed(by: body.dictionary ?? .empty)
+                let list = try list(body["keys"])
+                if context.query["keys"] == nil { keys = list }
             }
         } else if path.count > 1 {
             throw HTTPFailure.method(["POST"])

@@ -63,6 +63,24 @@ struct Query: Sendable {
         return copy
     }
 
+    /// The same parameters with those of a JSON object where they are not given.
+    func completed(by object: FleeceDictionary) -> Query {
+        var copy = self
+        for (name, value) in object where !Query.names(of: name).contains(where: { parameters[$0] != nil }) {
+            copy.parameters[name] = Query.text(name, value)
+        }
+        return copy
+    }
+
+    /// All names of a parameter.
+    private static func names(of name: String) -> [String] {
+        let several = [
+            ["startkey", "start_key"], ["endkey", "end_key"], ["startkey_docid", "start_key_doc_id"],
+            ["endkey_docid", "end_key_doc_id"],
+        ]
+        return several.first { $0.contains(name) } ?? [name]
+    }
+
     /// How a value would be written as a parameter: those that are JSON anyway as JSON.
     private static func text(_ name: String, _ value: FleeceValue) -> String {
         let isJSON = [

@@ -159,7 +159,7 @@ enum DatabaseRoutes {
         if context.method == "GET" { return context.answer(.text(try target.served.securityText())) }
         try target.security.requireAdmin(target.user)
         let object = try await context.object()
-        for group in ["admins", "members"] where object.root[group].exists {
+        for group in ["admins", "members", "readers"] where object.root[group].exists {
             guard object.root[group].dictionary != nil else {
                 throw HTTPFailure.badRequest("\(group) must be a JSON object")
             }

@@ -50,6 +50,9 @@ import Testing
         ("_last", [#""a""#, #""b""#], #""b""#),
         ("_top_2", ["3", "9", "1", "7"], "[9,7]"),
         ("_bottom_3", ["3", "9", "1", "7"], "[1,3,7]"),
+        // Equal values count once.
+        ("_top_3", ["500", "499", "500", "498", "499.0", "498"], "[500,499,498]"),
+        ("_bottom_2", [#""a""#, "null", #""a""#, "null", #""b""#], #"[null,"a"]"#),
     ]
 
     @Test("Built-in reductions give what CouchDB's do", arguments: 0..<table.count) func builtIn(

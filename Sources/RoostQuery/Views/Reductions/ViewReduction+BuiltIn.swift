@@ -78,12 +78,12 @@ extension ViewReduction {
         try ViewCore.body(of: values.last ?? .undefined)
     }
 
-    /// The `count` greatest values, greatest first: `_top_N`. Values are ordered as keys are in CouchDB.
+    /// The `count` greatest values, greatest first: `_top_N`. Values are ordered as keys are in CouchDB, and equal ones count once.
     ///
     /// - Parameter count: 1 to 100.
     public static func top(_ count: Int) -> ViewReduction { extreme("_top_", count, isLeast: false) }
 
-    /// The `count` least values, least first: `_bottom_N`.
+    /// The `count` least values, least first: `_bottom_N`. Equal ones count once.
     ///
     /// - Parameter count: 1 to 100.
     public static func bottom(_ count: Int) -> ViewReduction { extreme("_bottom_", count, isLeast: true) }
@@ -97,7 +97,12 @@ extension ViewReduction {
             }
             var writer = FleeceWriter()
             writer.beginArray()
-            for value in sorted.prefix(count) { writer.write(value) }
+            var (written, last) = (0, FleeceValue.undefined)
+            for value in sorted where written == 0 || Collation.couchDB.compare(value, last) != 0 {
+                if written == count { break }
+                writer.write(value)
+                (written, last) = (written + 1, value)
+            }
             writer.endArray()
             return try writer.finish()
         }
