@@ -73,6 +73,7 @@ import Testing
         #""selector":{"manager":true,"company":{"$gt":"c"}},"sort":["company"]"#,
         #""selector":{"grade":{"$gt":0}},"sort":["grade"]"#, #""selector":{"grade":{"$gt":0}}"#,
         #""selector":{"grade":{"$gt":0}},"sort":[{"grade":"desc"}]"#, #""selector":{}"#,
+        #""selector":{},"sort":["_id"]"#, #""selector":{},"sort":[{"_id":"desc"}]"#,
     ])
     func anIndexInOrderIsNotSorted(request: String) async throws {
         let test = try await Self.companies()

@@ -35,7 +35,7 @@ extension Document {
     public var hasAttachments: Bool { body.attachmentList != nil }
 
     /// What stands under `_attachments` in JSON: stubs.
-    func attachmentStubs(_ metadata: DocumentMetadata) -> NamedValues<DocumentValue> {
+    package func attachmentStubs(_ metadata: DocumentMetadata) -> NamedValues<DocumentValue> {
         attachments.mapValues { attachment in
             var fields = attachment.fields
             fields[Attachment.Field.stub] = true

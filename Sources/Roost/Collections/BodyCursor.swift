@@ -68,6 +68,10 @@ package struct BodyMetadata {
     package let expiration: UInt64?
     /// The winning revision.
     package let revision: RevisionID
+    /// Whether that has attachments.
+    package let hasAttachments: Bool
+    /// Whether there are other live leaves.
+    package let isConflicted: Bool
 
     /// What a document knows, which is not when it is to be purged.
     package init(_ document: Document) {
@@ -75,6 +79,8 @@ package struct BodyMetadata {
         isDeleted = document.isDeleted
         expiration = nil
         revision = document.revision
+        hasAttachments = document.hasAttachments
+        isConflicted = document.isConflicted
     }
 
     init(_ entry: StoredDocument) {
@@ -82,6 +88,8 @@ package struct BodyMetadata {
         isDeleted = entry.flags.contains(.deleted)
         expiration = entry.expiration
         revision = entry.winner
+        hasAttachments = entry.flags.contains(.hasAttachments)
+        isConflicted = entry.flags.contains(.conflicted)
     }
 }
 

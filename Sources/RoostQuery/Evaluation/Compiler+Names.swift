@@ -69,10 +69,10 @@ extension Compiler {
 
     /// A path into the row of a source.
     func property(_ source: Int, _ steps: [Step]) throws(QueryError) -> Evaluation {
-        if steps.count == 1, case .key(let name) = steps[0], sourceKinds[source] == .collection,
+        if case .key(let name)? = steps.first, sourceKinds[source] == .collection,
             let field = MetaField(propertyName: name)
         {
-            return try meta(field, source)
+            return member(try meta(field, source), Array(steps.dropFirst()))
         }
         guard !steps.isEmpty else { return ofFirstRow(source, .properties) { $0.root(source) } }
         let number = program.path(source, steps)
@@ -87,7 +87,11 @@ extension Compiler {
         }
         if field == nil || field == .deleted { noteDeletedAsked(of: source) }
         guard let field else { return ofFirstRow(source, .metadata(.all)) { Metadata.all($0, source) } }
-        return ofFirstRow(source, .metadata(field == .id ? .id : .all)) { Metadata.value(field, $0, source) }
+        let collection = sourceCollections[source]
+        return ofFirstRow(source, .metadata(field == .id ? .id : .all)) { frame in
+            field.isLookedUp
+                ? frame.lookUp(field, source, collection) : Metadata.value(field, frame, source)
+        }
     }
 
     /// Where groups are looked at, the value for the first row of a group.
@@ -127,6 +131,7 @@ enum Metadata {
         case .expiration:
             return row.body?.expiration.map { .integer(Int64(clamping: $0 / 1000)) } ?? .missing
         case .revisionID: return row.body.map { frame.string("\($0.revision)") } ?? .missing
+        case .attachments, .conflicts: return .missing
         }
     }
 
@@ -134,7 +139,7 @@ enum Metadata {
         guard frame.rowMetadata(source) != nil else { return .missing }
         return frame.collection { writer in
             writer.beginDictionary()
-            for field in MetaField.allCases {
+            for field in MetaField.whole {
                 let value = value(field, frame, source)
                 guard !value.isMissing else { continue }
                 writer.key(field.rawValue)

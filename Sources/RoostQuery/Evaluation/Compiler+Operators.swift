@@ -26,7 +26,7 @@ extension Compiler {
         else {
             return nil
         }
-        if steps.count == 1, case .key(let name) = steps[0], MetaField(propertyName: name) != nil {
+        if case .key(let name) = steps[0], MetaField(propertyName: name) != nil {
             return nil
         }
         let number = program.path(source, steps)

@@ -40,6 +40,11 @@ final class Execution: DocumentSource {
         counter = WorkCounter(isCancelled: isCancelled)
         frame = try Frame(program, parameters: parameters)
         frame.reader = self
+        frame.document = { [unowned self] (collection, id) throws(DatabaseError) in
+            guard let collection else { return nil }
+            let snapshot = try documents(of: collection).snapshot
+            return try snapshot.get(id).map { ($0, snapshot) }
+        }
     }
 
     /// Where rows are put aside.

@@ -60,7 +60,9 @@ extension Expression {
         switch self {
         case .path(let before, let place): return .path(before + steps, place)
         case .meta(nil, let alias, let place):
-            guard case .key(let name) = first, let field = MetaField(rawValue: name) else { break }
+            guard case .key(let name) = first,
+                let field = MetaField.whole.first(where: { $0.rawValue == name })
+            else { break }
             return Expression.meta(field, alias: alias, place).reaching(Array(steps.dropFirst()))
         default: break
         }

@@ -21,12 +21,26 @@ extension Expression {
         return children.contains(where: \.hasMatch)
     }
 
-    /// Whether it depends on when a document is to be purged.
-    var hasExpiration: Bool {
+    /// Whether it may depend on what no index has of documents: when they are to be purged, and what is looked up beside them.
+    var hasUnindexed: Bool {
         switch self {
-        case .meta(let field, _, _): field == nil || field == .expiration
-        case .path(let steps, _): steps.first == .key(MetaField.expiration.propertyName)
-        default: children.contains(where: \.hasExpiration)
+        case .meta(let field, _, _): field?.isUnindexed ?? true
+        case .path(let steps, _):
+            if case .key(let name)? = steps.first {
+                MetaField(propertyName: name)?.isUnindexed == true
+            } else {
+                false
+            }
+        default: children.contains(where: \.hasUnindexed)
+        }
+    }
+
+    /// Whether it is about a field of META() by name.
+    func mentions(_ field: MetaField) -> Bool {
+        switch self {
+        case .meta(let named, _, _): named == field
+        case .path(let steps, _): steps.first == .key(field.propertyName)
+        default: children.contains { $0.mentions(field) }
         }
     }
 

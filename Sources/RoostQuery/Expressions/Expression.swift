@@ -74,6 +74,16 @@ struct Place: Hashable, Sendable {
 /// What META() knows of a document.
 enum MetaField: String, Hashable, Sendable, CaseIterable {
     case id, sequence, deleted, expiration, revisionID
+    /// What CouchDB knows of a document besides: looked up for each that has it, by a path such as `_attachments`, and no part of
+    /// META().
+    case attachments, conflicts
+
+    /// What META() has.
+    static let whole = allCases.filter { !$0.isLookedUp }
+    /// Whether it stands neither with the properties nor with what is read with them.
+    var isLookedUp: Bool { self == .attachments || self == .conflicts }
+    /// Whether no index has it.
+    var isUnindexed: Bool { self == .expiration || isLookedUp }
 
     /// The property under which a path names it: `_id`.
     var propertyName: String { "_\(rawValue)" }

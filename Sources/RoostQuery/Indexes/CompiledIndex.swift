@@ -96,9 +96,9 @@ final class CompiledIndex: Sendable {
         self.summed = summed
 
         let parts = conditions + (self.array.map { [$0] } ?? []) + columns.map(\.expression) + included
-        if parts.contains(where: \.hasExpiration) {
+        if parts.contains(where: \.hasUnindexed) {
             throw QueryError(
-                "No index has META().expiration, or META() as a whole: when a document expires changes without the document"
+                "No index has META().expiration, META() as a whole, _attachments or _conflicts: only the document has these"
             )
         }
         if let name = compiler.program.parameterNames.first {

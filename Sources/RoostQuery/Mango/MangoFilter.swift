@@ -5,11 +5,15 @@ import RoostIndex
 /// thread.
 package struct MangoFilter: Sendable {
     private let expressions: DocumentExpressions
+    /// Whether it asks for conflicts, which may be with revisions that somebody does not see.
+    package let readsConflicts: Bool
 
     /// - Throws: `invalidQuery` for a selector that is malformed.
     package init(_ selector: DocumentValue, of collection: DocumentCollection) throws(DatabaseError) {
         do throws(QueryError) {
-            expressions = try DocumentExpressions([try MangoParser.condition(selector)], of: collection)
+            let condition = try MangoParser.condition(selector)
+            expressions = try DocumentExpressions([condition], of: collection)
+            readsConflicts = condition.mentions(.conflicts)
         } catch {
             throw DatabaseError(.invalidQuery, error.message, underlying: error)
         }

@@ -42,10 +42,13 @@ package struct MangoIndex: Sendable {
         return indexes
     }
 
-    /// The index that serves queries in its place; `nil` for one of some documents only, which does not. It is read either way, so it
-    /// ascends, and so do the IDs of documents of equal fields in it.
+    /// The index that serves queries in its place; `nil` for one of some documents only, or of what is no property, which does not.
+    /// It is read either way, so it ascends, and so do the IDs of documents of equal fields in it.
     var valueIndex: ValueIndex? {
-        guard !filter.exists else { return nil }
+        let isOfProperties = fields.allSatisfy { name, _ in
+            MetaField(propertyName: MangoViewCompiler.steps(name).first ?? "")?.isLookedUp != true
+        }
+        guard !filter.exists, isOfProperties else { return nil }
         let columns = fields.map { name, _ in
             let path = MangoViewCompiler.steps(name).map { "`\($0.replacing("`", with: "``"))`" }
             return path.joined(separator: ".") + " COLLATE UNICODE"

@@ -19,8 +19,10 @@ struct MangoRequest {
     private(set) var warning: String?
     private let known: MangoFields
     var withStatistics = false
+    /// Whether to tell which revisions are in conflict with a document.
+    private var withConflicts = false
     /// Members that CouchDB takes and that change nothing here.
-    private static let ignored = ["update", "stable", "r", "w", "conflicts", "stale"]
+    private static let ignored = ["update", "stable", "r", "w", "stale"]
     /// How many documents CouchDB answers when nobody says.
     private static let usualLimit = 25
 
@@ -44,7 +46,8 @@ struct MangoRequest {
             case "use_index": hint = try MangoIndexHint(value)
             case "execution_stats": withStatistics = try Self.flag(value, name)
             case "allow_fallback": allowsFallback = try Self.flag(value, name)
-            case "update", "stable", "conflicts": _ = try Self.flag(value, name)
+            case "conflicts": withConflicts = try Self.flag(value, name)
+            case "update", "stable": _ = try Self.flag(value, name)
             case "r", "w":
                 guard try Self.number(value, name) > 0 else { throw QueryError("\(name) is greater than 0") }
             case "bookmark":
@@ -56,7 +59,7 @@ struct MangoRequest {
                     let known =
                         Self.ignored + [
                             "selector", "limit", "skip", "sort", "fields", "use_index", "execution_stats",
-                            "allow_fallback",
+                            "allow_fallback", "conflicts",
                         ]
                     throw QueryError(
                         "A request has no \(name.debugDescription)\(Suggestion.text(for: name, among: known))"
@@ -73,6 +76,28 @@ struct MangoRequest {
             Select.Column(value: .meta(.revisionID, alias: nil, .unknown), alias: "_rev"),
             Select.Column(value: .path([], .unknown), alias: "doc"),
         ]
+        for field in [.attachments] + (withConflicts ? [MetaField.conflicts] : []) where answers(field) {
+            select.columns.append(
+                Select.Column(value: .meta(field, alias: nil, .unknown), alias: field.propertyName))
+        }
+    }
+
+    /// Whether it is among the fields that are answered.
+    private func answers(_ field: MetaField) -> Bool {
+        fields?.contains { $0.first == .key(field.propertyName) } ?? true
+    }
+
+    /// Forgets how well words fit, which all documents decide together: the order of any two is to follow from these two. Conflicts may
+    /// be with revisions that somebody does not see.
+    ///
+    /// - Throws: where it asks for conflicts.
+    mutating func limit() throws(QueryError) {
+        (select.offset, select.limit) = (nil, nil)
+        select.order.removeAll(where: \.isRank)
+        let expressions = [select.condition].compactMap(\.self) + select.order.map(\.value)
+        guard !withConflicts, !expressions.contains(where: { $0.mentions(.conflicts) }) else {
+            throw QueryError("Conflicts are told to those who see all revisions")
+        }
     }
 
     /// Has the documents come by an index, in its order, where CouchDB would take one.
@@ -122,11 +147,6 @@ struct MangoRequest {
     /// Design documents are not among what is found, as in CouchDB.
     private static let isOrdinary = Expression.like(
         .meta(.id, alias: nil, .unknown), .literal("\\_design/%"), isNegated: true)
-
-    /// Forgets how well words fit, which all documents decide together: the order of any two is to follow from these two.
-    mutating func ignoreRanks() {
-        select.order.removeAll(where: \.isRank)
-    }
 
     /// Has documents that nothing else tells apart come by their IDs, and not as the index has them that is read: which one that is
     /// depends on `limit` and `skip`, and pages are to go on where others end. Documents of the same rank come so anyway.
@@ -195,10 +215,11 @@ struct MangoRequest {
         by name: String, isDescending: Bool
     ) throws(QueryError) -> Select.Ordering {
         let steps = try MangoParser.steps(name)
-        let isUnicode = steps != [.key("_id")]
+        let path = MangoParser.path(steps) { .path($0, .unknown) }
+        // Documents stand in the order of their IDs' bytes.
+        let isID = steps == [.key("_id")]
         return Select.Ordering(
-            value: .collate(
-                CollationOptions(isUnicode: isUnicode), MangoParser.path(steps) { .path($0, .unknown) }),
+            value: isID ? path : .collate(CollationOptions(isUnicode: true), path),
             isDescending: isDescending)
     }
 }
@@ -209,155 +230,7 @@ extension Select.Ordering {
 
     /// The field that it orders by.
     fileprivate var field: [String]? {
-        guard case .collate(_, .path(let steps, _)) = value else { return nil }
+        guard case .path(let steps, _) = value.uncollated else { return nil }
         return steps.compactMap { step in if case .key(let name) = step { name } else { nil } }
-    }
-}
-
-/// A document that a selector matches.
-package struct MangoMatch {
-    package let id: String
-    /// `nil` for one that can't be.
-    package let revision: RevisionID?
-    /// The document, or the fields of it that are asked for.
-    package let document: DocumentValue
-}
-
-/// The documents that a selector matches, one after another. Use it from one thread at a time.
-package final class MangoCursor {
-    private let fields: [[Step]]?
-    private let rows: RowsCursor
-    /// Whether the request asks for figures to be shown.
-    package let wantsStatistics: Bool
-    /// What CouchDB says where the index that was asked for is not used.
-    package let warning: String?
-
-    fileprivate init(_ request: MangoRequest, _ rows: RowsCursor) {
-        fields = request.fields
-        warning = request.warning
-        wantsStatistics = request.withStatistics
-        self.rows = rows
-    }
-
-    /// The next document, or the fields of it that are asked for; `nil` after the last.
-    package func next() throws(DatabaseError) -> DocumentValue? {
-        try rows.next().map { DocumentCollection.document($0, fields) }
-    }
-
-    /// As ``next()``, with the ID and the revision.
-    package func nextMatch() throws(DatabaseError) -> MangoMatch? {
-        try rows.next().map { row in
-            MangoMatch(
-                id: row[0].string ?? "", revision: row[1].string.flatMap { RevisionID($0) },
-                document: DocumentCollection.document(row, fields))
-        }
-    }
-
-    /// How many documents were looked at until now.
-    package var documentsExamined: Int { rows.documentsRead }
-}
-
-/// The documents that a selector matched.
-public struct MangoResult: Sendable {
-    /// Each document, or the fields asked for, with `_id` and `_rev` as CouchDB has them.
-    public let documents: [DocumentValue]
-    /// How many documents were looked at to find them.
-    public let documentsExamined: Int
-    /// Whether the request asks for such figures to be shown.
-    public let wantsStatistics: Bool
-}
-
-extension DocumentCollection {
-    /// The documents that a Mango request matches, as CouchDB's `_find` answers it: `selector`, `fields`, `sort`, `limit` (25
-    /// unless given), `skip`.
-    ///
-    /// Conditions mean what CouchDB's mean: they hold only of fields that are there, and values of different kinds are
-    /// ordered as CouchDB orders JSON. Sorting needs no index; without `sort`, documents come in the order of the index of a design
-    /// document that CouchDB would take, or of their IDs. Design documents are not among them, other than by their words (`$text`).
-    ///
-    /// - Throws: `invalidQuery` for a request that is malformed, `noIndex` where `allow_fallback` is false and no index fits; what
-    ///   reading throws.
-    public func find(_ request: DocumentValue) throws(DatabaseError) -> MangoResult {
-        let cursor = try findCursor(request, at: try database.snapshot()) { false }
-        var documents: [DocumentValue] = []
-        while let document = try cursor.next() { documents.append(document) }
-        return MangoResult(
-            documents: documents, documentsExamined: cursor.documentsExamined,
-            wantsStatistics: cursor.wantsStatistics)
-    }
-
-    /// As ``find(_:)``, one document after another as of a moment, until `isCancelled` says that nobody wants them any more; it is
-    /// asked now and then.
-    ///
-    /// - Parameter isFiltered: Whether the caller takes some of the documents only, and nothing may tell of the others: `skip` and
-    ///   `limit` are the caller's then, and the order of any two documents follows from these two. So those with words that are looked
-    ///   for come by their IDs where no `sort` is given.
-    package func findCursor(
-        _ request: DocumentValue, at moment: DatabaseSnapshot, isFiltered: Bool = false,
-        isCancelled: @escaping () -> Bool
-    ) throws(DatabaseError) -> MangoCursor {
-        let (mango, query) = try prepareFind(request, isFiltered: isFiltered)
-        return MangoCursor(mango, try query.cursor(in: moment, isCancelled: isCancelled))
-    }
-
-    /// How ``find(_:)`` would look for documents now; nothing of it is done.
-    ///
-    /// - Throws: as ``find(_:)``.
-    public func explainFind(_ request: DocumentValue) throws(DatabaseError) -> Explanation {
-        try prepareFind(request).1.explain()
-    }
-
-    private func prepareFind(
-        _ request: DocumentValue, isFiltered: Bool = false
-    ) throws(DatabaseError) -> (MangoRequest, Query) {
-        let indexes = try mangoIndexes()
-        do throws(QueryError) {
-            var mango = try MangoRequest(request)
-            try mango.use(indexes)
-            if isFiltered {
-                (mango.select.offset, mango.select.limit) = (nil, nil)
-                mango.ignoreRanks()
-            }
-            mango.orderByIDs()
-            return (mango, Query(database, try PreparedQuery(mango.select, planner)))
-        } catch {
-            throw DatabaseError(error)
-        }
-    }
-
-    /// The documents that a Mango request in JSON matches: see ``find(_:)``.
-    public func find(json: String) throws(DatabaseError) -> MangoResult {
-        try find(try DocumentValue(json: json))
-    }
-
-    /// The document of a row, or the fields of it that are asked for.
-    fileprivate static func document(_ row: Row, _ fields: [[Step]]?) -> DocumentValue {
-        var document = DocumentValue(row[2]) ?? [:]
-        document["_id"] = DocumentValue(row[0])
-        document["_rev"] = DocumentValue(row[1])
-        return fields.map { self.fields($0, of: document) } ?? document
-    }
-
-    /// Exactly these fields; a path makes the objects on its way.
-    private static func fields(_ fields: [[Step]], of document: DocumentValue) -> DocumentValue {
-        var result: DocumentValue? = [:]
-        for steps in fields {
-            var value: DocumentValue? = document
-            for case .key(let name) in steps { value = value[name] }
-            guard let value else { continue }
-            set(value, steps[...], &result)
-        }
-        return result ?? [:]
-    }
-
-    private static func set(_ value: DocumentValue, _ steps: ArraySlice<Step>, _ target: inout DocumentValue?)
-    {
-        guard case .key(let name)? = steps.first else {
-            target = value
-            return
-        }
-        var inner = target[name]
-        set(value, steps.dropFirst(), &inner)
-        target[name] = inner
     }
 }

@@ -230,8 +230,8 @@ extension SQLParser {
         guard take(.dot) else { return nil }
         let place = next.offset
         let name = try anyWord(after: "META().")
-        guard let field = MetaField(rawValue: name) else {
-            let names = MetaField.allCases.map(\.rawValue)
+        guard let field = MetaField.whole.first(where: { $0.rawValue == name }) else {
+            let names = MetaField.whole.map(\.rawValue)
             let hint = Suggestion.text(for: name, among: names)
             throw QueryError(
                 "META() knows \(names.joined(separator: ", ")), and no \(name)\(hint)", at: place)

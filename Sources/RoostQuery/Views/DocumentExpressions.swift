@@ -33,6 +33,7 @@ struct DocumentExpressions: Sendable {
         // What is kept, and replicated with the database, depends on no place.
         frame.timeZone = .gmt
         for document in documents {
+            frame.document = { (_, _) throws(DatabaseError) in (document.document, document.moment) }
             let mark = frame.arena.mark
             defer { frame.arena.release(to: mark) }
             let id = frame.arena.copy(Array(document.id.utf8))

@@ -26,6 +26,9 @@ public struct ViewDocument: Sendable {
         self.setting = setting
     }
 
+    /// The moment that it is of.
+    var moment: CollectionSnapshot { setting.moment }
+
     /// The document's name in its collection.
     public var id: String { document.id }
 

@@ -63,11 +63,16 @@ enum ChangeFilter: Sendable {
         guard selector.dictionary != nil else {
             throw HTTPFailure.badRequest("Selector error: expected a JSON object")
         }
+        let filter: MangoFilter
         do throws(DatabaseError) {
-            return try MangoFilter(selector, of: target.collection)
+            filter = try MangoFilter(selector, of: target.collection)
         } catch {
             throw error.code == .invalidQuery ? HTTPFailure.badRequest(error.message) : HTTPFailure(error)
         }
+        guard !target.isLimited || !filter.readsConflicts else {
+            throw HTTPFailure.forbidden("_conflicts is for administrators of this database.")
+        }
+        return filter
     }
 
     /// A function under `filters` of a design document.

@@ -1,0 +1,151 @@
+import Fleece
+import Roost
+
+/// A document that a selector matches.
+package struct MangoMatch {
+    package let id: String
+    /// `nil` for one that can't be.
+    package let revision: RevisionID?
+    /// The document, or the fields of it that are asked for.
+    package let document: DocumentValue
+}
+
+/// The documents that a selector matches, one after another. Use it from one thread at a time.
+package final class MangoCursor {
+    private let fields: [[Step]]?
+    private let rows: RowsCursor
+    /// Whether the request asks for figures to be shown.
+    package let wantsStatistics: Bool
+    /// What CouchDB says where the index that was asked for is not used.
+    package let warning: String?
+
+    fileprivate init(_ request: MangoRequest, _ rows: RowsCursor) {
+        fields = request.fields
+        warning = request.warning
+        wantsStatistics = request.withStatistics
+        self.rows = rows
+    }
+
+    /// The next document, or the fields of it that are asked for; `nil` after the last.
+    package func next() throws(DatabaseError) -> DocumentValue? {
+        try rows.next().map { DocumentCollection.document($0, fields) }
+    }
+
+    /// As ``next()``, with the ID and the revision.
+    package func nextMatch() throws(DatabaseError) -> MangoMatch? {
+        try rows.next().map { row in
+            MangoMatch(
+                id: row[0].string ?? "", revision: row[1].string.flatMap { RevisionID($0) },
+                document: DocumentCollection.document(row, fields))
+        }
+    }
+
+    /// How many documents were looked at until now.
+    package var documentsExamined: Int { rows.documentsRead }
+}
+
+/// The documents that a selector matched.
+public struct MangoResult: Sendable {
+    /// Each document, or the fields asked for, with `_id`, `_rev`, stubs of `_attachments` and, with `conflicts`, `_conflicts` as
+    /// CouchDB has them.
+    public let documents: [DocumentValue]
+    /// How many documents were looked at to find them.
+    public let documentsExamined: Int
+    /// Whether the request asks for such figures to be shown.
+    public let wantsStatistics: Bool
+}
+
+extension DocumentCollection {
+    /// The documents that a Mango request matches, as CouchDB's `_find` answers it: `selector`, `fields`, `sort`, `limit` (25
+    /// unless given), `skip`, `conflicts`.
+    ///
+    /// Conditions mean what CouchDB's mean: they hold only of fields that are there, and values of different kinds are
+    /// ordered as CouchDB orders JSON. Sorting needs no index; without `sort`, documents come in the order of the index of a design
+    /// document that CouchDB would take, or of their IDs. Design documents are not among them, other than by their words (`$text`).
+    ///
+    /// - Throws: `invalidQuery` for a request that is malformed, `noIndex` where `allow_fallback` is false and no index fits; what
+    ///   reading throws.
+    public func find(_ request: DocumentValue) throws(DatabaseError) -> MangoResult {
+        let cursor = try findCursor(request, at: try database.snapshot()) { false }
+        var documents: [DocumentValue] = []
+        while let document = try cursor.next() { documents.append(document) }
+        return MangoResult(
+            documents: documents, documentsExamined: cursor.documentsExamined,
+            wantsStatistics: cursor.wantsStatistics)
+    }
+
+    /// As ``find(_:)``, one document after another as of a moment, until `isCancelled` says that nobody wants them any more; it is
+    /// asked now and then.
+    ///
+    /// - Parameter isFiltered: Whether the caller takes some of the documents only, and nothing may tell of the others: `skip` and
+    ///   `limit` are the caller's then, and the order of any two documents follows from these two. So those with words that are looked
+    ///   for come by their IDs where no `sort` is given.
+    package func findCursor(
+        _ request: DocumentValue, at moment: DatabaseSnapshot, isFiltered: Bool = false,
+        isCancelled: @escaping () -> Bool
+    ) throws(DatabaseError) -> MangoCursor {
+        let (mango, query) = try prepareFind(request, isFiltered: isFiltered)
+        return MangoCursor(mango, try query.cursor(in: moment, isCancelled: isCancelled))
+    }
+
+    /// How ``find(_:)`` would look for documents now; nothing of it is done.
+    ///
+    /// - Throws: as ``find(_:)``.
+    public func explainFind(_ request: DocumentValue) throws(DatabaseError) -> Explanation {
+        try prepareFind(request).1.explain()
+    }
+
+    private func prepareFind(
+        _ request: DocumentValue, isFiltered: Bool = false
+    ) throws(DatabaseError) -> (MangoRequest, Query) {
+        let indexes = try mangoIndexes()
+        do throws(QueryError) {
+            var mango = try MangoRequest(request)
+            try mango.use(indexes)
+            if isFiltered { try mango.limit() }
+            mango.orderByIDs()
+            return (mango, Query(database, try PreparedQuery(mango.select, planner)))
+        } catch {
+            throw DatabaseError(error)
+        }
+    }
+
+    /// The documents that a Mango request in JSON matches: see ``find(_:)``.
+    public func find(json: String) throws(DatabaseError) -> MangoResult {
+        try find(try DocumentValue(json: json))
+    }
+
+    /// The document of a row, or the fields of it that are asked for.
+    fileprivate static func document(_ row: Row, _ fields: [[Step]]?) -> DocumentValue {
+        var document = DocumentValue(row[2]) ?? [:]
+        document["_id"] = DocumentValue(row[0])
+        document["_rev"] = DocumentValue(row[1])
+        for name in row.columnNames.dropFirst(3) {
+            if let value = DocumentValue(row[name]) { document[name] = value }
+        }
+        return fields.map { self.fields($0, of: document) } ?? document
+    }
+
+    /// Exactly these fields; a path makes the objects on its way.
+    private static func fields(_ fields: [[Step]], of document: DocumentValue) -> DocumentValue {
+        var result: DocumentValue? = [:]
+        for steps in fields {
+            var value: DocumentValue? = document
+            for case .key(let name) in steps { value = value[name] }
+            guard let value else { continue }
+            set(value, steps[...], &result)
+        }
+        return result ?? [:]
+    }
+
+    private static func set(_ value: DocumentValue, _ steps: ArraySlice<Step>, _ target: inout DocumentValue?)
+    {
+        guard case .key(let name)? = steps.first else {
+            target = value
+            return
+        }
+        var inner = target[name]
+        set(value, steps.dropFirst(), &inner)
+        target[name] = inner
+    }
+}
