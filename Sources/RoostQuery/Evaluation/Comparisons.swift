@@ -38,11 +38,12 @@ enum Comparisons {
     }
 
     static func test(_ value: @escaping Evaluation, _ test: ValueTest, _ isNegated: Bool) -> Evaluation {
+        switch test {
         // What is missing is no value either, and IS NOT NULL asks for one.
-        switch isNegated && test == .null ? ValueTest.valued : test {
+        case .null where isNegated: { .bool(value($0).isValued) }
         case .null: { .bool(value($0).isNull) }
         case .missing: { .bool(value($0).isMissing != isNegated) }
-        case .valued: { .bool(value($0).isValued != (isNegated && test == .valued)) }
+        case .valued: { .bool(value($0).isValued != isNegated) }
         }
     }
 

@@ -87,11 +87,11 @@ extension Compiler {
         }
         if field == nil || field == .deleted { noteDeletedAsked(of: source) }
         guard let field else { return ofFirstRow(source, .metadata(.all)) { Metadata.all($0, source) } }
-        let collection = sourceCollections[source]
-        return ofFirstRow(source, .metadata(field == .id ? .id : .all)) { frame in
-            field.isLookedUp
-                ? frame.lookUp(field, source, collection) : Metadata.value(field, frame, source)
+        guard !field.isLookedUp else {
+            let collection = sourceCollections[source]
+            return ofFirstRow(source, .metadata(.all)) { $0.lookUp(field, source, collection) }
         }
+        return ofFirstRow(source, .metadata(field == .id ? .id : .all)) { Metadata.value(field, $0, source) }
     }
 
     /// Where groups are looked at, the value for the first row of a group.
