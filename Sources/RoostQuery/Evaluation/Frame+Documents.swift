@@ -8,7 +8,7 @@ extension Frame {
             field == .attachments ? body.hasAttachments : body.isConflicted
         else { return .missing }
         do throws(DatabaseError) {
-            guard let (document, snapshot) = try self.document?(collection, row.id.string) else {
+            guard let (document, snapshot) = try reader?.document(row.id.string, of: collection) else {
                 return .missing
             }
             let value: DocumentValue

@@ -16,9 +16,6 @@ final class Frame {
     private let constants: ConstantPool?
     /// What reads documents, for subqueries and blobs: the execution that the frame belongs to, which outlives it.
     unowned var reader: (any DocumentSource)?
-    /// Finds the document of a row, and a moment that has it, for what is not read with its properties.
-    var document:
-        ((DocumentCollection?, _ id: String) throws(DatabaseError) -> (Document, CollectionSnapshot)?)?
     private let rows: Cells<SourceRow>
     /// What META() says of the present rows that have metadata.
     private let metadata: Cells<RowMetadata?>

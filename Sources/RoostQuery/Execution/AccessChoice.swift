@@ -106,44 +106,6 @@ final class AccessChoice {
     }
 }
 
-/// What is decided of a source.
-struct AccessDecision {
-    /// An index that could be used and is not, why, and how many of its rows would be read, where that is known.
-    typealias Rejection = (name: String, reason: String, count: Int?)
-
-    /// `nil` when reading all documents is fastest.
-    var choice: AccessChoice?
-    /// What was chosen among, besides reading all documents.
-    var candidates: [AccessChoice] = []
-    /// Indexes that can't be used now.
-    var unusable: [Rejection] = []
-    /// How many documents there are.
-    var total = 0
-
-    /// Indexes that could be used and are not.
-    var rejected: [Rejection] {
-        let others = candidates.compactMap { candidate -> Rejection? in
-            let name: String
-            switch candidate.way {
-            case .index(let index)
-            where choice?.indexes.contains(where: { $0.access.index === index.access.index }) != true:
-                name = index.access.index.description.name
-            case .grams(let search, _) where choice?.indexName != search.name: name = search.name
-            default: return nil
-            }
-            return (name, reason(candidate), candidate.count)
-        }
-        return unusable + others
-    }
-
-    private func reason(_ candidate: AccessChoice) -> String {
-        let rows = "it would read \(Explanation.grouped(candidate.count)) of its rows"
-        guard let choice else { return "\(rows), and all \(Explanation.grouped(total)) documents take less" }
-        return choice.count < candidate.count
-            ? "\(rows), not \(Explanation.grouped(choice.count))" : "\(rows), and takes more for each"
-    }
-}
-
 /// What is wanted of the rows of a source.
 struct RowWish {
     /// Whether rows have to be sorted that do not come in the order asked for.
@@ -192,14 +154,13 @@ extension Execution {
         let documents = try self.documents(of: collection)
         let total = documents.count
         decision.total = total
-        var candidates: [AccessChoice] = []
         if let search = source.search {
             let found = try self.search(search, wish)
             if found.isOrdered {
                 decision.choice = found
                 return decision
             }
-            candidates.append(found)
+            decision.consider(found)
         }
         var narrowed: [IndexChoice] = []
         var matching = total
@@ -212,14 +173,14 @@ extension Execution {
                     ))
                 continue
             }
-            candidates.append(candidate(choice, wish))
+            decision.consider(candidate(choice, wish))
             guard access.isNarrowed else { continue }
             matching = min(matching, choice.count)
             if indexes.count > 1 { narrowed.append(choice) }
         }
-        if narrowed.count > 1, let both = both(narrowed, total, wish) { candidates.append(both) }
+        if narrowed.count > 1, let both = both(narrowed, total, wish) { decision.consider(both) }
         for union in unions {
-            if let choice = try self.union(union, collection, documents, wish) { candidates.append(choice) }
+            if let choice = try self.union(union, collection, documents, wish) { decision.consider(choice) }
         }
         for search in source.grams {
             let found = try grams(search)
@@ -227,7 +188,7 @@ extension Execution {
                 decision.unusable.append((search.name, reason(found.count, total), found.count))
                 continue
             }
-            candidates.append(
+            decision.consider(
                 AccessChoice(
                     way: .grams(search, ids), count: ids.count,
                     cost: Double(ids.count) * (Cost.lookedUp + wish.arranging), isOrdered: false))
@@ -237,15 +198,10 @@ extension Execution {
         let arranging = wish.isScanSorted ? 0 : wish.arranging
         let isScanned = source.search == nil && !source.prefersIndexes
         let scan = isScanned ? Double(passed) * (Cost.scanned + arranging) : .infinity
-        // The first of several that cost the same: those with the fewest columns come first.
-        var best: AccessChoice?
-        for candidate in candidates where candidate.cost < scan {
-            if best.map({ (candidate.cost, candidate.count) < ($0.cost, $0.count) }) ?? true {
-                best = candidate
-            }
+        if let choice = decision.choice, choice.cost >= scan {
+            decision.others.append(choice)
+            decision.choice = nil
         }
-        decision.choice = best
-        decision.candidates = candidates
         return decision
     }
 

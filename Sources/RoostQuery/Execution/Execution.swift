@@ -10,7 +10,7 @@ final class Execution: DocumentSource {
     let moment: QueryMoment
     let counter: WorkCounter
     private(set) lazy var budget = MemoryBudget(limit: options.memoryLimit)
-    private(set) var frame: Frame!
+    let frame: Frame
     let database: Database
     /// The values of the parameters by name.
     let parameters: [String: DocumentValue]
@@ -18,6 +18,7 @@ final class Execution: DocumentSource {
     /// The documents of the first source that this execution reads, where others read the rest; see ``ScanParts``.
     let part: DocumentSelection?
     private var madeSpill: Spill?
+    private var lastDocuments: QueryMoment.Documents?
     /// The rows of sources by what they are joined by, and by the sources' numbers.
     var joinTables: [Int: JoinTable] = [:]
     /// What was found in full-text indexes.
@@ -40,11 +41,6 @@ final class Execution: DocumentSource {
         counter = WorkCounter(isCancelled: isCancelled)
         frame = try Frame(program, parameters: parameters)
         frame.reader = self
-        frame.document = { [unowned self] (collection, id) throws(DatabaseError) in
-            guard let collection else { return nil }
-            let snapshot = try documents(of: collection).snapshot
-            return try snapshot.get(id).map { ($0, snapshot) }
-        }
     }
 
     /// Where rows are put aside.
@@ -59,7 +55,10 @@ final class Execution: DocumentSource {
 
     /// A collection as of the moment of the execution.
     func documents(of collection: DocumentCollection) throws(DatabaseError) -> QueryMoment.Documents {
-        try moment.documents(of: collection, in: snapshot)
+        if let lastDocuments, lastDocuments.snapshot.isOf(collection) { return lastDocuments }
+        let documents = try moment.documents(of: collection, in: snapshot)
+        lastDocuments = documents
+        return documents
     }
 
     /// Runs `body`, which reads. What goes wrong may lie at an index, which the next query looks up anew.
@@ -255,6 +254,14 @@ final class Execution: DocumentSource {
         return rows
     }
 
+    func document(
+        _ id: String, of collection: DocumentCollection?
+    ) throws(DatabaseError) -> (document: Document, moment: CollectionSnapshot)? {
+        guard let collection else { return nil }
+        let moment = try documents(of: collection).snapshot
+        return try moment.get(id).map { ($0, moment) }
+    }
+
     func blob(named node: FleeceNode, _ frame: Frame) -> Value {
         guard let digest = Value(node[frame.program.digestKey]).string,
             let reader = try? database.blobReader(digest), reader.length <= UInt64(Arena.limit),
@@ -281,6 +288,10 @@ typealias OwnedRows = [[UInt8]]
 /// What expressions ask the database for.
 protocol DocumentSource: AnyObject {
     func rows(of plan: SelectPlan, limit: Int) throws(DatabaseError) -> OwnedRows
+    /// The document of a row, and a moment that has it, for what is not read with its properties.
+    func document(
+        _ id: String, of collection: DocumentCollection?
+    ) throws(DatabaseError) -> (document: Document, moment: CollectionSnapshot)?
     func blob(named node: FleeceNode, _ frame: Frame) -> Value
     /// The rank of a document in a search; `nil` when it is not found.
     func rank(_ id: ByteView, in search: TextSearch) throws(DatabaseError) -> Double?

@@ -30,10 +30,13 @@ struct DocumentExpressions: Sendable {
     /// Calls `body` for each document with what computes the expressions for it, valid during the call.
     func forEach(_ documents: [ViewDocument], _ body: (DocumentValues) throws -> Void) throws {
         let frame = try Frame(program, parameters: [:])
+        let present = PresentDocument()
+        frame.reader = present
+        defer { extendLifetime(present) }
         // What is kept, and replicated with the database, depends on no place.
         frame.timeZone = .gmt
         for document in documents {
-            frame.document = { (_, _) throws(DatabaseError) in (document.document, document.moment) }
+            present.document = document
             let mark = frame.arena.mark
             defer { frame.arena.release(to: mark) }
             let id = frame.arena.copy(Array(document.id.utf8))
@@ -45,6 +48,21 @@ struct DocumentExpressions: Sendable {
             try frame.check()
         }
     }
+}
+
+/// What expressions may ask for that see nothing but one document.
+private final class PresentDocument: DocumentSource {
+    var document: ViewDocument?
+
+    func document(
+        _ id: String, of collection: DocumentCollection?
+    ) throws(DatabaseError) -> (document: Document, moment: CollectionSnapshot)? {
+        document.map { ($0.document, $0.moment) }
+    }
+
+    func rows(of plan: SelectPlan, limit: Int) throws(DatabaseError) -> OwnedRows { [] }
+    func blob(named node: FleeceNode, _ frame: Frame) -> Value { .missing }
+    func rank(_ id: ByteView, in search: TextSearch) throws(DatabaseError) -> Double? { nil }
 }
 
 /// The values of expressions for one document.

@@ -53,7 +53,7 @@ struct LeafWalk {
                 continue
             }
             path[path.count - 1].next += 1
-            return try descend(NodeHandle(try frame.branch.child(frame.next, in: file)), to: nil)
+            return try descend(try frame.branch.handle(frame.next, in: file), to: nil)
         }
         return false
     }
@@ -66,7 +66,7 @@ struct LeafWalk {
             }
             let index = key.map { key in key.withView { frame.branch.childIndex($0) } } ?? 0
             path.append(Frame(branch: frame.branch, next: index + 1, memory: frame.memory))
-            node = NodeHandle(try frame.branch.child(index, in: file))
+            node = try frame.branch.handle(index, in: file)
         }
         return true
     }

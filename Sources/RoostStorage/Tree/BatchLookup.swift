@@ -48,7 +48,7 @@ struct BatchLookup {
                 let fence = Key(branch.separator(index + 1))
                 end = rest.dropFirst().firstIndex { keys[$0] >= fence } ?? end
             }
-            let child = NodeHandle(try branch.child(index, in: file))
+            let child = try branch.handle(index, in: file)
             try visit(child, rest[..<end], pin, body)
             rest = rest[end...]
         }

@@ -50,15 +50,27 @@ enum Branch {
 
     func child(_ index: Int, in file: DataFile) throws(StoreError) -> Child {
         switch self {
-        case .memory(let node):
-            return node[index]
-        case .stored(let page, let chunk):
-            let child = try file.reading(chunk) { () throws(MalformedBytes) in try page.child(index) }
-            guard child.chunk.offset < chunk.offset else {
-                throw file.damaged("a node that leads in a circle", chunk)
-            }
-            return Child(child)
+        case .memory(let node): node[index]
+        case .stored(let page, let chunk): Child(try Branch.child(index, of: page, chunk, in: file))
         }
+    }
+
+    /// Where a child is, without counting a reference to it.
+    func handle(_ index: Int, in file: DataFile) throws(StoreError) -> NodeHandle {
+        switch self {
+        case .memory(let node): node.handle(index)
+        case .stored(let page, let chunk): .stored(try Branch.child(index, of: page, chunk, in: file).chunk)
+        }
+    }
+
+    private static func child(
+        _ index: Int, of page: PageView, _ chunk: ChunkReference, in file: DataFile
+    ) throws(StoreError) -> StoredChild {
+        let child = try file.reading(chunk) { () throws(MalformedBytes) in try page.child(index) }
+        guard child.chunk.offset < chunk.offset else {
+            throw file.damaged("a node that leads in a circle", chunk)
+        }
+        return child
     }
 }
 

@@ -37,7 +37,7 @@ extension TreeReader {
             let index = try choose(target, in: branch, &place.before)
             if index > 0 { lower = (branch, index) }
             if index + 1 < branch.count { upper = (branch, index + 1) }
-            node = NodeHandle(try branch.child(index, in: file))
+            node = try branch.handle(index, in: file)
         }
         place.lower = lower.map { $0.separator($1) }
         place.upper = upper.map { $0.separator($1) }
@@ -95,10 +95,10 @@ extension TreeReader {
         while let branch = try file.branch(node, pin) {
             let first = lower.withView { branch.childIndex($0) }
             let last = max(first, upper.withView { branch.childIndex($0) })
-            node = NodeHandle(try branch.child(first, in: file))
+            node = try branch.handle(first, in: file)
             guard first == last else {
                 let between = try branch.entries(in: first..<last, file)
-                let end = NodeHandle(try branch.child(last, in: file))
+                let end = try branch.handle(last, in: file)
                 return between &+ (try rank(upper, below: end, pin)) &- (try rank(lower, below: node, pin))
             }
         }
@@ -114,7 +114,7 @@ extension TreeReader {
         while let branch = try file.branch(node, pin) {
             let index = key.withView { branch.childIndex($0) }
             before = before &+ (try branch.entries(in: 0..<index, file))
-            node = NodeHandle(try branch.child(index, in: file))
+            node = try branch.handle(index, in: file)
         }
         guard unsafe node.memory != nil else {
             let page = try file.page(node.chunk, pin)
