@@ -26,7 +26,7 @@ final class CompiledIndex: Sendable {
     }
 
     /// The version of the rows' form, and of what expressions come to: rows of another one are made anew.
-    private static let version = 3
+    private static let version = 4
     private static let mostSummed = 3
 
     /// What the values of a row are of, by their places: the columns, then what is included.
