@@ -236,6 +236,50 @@ import Testing
         #expect(new == #"[{"_id":"b","x":3},null]"#)
     }
 
+    /// The request as filters are told it in CouchDB, without what would show who asks to the function's author.
+    @Test func filtersAreToldOfTheRequest() async throws {
+        let test = try await ScriptRouter(Place.child.language())
+        let ann = UserContext(name: "ann", roles: ["editor"])
+        let source = "function (doc, req) { throw JSON.stringify(req); }"
+        try await test.ask("PUT", "/db/_design/d", #"{"filters":{"f":"\#(source)"}}"#)
+        func told(_ method: String, _ parameters: String, _ body: String? = nil) async throws -> [String: Any]
+        {
+            let answer = try await test.ask(
+                method, "/db/_changes?filter=d/f\(parameters)", body, as: ann,
+                headers: [
+                    "authorization": "Basic YW5uOnNlY3JldA==", "Cookie": "AuthSession=secret",
+                    "x-auth-couchdb-token": "secret", "proxy-authorization": "secret", "x-mine": "1",
+                    "X-Mine": "2",
+                ])
+            let reason = try #require(answer.json["reason"] as? String, "\(answer.text)")
+            let start = try #require(reason.firstIndex(of: "{"))
+            let object = try JSONSerialization.jsonObject(with: Data(reason[start...].utf8))
+            return try #require(object as? [String: Any])
+        }
+        let get = try await told("GET", "&key=%5B1%5D&descending=true&mine=true")
+        #expect(
+            get.keys.sorted() == [
+                "body", "cookie", "form", "headers", "id", "info", "method", "path", "peer", "query",
+                "raw_path",
+                "requested_path", "secObj", "userCtx", "uuid",
+            ])
+        #expect(get["method"] as? String == "GET" && get["body"] as? String == "undefined")
+        #expect(get["raw_path"] as? String == "/db/_changes?filter=d/f&key=%5B1%5D&descending=true&mine=true")
+        #expect(get["path"] as? [String] == ["db", "_changes"])
+        #expect(get["id"] is NSNull && (get["uuid"] as? String)?.count == 32)
+        let query = try #require(get["query"] as? [String: Any])
+        #expect(query["key"] as? [Int] == [1] && query["descending"] as? Bool == true)
+        #expect(query["mine"] as? String == "true")
+        let headers = try #require(get["headers"] as? [String: String])
+        #expect(headers == ["X-Mine": "1, 2", "Content-Type": "application/json"])
+        #expect((get["cookie"] as? [String: Any])?.isEmpty == true)
+        #expect((get["userCtx"] as? [String: Any])?["name"] as? String == "ann")
+        #expect((get["info"] as? [String: Any])?["db_name"] as? String == "db")
+        #expect((get["secObj"] as? [String: Any])?.isEmpty == true)
+        let post = try await told("POST", "", #"{"ids": [1]}"#)
+        #expect(post["method"] as? String == "POST" && post["body"] as? String == #"{"ids": [1]}"#)
+    }
+
     // MARK: Bounds
 
     @Test(arguments: [
