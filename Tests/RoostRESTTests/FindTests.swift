@@ -275,6 +275,45 @@ import Testing
         #expect(explained["partitioned"] as? Bool == false && explained["covering"] as? Bool == false)
     }
 
+    /// The keys from which to which an index is read.
+    @Test(arguments: [
+        (#"{"stars":{"$gt":3}}"#, "", #""start_key":[3],"end_key":["<MAX>"],"direction":"fwd""#),
+        (#"{"stars":5}"#, "", #""start_key":[5],"end_key":[5,"<MAX>"],"direction":"fwd""#),
+        (
+            #"{"stars":{"$gte":3,"$lt":5},"$and":[{"stars":{"$gt":1}},{"stars":{"$lte":5}}]}"#, "",
+            #""start_key":[3],"end_key":[5,"<MAX>"],"direction":"fwd""#
+        ),
+        (
+            #"{"stars":{"$lte":"x"}}"#, #","sort":[{"stars":"desc"}]"#,
+            #""start_key":["x","<MAX>"],"end_key":[],"direction":"rev""#
+        ),
+        (
+            #"{"kind":"a","stars":{"$not":{"$gt":7}},"t":{"$exists":true}}"#, #","use_index":"wide""#,
+            #""start_key":["a"],"end_key":["a",7,"<MAX>"],"direction":"fwd""#
+        ),
+        (
+            #"{"kind":{"$beginsWith":"b"},"stars":{"$exists":true}}"#, #","use_index":"wide""#,
+            #""start_key":["b"],"end_key":["b\#u{FFFF}","<MAX>"],"direction":"fwd""#
+        ),
+        (#"{"stars":{"$gt":5,"$lt":4}}"#, "", #""start_key":null,"end_key":null"#),
+        (#"{"stars":{"$gt":4,"$lt":4}}"#, "", #""start_key":null,"end_key":null"#),
+        (#"{"t":1}"#, "", #""start_key":null,"end_key":"<MAX>","direction":"fwd""#),
+        (#"{"_id":"d3"}"#, "", #""start_key":"d3","end_key":"d3","direction":"fwd""#),
+    ])
+    func keysAreTold(selector: String, more: String, expected: String) async throws {
+        let test = try await TestRouter.stars()
+        for (name, fields) in [("stars", #""stars""#), ("wide", #""kind","stars""#)] {
+            let definition = #"{"index":{"fields":[\#(fields)]},"ddoc":"\#(name)"}"#
+            try await test.ask("POST", "/db/_index", definition)
+        }
+        let answer = try await test.ask("POST", "/db/_explain", #"{"selector":\#(selector)\#(more)}"#)
+        #expect(answer.text.contains(expected), "\(answer.text)")
+        #expect(
+            answer.text.contains(
+                #""mrargs":{"include_docs":true,"view_type":"map","reduce":false,"partition":null,"start_key":"#
+            ))
+    }
+
     /// Rows of an index are counted, and documents where all are read.
     @Test(arguments: [
         (#"{"stars":{"$gt":5}}"#, 3, 3), (#"{"stars":{"$gt":5},"kind":"a"}"#, 3, 3), (#"{"kind":"a"}"#, 0, 8),

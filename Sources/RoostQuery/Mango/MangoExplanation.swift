@@ -10,6 +10,10 @@ package struct MangoExplanation {
     package let candidates: [Candidate]
     /// The fields of the selector that an index can look for, and the others.
     package let fields: (indexable: [String], others: [String])
+    /// The keys of the index from which to which documents are looked for.
+    package let keys: (start: DocumentValue, end: DocumentValue)
+    /// Whether documents come in falling order.
+    package let isDescending: Bool
     /// The index that was asked for: its design document, and its name where that was given.
     package let hint: [String]
 
@@ -30,6 +34,8 @@ package struct MangoExplanation {
         let (used, others) = Self.divided(indexes) { $0.valueIndex.map { read.contains($0.name) } ?? false }
         index = used.first { $0.valueIndex?.name == plan.steps.lazy.compactMap(\.index).first } ?? used.first
         fields = request.known.hints
+        keys = request.known.keys(of: index)
+        isDescending = request.select.order.first?.isDescending ?? false
         hint = request.hint?.names ?? []
         candidates = Self.candidates(request, others, read: index)
     }

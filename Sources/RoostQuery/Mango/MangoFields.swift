@@ -10,6 +10,8 @@ struct MangoFields {
     private var equal: Set<[String]> = []
     /// Those of which it says, for every document that matches, what an index can look for.
     private var indexable: Set<[String]> = []
+    /// Between which values they are.
+    private(set) var ranges: [[String]: MangoRange] = [:]
     /// Whether words are looked for.
     private(set) var hasText = false
 
@@ -34,7 +36,7 @@ struct MangoFields {
 
     private mutating func note(_ condition: DocumentValue, _ path: [String], isNegated: Bool) {
         guard case .dictionary(let members) = condition, !members.isEmpty else {
-            return note(isNegated ? .presence : .equal, path)
+            return note(isNegated ? .unequal : .equal, condition, path)
         }
         let parts = members.map { DocumentValue.dictionary([$0.key: $0.value]) }
         if isNegated, parts.count > 1 { return noteAny(parts, path, isNegated: true) }
@@ -43,14 +45,18 @@ struct MangoFields {
 
     private mutating func note(_ name: String, _ value: DocumentValue, _ path: [String], _ isNegated: Bool) {
         let items = value.array ?? []
+        if let comparison = MangoParser.comparisons[name] {
+            return note(isNegated ? comparison.negated : comparison, value, path)
+        }
         switch (name, isNegated) {
         case ("$not", _): note(value, path, isNegated: !isNegated)
         case ("$and", false), ("$or", true): noteAll(items, path, isNegated: isNegated)
         case ("$nor", false): noteAll(items, path, isNegated: true)
         case ("$or", false), ("$and", true): noteAny(items, path, isNegated: isNegated)
         case ("$nor", true): noteAny(items, path, isNegated: false)
-        case ("$eq", false), ("$ne", true): note(.equal, path)
-        case ("$lt", _), ("$lte", _), ("$gt", _), ("$gte", _), ("$beginsWith", false): note(.range, path)
+        case ("$beginsWith", false):
+            note(.greaterOrEqual, value, path)
+            note(.lessOrEqual, .string((value.string ?? "") + "\u{FFFF}"), path)
         case ("$exists", _): note((value == true) != isNegated ? .range : .absence, path)
         case ("$text", _): hasText = true
         default:
@@ -60,6 +66,15 @@ struct MangoFields {
                 note(value, path + MangoViewCompiler.steps(name), isNegated: isNegated)
             }
         }
+    }
+
+    private mutating func note(_ comparison: Comparison, _ value: DocumentValue, _ path: [String]) {
+        switch comparison {
+        case .equal: note(.equal, path)
+        case .unequal: note(.presence, path)
+        case .less, .lessOrEqual, .greater, .greaterOrEqual: note(.range, path)
+        }
+        if !path.isEmpty { ranges[path, default: MangoRange()].narrow(comparison, value) }
     }
 
     private mutating func noteAll(_ parts: [DocumentValue], _ path: [String], isNegated: Bool) {

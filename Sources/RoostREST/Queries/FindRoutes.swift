@@ -77,6 +77,7 @@ enum FindRoutes {
                     "unindexable_fields": .strings(explanation.fields.others),
                 ]
             ],
+            "mrargs": try viewArguments(request, explanation),
             // Documents are always read.
             "covering": false,
             "plan": .strings(explanation.plan.description.split(separator: "\n").map(String.init)),
@@ -97,6 +98,21 @@ enum FindRoutes {
             "stable": try text(members["stable"], default: false),
             "execution_stats": try text(members["execution_stats"], default: false),
             "allow_fallback": try text(members["allow_fallback"], default: true),
+        ]
+    }
+
+    /// How CouchDB would ask the view that the index is to it.
+    private static func viewArguments(_ request: Request, _ explanation: MangoExplanation) throws -> JSON {
+        let (start, end) = explanation.keys
+        let isReversed = explanation.isDescending
+        return [
+            "include_docs": true, "view_type": "map", "reduce": false, "partition": nil,
+            "start_key": try text(isReversed ? end : start, default: .null),
+            "end_key": try text(isReversed ? start : end, default: .null),
+            "direction": isReversed ? "rev" : "fwd",
+            "stable": try text(request.members["stable"], default: false),
+            "update": try text(request.members["update"], default: true),
+            "conflicts": try text(request.members["conflicts"], default: "undefined"),
         ]
     }
 
