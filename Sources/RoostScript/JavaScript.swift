@@ -32,6 +32,29 @@ public struct JavaScript: DesignLanguage {
     /// Makes views.
     public var viewCompiler: any ViewCompiler { JavaScriptViews(functions: self) }
 
+    /// Compiles the maps and reductions of a design document's views.
+    public func check(_ design: FleeceValue) throws {
+        let script = ScriptDesign(text: design.jsonBytes())
+        for (name, view) in design["views"].dictionary ?? .empty where name != "lib" {
+            for kind in ["map", "reduce"] {
+                guard let source = view[kind].string, kind == "map" || !source.hasPrefix("_") else {
+                    continue
+                }
+                do throws(ScriptError) {
+                    _ = try answer("check", ["views", name, kind], [], script)
+                } catch {
+                    switch error {
+                    case .noLibrary, .broken: throw LanguageError(.unavailable, error.description)
+                    default:
+                        throw LanguageError(
+                            .failed,
+                            "Compilation of the \(kind) function in the '\(name)' view failed: \(error)")
+                    }
+                }
+            }
+        }
+    }
+
     /// Asks a `validate_doc_update`.
     public func validate(_ question: ValidationQuestion, of design: Document) throws -> ValidationFailure? {
         let answer = try call(
@@ -105,15 +128,8 @@ public struct JavaScript: DesignLanguage {
     func call(
         _ kind: String, _ path: [String], _ arguments: [[UInt8]], _ design: ScriptDesign
     ) throws -> FleeceValue {
-        let answer: FleeceValue
         do throws(ScriptError) {
-            let text = try pool.call(design, ScriptRequest.text(kind, path, arguments))
-            guard let parsed = try? FleeceDocument(json: text) else {
-                throw .thrown(
-                    "What the function answered can't be kept: it is nested too deeply, or no text.")
-            }
-            answer = parsed.root
-            if let reason = answer["error"].string { throw .thrown(reason) }
+            return try answer(kind, path, arguments, design)
         } catch {
             let place = path.joined(separator: ".")
             switch error {
@@ -122,6 +138,16 @@ public struct JavaScript: DesignLanguage {
             default: throw LanguageError(.failed, "\(place): \(error)")
             }
         }
+    }
+
+    private func answer(
+        _ kind: String, _ path: [String], _ arguments: [[UInt8]], _ design: ScriptDesign
+    ) throws(ScriptError) -> FleeceValue {
+        let text = try pool.call(design, ScriptRequest.text(kind, path, arguments))
+        guard let answer = try? FleeceDocument(json: text).root else {
+            throw .thrown("What the function answered can't be kept: it is nested too deeply, or no text.")
+        }
+        if let reason = answer["error"].string { throw .thrown(reason) }
         return answer["ok"]
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import RoostREST
 import RoostWire
 import Testing
@@ -178,6 +179,155 @@ import Testing
         #expect(answer.status == 200 && warns == words.hasPrefix("_design"), "\(answer.text)")
         let wrong = try await test.ask("POST", "/db/_find", "{\(request),\"allow_fallback\":1}")
         #expect(wrong.status == 400)
+    }
+
+    /// Documents come in the order of the index that CouchDB 3.5 takes: of which most of the first fields are looked for, then the one
+    /// of the fewest fields, then the first by name.
+    @Test(arguments: [
+        (#"{"kind":"a","stars":{"$gt":0}}"#, "kind stars"), (#"{"kind":"a"}"#, "kind _id"),
+        (#"{"kind":"a","rest":{"$gt":0},"stars":{"$exists":true}}"#, "kind rest"),
+        (#"{"kind":{"$ne":"b"},"stars":{"$gt":0}}"#, "stars"), (#"{"kind":{"$ne":"b"}}"#, "kind _id"),
+        (#"{"rest":{"$not":{"$lt":1}},"kind":{"$not":{"$ne":"b"}}}"#, "kind rest"),
+        (#"{"$nor":[{"stars":{"$lte":3}}]}"#, "stars"), (#"{"$not":{"stars":{"$exists":false}}}"#, "stars"),
+        (#"{"$or":[{"stars":1},{"kind":"a"}]}"#, "_id"), (#"{"stars":{"$in":[1,2,3]}}"#, "stars"),
+        (#"{"$not":{"stars":1,"kind":"a"}}"#, "_id"),
+        (#"{"$or":[{"stars":{"$gt":3}},{"$and":[{"stars":2},{"kind":"a"}]}]}"#, "stars"),
+    ])
+    func theOrderIsThatOfTheIndexThatCouchDBTakes(selector: String, expected: String) async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        for (number, stars) in [3, 1, 4, 8, 5, 2, 7, 6].enumerated() {
+            let kind = number % 2 == 0 ? "a" : "b"
+            _ = try await test.put(
+                "/db/d\(number)", #"{"stars":\#(stars),"kind":"\#(kind)","rest":\#(8 - number)}"#)
+        }
+        func find(_ more: String) async throws -> [String] {
+            let answer = try await test.ask("POST", "/db/_find", #"{"selector":\#(selector)\#(more)}"#)
+            let documents = try #require(answer["docs"] as? [[String: Any]], "\(answer.text)")
+            return documents.compactMap { $0["_id"] as? String }
+        }
+        func list(_ fields: String) -> String {
+            fields.split(separator: " ").map { "\"\($0)\"" }.joined(separator: ",")
+        }
+        let wanted = try await find(#","sort":[\#(list(expected))]"#)
+        for fields in ["kind", "kind rest", "kind stars", "stars"] {
+            try await test.ask(
+                "POST", "/db/_index", #"{"index":{"fields":[\#(list(fields))]},"ddoc":"\#(fields)"}"#)
+        }
+        #expect(wanted.count > 2)
+        #expect(try await find("") == wanted)
+    }
+
+    /// What `_explain` tells besides the index, in CouchDB's words.
+    @Test func whatIsExplained() async throws {
+        let test = try await TestRouter.stars()
+        let some = #","partial_filter_selector":{"kind":"a"}"#
+        for (name, fields, more) in [
+            ("a", #""stars""#, ""), ("b", #""stars""#, ""), ("kind", #""kind""#, ""),
+            ("some", #""stars""#, some),
+            ("t", #""t""#, ""), ("wide", #""stars","kind""#, ""),
+        ] {
+            let definition = #"{"index":{"fields":[\#(fields)]\#(more)},"ddoc":"by","name":"\#(name)"}"#
+            try await test.ask("POST", "/db/_index", definition)
+        }
+        func candidates(_ request: String) async throws -> [String] {
+            let answer = try await test.ask("POST", "/db/_explain", request)
+            let list = try #require(answer["index_candidates"] as? [[String: Any]], "\(answer.text)")
+            return try list.map { candidate in
+                let name = (candidate["index"] as? [String: Any])?["name"] as? String ?? ""
+                let analysis = try #require(candidate["analysis"] as? [String: Any])
+                let reasons = try #require(analysis["reasons"] as? [[String: String]])
+                #expect(
+                    name == "_all_docs"
+                        ? analysis["covering"] is NSNull : analysis["covering"] as? Bool == false)
+                let isUsable = try #require(analysis["usable"] as? Bool)
+                let ranking = try #require(analysis["ranking"] as? Int)
+                return "\(ranking) \(name) \(reasons[0]["name"] ?? "")\(isUsable ? "" : " unusable")"
+            }
+        }
+        #expect(
+            try await candidates(#"{"selector":{"stars":{"$gt":6},"kind":{"$ne":"x"}}}"#) == [
+                "1 b alphabetically_comes_after", "2 wide too_many_fields", "3 kind less_overlap",
+                "4 _all_docs unfavored_type", "5 t field_mismatch unusable", "6 some is_partial unusable",
+            ])
+        #expect(
+            try await candidates(#"{"selector":{"stars":{"$gt":6}},"sort":["stars"],"use_index":["by","b"]}"#)
+                == [
+                    "1 _all_docs excluded_by_user", "1 a excluded_by_user", "2 kind field_mismatch unusable",
+                    "2 t field_mismatch unusable", "2 wide field_mismatch unusable",
+                    "3 some is_partial unusable",
+                ])
+        let ordered = #"{"selector":{"stars":{"$gt":6},"kind":{"$gt":""}},"sort":["kind"]}"#
+        #expect(try await candidates(ordered).contains { $0.hasSuffix(" b sort_order_mismatch unusable") })
+        let explained = try await test.ask(
+            "POST", "/db/_explain",
+            #"{"selector":{"stars":{"$gt":1},"$or":[{"kind":"a"},{"a\\.b.c":1}]},"sort":[{"stars":"desc"}],"skip":1,"use_index":"by/a"}"#
+        )
+        let hints =
+            #""selector_hints":[{"type":"json","indexable_fields":["stars"],"unindexable_fields":["a\\.b.c","kind"]}]"#
+        #expect(explained.text.contains(hints), "\(explained.text)")
+        #expect(
+            explained.text.contains(
+                #""opts":{"use_index":["by","a"],"bookmark":"nil","limit":25,"skip":1,"sort":{"stars":"desc"},"fields":[],"#
+                    + #""partition":"","r":1,"conflicts":false,"stale":false,"update":true,"stable":false,"#
+                    + #""execution_stats":false,"allow_fallback":true},"limit":25,"skip":1,"fields":[],"#),
+            "\(explained.text)")
+        #expect(explained["partitioned"] as? Bool == false && explained["covering"] as? Bool == false)
+    }
+
+    /// The keys from which to which an index is read.
+    @Test(arguments: [
+        (#"{"stars":{"$gt":3}}"#, "", #""start_key":[3],"end_key":["<MAX>"],"direction":"fwd""#),
+        (#"{"stars":5}"#, "", #""start_key":[5],"end_key":[5,"<MAX>"],"direction":"fwd""#),
+        (
+            #"{"stars":{"$gte":3,"$lt":5},"$and":[{"stars":{"$gt":1}},{"stars":{"$lte":5}}]}"#, "",
+            #""start_key":[3],"end_key":[5,"<MAX>"],"direction":"fwd""#
+        ),
+        (
+            #"{"stars":{"$lte":"x"}}"#, #","sort":[{"stars":"desc"}]"#,
+            #""start_key":["x","<MAX>"],"end_key":[],"direction":"rev""#
+        ),
+        (
+            #"{"kind":"a","stars":{"$not":{"$gt":7}},"t":{"$exists":true}}"#, #","use_index":"wide""#,
+            #""start_key":["a"],"end_key":["a",7,"<MAX>"],"direction":"fwd""#
+        ),
+        (
+            #"{"kind":{"$beginsWith":"b"},"stars":{"$exists":true}}"#, #","use_index":"wide""#,
+            #""start_key":["b"],"end_key":["b\#u{FFFF}","<MAX>"],"direction":"fwd""#
+        ),
+        (#"{"stars":{"$gt":5,"$lt":4}}"#, "", #""start_key":null,"end_key":null"#),
+        (#"{"stars":{"$gt":4,"$lt":4}}"#, "", #""start_key":null,"end_key":null"#),
+        (#"{"t":1}"#, "", #""start_key":null,"end_key":"<MAX>","direction":"fwd""#),
+        (#"{"_id":"d3"}"#, "", #""start_key":"d3","end_key":"d3","direction":"fwd""#),
+    ])
+    func keysAreTold(selector: String, more: String, expected: String) async throws {
+        let test = try await TestRouter.stars()
+        for (name, fields) in [("stars", #""stars""#), ("wide", #""kind","stars""#)] {
+            let definition = #"{"index":{"fields":[\#(fields)]},"ddoc":"\#(name)"}"#
+            try await test.ask("POST", "/db/_index", definition)
+        }
+        let answer = try await test.ask("POST", "/db/_explain", #"{"selector":\#(selector)\#(more)}"#)
+        #expect(answer.text.contains(expected), "\(answer.text)")
+        #expect(
+            answer.text.contains(
+                #""mrargs":{"include_docs":true,"view_type":"map","reduce":false,"partition":null,"start_key":"#
+            ))
+    }
+
+    /// Rows of an index are counted, and documents where all are read.
+    @Test(arguments: [
+        (#"{"stars":{"$gt":5}}"#, 3, 3), (#"{"stars":{"$gt":5},"kind":"a"}"#, 3, 3), (#"{"kind":"a"}"#, 0, 8),
+    ])
+    func whatWasExaminedIsTold(selector: String, keys: Int, documents: Int) async throws {
+        let test = try await TestRouter.stars()
+        try await test.ask("POST", "/db/_index", #"{"index":{"fields":["stars"]}}"#)
+        let request = #"{"selector":\#(selector),"execution_stats":true}"#
+        let answer = try await test.ask("POST", "/db/_find", request)
+        let statistics = try #require(answer["execution_stats"] as? [String: Any])
+        #expect(statistics["total_keys_examined"] as? Int == keys, "\(answer.text)")
+        // The design document of the index is read, too.
+        let read = try #require(statistics["total_docs_examined"] as? Int)
+        #expect(read == documents || keys == 0 && read == documents + 1, "\(answer.text)")
     }
 
     /// Indexes are design documents: only administrators make them.

@@ -56,8 +56,32 @@ import Testing
     ])
     func sourcesThatAreNone(source: String, status: Int, words: String) async throws {
         let test = try await ScriptRouter(Place.child.language())
-        try await test.ask("PUT", "/db/_design/d", #"{"views":{"v":{"map":"\#(source)"}}}"#)
-        let answer = try await test.ask("GET", "/db/_design/d/_view/v")
+        let map = #""views":{"v":{"map":"\#(source)"}}"#
+        for (kind, design) in [
+            ("map", "{\(map)}"),
+            ("reduce", #"{"views":{"lib":{"map":"7"},"v":{"map":"doc => emit(1)","reduce":"\#(source)"}}}"#),
+        ] {
+            let refused = try await test.ask("PUT", "/db/_design/d", design)
+            #expect(refused.status == 400 && refused.json["error"] as? String == "compilation_error")
+            let reason = try #require(refused.json["reason"] as? String)
+            #expect(reason.hasPrefix("Compilation of the \(kind) function in the 'v' view failed: "))
+            #expect(reason.contains(words), "\(reason)")
+        }
+        // One of several fails alone.
+        let bulk = try await test.ask(
+            "POST", "/db/_bulk_docs", #"{"docs":[{"_id":"_design/d",\#(map)},{"_id":"a"}]}"#)
+        #expect(bulk.text.contains(#"{"id":"_design/d","error":"compilation_error""#), "\(bulk.text)")
+        #expect(bulk.text.contains(#"{"ok":true,"id":"a""#), "\(bulk.text)")
+        // A replicator brings what others have, and who asks the view is told.
+        let brought = try await test.ask("PUT", "/db/_design/d?new_edits=false", #"{"_rev":"1-aa",\#(map)}"#)
+        #expect(brought.status == 201, "\(brought.text)")
+        // Functions of other kinds are not looked at, as in CouchDB, nor what is deleted.
+        let others = #"{"filters":{"f":"\#(source)"},"validate_doc_update":"function () {}"}"#
+        #expect(try await test.ask("PUT", "/db/_design/e", others).status == 201)
+        let tombstone = try await test.ask("PUT", "/db/_design/d?rev=1-aa", #"{"_deleted":true,\#(map)}"#)
+        #expect(tombstone.status < 300, "\(tombstone.text)")
+        try await test.ask("PUT", "/db/_design/f?new_edits=false", #"{"_rev":"1-aa",\#(map)}"#)
+        let answer = try await test.ask("GET", "/db/_design/f/_view/v")
         #expect(answer.status == status && answer.text.contains(words), "\(answer.text)")
     }
 
@@ -212,6 +236,50 @@ import Testing
         #expect(new == #"[{"_id":"b","x":3},null]"#)
     }
 
+    /// The request as filters are told it in CouchDB, without what would show who asks to the function's author.
+    @Test func filtersAreToldOfTheRequest() async throws {
+        let test = try await ScriptRouter(Place.child.language())
+        let ann = UserContext(name: "ann", roles: ["editor"])
+        let source = "function (doc, req) { throw JSON.stringify(req); }"
+        try await test.ask("PUT", "/db/_design/d", #"{"filters":{"f":"\#(source)"}}"#)
+        func told(_ method: String, _ parameters: String, _ body: String? = nil) async throws -> [String: Any]
+        {
+            let answer = try await test.ask(
+                method, "/db/_changes?filter=d/f\(parameters)", body, as: ann,
+                headers: [
+                    "authorization": "Basic YW5uOnNlY3JldA==", "Cookie": "AuthSession=secret",
+                    "x-auth-couchdb-token": "secret", "proxy-authorization": "secret", "x-mine": "1",
+                    "X-Mine": "2",
+                ])
+            let reason = try #require(answer.json["reason"] as? String, "\(answer.text)")
+            let start = try #require(reason.firstIndex(of: "{"))
+            let object = try JSONSerialization.jsonObject(with: Data(reason[start...].utf8))
+            return try #require(object as? [String: Any])
+        }
+        let get = try await told("GET", "&key=%5B1%5D&descending=true&mine=true")
+        #expect(
+            get.keys.sorted() == [
+                "body", "cookie", "form", "headers", "id", "info", "method", "path", "peer", "query",
+                "raw_path",
+                "requested_path", "secObj", "userCtx", "uuid",
+            ])
+        #expect(get["method"] as? String == "GET" && get["body"] as? String == "undefined")
+        #expect(get["raw_path"] as? String == "/db/_changes?filter=d/f&key=%5B1%5D&descending=true&mine=true")
+        #expect(get["path"] as? [String] == ["db", "_changes"])
+        #expect(get["id"] is NSNull && (get["uuid"] as? String)?.count == 32)
+        let query = try #require(get["query"] as? [String: Any])
+        #expect(query["key"] as? [Int] == [1] && query["descending"] as? Bool == true)
+        #expect(query["mine"] as? String == "true")
+        let headers = try #require(get["headers"] as? [String: String])
+        #expect(headers == ["X-Mine": "1, 2", "Content-Type": "application/json"])
+        #expect((get["cookie"] as? [String: Any])?.isEmpty == true)
+        #expect((get["userCtx"] as? [String: Any])?["name"] as? String == "ann")
+        #expect((get["info"] as? [String: Any])?["db_name"] as? String == "db")
+        #expect((get["secObj"] as? [String: Any])?.isEmpty == true)
+        let post = try await told("POST", "", #"{"ids": [1]}"#)
+        #expect(post["method"] as? String == "POST" && post["body"] as? String == #"{"ids": [1]}"#)
+    }
+
     // MARK: Bounds
 
     @Test(arguments: [
@@ -297,13 +365,13 @@ import Testing
         }
     }
 
-    @Test func withoutAProgramTheAnswerIsAnError() async throws {
-        let test = try await ScriptRouter(JavaScript(program: ["/none/such"]))
-        try await test.ask("PUT", "/db/_design/d", #"{"views":{"v":{"map":"doc => emit(1)"}}}"#)
+    /// A program that there is not, and one that is no worker.
+    @Test(arguments: ["/none/such", "/bin/cat"])
+    func withoutAProgramTheAnswerIsAnError(program: String) async throws {
+        let test = try await ScriptRouter(JavaScript(program: [program]))
+        // Nobody knows whether it can be compiled.
+        let saved = try await test.ask("PUT", "/db/_design/d", #"{"views":{"v":{"map":"doc => emit(1)"}}}"#)
+        #expect(saved.status == 201, "\(saved.text)")
         #expect(try await test.ask("GET", "/db/_design/d/_view/v").status == 500)
-        // A program that is no worker.
-        let other = try await ScriptRouter(JavaScript(program: ["/bin/cat"]))
-        try await other.ask("PUT", "/db/_design/d", #"{"views":{"v":{"map":"doc => emit(1)"}}}"#)
-        #expect(try await other.ask("GET", "/db/_design/d/_view/v").status == 500)
     }
 }

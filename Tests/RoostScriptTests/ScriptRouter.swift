@@ -47,12 +47,14 @@ final class ScriptRouter: Sendable {
 
     @discardableResult
     func ask(
-        _ method: String, _ target: String, _ body: String? = nil, as user: UserContext = .admin
+        _ method: String, _ target: String, _ body: String? = nil, as user: UserContext = .admin,
+        headers: HTTPHeaders = HTTPHeaders()
     ) async throws -> Answer {
+        var headers = headers
+        headers["Content-Type"] = "application/json"
         let response = await router.respond(
             to: HTTPRequest(
-                method, target, headers: ["Content-Type": "application/json"],
-                body: body.map { BytesBody(Array($0.utf8)) }), as: user)
+                method, target, headers: headers, body: body.map { BytesBody(Array($0.utf8)) }), as: user)
         return Answer(
             status: response.status, text: String(decoding: try await response.bytes(), as: UTF8.self))
     }

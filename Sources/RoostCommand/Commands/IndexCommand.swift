@@ -144,6 +144,7 @@ enum IndexCommand: Command {
             if let including = index.including { line += " including \(including)" }
             if let summing = index.summing { line += " summing \(summing)" }
             if let condition = index.condition { line += " where \(condition)" }
+            if let selector = index.selector { line += " selecting \(selector)" }
             Console.print(line)
         }
         for index in textIndexes {

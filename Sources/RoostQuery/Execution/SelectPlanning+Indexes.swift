@@ -18,7 +18,7 @@ extension SelectPlanning {
         let order = try wantedOrder(of: source.number)
         plan.sources[number].prefersIndexes = select.indexUse != .cheapest
         let indexes = try planner.indexes(of: collection).filter {
-            select.indexUse.allows($0.description.name)
+            select.indexUse.allows($0.description)
         }
         for index in indexes {
             switch matching.access(index, order: order) {

@@ -199,7 +199,7 @@ final class SelectPlanning {
                 }
                 continue
             }
-            columns.append((column.value, column.alias ?? column.value.lastName, column.alias != nil))
+            columns.append((column.value, column.alias ?? column.value.columnName, column.alias != nil))
         }
         var taken: [ByteKey: Int] = [:]
         var explicit: Set<ByteKey> = []

@@ -50,6 +50,11 @@ extension Compiler {
             return all([left, right]).map { .like($0[0], $0[1], isNegated: isNegated) }
         case .membership(let left, let right, let isNegated):
             return all([left, right]).map { .membership($0[0], $0[1], isNegated: isNegated) }
+        case .quantified(let quantifier, let variable, let value, let condition)
+        where condition.isOfVariables:
+            return relative(value, to: source).map {
+                .quantified(quantifier, variable: variable, $0, satisfies: condition)
+            }
         default: return nil
         }
     }

@@ -44,6 +44,14 @@ extension Expression {
         }
     }
 
+    /// Whether it speaks of no row, but for what variables are set to.
+    var isOfVariables: Bool {
+        switch self {
+        case .path, .meta, .exists, .select, .match, .rank, .aggregate: false
+        default: children.allSatisfy(\.isOfVariables)
+        }
+    }
+
     /// Whether it may depend on the time zone of whoever computes it.
     var hasLocalTime: Bool {
         if case .call(let function, _) = self, function.isOfLocalTime { return true }

@@ -23,8 +23,9 @@ struct Select: Hashable, Sendable {
         /// This one.
         case named(String)
 
-        func allows(_ name: String) -> Bool {
-            if case .named(let wanted) = self { wanted == name } else { true }
+        /// Whether an index may be used; one of what a selector matches only where it is named, as in CouchDB.
+        func allows(_ index: ValueIndex) -> Bool {
+            if case .named(let wanted) = self { wanted == index.name } else { index.selector == nil }
         }
     }
 

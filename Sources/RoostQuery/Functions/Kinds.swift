@@ -6,7 +6,7 @@ enum Kinds {
     static func evaluation(_ function: Function, _ values: [Evaluation]) -> Evaluation? {
         let value = values.first ?? { _ in .missing }
         switch function {
-        case .type: return { frame in frame.string(name(of: value(frame))) }
+        case .type: return Arguments.one(value) { value, frame in frame.string(name(of: value)) }
         case .isArray: return test(value) { if case .array = $0 { true } else { false } }
         case .isObject: return test(value) { if case .dictionary = $0 { true } else { false } }
         case .isString: return test(value) { $0.text != nil }
@@ -18,7 +18,13 @@ enum Kinds {
                 if case .array = value { value } else { frame.array([value]) }
             }
         case .toObject:
-            return Arguments.one(value) { value, _ in if case .dictionary = value { value } else { .null } }
+            return Arguments.one(value) { value, frame in
+                if case .dictionary = value { return value }
+                return frame.collection { writer in
+                    writer.beginDictionary()
+                    writer.endDictionary()
+                }
+            }
         case .toAtom: return Arguments.one(value) { value, _ in atom(value) }
         case .toBoolean: return Arguments.one(value) { value, _ in .bool(isTruthy(value)) }
         case .toNumber: return Arguments.one(value) { value, _ in number(value) }

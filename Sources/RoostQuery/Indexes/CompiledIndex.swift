@@ -26,7 +26,7 @@ final class CompiledIndex: Sendable {
     }
 
     /// The version of the rows' form, and of what expressions come to: rows of another one are made anew.
-    private static let version = 3
+    private static let version = 4
     private static let mostSummed = 3
 
     /// What the values of a row are of, by their places: the columns, then what is included.
@@ -42,9 +42,7 @@ final class CompiledIndex: Sendable {
             compiler.relative(expression, to: document) ?? expression
         }
 
-        let condition = try index.condition.map { (text) throws(QueryError) in
-            try SQLParser.expression(text)
-        }
+        let condition = try Self.condition(index)
         conditions = condition?.conjuncts.map(own) ?? []
         let filter = try condition.map { (value) throws(QueryError) in try compiler.compile(value) }
 
@@ -104,6 +102,7 @@ final class CompiledIndex: Sendable {
         if let name = compiler.program.parameterNames.first {
             throw QueryError("An index has no parameters, and $\(name) is one. Write its value")
         }
+        let selector = index.selector.map { "; selector \($0)" } ?? ""
         let zone =
             parts.contains(where: \.hasLocalTime) ? "; local time of \(TimeZone.current.identifier)" : ""
 
@@ -115,10 +114,18 @@ final class CompiledIndex: Sendable {
             signature: """
                 value \(Self.version); \(index.columns); where \(index.condition ?? ""); unnest \(index.unnesting ?? ""); \
                 including \(index.including ?? ""); summing \(index.summing ?? ""); \
-                \(columns.map(\.collation.signature).joined(separator: ", "))\(zone)
+                \(columns.map(\.collation.signature).joined(separator: ", "))\(selector)\(zone)
                 """,
             reduction: summed.isEmpty ? nil : IndexTotals.reduction(of: summed.map { $0 + columns.count })
         ) { documents, _ in try mapper.map(documents) }
+    }
+
+    /// What documents in it meet.
+    private static func condition(_ index: ValueIndex) throws(QueryError) -> Expression? {
+        if let selector = index.selector {
+            return try MangoParser.condition((try? DocumentValue(json: selector)) ?? .null)
+        }
+        return try index.condition.map { (text) throws(QueryError) in try SQLParser.expression(text) }
     }
 
     private static func orderings(_ index: ValueIndex) throws(QueryError) -> [Select.Ordering] {

@@ -27,8 +27,15 @@ extension DocumentCollection {
         _ name: String, on columns: String = "", including: String? = nil, summing: String? = nil,
         where condition: String? = nil, unnesting: String? = nil
     ) throws(DatabaseError) {
-        let index = ValueIndex(
-            name, on: columns, including: including, summing: summing, where: condition, unnesting: unnesting)
+        try create(
+            ValueIndex(
+                name, on: columns, including: including, summing: summing, where: condition,
+                unnesting: unnesting))
+    }
+
+    /// As ``createIndex(_:on:including:summing:where:unnesting:)``, by a description.
+    func create(_ index: ValueIndex) throws(DatabaseError) {
+        let name = index.name
         guard (1...200).contains(name.utf8.count), !name.utf8.contains(0) else {
             throw DatabaseError(.invalidName, "The name of an index has 1 to 200 bytes, none of them 0.")
         }

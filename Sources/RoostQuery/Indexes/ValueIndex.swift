@@ -16,6 +16,8 @@ public struct ValueIndex: Sendable, Hashable, Codable {
     public var condition: String?
     /// The path of an array, each element of which has a row of its own; `columns` are paths within an element then.
     public var unnesting: String?
+    /// In place of ``condition``, a Mango selector in JSON.
+    package var selector: String?
 
     /// The description of an index.
     public init(
@@ -36,6 +38,6 @@ public struct ValueIndex: Sendable, Hashable, Codable {
     public func hash(into hasher: inout Hasher) { hasher.combine(texts) }
 
     private var texts: [ByteKey?] {
-        [name, columns, including, summing, condition, unnesting].map { $0.map { ByteKey($0) } }
+        [name, columns, including, summing, condition, unnesting, selector].map { $0.map { ByteKey($0) } }
     }
 }

@@ -42,6 +42,9 @@ package final class MangoCursor {
 
     /// How many documents were looked at until now.
     package var documentsExamined: Int { rows.documentsRead }
+
+    /// How many rows of indexes were read until now.
+    package var keysExamined: Int { rows.indexRowsRead }
 }
 
 /// The documents that a selector matched.
@@ -93,6 +96,12 @@ extension DocumentCollection {
     /// - Throws: as ``find(_:)``.
     public func explainFind(_ request: DocumentValue) throws(DatabaseError) -> Explanation {
         try prepareFind(request).1.explain()
+    }
+
+    /// As ``explainFind(_:)``, in CouchDB's terms besides.
+    package func explainMango(_ request: DocumentValue) throws(DatabaseError) -> MangoExplanation {
+        let (mango, query) = try prepareFind(request)
+        return MangoExplanation(mango, try mangoIndexes(), try query.explain())
     }
 
     private func prepareFind(

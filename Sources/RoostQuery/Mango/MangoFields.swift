@@ -2,50 +2,107 @@ import Roost
 
 /// What a selector says of fields, as far as it matters to CouchDB for the choice of an index.
 struct MangoFields {
+    /// Those that it speaks of.
+    private var mentioned: Set<[String]> = []
     /// Those that every document that matches has.
     private var required: Set<[String]> = []
     /// Those that are equal to one value.
     private var equal: Set<[String]> = []
-    /// Those whose values are in a range.
-    private var ranged: Set<[String]> = []
+    /// Those of which it says, for every document that matches, what an index can look for.
+    private var indexable: Set<[String]> = []
+    /// Between which values they are.
+    private(set) var ranges: [[String]: MangoRange] = [:]
+    /// Whether words are looked for.
+    private(set) var hasText = false
 
-    init(_ selector: DocumentValue, _ path: [String] = []) { note(selector, path) }
+    init(_ selector: DocumentValue) { note(selector, [], isNegated: false) }
 
-    private mutating func note(_ condition: DocumentValue, _ path: [String]) {
+    private init(_ condition: DocumentValue, _ path: [String], isNegated: Bool) {
+        note(condition, path, isNegated: isNegated)
+    }
+
+    /// `indexable` and the others, as selectors name them.
+    var hints: (indexable: [String], others: [String]) {
+        func names(_ paths: Set<[String]>) -> [String] { paths.map(Self.name).sorted() }
+        return (names(indexable), names(mentioned.subtracting(indexable)))
+    }
+
+    /// A path as a selector names it.
+    private static func name(_ path: [String]) -> String {
+        path.map { $0.replacing("\\", with: "\\\\").replacing(".", with: "\\.") }.joined(separator: ".")
+    }
+
+    // MARK: Reading a selector
+
+    private mutating func note(_ condition: DocumentValue, _ path: [String], isNegated: Bool) {
         guard case .dictionary(let members) = condition, !members.isEmpty else {
-            return note(.equal, path)
+            return note(isNegated ? .unequal : .equal, condition, path)
         }
-        for (name, value) in members {
-            switch name {
-            case "$and": for item in value.array ?? [] { note(item, path) }
-            case "$or":
-                let parts = (value.array ?? []).map { MangoFields($0, path).required }
-                if let first = parts.first { required.formUnion(parts.reduce(first) { $0.intersection($1) }) }
-            case "$eq": note(.equal, path)
-            case "$lt", "$lte", "$gt", "$gte", "$beginsWith": note(.range, path)
-            case "$exists": if value == true { note(.presence, path) }
-            case "$not", "$nor", "$text": break
-            default:
-                if name.hasPrefix("$") {
-                    note(.presence, path)
-                } else {
-                    note(value, path + MangoViewCompiler.steps(name))
-                }
+        let parts = members.map { DocumentValue.dictionary([$0.key: $0.value]) }
+        if isNegated, parts.count > 1 { return noteAny(parts, path, isNegated: true) }
+        for (name, value) in members { note(name, value, path, isNegated) }
+    }
+
+    private mutating func note(_ name: String, _ value: DocumentValue, _ path: [String], _ isNegated: Bool) {
+        let items = value.array ?? []
+        if let comparison = MangoParser.comparisons[name] {
+            return note(isNegated ? comparison.negated : comparison, value, path)
+        }
+        switch (name, isNegated) {
+        case ("$not", _): note(value, path, isNegated: !isNegated)
+        case ("$and", false), ("$or", true): noteAll(items, path, isNegated: isNegated)
+        case ("$nor", false): noteAll(items, path, isNegated: true)
+        case ("$or", false), ("$and", true): noteAny(items, path, isNegated: isNegated)
+        case ("$nor", true): noteAny(items, path, isNegated: false)
+        case ("$beginsWith", false):
+            note(.greaterOrEqual, value, path)
+            note(.lessOrEqual, .string((value.string ?? "") + "\u{FFFF}"), path)
+        case ("$exists", _): note((value == true) != isNegated ? .range : .absence, path)
+        case ("$text", _): hasText = true
+        default:
+            if name.hasPrefix("$") {
+                note(.presence, path)
+            } else {
+                note(value, path + MangoViewCompiler.steps(name), isNegated: isNegated)
             }
         }
     }
 
-    private enum Kind { case equal, range, presence }
+    private mutating func note(_ comparison: Comparison, _ value: DocumentValue, _ path: [String]) {
+        switch comparison {
+        case .equal: note(.equal, path)
+        case .unequal: note(.presence, path)
+        case .less, .lessOrEqual, .greater, .greaterOrEqual: note(.range, path)
+        }
+        if !path.isEmpty { ranges[path, default: MangoRange()].narrow(comparison, value) }
+    }
+
+    private mutating func noteAll(_ parts: [DocumentValue], _ path: [String], isNegated: Bool) {
+        for part in parts { note(part, path, isNegated: isNegated) }
+    }
+
+    /// Notes what each of some conditions says, of which one holds.
+    private mutating func noteAny(_ parts: [DocumentValue], _ path: [String], isNegated: Bool) {
+        let alternatives = parts.map { MangoFields($0, path, isNegated: isNegated) }
+        for part in alternatives {
+            mentioned.formUnion(part.mentioned)
+            hasText = hasText || part.hasText
+        }
+        guard let first = alternatives.first else { return }
+        required.formUnion(alternatives.reduce(first.required) { $0.intersection($1.required) })
+    }
+
+    private enum Kind { case equal, range, presence, absence }
 
     private mutating func note(_ kind: Kind, _ path: [String]) {
         guard !path.isEmpty else { return }
-        required.insert(path)
-        switch kind {
-        case .equal: equal.insert(path)
-        case .range: ranged.insert(path)
-        case .presence: break
-        }
+        mentioned.insert(path)
+        if kind == .equal { equal.insert(path) }
+        if kind != .presence { indexable.insert(path) }
+        if kind != .absence { required.insert(path) }
     }
+
+    // MARK: Indexes
 
     /// The fields by which an index goes on to order documents that match, where it has them in an order already; `nil` where it has
     /// not.
@@ -65,24 +122,32 @@ struct MangoFields {
         return rest.map(\.name)
     }
 
-    /// The indexes that have all documents that match, the one first that CouchDB would take: of which the fewest fields are
-    /// of no use, then the one of the fewest fields, then the first by name.
+    /// Whether an index has all documents that match.
     ///
     /// - Parameter order: Fields that count as what every document has.
-    func usable(_ indexes: [MangoIndex], sortedBy order: [[String]] = []) -> [MangoIndex] {
-        let known = indexes.compactMap { index -> (index: MangoIndex, useless: Int)? in
-            let fields = index.fields.map { MangoViewCompiler.steps($0.name) }
-            let isUsable = fields.allSatisfy {
-                required.contains($0) || $0 == ["_id"] || $0 == ["_rev"] || order.contains($0)
-            }
-            guard isUsable else { return nil }
-            var used = fields.prefix { equal.contains($0) }.count
-            if used < fields.count, ranged.contains(fields[used]) { used += 1 }
-            return (index, fields.count - used)
-        }
-        return known.sorted {
-            ($0.useless, $0.index.fields.count, $0.index.design, $0.index.name)
-                < ($1.useless, $1.index.fields.count, $1.index.design, $1.index.name)
+    func isUsable(_ index: MangoIndex, sortedBy order: [[String]] = []) -> Bool {
+        missing(index).allSatisfy(order.contains)
+    }
+
+    /// The fields of an index that not every document that matches has.
+    func missing(_ index: MangoIndex) -> [[String]] {
+        index.paths.filter { !required.contains($0) && $0 != ["_id"] && $0 != ["_rev"] }
+    }
+
+    /// How many of the first fields of an index the selector looks for.
+    func overlap(_ index: MangoIndex) -> Int { index.paths.prefix { indexable.contains($0) }.count }
+
+    /// Indexes, the one first that CouchDB would take: of which the most of the first fields are looked for, then the one of the fewest
+    /// fields, then the first by name.
+    func ranked(_ indexes: [MangoIndex]) -> [MangoIndex] {
+        indexes.map { (index: $0, overlap: overlap($0)) }.sorted {
+            (-$0.overlap, $0.index.fields.count, $0.index.design, $0.index.name)
+                < (-$1.overlap, $1.index.fields.count, $1.index.design, $1.index.name)
         }.map(\.index)
+    }
+
+    /// The indexes that have all documents that match, ranked.
+    func usable(_ indexes: [MangoIndex], sortedBy order: [[String]] = []) -> [MangoIndex] {
+        ranked(indexes.filter { isUsable($0, sortedBy: order) })
     }
 }

@@ -11,6 +11,11 @@ package struct MangoIndex: Sendable {
     package let fields: [(name: String, direction: String)]
     /// The selector of the documents in it; undefined for all of them.
     package let filter: FleeceValue
+    /// The fields' paths.
+    let paths: [[String]]
+    /// The index that serves queries in its place; `nil` for one of what only documents have, and of what can't be looked for. It is
+    /// read either way, so it ascends, and so do the IDs of documents of equal fields in it.
+    let valueIndex: ValueIndex?
 
     init?(_ name: String, _ view: FleeceValue, design: String) {
         self.name = name
@@ -25,8 +30,9 @@ package struct MangoIndex: Sendable {
         }
         guard !fields.isEmpty else { return nil }
         self.fields = fields
-        let filter = view["map"]["partial_filter_selector"]
-        self.filter = filter.dictionary?.isEmpty == false ? filter : .undefined
+        paths = fields.map { MangoViewCompiler.steps($0.0) }
+        filter = MangoViewCompiler.filter(view["map"])
+        valueIndex = Self.valueIndex("\(Self.prefix)\(design)/\(name)", paths, filter)
     }
 
     /// Those of all design documents of a collection.
@@ -42,20 +48,20 @@ package struct MangoIndex: Sendable {
         return indexes
     }
 
-    /// The index that serves queries in its place; `nil` for one of some documents only, or of what is no property, which does not.
-    /// It is read either way, so it ascends, and so do the IDs of documents of equal fields in it.
-    var valueIndex: ValueIndex? {
-        let isOfProperties = fields.allSatisfy { name, _ in
-            MetaField(propertyName: MangoViewCompiler.steps(name).first ?? "")?.isLookedUp != true
+    private static func valueIndex(
+        _ name: String, _ paths: [[String]], _ filter: FleeceValue
+    ) -> ValueIndex? {
+        let isOfProperties = paths.allSatisfy { path in
+            MetaField(propertyName: path.first ?? "")?.isLookedUp != true
         }
-        guard !filter.exists, isOfProperties else { return nil }
-        let columns = fields.map { name, _ in
-            let path = MangoViewCompiler.steps(name).map { "`\($0.replacing("`", with: "``"))`" }
-            return path.joined(separator: ".") + " COLLATE UNICODE"
+        guard isOfProperties, name.utf8.count <= 200 else { return nil }
+        let columns = paths.map { path in
+            path.map { "`\($0.replacing("`", with: "``"))`" }.joined(separator: ".") + " COLLATE UNICODE"
         }
-        let index = ValueIndex(
-            "\(Self.prefix)\(design)/\(name)", on: columns.joined(separator: ", "))
-        return index.name.utf8.count <= 200 ? index : nil
+        var index = ValueIndex(name, on: columns.joined(separator: ", "))
+        guard filter.exists else { return index }
+        index.selector = filter.json()
+        return (try? CompiledIndex(index)) == nil ? nil : index
     }
 
     /// What the names of such value indexes begin with.
@@ -85,7 +91,7 @@ extension DocumentCollection {
             }
         }
         for index in wanted.values {
-            try createIndex(index.name, on: index.columns)
+            try create(index)
         }
     }
 }

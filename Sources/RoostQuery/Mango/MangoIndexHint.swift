@@ -5,6 +5,9 @@ struct MangoIndexHint {
     private let design: String
     private let name: String?
 
+    /// The design document's name without `_design/`, and the index's where it is given.
+    var names: [String] { [design, name].compactMap(\.self) }
+
     /// Reads `"design"`, `"design/name"`, `["design"]` or `["design", "name"]`, with or without `_design/`; `nil` for an empty list, and
     /// for null, which ask for none.
     init?(_ value: DocumentValue) throws(QueryError) {
@@ -44,7 +47,6 @@ struct MangoIndexHint {
 
     /// What CouchDB says of one without which the request may not be answered.
     var refusal: String {
-        let names = [design, name].compactMap(\.self).joined(separator: ", ")
-        return "_design/\(names) specified by `use_index` could not be found or it is not suitable."
+        "_design/\(names.joined(separator: ", ")) specified by `use_index` could not be found or it is not suitable."
     }
 }

@@ -148,7 +148,7 @@ struct MangoParser {
         "$beginsWith", "$all", "$elemMatch", "$allMatch", "$keyMapMatch", "$and", "$or", "$nor", "$not",
         "$text",
     ]
-    private static let comparisons: [String: Comparison] = [
+    static let comparisons: [String: Comparison] = [
         "$eq": .equal, "$ne": .unequal, "$lt": .less, "$lte": .lessOrEqual, "$gt": .greater,
         "$gte": .greaterOrEqual,
     ]

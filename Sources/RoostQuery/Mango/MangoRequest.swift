@@ -12,12 +12,15 @@ struct MangoRequest {
     /// The fields to answer; `nil` for whole documents.
     var fields: [[Step]]?
     /// The index that is asked for.
-    private var hint: MangoIndexHint?
+    private(set) var hint: MangoIndexHint?
     /// Whether another index, or none, may do.
     private var allowsFallback = true
     /// What there is to say of the index that is asked for.
     private(set) var warning: String?
-    private let known: MangoFields
+    /// The fields of `sort`.
+    private(set) var order: [[String]] = []
+    /// What the selector says of fields.
+    let known: MangoFields
     var withStatistics = false
     /// Whether to tell which revisions are in conflict with a document.
     private var withConflicts = false
@@ -67,6 +70,7 @@ struct MangoRequest {
                 }
             }
         }
+        order = select.order.compactMap(\.field)
         if select.order.isEmpty, let rank = Self.rank(of: select.condition) {
             select.order = [Select.Ordering(value: rank, isDescending: true)]
         }
@@ -100,32 +104,45 @@ struct MangoRequest {
         }
     }
 
-    /// Has the documents come by an index, in its order, where CouchDB would take one.
-    ///
-    /// An index of some documents answers these only, when it is asked for.
+    /// Has the documents come by an index, in its order, where CouchDB would take one. One that is asked for answers the documents in it
+    /// only.
     ///
     /// - Throws: where no index will do and the request wants no other way.
     mutating func use(_ indexes: [MangoIndex]) throws(QueryError) {
         guard select.condition?.hasMatch != true else { return }
         try judge(indexes)
-        let usable = known.usable(indexes)
-        let chosen = hint.flatMap { hint in usable.first { hint.names($0) } }
-        let candidates = chosen.map { [$0] } ?? usable.filter { !$0.filter.exists }
+        let chosen = hint.flatMap { hint in suitable(indexes).first { hint.names($0) } }
+        let candidates = chosen.map { [$0] } ?? known.usable(indexes).filter { !$0.filter.exists }
         guard let index = candidates.first else { return }
-        if let filter = DocumentValue(index.filter), let condition = select.condition {
-            select.condition = .all([condition, try MangoParser.condition(filter)])
-        } else if let name = index.valueIndex?.name {
-            select.indexUse = chosen == nil ? .any : .named(name)
-        }
+        if chosen != nil { try narrow(to: index) }
+        if let name = index.valueIndex?.name { select.indexUse = chosen == nil ? .any : .named(name) }
         try order(by: candidates)
+    }
+
+    /// The indexes that have all documents that match, those without a field of `sort` aside, and that are in its order.
+    func suitable(_ indexes: [MangoIndex]) -> [MangoIndex] {
+        known.usable(indexes, sortedBy: order).filter { isInOrder($0) }
+    }
+
+    /// Whether an index is in the order of `sort`.
+    func isInOrder(_ index: MangoIndex) -> Bool { known.further(index, after: order) != nil }
+
+    /// Finds only documents that are in an index.
+    private mutating func narrow(to index: MangoIndex) throws(QueryError) {
+        var parts = [select.condition].compactMap(\.self)
+        if let filter = DocumentValue(index.filter) { parts.append(try MangoParser.condition(filter)) }
+        for path in known.missing(index) {
+            let field = MangoParser.path(path.map(Step.key)) { .path($0, .unknown) }
+            parts.append(.test(field, .missing, isNegated: true))
+        }
+        select.condition = .all(parts)
     }
 
     /// Has documents that the order does not tell apart come as the first of some indexes has them that is in this order, so that
     /// it can be read as it is.
     private mutating func order(by indexes: [MangoIndex]) throws(QueryError) {
-        let order = select.order.compactMap(\.field)
         guard order.count == select.order.count,
-            let further = indexes.lazy.compactMap({ [known] in known.further($0, after: order) }).first
+            let further = indexes.lazy.compactMap({ [known, order] in known.further($0, after: order) }).first
         else { return }
         let isDescending = select.order.last?.isDescending ?? false
         for field in further { select.order.append(try Self.ordering(by: field, isDescending: isDescending)) }
@@ -133,7 +150,7 @@ struct MangoRequest {
 
     /// Sees to what the request says of indexes that won't do.
     private mutating func judge(_ indexes: [MangoIndex]) throws(QueryError) {
-        let suitable = known.usable(indexes, sortedBy: select.order.compactMap(\.field))
+        let suitable = suitable(indexes)
         if let hint {
             guard !suitable.contains(where: hint.names) else { return }
             guard allowsFallback else { throw QueryError(DatabaseError(.noIndex, hint.refusal)) }

@@ -21,6 +21,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
         public let estimate: Int?
         /// The index that is searched, the first of several; `nil` where none is.
         public let index: String?
+        /// All indexes of values that are searched.
+        package let indexes: [String]
         /// How many rows came out of it, if the query was run.
         public let rows: Int?
         /// How deep it stands within other queries, from 0.
@@ -28,12 +30,13 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
         init(
             _ operation: String, _ details: String, estimate: Int? = nil, index: String? = nil,
-            rows: Int? = nil, depth: Int
+            indexes: [String] = [], rows: Int? = nil, depth: Int
         ) {
             self.operation = operation
             self.details = details
             self.estimate = estimate
             self.index = index
+            self.indexes = indexes
             self.rows = rows
             self.depth = depth
         }
@@ -256,7 +259,8 @@ private struct Explainer {
                 let otherwise = !isTable && !counts ? source.hash.map { ", or a table by \($0.text)" } : nil
                 note(
                     join + "SEARCH", "\(name) USING \(text(choice))\(how)\(otherwise ?? "")",
-                    estimate: isKnown ? choice.count : nil, index: choice.indexName, rows: rows)
+                    estimate: isKnown ? choice.count : nil, index: choice.indexName, indexes: used, rows: rows
+                )
             } else if access.isScan {
                 note(join + "SCAN", name + how, estimate: isKnown ? count : nil, rows: rows)
             } else {
@@ -301,10 +305,11 @@ private struct Explainer {
 
     private mutating func note(
         _ operation: String, _ details: String, estimate: Int? = nil, index: String? = nil,
-        rows: Int? = nil
+        indexes: [String] = [], rows: Int? = nil
     ) {
         steps.append(
             Explanation.Step(
-                operation, details, estimate: estimate, index: index, rows: rows, depth: depth))
+                operation, details, estimate: estimate, index: index, indexes: indexes, rows: rows,
+                depth: depth))
     }
 }

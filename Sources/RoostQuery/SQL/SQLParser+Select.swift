@@ -121,7 +121,17 @@ extension SQLParser {
 }
 
 extension Expression {
-    /// What a column or source of this expression is called when nobody says so: the last name of a path.
+    /// What a column of this expression is called when nobody says so: the name that a path ends with. Elements of arrays have none.
+    var columnName: String? {
+        switch self {
+        case .path(let steps, _), .variable(_, let steps, _), .member(_, let steps):
+            if case .index? = steps.last { nil } else { lastName }
+        case .collate(_, let inner): inner.columnName
+        default: lastName
+        }
+    }
+
+    /// What a source of this expression is called when nobody says so: the last name of a path.
     var lastName: String? {
         switch self {
         case .path(let steps, _), .variable(_, let steps, _), .member(_, let steps):

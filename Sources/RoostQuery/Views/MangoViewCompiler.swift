@@ -34,9 +34,7 @@ struct MangoViewCompiler: ViewCompiler {
 
     /// The condition that documents of a partial index fulfil; `nil` where the index is not partial.
     private func condition(_ source: ViewSource) throws -> DocumentExpressions? {
-        guard let selector = DocumentValue(source.map["partial_filter_selector"]),
-            selector.dictionary?.isEmpty == false
-        else { return nil }
+        guard let selector = DocumentValue(Self.filter(source.map)) else { return nil }
         do {
             return try DocumentExpressions([try MangoParser.condition(selector)], of: collection)
         } catch {
@@ -44,6 +42,14 @@ struct MangoViewCompiler: ViewCompiler {
                 .invalidView,
                 "The index \(source.design.id)/\(source.name) has a wrong partial_filter_selector. \(error)")
         }
+    }
+
+    /// The selector of the documents in an index; undefined where all are. Old definitions call it `selector`.
+    static func filter(_ map: FleeceValue) -> FleeceValue {
+        for name in ["partial_filter_selector", "selector"] where map[name].dictionary?.isEmpty == false {
+            return map[name]
+        }
+        return .undefined
     }
 
     /// The paths of the fields, in the order that the definition has them in: an object's members are sorted.

@@ -18,9 +18,11 @@ enum ChangeFilter: Sendable {
     /// What a function of the app says.
     case function(@Sendable (ExaminedDocument) -> Bool)
 
+    /// - Parameter text: The body of a POST; `nil` for any other request.
     /// - Throws: 404 for a filter that the app has not registered, 400 for one that can't be, 501 for one that is not here.
-    init(_ target: DatabaseContext, _ body: FleeceValue?) throws {
+    init(_ target: DatabaseContext, _ text: [UInt8]?) throws {
         let query = target.query
+        let body = try text.flatMap { $0.isEmpty ? nil : try FleeceText.parse($0).root }
         switch query["filter"] {
         case nil, "": self = .all
         case "_design": self = .design
@@ -51,7 +53,7 @@ enum ChangeFilter: Sendable {
                 throw HTTPFailure.badRequest("filter parameter must be of the form `designname/filtername`")
             }
             guard let function = target.context.router.hooks.filters[name] else {
-                self = try Self.script(name, target)
+                self = try Self.script(name, target, text)
                 return
             }
             let user = target.user
@@ -76,7 +78,9 @@ enum ChangeFilter: Sendable {
     }
 
     /// A function under `filters` of a design document.
-    private static func script(_ name: String, _ target: DatabaseContext) throws -> ChangeFilter {
+    private static func script(
+        _ name: String, _ target: DatabaseContext, _ body: [UInt8]?
+    ) throws -> ChangeFilter {
         let parts = name.split(separator: "/").map(String.init)
         guard let design = try target.collection.get("_design/\(parts[0])") else { throw HTTPFailure.missing }
         guard design["filters"][parts[1]].exists else {
@@ -86,19 +90,13 @@ enum ChangeFilter: Sendable {
             throw HTTPFailure.notImplemented(
                 "The language \(design["language"].string ?? "javascript") of \(design.id)")
         }
-        let context = target.context
-        let request: JSON = [
-            "method": .string(context.method), "path": .strings(context.path),
-            "query": .object(target.query.parameters.values.map { ($0.key, .string($0.value)) }),
-            "userCtx": target.user.json(in: target.served.name.text),
-        ]
-        let text = request.bytes
+        let request = try FilterRequest.json(target, body: body).bytes
         return .script { documents, snapshot in
             let texts = try documents.map {
                 try snapshot.jsonBytes(
                     $0, with: [.id, .revision, .deletion, .attachments, .md5Digests, .revisions])
             }
-            return try language.filter(parts[1], of: design, texts, request: text)
+            return try language.filter(parts[1], of: design, texts, request: request)
         }
     }
 

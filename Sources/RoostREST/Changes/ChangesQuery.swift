@@ -34,7 +34,8 @@ struct ChangesQuery: Sendable {
 
     private static let longestTimeout = 60_000
 
-    init(_ target: DatabaseContext, body: FleeceValue?, last: UInt64) throws {
+    /// - Parameter body: The body of a POST; `nil` for any other request.
+    init(_ target: DatabaseContext, body: [UInt8]?, last: UInt64) throws {
         let query = target.query
         switch query["feed"] {
         case nil, "normal": feed = .normal

@@ -7,16 +7,15 @@ enum ChangesRoutes {
     static func respond(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         try context.allow("GET", "POST")
-        var body: FleeceDocument?
+        var body: [UInt8]?
         if context.method == "POST" {
             try context.checkIsJSON()
-            let bytes = try await context.bytes()
-            body = bytes.isEmpty ? nil : try FleeceText.parse(bytes)
+            body = try await context.bytes()
         }
         if target.isLimited { try LimitedRoutes.checkChanges(target.query) }
         let snapshot = try target.collection.snapshot()
         let last = snapshot.lastSequence
-        let query = try ChangesQuery(target, body: body?.root, last: last)
+        let query = try ChangesQuery(target, body: body, last: last)
         let seen = target.isLimited ? try SeenChanges(target, query, snapshot) : nil
         let feed = ChangesBody(target.served, query, last: last, seen, context.router.workers)
         // Proxies must not keep what is to arrive at once.

@@ -62,7 +62,7 @@ enum BulkDocuments {
             if !newEdits { try document.requireRevision() }
             do {
                 if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target, id) }
-                documents.append((index, id, try await saving.prepare(document, id: id)))
+                documents.append((index, id, try await saving.prepare(document, id: id, isEdit: newEdits)))
             } catch {
                 outcomes[index] = .failed(id, nil, HTTPFailure(error))
             }

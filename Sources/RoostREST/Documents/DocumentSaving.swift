@@ -33,8 +33,11 @@ struct DocumentSaving: Sendable {
     }
 
     /// What must happen before the write: in `_users`, passwords are derived, which takes long; in `_replicator`, documents must
-    /// ask for what can be.
-    func prepare(_ document: IncomingDocument, id: String) async throws -> IncomingDocument {
+    /// ask for what can be; functions of design documents are compiled.
+    ///
+    /// - Parameter isEdit: Whether it was edited here, and is not brought by a replicator: others have it then already.
+    func prepare(_ document: IncomingDocument, id: String, isEdit: Bool) async throws -> IncomingDocument {
+        if isEdit, mayDesign, id.hasPrefix("_design/"), !document.isDeleted { try await compile(document) }
         if served.name.base == ReplicatorManager.databaseName {
             try ReplicationRoutes.check(document, id: id)
         }
@@ -43,6 +46,18 @@ struct DocumentSaving: Sendable {
         let old = try served.collection.get(id)
         return try await UsersDatabase.prepare(
             document, id: id, user: user, old: old, rounds: router.options.passwordRounds)
+    }
+
+    /// - Throws: 400 for a design document with a function of which nothing can be made, so that a mistake is told when it is saved.
+    private func compile(_ document: IncomingDocument) async throws {
+        let design = document.properties
+        guard let language = router.hooks.language(of: design.root) else { return }
+        do {
+            try await router.workers.run { try language.check(design.root) }
+        } catch let error as LanguageError {
+            guard error.code != .unavailable else { return }
+            throw HTTPFailure(400, "compilation_error", error.description)
+        }
     }
 
     /// Saves an edit.
@@ -183,7 +198,7 @@ struct DocumentSaving: Sendable {
     func saveAlone(
         _ document: IncomingDocument, id: String, base: RevisionID?
     ) async throws -> RevisionID {
-        let document = try await prepare(document, id: id)
+        let document = try await prepare(document, id: id, isEdit: true)
         return try await served.database.write { batch in
             try save(document, id: id, base: base, in: batch)
         }
@@ -191,7 +206,7 @@ struct DocumentSaving: Sendable {
 
     /// Runs one write that inserts `document` alone.
     func insertAlone(_ document: IncomingDocument, id: String) async throws -> RevisionID {
-        let document = try await prepare(document, id: id)
+        let document = try await prepare(document, id: id, isEdit: false)
         try await served.database.write { batch in try insert(document, id: id, in: batch) }
         return try document.requireRevision()
     }

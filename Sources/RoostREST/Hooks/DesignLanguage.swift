@@ -1,3 +1,4 @@
+import Fleece
 import Roost
 import RoostQuery
 
@@ -10,6 +11,13 @@ public protocol DesignLanguage: Sendable {
 
     /// Makes their views.
     var viewCompiler: any ViewCompiler { get }
+
+    /// Looks whether the functions of a design document that is to be saved can be run, as far as CouchDB does: maps and reductions of
+    /// views. The default finds nothing wrong.
+    ///
+    /// - Parameter design: The document's properties.
+    /// - Throws: ``LanguageError`` for one that can't. The document is not saved then, unless the language can't be run here at all.
+    func check(_ design: FleeceValue) throws
 
     /// Asks the `validate_doc_update` of a design document whether a document may be saved.
     ///
@@ -29,6 +37,11 @@ public protocol DesignLanguage: Sendable {
     func filter(
         _ name: String, of design: Document, _ documents: [[UInt8]], request: [UInt8]
     ) throws -> [Bool]
+}
+
+extension DesignLanguage {
+    /// Finds nothing wrong.
+    public func check(_ design: FleeceValue) throws {}
 }
 
 /// What a `validate_doc_update` is asked: JSON texts.

@@ -66,7 +66,10 @@ public struct Hooks: Sendable {
     public init() {}
 
     /// The language of a design document, JavaScript unless it says another; `nil` for one that is not run here.
-    func language(of design: Document) -> (any DesignLanguage)? {
+    func language(of design: Document) -> (any DesignLanguage)? { language(of: design.value) }
+
+    /// As ``language(of:)-(Document)``, by the document's properties.
+    func language(of design: FleeceValue) -> (any DesignLanguage)? {
         let name = design["language"].string ?? "javascript"
         return languages.first { $0.name == name }
     }

@@ -108,7 +108,7 @@ actor FindBody: BodyStream {
                     (
                         "execution_stats",
                         [
-                            "total_keys_examined": 0,
+                            "total_keys_examined": .number(cursor.keysExamined),
                             "total_docs_examined": .number(cursor.documentsExamined),
                             "total_quorum_docs_examined": 0, "results_returned": .number(count),
                             "execution_time_ms": .number(milliseconds),

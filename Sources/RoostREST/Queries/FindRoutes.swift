@@ -59,29 +59,84 @@ enum FindRoutes {
     static func explain(_ target: DatabaseContext) async throws -> HTTPResponse {
         let (context, collection) = (target.context, target.collection)
         let request = try Request(try await context.object().root)
-        let members = request.members
-        let (explanation, indexes) = try await context.router.workers.run {
+        let explanation = try await context.router.workers.run {
             try collection.prepareMangoIndexes()
-            return (try collection.explainFind(members), try collection.mangoIndexes())
+            return try collection.explainMango(request.members)
         }
-        let used = explanation.steps.lazy.compactMap(\.index).first
-        let index = indexes.first { "mango/\($0.design)/\($0.name)" == used }
-        let fields = members["fields"].map { JSON.text(Array($0.description.utf8)) }
+        let fields = try text(request.members["fields"], default: [])
         return context.answer([
             "dbname": .string(target.served.name.text),
-            "index": index.map(IndexRoutes.description) ?? IndexRoutes.allDocuments,
-            "selector": try text(members["selector"]), "limit": .number(request.limit),
-            "skip": .number(request.skip), "fields": fields ?? "all_fields",
-            "opts": [
-                "use_index": [], "bookmark": .string(request.bookmark), "limit": .number(request.limit),
-                "skip": .number(request.skip), "sort": try text(members["sort"]),
-                "fields": fields ?? "all_fields",
+            "index": explanation.index.map(IndexRoutes.description) ?? IndexRoutes.allDocuments,
+            "partitioned": false, "selector": try text(request.members["selector"], default: [:]),
+            "opts": try options(request, explanation), "limit": .number(request.limit),
+            "skip": .number(request.skip), "fields": fields,
+            "index_candidates": .array(explanation.candidates.map(candidate)),
+            "selector_hints": [
+                [
+                    "type": "json", "indexable_fields": .strings(explanation.fields.indexable),
+                    "unindexable_fields": .strings(explanation.fields.others),
+                ]
             ],
-            "plan": .strings(explanation.description.split(separator: "\n").map(String.init)),
+            "mrargs": try viewArguments(request, explanation),
+            // Documents are always read.
+            "covering": false,
+            "plan": .strings(explanation.plan.description.split(separator: "\n").map(String.init)),
         ])
     }
 
-    private static func text(_ value: DocumentValue?) throws -> JSON {
-        .text(Array(try (value ?? [:]).json().utf8))
+    /// What is asked for, with what is understood where nothing is said.
+    private static func options(_ request: Request, _ explanation: MangoExplanation) throws -> JSON {
+        let members = request.members
+        return [
+            "use_index": .strings(explanation.hint), "bookmark": .string(request.bookmark),
+            "limit": .number(request.limit), "skip": .number(request.skip), "sort": try sort(members["sort"]),
+            "fields": try text(members["fields"], default: []), "partition": "",
+            "r": try text(members["r"], default: 1),
+            "conflicts": try text(members["conflicts"], default: false),
+            "stale": try text(members["stale"], default: false),
+            "update": try text(members["update"], default: true),
+            "stable": try text(members["stable"], default: false),
+            "execution_stats": try text(members["execution_stats"], default: false),
+            "allow_fallback": try text(members["allow_fallback"], default: true),
+        ]
+    }
+
+    /// How CouchDB would ask the view that the index is to it.
+    private static func viewArguments(_ request: Request, _ explanation: MangoExplanation) throws -> JSON {
+        let (start, end) = explanation.keys
+        let isReversed = explanation.isDescending
+        return [
+            "include_docs": true, "view_type": "map", "reduce": false, "partition": nil,
+            "start_key": try text(isReversed ? end : start, default: .null),
+            "end_key": try text(isReversed ? start : end, default: .null),
+            "direction": isReversed ? "rev" : "fwd",
+            "stable": try text(request.members["stable"], default: false),
+            "update": try text(request.members["update"], default: true),
+            "conflicts": try text(request.members["conflicts"], default: "undefined"),
+        ]
+    }
+
+    /// `sort` as an object of the fields and their directions.
+    private static func sort(_ value: DocumentValue?) throws -> JSON {
+        .object(
+            try (value?.array ?? []).flatMap { item -> [(String, JSON)] in
+                if let name = item.string { return [(name, "asc")] }
+                return try (item.dictionary ?? [:]).map { ($0.key, try text($0.value, default: .null)) }
+            })
+    }
+
+    private static func candidate(_ candidate: MangoExplanation.Candidate) -> JSON {
+        [
+            "index": candidate.index.map(IndexRoutes.description) ?? IndexRoutes.allDocuments,
+            "analysis": [
+                "usable": .bool(candidate.isUsable), "reasons": [["name": .string(candidate.reason)]],
+                "ranking": .number(candidate.ranking),
+                "covering": candidate.index == nil ? nil : false,
+            ],
+        ]
+    }
+
+    private static func text(_ value: DocumentValue?, default other: DocumentValue) throws -> JSON {
+        .text(Array(try (value ?? other).json().utf8))
     }
 }

@@ -48,20 +48,23 @@ enum DatabaseRoutes {
     static func respond(_ target: DatabaseContext) async throws -> HTTPResponse {
         try target.context.allow("GET", "PUT", "POST", "DELETE")
         if target.context.method == "POST" { return try await DocumentRoutes.post(target) }
-        if target.isLimited {
-            // What replicators look at, and nothing that changes with what the user does not see.
-            let snapshot = try target.collection.snapshot()
-            let end = try ChannelFeed.end(target.user, snapshot)
-            return target.context.answer([
-                "db_name": .string(target.served.name.text),
-                "instance_start_time": .string(target.served.instanceStartTime),
-                "update_seq": .string(target.channelTokens(snapshot).text(end)),
-            ])
-        }
-        return target.context.answer(try information(target.served, target.context.router))
+        return target.context.answer(try information(target))
     }
 
-    /// What `GET /db` tells.
+    /// What `GET /db` tells who asks.
+    static func information(_ target: DatabaseContext) throws -> JSON {
+        guard target.isLimited else { return try information(target.served, target.context.router) }
+        // What replicators look at, and nothing that changes with what the user does not see.
+        let snapshot = try target.collection.snapshot()
+        let end = try ChannelFeed.end(target.user, snapshot)
+        return [
+            "db_name": .string(target.served.name.text),
+            "instance_start_time": .string(target.served.instanceStartTime),
+            "update_seq": .string(target.channelTokens(snapshot).text(end)),
+        ]
+    }
+
+    /// What `GET /db` tells who sees everything.
     static func information(_ served: ServedDatabase, _ router: Router) throws -> JSON {
         let isCompacting =
             router.compactionRequests.contains(served.name.base)

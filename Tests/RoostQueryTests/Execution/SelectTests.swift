@@ -153,6 +153,8 @@ import Testing
             try names("SELECT name, age AS years, 1 + 1, 'x', name FROM people") == [
                 "name", "years", "$1", "$2", "name #2",
             ])
+        #expect(
+            try names("SELECT age[0], name.a[1].b, age[1], a[0] AS x FROM people") == ["$1", "b", "$2", "x"])
         #expect(try names("SELECT * FROM people") == ["people"])
         #expect(try names("SELECT * FROM people p JOIN cities c ON true") == ["p", "c"])
         #expect(try names("SELECT META().id, p.name FROM people p") == ["id", "name"])

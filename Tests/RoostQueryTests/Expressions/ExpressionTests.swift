@@ -218,7 +218,7 @@ import Testing
     func strings(_ text: String, _ expected: String) throws { #expect(try Self.value(text) == expected) }
 
     @Test(arguments: [
-        ("type(a)", "\"number\""), ("type(n)", "\"null\""), ("typename(nope)", "\"missing\""),
+        ("type(a)", "\"number\""), ("type(n)", "null"), ("typename(nope)", "MISSING"),
         ("type([])", "\"array\""), ("type({})", "\"object\""),
         ("isarray([])", "true"), ("is_array(nope)", "MISSING"), ("isatom('x')", "true"),
         ("isatom([])", "false"), ("isboolean(t)", "true"),
@@ -229,7 +229,9 @@ import Testing
         ("toboolean(0)", "false"), ("tonumber('1x')", "null"), ("tonumber(' 1')", "null"),
         ("tonumber('0x10')", "null"), ("tonumber('12')", "12"),
         ("tonumber('1.5e2')", "150.0"), ("tonumber(true)", "1"), ("tonumber('inf')", "null"),
-        ("toobject(1)", "null"), ("tostring(1.0)", "\"1\""),
+        ("toobject(1)", "{}"), ("toobject([1])", "{}"),
+        ("toobject({'a': 1})", "{\"a\":1}"), ("to_object(n)", "null"), ("toobject(nope)", "MISSING"),
+        ("tostring(1.0)", "\"1\""),
         ("tostring(1.5)", "\"1.5\""), ("tostring(t)", "\"true\""), ("tostring([])", "null"),
     ])
     func kinds(_ text: String, _ expected: String) throws { #expect(try Self.value(text) == expected) }
