@@ -30,7 +30,7 @@ final class Shell {
         var typed: [String] = []
         var knowsHowQueriesEnd = !input.isInteractive
         while !isOver {
-            interruption?.flag.lower()
+            interruption?.lower()
             switch try input.next(prompt(statements.open), after: typed.joined(separator: "\n")) {
             case .line(let text):
                 typed.append(text)
@@ -82,7 +82,7 @@ final class Shell {
         }
     }
 
-    private var isInterrupted: Bool { interruption?.flag.isRaised ?? false }
+    private var isInterrupted: Bool { interruption?.isRaised ?? false }
 
     private func fail(_ sentence: String) {
         failures += 1
@@ -93,7 +93,7 @@ final class Shell {
 
     private func ask(_ text: String) throws {
         let statement = ExplainedQuery(text)
-        let isCancelled = { @Sendable [flag = interruption?.flag] in flag?.isRaised ?? false }
+        let isCancelled = { @Sendable [interruption] in interruption?.isRaised ?? false }
         let query = try session.present().query(statement.text, session.parameters)
         try QueryParameters.checkAllSet(query, "`set NAME JSON` sets it.")
         switch statement.explains {
