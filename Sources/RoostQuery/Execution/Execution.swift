@@ -18,6 +18,7 @@ final class Execution: DocumentSource {
     /// The documents of the first source that this execution reads, where others read the rest; see ``ScanParts``.
     let part: DocumentSelection?
     private var madeSpill: Spill?
+    /// The collection asked for last, mostly the only one: looking in the moment takes its lock.
     private var lastDocuments: QueryMoment.Documents?
     /// The rows of sources by what they are joined by, and by the sources' numbers.
     var joinTables: [Int: JoinTable] = [:]
