@@ -102,6 +102,24 @@ import Testing
         #expect(try test.store.get(blob.digest) == content(9000))
     }
 
+    /// What documents say of a blob's encoding goes on being so.
+    @Test func aFileThatCannotBeOpenedNowIsNotReplacedByAnotherEncoding() throws {
+        let test = try TestStore()
+        let digest = try test.store.put(content(9000)).digest
+        let names = try test.names()
+        var options = BlobWriteOptions()
+        options.compresses = true
+        test.disk.faults.fail(.open, at: test.disk.counts[.open] + 1)
+        #expect(code { try test.store.put(content(9000), options) } == .inputOutput)
+        #expect(try test.names() == names)
+        #expect(try test.store.put(content(9000), options).encoding == .identity)
+        // One that is damaged gives its place.
+        test.disk.cut(test.path(names[0]), to: 5000)
+        #expect(try test.store.put(content(9000), options).encoding == .gzip)
+        #expect(try test.names().count == 1)
+        #expect(try test.store.get(digest) == content(9000))
+    }
+
     @Test func whatIsNotInstalledIsGone() throws {
         let test = try TestStore()
         let writer = try BlobFileWriter(test.store)

@@ -25,7 +25,7 @@ import Testing
 
     private func mirror(_ source: BlobStore, _ copy: BlobStore, spares: Bool = false) throws {
         let mirror = try BlobMirror(of: source, in: copy, sparesUnreadable: spares)
-        try mirror.copyMissing { _ in }
+        #expect(try mirror.copyMissing { _ in })
         try mirror.removeOthers()
     }
 
@@ -85,5 +85,15 @@ import Testing
         try mirror(test.store, copy)
         let mirror = try BlobMirror(of: test.store, in: copy)
         #expect(mirror.missingBytes == 0 && mirror.bytes > 0)
+    }
+
+    @Test func aFileThatWentAwayMeanwhileIsTold() throws {
+        let (test, copy) = try stores(.plain, .plain)
+        try test.store.put(text)
+        let mirror = try BlobMirror(of: test.store, in: copy)
+        _ = try test.store.remove(try test.store.files())
+        #expect(try !mirror.copyMissing { _ in })
+        // There is nothing to copy now.
+        #expect(try BlobMirror(of: test.store, in: copy).copyMissing { _ in })
     }
 }

@@ -62,7 +62,8 @@ extension Database {
 /// 3. Blobs that only the earlier backup's documents named are removed.
 ///
 /// Nothing in this process removes blobs meanwhile. Another one may, after it has compacted the documents' file: then that
-/// is another file by now, and the work begins anew with it.
+/// is another file by now, and the work begins anew with it. So it does where a damaged blob was stored again meanwhile, in
+/// another encoding and so under another name.
 private struct DatabaseBackup {
     let core: DatabaseCore
     let path: String
@@ -75,7 +76,7 @@ private struct DatabaseBackup {
         }
     }
 
-    /// - Returns: `nil` when another process has put another file in the documents' file's place.
+    /// - Returns: `nil` when another process has put another file in the documents' file's place, or a blob's file has gone.
     private func attempt() throws(DatabaseError) -> BackupReport? {
         let pending = try translating { () throws(StoreError) in
             try core.store.beginBackup(to: DatabaseOpener.dataPath(path))
@@ -83,19 +84,16 @@ private struct DatabaseBackup {
         try WritingProcesses(path: path, environment: core.environment).requireNone()
         let blobs = try mirror(pending)
         let total = blobs.missingBytes + pending.missingBytes
-        do throws(BlobError) {
+        let isWhole = try translating { () throws(BlobError) in
             var done: UInt64 = 0
-            try blobs.copyMissing { (bytes) throws(BlobError) in
+            return try blobs.copyMissing { (bytes) throws(BlobError) in
                 done += bytes
                 guard progress?(WorkProgress(completed: done, total: total)) != false else {
                     throw BlobError(.cancelled, "The backup was stopped before its end, as asked.")
                 }
             }
-        } catch {
-            if error.code == .notFound, try !isCurrent(pending) { return nil }
-            throw DatabaseError(error)
         }
-        guard try isCurrent(pending) else { return nil }
+        guard isWhole, try isCurrent(pending) else { return nil }
         try CopyMark(directory: path, medium: core.environment.medium).set()
         let report = try translating { () throws(StoreError) in
             try pending.run { documents in

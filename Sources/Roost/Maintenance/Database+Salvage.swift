@@ -118,7 +118,7 @@ private struct DatabaseSalvage {
         let blobs = BlobStore(BlobVault.path(source), .plain, environment: environment)
         blobs.setLayouts(database.core.vault.blobs.layouts)
         try translating { () throws(BlobError) in
-            try BlobMirror(of: blobs, in: database.core.vault.blobs).copyMissing { _ in }
+            while try !BlobMirror(of: blobs, in: database.core.vault.blobs).copyMissing({ _ in }) {}
         }
     }
 

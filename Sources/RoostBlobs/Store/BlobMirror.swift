@@ -53,13 +53,16 @@ package struct BlobMirror {
     /// Copies what the other directory lacks; all of it is durable when this returns.
     ///
     /// - Parameter advance: called with the bytes of each piece that was copied; an error from it ends the work.
-    /// - Throws: `notFound` when a blob went away; `noSpace`, `inputOutput`, `permissionDenied`.
-    package func copyMissing(_ advance: (UInt64) throws(BlobError) -> Void) throws(BlobError) {
-        guard !wanted.isEmpty else { return }
+    /// - Returns: `false` when a file has gone since it was seen: removed, or replaced by one of another name. Look anew then.
+    /// - Throws: `noSpace`, `inputOutput`, `permissionDenied`.
+    package func copyMissing(_ advance: (UInt64) throws(BlobError) -> Void) throws(BlobError) -> Bool {
+        guard !wanted.isEmpty else { return true }
         try target.makeDirectories()
         // What a copy left behind that was killed.
         try target.sweep()
-        for name in missing { try copy(name, advance) }
+        for name in missing {
+            guard try copy(name, advance) else { return false }
+        }
         do throws(BlobError) {
             // Also where nothing was missing: whoever copied it may have ended before the names were durable.
             try syncNames()
@@ -68,6 +71,7 @@ package struct BlobMirror {
             for name in missing { try? target.medium.remove(target.path(name)) }
             throw error
         }
+        return true
     }
 
     /// Removes the blobs that only the other directory has, in whatever layout they are: a backup of an encrypted database
@@ -87,9 +91,16 @@ package struct BlobMirror {
         try medium { () throws(FileError) in try target.medium.syncDirectory(of: target.incoming) }
     }
 
-    private func copy(_ name: String, _ advance: (UInt64) throws(BlobError) -> Void) throws(BlobError) {
-        let original = try medium { () throws(FileError) in
-            try source.medium.open(source.path(name), .readOnly)
+    /// - Returns: `false` when there is no such file any more.
+    private func copy(
+        _ name: String, _ advance: (UInt64) throws(BlobError) -> Void
+    ) throws(BlobError) -> Bool {
+        let original: any File
+        do throws(FileError) {
+            original = try source.medium.open(source.path(name), .readOnly)
+        } catch {
+            if error.code == .notFound { return false }
+            throw BlobError(error)
         }
         let access = try medium { () throws(FileError) in try original.access() }
         let (file, temporary) = try target.makeTemporary(access)
@@ -115,6 +126,7 @@ package struct BlobMirror {
             try? target.medium.remove(temporary)
             throw error
         }
+        return true
     }
 }
 

@@ -41,14 +41,21 @@ extension BlobStore {
         _ generation: Int, length: UInt64
     ) throws(BlobError) -> (present: BlobFileReader?, stays: Bool) {
         let old = try find(digest).flatMap { layout.owns($0.name) ? $0 : nil }
-        var present = try? old?.open(in: self)
+        let name = layout.name(of: digest, encoding)
+        var present: BlobFileReader?
+        do throws(BlobError) {
+            present = try old?.open(in: self)
+        } catch {
+            // What the medium can't show now may be good, and is not removed. A damaged file gives its place.
+            let isDamaged = error.code == .damaged || error.code == .unsupportedFormat
+            guard isDamaged || old?.name == name else { throw error }
+        }
         if present?.length != length { present = nil }
         // Documents say how a blob is stored, so one that is good stays as it is.
         if let old, let present, present.encoding != encoding, try present.isWhole() {
             try secure(old)
             return (present, stays: true)
         }
-        let name = layout.name(of: digest, encoding)
         try give(name, to: temporary, generation)
         if let old, old.name != name {
             try RoostBlobs.medium { () throws(FileError) in try medium.remove(path(old.name)) }

@@ -61,6 +61,35 @@ import Testing
         try copy.close()
     }
 
+    /// Its file has another name then, as it is compressed.
+    @Test func aDamagedBlobThatIsStoredAgainMeanwhileIsInTheBackup() throws {
+        let simulation = Simulation(seed: 1)
+        let database = try open(simulation, "db", nil)
+        let blobs = try contents.map { try database.saveBlob($0) }
+        try database.defaultCollection.save(
+            json: try DocumentValue.array(blobs.map(\.value)).json().wrapped, id: "album")
+        // Blobs are copied in the order of their files' names.
+        let files = try simulation.disk.list("db/blobs").filter { $0.hasSuffix(".blob") }.sorted()
+        let damaged = "db/blobs/\(try #require(files.last))"
+        try simulation.disk.open(damaged, .readWrite).truncate(to: 100)
+        var options = BlobOptions()
+        options.compression = .always
+        var isRestored = false
+        try database.backup(to: "copy") { _ in
+            if !isRestored {
+                isRestored = contents.allSatisfy { (try? database.saveBlob($0, options: options)) != nil }
+            }
+            return true
+        }
+        #expect(isRestored && simulation.disk.contents(of: damaged) == nil)
+        let copy = try open(simulation, "copy", nil, readOnly: true)
+        for (blob, content) in zip(blobs, contents) {
+            #expect(try copy.blobReader(blob)?.readAll() == content)
+        }
+        #expect(try copy.verifyBlobs().isClean)
+        try copy.close()
+    }
+
     /// Makes a backup, changing the key when its progress is told for the `look`-th time. Whether it succeeded; it must
     /// have everything then.
     private func isWhole(from old: EncryptionKey?, to new: EncryptionKey?, atLook look: Int) throws -> Bool {
