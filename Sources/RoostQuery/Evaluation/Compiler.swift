@@ -59,7 +59,7 @@ final class Compiler {
         case .meta(let field, let alias, let place): return try meta(field, try source(alias, place))
         case .parameter(let name):
             let number = program.parameter(name)
-            return { $0.parameters[number] }
+            return { $0.parameter(number) }
         case .array(let values): return Self.array(try compile(values))
         case .dictionary(let pairs): return try dictionary(pairs)
         case .arithmetic(let first, let operations):

@@ -2,18 +2,19 @@ import Fleece
 import Foundation
 import Roost
 import RoostBytes
+import RoostOrder
 
 /// What expressions are evaluated in: the present rows of all sources, variables and parameters of one execution.
 ///
-/// Belongs to one thread.
+/// Belongs to one thread. When the execution has ended, another one of the same program can use it.
 final class Frame {
     let program: Program
     /// The program's, which is looked at for each value.
     private let paths: [Program.Path]
-    let parameters: [Value]
+    private let parameters: Cells<Value>
     let arena = Arena()
     /// Keeps the bytes that parameters point into.
-    private let constants: ConstantPool?
+    private var constants: ConstantPool?
     /// What reads documents, for subqueries and blobs: the execution that the frame belongs to, which outlives it.
     unowned var reader: (any DocumentSource)?
     private let rows: Cells<SourceRow>
@@ -29,8 +30,11 @@ final class Frame {
     var patterns: [String: RegularExpression] = [:]
     /// What made it impossible to go on; looked at after every row.
     private(set) var failure: DatabaseError?
-    /// The time that functions of dates take for local.
-    lazy var timeZone = TimeZone.current
+    private var knownTimeZone: TimeZone?
+    /// The encoder of keys asked for last.
+    private var lastEncoder: KeyEncoder?
+    /// Writes rows; `nil` while somebody has it.
+    @exclusivity(unchecked) private var spareWriter: FleeceWriter?
 
     /// The present row of a source.
     private struct SourceRow {
@@ -48,27 +52,59 @@ final class Frame {
         var generation = -1
     }
 
-    init(_ program: Program, parameters given: [String: DocumentValue]) throws(DatabaseError) {
+    /// A frame without values of parameters.
+    init(_ program: Program) {
         self.program = program
         paths = program.paths
-        var parameters: [Value] = []
-        if program.parameterNames.isEmpty {
-            constants = nil
-        } else {
-            let pool = ConstantPool()
-            for name in program.parameterNames {
-                parameters.append(
-                    try given[name].map { (value) throws(DatabaseError) in try pool.value(value) } ?? .missing
-                )
-            }
-            constants = pool
-        }
-        self.parameters = parameters
+        parameters = Cells(.missing, count: program.parameterNames.count)
         rows = Cells(SourceRow(), count: program.sourceCount)
         metadata = Cells(nil, count: program.sourceCount)
         slots = Cells(Slot(), count: program.paths.count)
         variables = Cells(.missing, count: program.variableCount)
         aggregates = Cells(.missing, count: program.aggregateCount)
+    }
+
+    // MARK: Executions
+
+    /// Gives the program's parameters values by their names; those that are not given are missing.
+    ///
+    /// - Throws: `invalidQuery` for what is no value.
+    func setParameters(_ given: [String: DocumentValue]) throws(DatabaseError) {
+        guard parameters.count > 0 else { return }
+        let pool = ConstantPool()
+        for (index, name) in program.parameterNames.enumerated() {
+            if let value = given[name] { parameters[index] = try pool.value(value) }
+        }
+        constants = pool
+    }
+
+    /// Forgets what the execution has left that ended, so that another one can begin.
+    func clear() {
+        for source in 0..<rows.count {
+            // What is known of earlier rows is not taken for that of the next one.
+            rows[source] = SourceRow(generation: rows[source].generation &+ 1)
+            metadata[source] = nil
+        }
+        for index in 0..<variables.count { variables[index] = .missing }
+        for index in 0..<aggregates.count { aggregates[index] = .missing }
+        for index in 0..<parameters.count { parameters[index] = .missing }
+        constants = nil
+        reader = nil
+        if !subqueryResults.isEmpty { subqueryResults = [:] }
+        failure = nil
+        knownTimeZone = nil
+        arena.clear()
+    }
+
+    /// The time that functions of dates take for local.
+    var timeZone: TimeZone {
+        get {
+            if let knownTimeZone { return knownTimeZone }
+            let present = TimeZone.current
+            knownTimeZone = present
+            return present
+        }
+        set { knownTimeZone = newValue }
     }
 
     /// Ends the execution with an error, after the present row.
@@ -127,12 +163,27 @@ final class Frame {
 
     // MARK: Variables
 
+    func parameter(_ index: Int) -> Value { parameters[index] }
     func variable(_ index: Int) -> Value { variables[index] }
     func setVariable(_ index: Int, _ value: Value) { variables[index] = value }
     func aggregate(_ index: Int) -> Value { aggregates[index] }
     func setAggregate(_ index: Int, _ value: Value) { aggregates[index] = value }
 
     // MARK: Making values
+
+    /// A writer for a row, to be given back. Who evaluates something meanwhile may need another one.
+    func takeWriter() -> FleeceWriter { unsafe spareWriter.take() ?? FleeceWriter(capacity: 128) }
+
+    /// Makes keys in a collation, until somebody asks for one again. It has no key yet.
+    func encoder(_ collation: Collation) -> KeyEncoder {
+        if let lastEncoder, lastEncoder.collation == collation { return lastEncoder }
+        let made = KeyEncoder(collation)
+        lastEncoder = made
+        return made
+    }
+
+    /// Gives back a writer that is ready for another row.
+    func giveBack(_ writer: consuming FleeceWriter) { unsafe spareWriter = consume writer }
 
     /// A new string, which is kept until the row ends.
     func string(_ text: String) -> Value { .string(arena.copy(text)) }

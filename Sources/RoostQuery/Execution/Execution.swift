@@ -18,8 +18,6 @@ final class Execution: DocumentSource {
     /// The documents of the first source that this execution reads, where others read the rest; see ``ScanParts``.
     let part: DocumentSelection?
     private var madeSpill: Spill?
-    /// The collection asked for last, mostly the only one: looking in the moment takes its lock.
-    private var lastDocuments: QueryMoment.Documents?
     /// The rows of sources by what they are joined by, and by the sources' numbers.
     var joinTables: [Int: JoinTable] = [:]
     /// What was found in full-text indexes.
@@ -27,8 +25,9 @@ final class Execution: DocumentSource {
     /// What indexes of trigrams lead to.
     var gramMatches: [ObjectIdentifier: GramMatches] = [:]
 
+    /// - Parameter frame: one without values, of the program that is executed.
     init(
-        _ program: Program, _ parameters: [String: DocumentValue], _ database: Database,
+        _ frame: Frame, _ parameters: [String: DocumentValue], _ database: Database,
         _ snapshot: DatabaseSnapshot, _ moment: QueryMoment, _ options: QueryOptions,
         part: DocumentSelection? = nil,
         isCancelled: @escaping () -> Bool = { false }
@@ -40,7 +39,8 @@ final class Execution: DocumentSource {
         self.options = options
         self.part = part
         counter = WorkCounter(isCancelled: isCancelled)
-        frame = try Frame(program, parameters: parameters)
+        self.frame = frame
+        try frame.setParameters(parameters)
         frame.reader = self
     }
 
@@ -56,10 +56,7 @@ final class Execution: DocumentSource {
 
     /// A collection as of the moment of the execution.
     func documents(of collection: DocumentCollection) throws(DatabaseError) -> QueryMoment.Documents {
-        if let lastDocuments, lastDocuments.snapshot.isOf(collection) { return lastDocuments }
-        let documents = try moment.documents(of: collection, in: snapshot)
-        lastDocuments = documents
-        return documents
+        try moment.documents(of: collection, in: snapshot)
     }
 
     /// Runs `body`, which reads. What goes wrong may lie at an index, which the next query looks up anew.

@@ -32,7 +32,7 @@ final class IndexEntries {
         isInOrder = access.isOrdered || access.isGrouped
         isOfElements = access.index.array != nil
         let areTogether = choice.ranges.count == 1 && access.equalities.count == access.index.columns.count
-        seen = isOfElements && !areTogether ? [] : nil
+        if isOfElements, !areTogether { seen = [] }
     }
 
     /// The next row, valid until the one after it is asked for; `nil` after the last.

@@ -18,10 +18,8 @@ final class Planner {
     func plan(_ select: Select, _ compiler: Compiler) throws(QueryError) -> SelectPlan {
         let planning = SelectPlanning(select, self, compiler)
         let plan = try planned(planning)
-        for other in planning.otherOrders {
-            if let other = try? planned(SelectPlanning(other, self, compiler)) {
-                plan.otherOrders.append(other)
-            }
+        plan.otherOrders = planning.otherOrders.compactMap { other in
+            try? planned(SelectPlanning(other, self, compiler))
         }
         return plan
     }

@@ -7,7 +7,6 @@ import RoostOrder
 class RowCursor {
     let plan: SelectPlan
     let frame: Frame
-    private var writer = FleeceWriter(capacity: 128)
 
     init(_ plan: SelectPlan, _ frame: Frame) {
         self.plan = plan
@@ -36,8 +35,14 @@ class RowCursor {
 
     /// The columns of the present rows.
     func project() throws(DatabaseError) -> [UInt8] {
-        try writer.row(of: plan.columns, frame)
+        var writer = frame.takeWriter()
+        let row = try writer.row(of: plan.columns, frame)
+        // One that has made a long row keeps much memory.
+        if row.count <= Self.longestKept { frame.giveBack(writer) }
+        return row
     }
+
+    private static let longestKept = 1 << 16
 }
 
 extension FleeceWriter {
@@ -49,12 +54,7 @@ extension FleeceWriter {
             if value.isMissing { writeUndefined() } else { write(value) }
         }
         endArray()
-        do throws(DatabaseError) {
-            try frame.check()
-        } catch {
-            removeAll()
-            throw error
-        }
+        try frame.check()
         do throws(FleeceError) {
             return try finish()
         } catch {

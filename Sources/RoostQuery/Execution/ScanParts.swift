@@ -114,7 +114,7 @@ extension Execution {
         let options = shared
         let parts = ScanParts(count: selections.count) { (number, isStopped) throws(DatabaseError) in
             let part = try Execution(
-                program, parameters, database, snapshot, moment, options, part: selections[number],
+                Frame(program), parameters, database, snapshot, moment, options, part: selections[number],
                 isCancelled: isStopped)
             if countsRows { part.counter.countRows(ofSources: program.sourceCount) }
             let result: Result?

@@ -3,7 +3,8 @@ import RoostOrder
 
 /// How a query is executed. Never changes once it is made.
 final class SelectPlan: @unchecked Sendable {
-    // The planner fills it before anybody else sees it.
+    // The planner fills it before anybody else sees it. Lists are set as a whole: one that is added to in its place is checked
+    // at run time for whoever might change it, each time that it is read.
 
     /// Where rows come from, the outermost first.
     var sources: [SourcePlan] = []
@@ -86,7 +87,7 @@ struct OrderPlan: Sendable {
 
 /// Where rows of a source come from and which are kept. Never changes once the plan is made.
 final class SourcePlan: @unchecked Sendable {
-    // The planner fills it before anybody else sees it.
+    // The planner fills it before anybody else sees it. Its lists are set as a whole, as those of ``SelectPlan``.
 
     enum Origin: Sendable {
         case documents(DocumentCollection, DocumentAccess)

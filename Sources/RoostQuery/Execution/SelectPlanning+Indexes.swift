@@ -20,15 +20,16 @@ extension SelectPlanning {
         let indexes = try planner.indexes(of: collection).filter {
             select.indexUse.allows($0.description)
         }
+        var accesses: [IndexAccess] = []
         for index in indexes {
             switch matching.access(index, order: order) {
-            case .success(let access): plan.sources[number].indexes.append(access)
+            case .success(let access): accesses.append(access)
             case .failure(let problem):
                 plan.sources[number].unusedIndexes.append((index.description.name, problem.reason))
             }
         }
         // Of two that cost the same, the one with fewer columns is taken.
-        plan.sources[number].indexes.sort { $0.index.columns.count < $1.index.columns.count }
+        plan.sources[number].indexes = accesses.sorted { $0.index.columns.count < $1.index.columns.count }
         if source.hash != nil {
             let constant = IndexMatching(own, source.number, compiler, ofConstants: true)
             plan.sources[number].tableIndexes = indexes.compactMap { index in
@@ -39,13 +40,13 @@ extension SelectPlanning {
                 return access
             }
         }
+        var unions: [UnionAccess] = []
         for (place, condition) in own.enumerated() {
             guard let parts = condition.disjuncts else { continue }
             let others = own.enumerated().filter { $0.offset != place }.map(\.element)
-            if let union = try union(parts, others, source.number, indexes) {
-                plan.sources[number].unions.append(union)
-            }
+            if let union = try union(parts, others, source.number, indexes) { unions.append(union) }
         }
+        plan.sources[number].unions = unions
     }
 
     /// What the conditions on the elements of a document's array, which UNNEST makes rows of, say of the document.

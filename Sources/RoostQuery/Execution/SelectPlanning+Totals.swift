@@ -35,8 +35,8 @@ extension SelectPlanning {
             access.isGrouped = true
         }
         guard plan.sources.count == 1 else { return }
-        for access in plan.sources[0].indexes where access.isExact && access.index.array == nil {
-            if let totals = totals(access, grouping, source) { plan.totals.append(totals) }
+        plan.totals = plan.sources[0].indexes.compactMap { access in
+            access.isExact && access.index.array == nil ? totals(access, grouping, source) : nil
         }
     }
 

@@ -32,9 +32,9 @@ final class SelectPlanning {
         for index in plan.sources.indices { planTable(index) }
         try planGroups()
         let columns = try namedColumns()
-        for column in columns {
-            plan.columns.append(try compiler.compile(column.value))
-            plan.collations.append(try compiler.collation(of: column.value))
+        plan.columns = try columns.map { (column) throws(QueryError) in try compiler.compile(column.value) }
+        plan.collations = try columns.map { (column) throws(QueryError) in
+            try compiler.collation(of: column.value)
         }
         plan.columnNames = columns.map(\.name)
         try planOrder(columns)
@@ -111,20 +111,21 @@ final class SelectPlanning {
                 for condition in condition.conjuncts { narrow(access, condition, number, &planned.notes) }
             }
         }
-        plan.sources.append(planned)
+        plan.sources = plan.sources + [planned]
     }
 
     // MARK: WHERE
 
     private func planFilters() throws(QueryError) {
         let own = plan.sources.map(\.number)
+        var filters = own.map { _ in [Evaluation]() }
         for condition in conditions {
             let (filter, touched) = try compiler.tracking { () throws(QueryError) in
                 try compiler.compile(condition)
             }
             // Answered as soon as the last source that it speaks of has a row.
             let level = own.lastIndex { touched.contains($0) } ?? 0
-            plan.sources[level].filters.append(filter)
+            filters[level].append(filter)
             plan.sources[level].notes.conditions.append(condition.sqlText)
             guard plan.sources[level].join != .left,
                 case .documents(_, let access) = plan.sources[level].origin
@@ -132,6 +133,7 @@ final class SelectPlanning {
             narrow(access, condition, own[level], &plan.sources[level].notes)
             planSearch(condition, level, touched)
         }
+        for (source, filters) in zip(plan.sources, filters) { source.filters = filters }
     }
 
     private func noteDeleted(_ index: Int) {
@@ -221,14 +223,12 @@ final class SelectPlanning {
     // MARK: ORDER BY
 
     private func planOrder(_ columns: [NamedColumn]) throws(QueryError) {
-        for ordering in select.order {
+        plan.order = try select.order.map { (ordering) throws(QueryError) in
             let expression = columnNamed(stripped: ordering.value) ?? ordering.value
             orderExpressions.append(expression)
-            plan.order.append(
-                OrderPlan(
-                    value: try compiler.compile(expression),
-                    collation: try compiler.collation(of: expression),
-                    isDescending: ordering.isDescending, text: ordering.value.sqlText))
+            return OrderPlan(
+                value: try compiler.compile(expression), collation: try compiler.collation(of: expression),
+                isDescending: ordering.isDescending, text: ordering.value.sqlText)
         }
         // Documents are read in the order of their IDs, either way.
         guard plan.sources.count == 1, plan.grouping == nil, !select.isDistinct, select.order.count == 1,

@@ -10,15 +10,17 @@ final class WorkCounter {
     var rows = 0
     /// How many rows each source had, its conditions met; empty unless that is counted.
     private var sourceRows: [Int] = []
+    private(set) var countsRows = false
     /// Whether whoever waits for the answer has gone.
     let isCancelled: () -> Bool
 
     init(isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
 
     /// Counts the rows of each source from now on.
-    func countRows(ofSources count: Int) { sourceRows = Array(repeating: 0, count: count) }
-
-    var countsRows: Bool { !sourceRows.isEmpty }
+    func countRows(ofSources count: Int) {
+        sourceRows = Array(repeating: 0, count: count)
+        countsRows = true
+    }
 
     func countRow(of source: Int) { sourceRows[source] += 1 }
 

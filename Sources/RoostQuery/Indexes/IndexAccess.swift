@@ -74,18 +74,21 @@ final class IndexAccess: @unchecked Sendable {
         }
         for (number, equality) in equalities.enumerated() {
             let column = index.columns[skipped + number]
+            let encoder = frame.encoder(column.collation)
             let keys: [[UInt8]]
             switch equality {
             case .value(let value):
                 let value = value(frame)
                 // Nothing equals null.
                 guard value.isValued else { return [] }
-                keys = [Self.key(value, column)]
+                keys = [Self.key(value, column, encoder)]
             case .oneOf(let list):
                 let values = list(frame).arrayElements.map { $0.filter(\.isValued) } ?? []
-                keys = Set(values.map { Self.key($0, column) }).sorted { $0.lexicographicallyPrecedes($1) }
-            case .test(.missing): keys = [Self.key(.missing, column)]
-            case .test: keys = [Self.key(.null, column)]
+                keys = Set(values.map { Self.key($0, column, encoder) }).sorted {
+                    $0.lexicographicallyPrecedes($1)
+                }
+            case .test(.missing): keys = [Self.key(.missing, column, encoder)]
+            case .test: keys = [Self.key(.null, column, encoder)]
             }
             guard prefixes.count * keys.count <= Self.mostRanges else { return nil }
             prefixes =
@@ -122,8 +125,10 @@ final class IndexAccess: @unchecked Sendable {
         return values
     }
 
-    private static func key(_ value: Value, _ column: CompiledIndex.Column) -> [UInt8] {
-        let encoder = KeyEncoder(column.collation)
+    private static func key(
+        _ value: Value, _ column: CompiledIndex.Column, _ encoder: KeyEncoder
+    ) -> [UInt8] {
+        encoder.reset()
         encoder.append(value)
         if column.isDescending { encoder.complement(from: 0) }
         return encoder.key
@@ -139,7 +144,7 @@ final class IndexAccess: @unchecked Sendable {
             let value = bound.value(frame)
             // Nothing is less or greater than null.
             guard value.isValued else { return [] }
-            let key = Self.key(value, column)
+            let key = Self.key(value, column, frame.encoder(column.collation))
             guard longest + key.count <= Self.longestKey else { return nil }
             // A column that goes down has the bounds the other way round.
             if isLower != column.isDescending {
@@ -159,7 +164,7 @@ final class IndexAccess: @unchecked Sendable {
 
     /// Where the values of a column begin that are neither null nor missing; where they end in one that goes down.
     static func leastValued(_ column: CompiledIndex.Column) -> [UInt8] {
-        let least = key(.bool(false), column)
+        let least = key(.bool(false), column, KeyEncoder(column.collation))
         return column.isDescending ? after(least) : least
     }
 

@@ -3,7 +3,6 @@ import Roost
 import RoostBytes
 import RoostIndex
 import RoostOrder
-import Synchronization
 
 /// Makes the rows of an index.
 final class IndexMapper: Sendable {
@@ -17,11 +16,10 @@ final class IndexMapper: Sendable {
     /// How much of META() is asked for.
     private let metadata: SourceUse.Metadata
     /// What threads that map have left over.
-    private let idle = Mutex<[Mapping]>([])
+    private let spares = SparePool<Mapping>()
 
     /// What one thread needs at a time.
-    private final class Mapping: @unchecked Sendable {
-        // Handed from one thread to another, and used by one only.
+    private final class Mapping {
         let frame: Frame
         let key: IndexKey
         let filter: Evaluation?
@@ -57,8 +55,8 @@ final class IndexMapper: Sendable {
 
     func map(_ documents: DocumentPage) throws(DatabaseError) -> IndexRows {
         var rows = IndexRows(of: documents)
-        guard let mapping = idle.withLock({ $0.popLast() }) ?? made() else { return rows }
-        defer { idle.withLock { $0.append(mapping) } }
+        let mapping = spares.take() ?? Mapping(self, Frame(program))
+        defer { spares.giveBack(mapping) }
         let frame = mapping.frame
         let mark = frame.arena.mark
         try documents.forEach { (index, id, properties) throws(DatabaseError) in
@@ -99,10 +97,5 @@ final class IndexMapper: Sendable {
                 by: &mapping.writer, to: mapping.payload)
         }
         rows.add(mapping.key.view, payload: mapping.payload.view)
-    }
-
-    private func made() -> Mapping? {
-        guard let frame = try? Frame(program, parameters: [:]) else { return nil }
-        return Mapping(self, frame)
     }
 }

@@ -222,6 +222,8 @@ struct IndexMatching {
             access.skipped = 1
         }
         var answered: Set<Int> = []
+        // Set as a whole, as the lists of plans are.
+        var equalities: [IndexAccess.Equality] = []
         var number = access.skipped
         while number < index.columns.count {
             let found = matching(index.columns[number]).lazy.compactMap {
@@ -230,11 +232,12 @@ struct IndexMatching {
                 return nil
             }.first
             guard let (term, equality) = found else { break }
-            access.equalities.append(equality)
+            equalities.append(equality)
             access.conditions.append(term.text)
             if term.isWhole { answered.insert(term.condition) }
             number += 1
         }
+        access.equalities = equalities
         if number < index.columns.count {
             for term in matching(index.columns[number]) {
                 switch term.relation {

@@ -145,7 +145,8 @@ extension Query {
         let (snapshot, moment) = try database.present { QueryMoment() }
         let prepared = try prepared.planned(in: snapshot, moment, database)
         let execution = try Execution(
-            prepared.program, parameters, database, snapshot, moment, options, isCancelled: isCancelled)
+            Frame(prepared.program), parameters, database, snapshot, moment, options, isCancelled: isCancelled
+        )
         var analysis: Explanation.Analysis?
         if running {
             let counter = execution.counter

@@ -85,11 +85,12 @@ public struct Query: Sendable {
         _ isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> RowsCursor {
         let execution = try Execution(
-            prepared.program, parameters, database, snapshot, moment, options, isCancelled: isCancelled)
+            prepared.frames.take() ?? Frame(prepared.program), parameters, database, snapshot, moment,
+            options, isCancelled: isCancelled)
         return RowsCursor(
             execution,
             try execution.reading { () throws(DatabaseError) in try execution.cursor(of: prepared.plan) },
-            prepared.columns)
+            prepared.columns, prepared.frames)
     }
 
     /// All rows, in memory at once.
@@ -154,11 +155,20 @@ public final class RowsCursor {
     private let execution: Execution
     private let rows: RowCursor
     private let columns: ColumnNames
+    /// Where the frame goes that the execution has used.
+    private let frames: SparePool<Frame>
 
-    init(_ execution: Execution, _ rows: RowCursor, _ columns: ColumnNames) {
+    init(_ execution: Execution, _ rows: RowCursor, _ columns: ColumnNames, _ frames: SparePool<Frame>) {
         self.execution = execution
         self.rows = rows
         self.columns = columns
+        self.frames = frames
+    }
+
+    deinit {
+        // Nothing else reads rows of this execution, and no row that was given out points into the frame.
+        execution.frame.clear()
+        frames.giveBack(execution.frame)
     }
 
     /// The next row; `nil` after the last.
@@ -189,6 +199,8 @@ final class PreparedQuery: Sendable {
     let plan: SelectPlan
     private let select: Select
     let columns: ColumnNames
+    /// What its executions were evaluated in, for the next ones.
+    let frames = SparePool<Frame>()
     /// The collections that it reads.
     let collections: [DocumentCollection]
     private let defaultCollection: (name: String, scope: String)

@@ -17,8 +17,8 @@ import RoostBytes
     /// The size of the first chunk: many executions need no more. Each is as large as all before it, up to the greatest.
     private static let leastChunk = 4 << 10
     private static let greatestChunk = 64 << 10
-    private var first: UnsafeMutableRawBufferPointer
-    private var further: [UnsafeMutableRawBufferPointer]
+    @exclusivity(unchecked) private var first: UnsafeMutableRawBufferPointer
+    @exclusivity(unchecked) private var further: [UnsafeMutableRawBufferPointer]
     /// The number of the chunk that pieces are taken from, the first one's being 0.
     private var current = 0
     private var used = 0
@@ -43,6 +43,20 @@ import RoostBytes
     /// Gives back what was taken since `mark`.
     func release(to mark: Mark) {
         (current, used) = (mark.chunk, mark.used)
+    }
+
+    /// Gives back everything, and all memory but the first chunk.
+    func clear() {
+        (current, used) = (0, 0)
+        isExhausted = false
+        guard unsafe !further.isEmpty || first.count > Self.greatestChunk else { return }
+        for index in unsafe further.indices { unsafe further[index].deallocate() }
+        unsafe further = []
+        if unsafe first.count > Self.greatestChunk {
+            unsafe first.deallocate()
+            unsafe first = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        }
+        total = unsafe first.count
     }
 
     /// A copy of `bytes` that stays until it is given back.

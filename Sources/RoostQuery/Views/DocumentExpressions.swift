@@ -29,7 +29,7 @@ struct DocumentExpressions: Sendable {
 
     /// Calls `body` for each document with what computes the expressions for it, valid during the call.
     func forEach(_ documents: [ViewDocument], _ body: (DocumentValues) throws -> Void) throws {
-        let frame = try Frame(program, parameters: [:])
+        let frame = Frame(program)
         let present = PresentDocument()
         frame.reader = present
         defer { extendLifetime(present) }

@@ -44,7 +44,8 @@ public final class Snapshot: Sendable {
 
     /// What goes with the snapshot for as long as there is no newer one; `nil` where nothing does yet.
     package func companion<T: AnyObject & Sendable>(_ type: T.Type = T.self) -> T? {
-        companion.withLock { $0.object as? T }
+        let object = companion.withLock { $0.object }
+        return object as? T
     }
 
     /// As ``companion(_:)``, made by `make` where there is none yet. It may keep the snapshot, which lets go of it when a newer

@@ -1,7 +1,6 @@
 import Fleece
 import Roost
 import RoostIndex
-import Synchronization
 
 /// Finds the texts of documents that an index is of.
 final class TextMapper: Sendable {
@@ -10,13 +9,7 @@ final class TextMapper: Sendable {
     private let program: Program
     private let values: [Evaluation]
     /// What threads have left over.
-    private let idle = Mutex<[Work]>([])
-
-    /// What one thread needs at a time.
-    private struct Work: @unchecked Sendable {
-        // Handed from one thread to another, and used by one only.
-        let frame: Frame
-    }
+    private let frames = SparePool<Frame>()
 
     init(_ columns: [Expression]) throws(QueryError) {
         let compiler = Compiler(planner: Planner(NoCollections()))
@@ -32,12 +25,8 @@ final class TextMapper: Sendable {
 
     /// The texts of each column. Those within arrays and objects are texts of their own.
     func texts(of document: Document) -> [[String]] {
-        guard
-            let work = idle.withLock({ $0.popLast() })
-                ?? (try? Frame(program, parameters: [:])).map(Work.init(frame:))
-        else { return values.map { _ in [] } }
-        defer { idle.withLock { $0.append(work) } }
-        let frame = work.frame
+        let frame = frames.take() ?? Frame(program)
+        defer { frames.giveBack(frame) }
         let mark = frame.arena.mark
         defer { frame.arena.release(to: mark) }
         return document.value.withNode { root in
