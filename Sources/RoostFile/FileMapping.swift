@@ -18,9 +18,11 @@ import Synchronization
     private let length: Int
     /// The guard counts there as long as there is the mapping.
     private let lostPages: LostPages
+    /// What is mapped, which stays open.
+    private let file: OpenFile
 
     /// Takes over the mapping of `length` bytes at `base`; `nil` where unreadable pages of it would end the process.
-    init?(base: UnsafeMutableRawPointer, length: Int, counting lostPages: LostPages) {
+    init?(base: UnsafeMutableRawPointer, length: Int, counting lostPages: LostPages, of file: OpenFile) {
         guard unsafe MappingGuard.protect(base, length, lostPages.counter) else {
             unsafe munmap(base, length)
             return nil
@@ -28,6 +30,7 @@ import Synchronization
         unsafe self.base = base
         self.length = length
         self.lostPages = lostPages
+        self.file = file
         // Without this the first touch of a page reads up to megabytes around it.
         unsafe madvise(base, length, MADV_RANDOM)
     }

@@ -11,16 +11,18 @@
 /// Safe for any number of threads: the descriptor never changes and is closed only when nobody can use it any more.
 final class PosixFile: File {
     let path: String
-    private let descriptor: Int32
+    private let open: OpenFile
+
+    private var descriptor: Int32 { open.descriptor }
 
     /// Takes over `descriptor` and closes it in the end.
-    init(descriptor: Int32, path: String) {
-        self.descriptor = descriptor
-        self.path = path
+    convenience init(descriptor: Int32, path: String) {
+        self.init(OpenFile(descriptor), path: path)
     }
 
-    deinit {
-        closeDescriptor(descriptor)
+    private init(_ open: OpenFile, path: String) {
+        self.open = open
+        self.path = path
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
@@ -75,7 +77,7 @@ final class PosixFile: File {
         guard let base = unsafe mmap(nil, length, PROT_READ, MAP_SHARED, descriptor, position),
             unsafe base != MAP_FAILED
         else { throw failure("map") }
-        return unsafe FileMapping(base: base, length: length, counting: lostPages)
+        return unsafe FileMapping(base: base, length: length, counting: lostPages, of: open)
     }
 
     func access() throws(FileError) -> FileAccess {
@@ -95,9 +97,7 @@ final class PosixFile: File {
     }
 
     func handle(named path: String) throws(FileError) -> any File {
-        let copy = duplicateDescriptor(descriptor)
-        if copy < 0 { throw failure("open") }
-        return PosixFile(descriptor: copy, path: path)
+        PosixFile(open, path: path)
     }
 
     /// Gives the file the owner, where that is allowed, and the permissions of another one. Where the group must stay

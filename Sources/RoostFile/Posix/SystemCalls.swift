@@ -68,10 +68,22 @@ func synchronizeDirectory(_ descriptor: Int32) -> Int32 {
     #endif
 }
 
-/// Another descriptor of the same open file, which shares its lock.
-func duplicateDescriptor(_ descriptor: Int32) -> Int32 {
-    fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+/// Whether nobody else has opened or mapped a file; `false` where the system can't tell.
+///
+/// Linux gives a lease for writing only then: fcntl(2), F_SETLEASE.
+func isOpenedOnce(_ descriptor: Int32) -> Bool {
+    #if os(Linux)
+        guard fcntl(descriptor, setLease, Int32(F_WRLCK)) == 0 else { return false }
+        return fcntl(descriptor, setLease, Int32(F_UNLCK)) == 0
+    #else
+        return false
+    #endif
 }
+
+#if os(Linux)
+    /// F_SETLEASE, which the module of the C library leaves out as an extension of Linux.
+    private let setLease: Int32 = 1024
+#endif
 
 /// Gives an open file another owner; `nil` for the same user as before.
 func changeOwner(_ descriptor: Int32, _ user: uid_t?, _ group: gid_t) -> Int32 {

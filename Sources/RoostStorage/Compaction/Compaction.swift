@@ -170,21 +170,22 @@ final class Compaction {
     /// Where they commit faster than that, they are made to wait now and then, never for long at a time.
     private func approach(_ follower: LogFollower) throws(StoreError) {
         var rounds = 0
-        var hasCheckpoint = false
+        var endsWithCheckpoint = false
         while true {
             let goal = try withStore { (store) throws(StoreError) in
                 if isShared { try store.refresh() }
                 return store.state.record
             }
             let distance = follower.distance(to: goal)
-            guard distance > Compaction.shortDistance || !hasCheckpoint else { return }
+            guard distance > Compaction.shortDistance || !endsWithCheckpoint else { return }
             rounds += 1
             if rounds <= Compaction.freeRounds {
-                // The leaves that were changed by then are written now, not by the last checkpoint, for which writers wait.
-                let isNear = distance <= Compaction.nearDistance || rounds == Compaction.freeRounds
+                // The leaves that were changed by then are written now, not by the last checkpoint, for which writers wait. What
+                // changes meanwhile is less each time.
+                endsWithCheckpoint =
+                    distance <= Compaction.nearDistance || rounds == Compaction.freeRounds
                 try follower.advance(
-                    to: goal, limit: .max, isNear && !hasCheckpoint ? .always : .ifNeeded)
-                hasCheckpoint = hasCheckpoint || isNear
+                    to: goal, limit: .max, endsWithCheckpoint ? .always : .ifNeeded)
             } else {
                 try holdingWriterLock { (_) throws(StoreError) in
                     try follower.advance(to: goal, limit: Compaction.heldDistance)
@@ -195,7 +196,7 @@ final class Compaction {
 
     /// Bytes of log that are left for the pause.
     private static let shortDistance: UInt64 = 128 << 10
-    /// Bytes of log to go when it is time for a checkpoint.
+    /// Bytes of log to go when it is time for checkpoints.
     private static let nearDistance: UInt64 = 2 << 20
     /// Rounds before writers are slowed down.
     private static let freeRounds = 16

@@ -1,0 +1,39 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A file that is open for as long as handles, locks or mappings of it are left in this process.
+final class OpenFile: Sendable {
+    let descriptor: Int32
+
+    /// Takes over `descriptor`.
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit {
+        giveBackSpace()
+        closeDescriptor(descriptor)
+    }
+
+    /// Cuts a long file off bit by bit that goes with its last descriptor.
+    ///
+    /// A file system with a journal frees such a file at one go, and whoever syncs another file waits for that: by what a
+    /// compaction has replaced, of some hundred megabytes, for tens of milliseconds.
+    func giveBackSpace() {
+        var status = stat()
+        guard statusOfDescriptor(descriptor, &status) == 0, status.st_nlink == 0,
+            status.st_size > 2 * Self.step, isOpenedOnce(descriptor)
+        else { return }
+        var size = status.st_size
+        while size > Self.step {
+            size -= Self.step
+            guard retrying({ ftruncate(descriptor, size) }) == 0 else { return }
+        }
+    }
+
+    /// So many bytes are freed at a time.
+    private static let step: off_t = 4 << 20
+}
