@@ -174,7 +174,7 @@ final class Frame {
     /// A writer for a row, to be given back. Who evaluates something meanwhile may need another one.
     func takeWriter() -> FleeceWriter { unsafe spareWriter.take() ?? FleeceWriter(capacity: 128) }
 
-    /// Makes keys in a collation, until somebody asks for one again. It has no key yet.
+    /// Makes keys in a collation, until somebody asks for one again. Reset it before each key: it may have an earlier one.
     func encoder(_ collation: Collation) -> KeyEncoder {
         if let lastEncoder, lastEncoder.collation == collation { return lastEncoder }
         let made = KeyEncoder(collation)

@@ -10,6 +10,7 @@ final class WorkCounter {
     var rows = 0
     /// How many rows each source had, its conditions met; empty unless that is counted.
     private var sourceRows: [Int] = []
+    /// Whether that is counted: kept beside the list, which is checked at run time each time that it is read.
     private(set) var countsRows = false
     /// Whether whoever waits for the answer has gone.
     let isCancelled: () -> Bool
