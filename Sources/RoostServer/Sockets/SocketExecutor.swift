@@ -58,10 +58,14 @@ final class SocketExecutor: TaskExecutor {
 
     private init(threads: Int) {
         for number in 1...threads {
+            // A name does nothing before the thread's creator has gone on.
+            let isCreated = DispatchSemaphore(value: 0)
             Thread.detachNewThread { [self] in
+                isCreated.wait()
                 Thread.current.name = "roost.server.\(number)"
                 runJobs()
             }
+            isCreated.signal()
         }
     }
 

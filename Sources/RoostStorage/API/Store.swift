@@ -246,7 +246,7 @@ public final class Store: Sendable {
         guard isWritable else { return }
         defer { abandon() }
         let state = state
-        if try hasCommitted(), state.logBytes > Store.shortLog {
+        if try leavesLongLog(state) {
             let transaction = try beginWriting()
             try transaction.commitCheckpoint()
         }
@@ -264,8 +264,11 @@ public final class Store: Sendable {
         if !state.isClosed { published.publish(state.closed()) }
     }
 
-    /// Whether anything was committed since the store was opened, or compacted.
-    private func hasCommitted() throws(StoreError) -> Bool {
+    /// Whether the next opening would have much to replay because of commits since this one, or of those that a compaction caught up
+    /// with, after which it noted the file's end.
+    private func leavesLongLog(_ state: StoreState) throws(StoreError) -> Bool {
+        guard state.logBytes > Store.shortLog else { return false }
+        guard state.record.kind != .cleanShutdown else { return true }
         writerLock.wait()
         defer { writerLock.signal() }
         return try commitQueue().hasCommitted

@@ -44,11 +44,19 @@ final class CompactedStore {
         }
     }
 
-    /// Ends the new file. A second checkpoint makes sure that the trees are found if the first one's root directory is damaged,
-    /// for there are no commits before that. And a short last commit, after which everything was synced, keeps opening
-    /// from looking at more: what the last commit holds is always checked. Gives preallocated space back.
+    /// Writes the copy's root directory once more, by the commit `record` of the old file.
+    ///
+    /// The trees are found then if the first directory is damaged, for there are no commits before that. And opening always checks
+    /// what the last commit holds, which is not to be the whole copy.
+    func repeatRoots(of record: CommitRecord) throws(StoreError) {
+        try repeating({ record }, .always) { (_) throws(StoreError) in }
+    }
+
+    /// Ends writing through this store: notes that everything is on the medium, and gives preallocated space back.
+    ///
+    /// The changes that were caught up with stand in the log. They wait in memory for a checkpoint of the store that takes the file
+    /// over, as its own changes do.
     func finish(at time: UInt64) throws(StoreError) {
-        try repeating({ nil }, .always) { (_) throws(StoreError) in }
         let queue = try store.commitQueue()
         try queue.noteCleanShutdown(at: time)
         queue.trim(state)

@@ -60,11 +60,12 @@ final class Compaction {
             let target = CompactedStore(
                 copy, lock, path: files.target, options: storeOptions, environment)
             defer { target.abandon() }
+            try target.repeatRoots(of: source.record)
             let catchUp = CatchUp(
                 from: source, to: copy, relocations: relocations, reductions: storeOptions.reductions)
             let follower = LogFollower(
                 catchUp, from: source.record, in: source.file, target: target, pace: pace)
-            try approach(follower)
+            try approach(follower, pace)
             let swap = FileSwap(files: files, environment: environment, factory: storeOptions.transform)
             outcome = try holdingWriterLock { (store) throws(StoreError) in
                 try swap.run(store, follower, target)
@@ -168,40 +169,36 @@ final class Compaction {
     /// Catches up while others commit, until little is left.
     ///
     /// Where they commit faster than that, they are made to wait now and then, never for long at a time.
-    private func approach(_ follower: LogFollower) throws(StoreError) {
+    private func approach(_ follower: LogFollower, _ pace: CompactionPace) throws(StoreError) {
         var rounds = 0
-        var endsWithCheckpoint = false
         while true {
             let goal = try withStore { (store) throws(StoreError) in
                 if isShared { try store.refresh() }
                 return store.state.record
             }
-            let distance = follower.distance(to: goal)
-            guard distance > Compaction.shortDistance || !endsWithCheckpoint else { return }
+            guard follower.distance(to: goal) > Compaction.shortDistance else { return }
             rounds += 1
             if rounds <= Compaction.freeRounds {
-                // The leaves that were changed by then are written now, not by the last checkpoint, for which writers wait. What
-                // changes meanwhile is less each time.
-                endsWithCheckpoint =
-                    distance <= Compaction.nearDistance || rounds == Compaction.freeRounds
-                try follower.advance(
-                    to: goal, limit: .max, endsWithCheckpoint ? .always : .ifNeeded)
+                try follower.advance(to: goal)
             } else {
-                try holdingWriterLock { (_) throws(StoreError) in
+                let held = try holdingWriterLock { (_) throws(StoreError) in
+                    let start = pace.seconds
                     try follower.advance(to: goal, limit: Compaction.heldDistance)
+                    return pace.seconds - start
                 }
+                // Who waits for the lock would not get it from this thread, which asks again at once. Less time each time, so that
+                // writers don't stay ahead for ever.
+                control.pause(held / Double(rounds - Compaction.freeRounds))
             }
         }
     }
 
     /// Bytes of log that are left for the pause.
     private static let shortDistance: UInt64 = 128 << 10
-    /// Bytes of log to go when it is time for checkpoints.
-    private static let nearDistance: UInt64 = 2 << 20
     /// Rounds before writers are slowed down.
     private static let freeRounds = 16
     /// Bytes of log that are caught up with while writers wait.
-    private static let heldDistance: UInt64 = 512 << 10
+    private static let heldDistance: UInt64 = 128 << 10
 
     private func withStore<R>(_ body: (Store) throws(StoreError) -> R) throws(StoreError) -> R {
         try control.check()

@@ -15,6 +15,8 @@ struct FileSwap {
         let pause: Double
         /// Why the store takes no more commits, though it is in its new file.
         let failure: StoreError?
+        /// The store's last state in the old file, to be released once others can commit: that takes a while.
+        let replaced: StoreState
     }
 
     /// Puts the new file in the old one's place. The caller has the writer lock.
@@ -25,7 +27,7 @@ struct FileSwap {
         let last = try queue.drain()
         // A power failure may bring the old file back. It must have all that the new one shows, whatever the durability.
         try queue.syncRest()
-        try follower.advance(to: last.record, limit: .max)
+        try follower.advance(to: last.record)
         try target.finish(at: environment.clock.now())
         let syncedEnd = target.state.record.start
         try fileCall { () throws(FileError) in try files.medium.rename(files.target, to: files.path) }
@@ -37,7 +39,8 @@ struct FileSwap {
         target.abandon()
         let pause = Double(environment.clock.monotonic() &- start) / 1_000_000
         return Outcome(
-            bytesBefore: last.record.end, bytesAfter: target.state.record.end, pause: pause, failure: failure)
+            bytesBefore: last.record.end, bytesAfter: target.state.record.end, pause: pause, failure: failure,
+            replaced: last)
     }
 
     /// The state with a handle that knows the file's new name, for the errors to come. Without one the present handle

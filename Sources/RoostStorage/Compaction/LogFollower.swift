@@ -22,13 +22,11 @@ final class LogFollower {
     func distance(to goal: CommitRecord) -> UInt64 { goal.end - position.end }
 
     /// Repeats the commits up to `goal`, or up to the first after `limit` bytes of log, as one commit.
-    func advance(
-        to goal: CommitRecord, limit: UInt64, _ policy: WriteTransaction.CheckpointPolicy = .ifNeeded
-    ) throws(StoreError) {
+    func advance(to goal: CommitRecord, limit: UInt64 = .max) throws(StoreError) {
         guard goal.offset > position.offset else { return }
         var stream = CommitStream(file: source, after: position)
         var last = position
-        try target.repeating({ last }, policy) { (transaction) throws(StoreError) in
+        try target.repeating({ last }) { (transaction) throws(StoreError) in
             while last.offset < goal.offset, last.end - position.end < limit {
                 guard let record = try stream.next() else {
                     throw source.missing("a commit that was whole a moment ago", at: last.end)

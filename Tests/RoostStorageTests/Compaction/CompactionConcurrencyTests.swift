@@ -62,4 +62,84 @@ import Testing
     private static func count(of writer: Int, in snapshot: Snapshot, _ tree: Tree) -> UInt64 {
         (try? snapshot[tree, Key(UInt64(writer))]).flatMap { $0 }.flatMap { Key($0).number } ?? 0
     }
+
+    // MARK: What was caught up with
+
+    /// Leaves that changes were caught up with in are written by the store's next checkpoint, at the latest when it is closed.
+    @Test func whatIsCaughtUpWithStaysInTheLogUntilClosing() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("store")
+        let store = try Self.compactedBesideUpdates(path)
+        #expect(store.state.record.kind == .cleanShutdown)
+        #expect(store.state.logBytes > 256 << 10)
+        #expect(store.state.trees.weight.pendingBytes > 0)
+        try Self.expectUpdates(in: store.snapshot())
+        try store.close()
+        let again = try Store.open(path, options: Self.options())
+        #expect(again.state.logBytes < 1024)
+        #expect(again.ending.isClean)
+        try Self.expectUpdates(in: again.snapshot())
+        #expect(try again.check().findings.isEmpty)
+    }
+
+    /// As after a power failure: the log of the new file is replayed.
+    @Test func whatIsCaughtUpWithIsThereWithoutClosing() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Self.compactedBesideUpdates(directory.file("store"))
+        let copy = directory.file("copy")
+        try FileManager.default.copyItem(atPath: store.path, toPath: copy)
+        let again = try Store.open(copy, options: Self.options())
+        #expect(again.state.logBytes >= store.state.logBytes)
+        try Self.expectUpdates(in: again.snapshot())
+        try store.write { try $0.put(Key(UInt64(0)), [7], in: try $0.tree("tree")) }
+        #expect(
+            try store.snapshot()[try #require(store.snapshot().tree("tree"))].value(Key(UInt64(0))) == [7])
+        #expect(try store.check().findings.isEmpty)
+    }
+
+    private static let keys = 5_000
+
+    private static func update(_ number: Int) -> [UInt8] {
+        [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 100)
+    }
+
+    private static func options() -> StoreOptions {
+        var options = StoreOptions()
+        options.durability = .relaxed(interval: 60)
+        options.compactsAutomatically = false
+        return options
+    }
+
+    /// A store that was compacted while every key got another value.
+    private static func compactedBesideUpdates(_ path: String) throws -> Store {
+        let store = try Store.open(path, options: options())
+        try put(in: store) { _ in [UInt8](repeating: 1, count: 300) }
+        let hasUpdated = Mutex(false)
+        try store.compact { progress in
+            let isFirst = hasUpdated.withLock { hasUpdated in
+                defer { hasUpdated = true }
+                return !hasUpdated
+            }
+            if isFirst { #expect(throws: Never.self) { try put(in: store, update) } }
+            return true
+        }
+        return store
+    }
+
+    private static func put(in store: Store, _ value: (Int) -> [UInt8]) throws {
+        let tree = try store.tree("tree")
+        for start in stride(from: 0, to: keys, by: 100) {
+            try store.write { transaction in
+                for number in start..<start + 100 {
+                    try transaction.put(Key(UInt64(number)), value(number), in: tree)
+                }
+            }
+        }
+    }
+
+    private static func expectUpdates(in snapshot: Snapshot) throws {
+        let tree = try snapshot[#require(snapshot.tree("tree"))]
+        #expect(tree.count == UInt64(keys))
+        for number in 0..<keys { #expect(try tree.value(Key(UInt64(number))) == update(number)) }
+    }
 }
