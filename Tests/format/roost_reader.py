@@ -447,6 +447,7 @@ class Store:
         """The next tree's number, and by number: name, reduction's name, root."""
         fields = self.chunk(place, DIRECTORY, note)
         next_number, trees, last = fields.varint("number of the next new tree"), {}, 0
+        require(1 <= next_number < 1 << 63, "a wrong number of the next new tree", place[0])
         for _ in range(fields.varint("trees")):
             number = fields.varint("number of a tree")
             require(last < number < next_number, "a wrong tree number", place[0])
@@ -603,7 +604,9 @@ class Store:
         for number, names in operations:
             if names is None:
                 trees.pop(number, None)
-            elif number >= next_number:
+                continue
+            require(1 <= number < (1 << 63) - 1, "a wrong tree number")
+            if number >= next_number:
                 require(names[0], "a tree without a name")
                 require(names[0] not in [tree[0] for tree in trees.values()], "a tree that is made twice")
                 trees[number] = [names[0], names[1], {}]

@@ -6,7 +6,7 @@ struct CommitRecord: Sendable, Equatable {
     static let magic: UInt64 = 0x7469_6D6D_6F43_7352  // "RsCommit" in the file
     static let tagLength = 16
     static let noTag = [UInt8](repeating: 0, count: tagLength)
-    /// More commits than any file has seen, so that counting on never overflows.
+    /// More commits than any file has seen.
     static let largestNumber = UInt64(Int64.max)
 
     enum Kind: UInt8, Sendable {

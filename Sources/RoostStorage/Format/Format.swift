@@ -14,6 +14,8 @@ enum Format {
     static let maximumInlineLength = 4096
     /// The longest name of a tree, in UTF-8 bytes.
     static let maximumNameLength = 255
+    /// The greatest number of a tree; the next one's can be told as well.
+    static let maximumTreeID = UInt64(Int64.max) - 1
     /// The longest reduction of a tree, in bytes.
     static let maximumReductionLength = 255
     /// Deeper than any tree that can be built; a deeper one is damage.

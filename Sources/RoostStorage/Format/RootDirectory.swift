@@ -61,6 +61,7 @@ struct RootDirectory {
     init(decoding bytes: ByteView, at place: ChunkReference) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
         nextTreeID = try reader.varint()
+        guard 1...Format.maximumTreeID + 1 ~= nextTreeID else { throw MalformedBytes(at: reader.position) }
         let count = try reader.length(limit: bytes.count)
         trees = []
         for _ in 0..<count {

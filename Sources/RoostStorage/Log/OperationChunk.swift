@@ -65,6 +65,7 @@ extension TreeOperation {
             switch try reader.byte() {
             case Code.create:
                 let id = try reader.varint()
+                guard 1...Format.maximumTreeID ~= id else { throw MalformedBytes(at: reader.position) }
                 let name = try reader.treeName()
                 operations.append(.create(id: id, name: name, reduction: try reader.reductionName()))
             case Code.drop:

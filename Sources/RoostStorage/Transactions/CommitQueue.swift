@@ -363,7 +363,7 @@ final class CommitQueue: Sendable {
     func noteCleanShutdown(at time: UInt64) throws(StoreError) {
         let base = try base()
         let (state, last) = (base.state, base.state.record)
-        guard last.kind != .cleanShutdown else { return }
+        guard last.kind != .cleanShutdown, last.number < CommitRecord.largestNumber else { return }
         let output = CommitBuffer(file: state.file, start: last.end, compression: 0, pool: nil)
         // Commits in flight may share this one's write, so it must not vouch for them.
         var record = CommitRecord(.cleanShutdown, after: last, syncedEnd: base.syncedEnd, time: time)

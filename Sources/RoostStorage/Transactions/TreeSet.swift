@@ -118,7 +118,13 @@ import RoostBytes
         return editor
     }
 
-    func create(_ name: String, reduction: String) -> TreeOperation {
+    func create(_ name: String, reduction: String) throws(StoreError) -> TreeOperation {
+        guard trees.nextID <= Format.maximumTreeID else {
+            throw StoreError(
+                .limitExceeded,
+                "\(context.file.path) has no number left for a new tree. Salvage writes its content into a new file."
+            )
+        }
         let operation = TreeOperation.create(id: trees.nextID, name: name, reduction: reduction)
         apply(operation)
         return operation
@@ -129,7 +135,7 @@ import RoostBytes
         if case .create(let id, let name, _) = operation {
             if trees[id]?.name == name { return }
             guard id >= trees.nextID else { return }
-            guard id < UInt64(Int64.max), trees.tree(name) == nil else {
+            guard trees.tree(name) == nil else {
                 throw context.file.damaged("operations that make a tree twice", chunk)
             }
         }

@@ -146,7 +146,7 @@ public final class WriteTransaction {
         try checkOpen()
         if let tree = trees.trees.tree(name) { return tree }
         try Tree.check(name: name, reduction: reductionName)
-        let operation = trees.create(name, reduction: reductionName)
+        let operation = try trees.create(name, reduction: reductionName)
         operation.encode(to: treeOperations)
         guard let tree = trees.trees.tree(name) else { preconditionFailure("the tree was just made") }
         return tree
@@ -332,6 +332,11 @@ public final class WriteTransaction {
 
     private func seal(_ checkpoint: Checkpointer.Outcome) throws(StoreError) -> StagedCommit {
         let last = base.state.record
+        guard last.number < CommitRecord.largestNumber else {
+            throw StoreError(
+                .limitExceeded,
+                "\(file.path) has no number left for a commit. Salvage writes its content into a new file.")
+        }
         var record = CommitRecord(
             .log, after: last, syncedEnd: base.syncedEnd, time: store.environment.clock.now())
         if let repeated {
