@@ -23,7 +23,7 @@ final class CompactedStore {
 
     /// Commits what `body` does, as the commit `record` of the old file.
     func repeating(
-        _ record: () -> CommitRecord?, _ policy: WriteTransaction.CheckpointPolicy = .ifNeeded,
+        _ record: () -> CommitRecord, _ policy: WriteTransaction.CheckpointPolicy = .ifNeeded,
         _ body: (WriteTransaction) throws(StoreError) -> Void
     ) throws(StoreError) {
         let transaction = try store.beginWriting()

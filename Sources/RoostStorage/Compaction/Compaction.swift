@@ -65,9 +65,9 @@ final class Compaction {
                 from: source, to: copy, relocations: relocations, reductions: storeOptions.reductions)
             let follower = LogFollower(
                 catchUp, from: source.record, in: source.file, target: target, pace: pace)
-            try approach(follower, pace)
             let swap = FileSwap(files: files, environment: environment, factory: storeOptions.transform)
-            outcome = try holdingWriterLock { (store) throws(StoreError) in
+            try approach(follower)
+            outcome = try arrive(follower, pace) { (store) throws(StoreError) in
                 try swap.run(store, follower, target)
             }
             scratchBytes = relocations.scratchEnd
@@ -166,39 +166,51 @@ final class Compaction {
 
     // MARK: Approaching
 
-    /// Catches up while others commit, until little is left.
-    ///
-    /// Where they commit faster than that, they are made to wait now and then, never for long at a time.
-    private func approach(_ follower: LogFollower, _ pace: CompactionPace) throws(StoreError) {
-        var rounds = 0
-        while true {
+    /// Catches up while others commit, until little is left or they have stayed ahead for many rounds.
+    private func approach(_ follower: LogFollower) throws(StoreError) {
+        for _ in 0..<Compaction.freeRounds {
             let goal = try withStore { (store) throws(StoreError) in
                 if isShared { try store.refresh() }
                 return store.state.record
             }
-            guard follower.distance(to: goal) > Compaction.shortDistance else { return }
-            rounds += 1
-            if rounds <= Compaction.freeRounds {
-                try follower.advance(to: goal)
-            } else {
-                let held = try holdingWriterLock { (_) throws(StoreError) in
-                    let start = pace.seconds
-                    try follower.advance(to: goal, limit: Compaction.heldDistance)
-                    return pace.seconds - start
-                }
-                // Who waits for the lock would not get it from this thread, which asks again at once. Less time each time, so that
-                // writers don't stay ahead for ever.
-                control.pause(held / Double(rounds - Compaction.freeRounds))
-            }
+            guard follower.distance(to: goal) > Compaction.heldDistance else { return }
+            try follower.advance(to: goal)
         }
     }
 
-    /// Bytes of log that are left for the pause.
-    private static let shortDistance: UInt64 = 128 << 10
+    /// Runs `swap` while nobody can commit, once little is left.
+    ///
+    /// Where others commit faster than that, they are made to wait now and then, a little longer each time: however much they commit
+    /// in between, this ends.
+    private func arrive(
+        _ follower: LogFollower, _ pace: CompactionPace,
+        _ swap: (Store) throws(StoreError) -> FileSwap.Outcome
+    ) throws(StoreError) -> FileSwap.Outcome {
+        var rounds: UInt64 = 0
+        while true {
+            rounds += 1
+            let limit = Compaction.heldDistance * (3 + rounds) / 4
+            var held = 0.0
+            let outcome: FileSwap.Outcome? = try holdingWriterLock { (store) throws(StoreError) in
+                // Who asks for the lock again at once may have had it for long, so what is left is known only now.
+                let goal = store.state.record
+                guard follower.distance(to: goal) > limit else { return try swap(store) }
+                let start = pace.seconds
+                try follower.advance(to: goal, limit: limit)
+                held = pace.seconds - start
+                return nil
+            }
+            if let outcome { return outcome }
+            // Who waits for the lock would not get it from this thread, which asks again at once. Less time each time, so that
+            // writers don't stay ahead for ever.
+            control.pause(held / Double(rounds))
+        }
+    }
+
+    /// Bytes of log that are caught up with while writers wait, in the first round and in the pause.
+    private static let heldDistance: UInt64 = 128 << 10
     /// Rounds before writers are slowed down.
     private static let freeRounds = 16
-    /// Bytes of log that are caught up with while writers wait.
-    private static let heldDistance: UInt64 = 128 << 10
 
     private func withStore<R>(_ body: (Store) throws(StoreError) -> R) throws(StoreError) -> R {
         try control.check()
