@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// The memory of a node cache: segments in a ring, filled one after another and emptied in the same order.
 ///
 /// Nodes are never freed one by one: what is dropped waits for its segment's turn. So memory neither fragments nor grows
@@ -16,8 +8,7 @@
 ///
 /// Not thread-safe: it belongs to whoever holds the cache's lock.
 @safe struct NodeArena: ~Copyable {
-    private let mapping: UnsafeMutableRawPointer
-    private let mappedLength: Int
+    private let memory: ZeroedPages
     /// The first segment, at a multiple of the segments' size.
     let base: UnsafeMutableRawPointer
     let segmentSize: Int
@@ -49,28 +40,18 @@
     ///   once, memory as it is first used. `nil` where the system has not so much address space.
     init?(limit: Int, segmentSize: Int) {
         let count = max(limit / segmentSize, NodeArena.fewest)
-        let length = (count + 1) * segmentSize
-        guard
-            let memory = unsafe mmap(
-                nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0),
-            unsafe memory != MAP_FAILED
-        else { return nil }
+        guard let memory = ZeroedPages(length: (count + 1) * segmentSize) else { return nil }
         self.segmentSize = segmentSize
         segments = Array(repeating: Segment(), count: count)
-        mappedLength = length
-        unsafe mapping = memory
-        let address = UInt(bitPattern: memory)
+        let address = unsafe UInt(bitPattern: memory.base)
         let aligned = (address + UInt(segmentSize) - 1) / UInt(segmentSize) * UInt(segmentSize)
-        unsafe base = memory + Int(aligned - address)
-        #if os(Linux)
-            if segmentSize == NodeArena.sizes.upperBound, count * segmentSize > NodeArena.smallPages {
-                unsafe madvise(
-                    base + NodeArena.smallPages, count * segmentSize - NodeArena.smallPages, MADV_HUGEPAGE)
-            }
-        #endif
+        unsafe base = memory.base + Int(aligned - address)
+        if segmentSize == NodeArena.sizes.upperBound, count * segmentSize > NodeArena.smallPages {
+            unsafe memory.allowLargePages(
+                base + NodeArena.smallPages, count * segmentSize - NodeArena.smallPages)
+        }
+        self.memory = memory
     }
-
-    deinit { unsafe munmap(mapping, mappedLength) }
 
     /// Room for a page of `length` bytes in the segment that is being filled; `nil` where it has not so much left.
     mutating func take(offset: UInt64, length: Int) -> CachedNode? {

@@ -19,7 +19,6 @@ import Synchronization
     /// The bytes of memory for each place. There are more than twice as many places as nodes, to leave room for filters too, so
     /// that sets seldom overflow.
     private static let bytesForPlace = 1024
-    private static let lineLength = 64
     /// Half of what a place's 32 bits can tell apart.
     private static let largestLimit = 32 << 30
 
@@ -30,7 +29,7 @@ import Synchronization
     private let arena: Mutex<NodeArena?>
     /// Where the arena begins.
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
-    private nonisolated(unsafe) let table: UnsafeMutableRawPointer
+    private let table: ZeroedPages
     /// The eight places of a set are one cache line. Each holds a node's distance from ``base`` in units of 16 bytes, plus
     /// one, and above it half of the hash of its offset; 0 for none. Changed under the arena's lock.
     private nonisolated(unsafe) let places: UnsafeMutablePointer<Atomic<UInt64>>
@@ -43,21 +42,19 @@ import Synchronization
         let sets = max(4, limit / NodeCache.bytesForPlace / NodeCache.ways)
         let count = (1 << (Int.bitWidth - (sets - 1).leadingZeroBitCount)) * NodeCache.ways
         mask = count / NodeCache.ways - 1
-        // A place of zero bytes is an empty one, so the system's zeroed pages serve, and only those that are used.
-        let length = count * MemoryLayout<Atomic<UInt64>>.stride
-        guard let memory = unsafe calloc(1, length + NodeCache.lineLength) else {
+        // A place of zero bytes is an empty one.
+        guard let table = ZeroedPages(length: count * MemoryLayout<Atomic<UInt64>>.stride) else {
             fatalError("out of memory")
         }
-        unsafe table = memory
-        unsafe places = memory.alignedUp(toMultipleOf: NodeCache.lineLength)
-            .bindMemory(to: Atomic<UInt64>.self, capacity: count)
+        unsafe places = table.base.bindMemory(to: Atomic<UInt64>.self, capacity: count)
         if let made = NodeCache.makeArena(limit, segmentSize) {
             unsafe base = made.base
             arena = Mutex(made)
         } else {
-            unsafe base = memory
+            unsafe base = table.base
             arena = Mutex(nil)
         }
+        self.table = table
     }
 
     /// An arena of `limit` bytes, or of as many as the system has address space for.
@@ -70,8 +67,6 @@ import Synchronization
         }
         return nil
     }
-
-    deinit { unsafe free(table) }
 
     @inline(__always)
     private func hash(_ offset: UInt64) -> UInt64 { (offset ^ offset >> 21) &* 0x9E37_79B9_7F4A_7C15 }
