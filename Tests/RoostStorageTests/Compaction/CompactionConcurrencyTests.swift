@@ -48,9 +48,13 @@ import Testing
                 last = now
             }
         }
-        for _ in 0..<6 { try store.compact() }
-        isDone.store(true, ordering: .relaxed)
-        threads.wait()
+        do {
+            defer {
+                isDone.store(true, ordering: .relaxed)
+                threads.wait()
+            }
+            for _ in 0..<6 { try store.compact() }
+        }
         #expect((0..<3).map { Self.count(of: $0, in: store.snapshot(), tree) } == counts.withLock { $0 })
         let number = store.snapshot().commit.number
         try store.close()
