@@ -81,7 +81,7 @@ struct StoreOpener {
         let syncedEnd = try secure(file, upTo: record)
         file.writtenEnd.store(record.end, ordering: .releasing)
         file.mapped?.extend(to: syncedEnd)
-        if file.codec.transform != nil { file.beginHistory(at: record.end, environment.randomness) }
+        if file.codec.isTransformed { file.beginHistory(at: record.end, environment.randomness) }
         let output = CommitBuffer(
             file: file, start: record.end, compression: options.compression, pool: nil)
         let replayed = try replayer(file).state(at: record, output: output, owner: 0)

@@ -141,7 +141,7 @@ private struct TurnCatchUp {
     /// Prepares `file` for being written after `newest`, under a number of this process's own.
     private func begin(_ file: DataFile, after newest: CommitRecord) {
         file.writtenEnd.store(newest.end, ordering: .releasing)
-        if file.codec.transform != nil { file.beginHistory(at: newest.end, store.environment.randomness) }
+        if file.codec.isTransformed { file.beginHistory(at: newest.end, store.environment.randomness) }
     }
 
     /// Replays `records` onto `state`, or, where a checkpoint is among them, what comes after that. Where `state` has nodes in

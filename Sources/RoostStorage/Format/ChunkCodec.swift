@@ -16,29 +16,34 @@ final class ChunkCodec: Sendable {
     private static let packedFlag: UInt8 = 0x40
 
     let salt: UInt64
-    let transform: (any ChunkTransform)?
     /// What chunks are bound to besides their place.
     let history = WritingHistory()
     /// The transform's tag of the file's header, which each record's tag covers.
     private let headerTag: [UInt8]
-    /// Asked for every chunk, where asking the existential would copy it.
-    private let isTransformed: Bool
+    /// Whether chunks are transformed.
+    let isTransformed: Bool
+    /// What transforms them, if anything does. Not optional: unwrapping it would count a reference that the readers on all
+    /// threads share.
+    private let sealing: any ChunkTransform
     private let overhead: Int
 
     init(_ header: FileHeader, transform: (any ChunkTransform)?) {
         salt = header.salt
-        self.transform = transform
         let block = header.encoded()
         headerTag = transform.map { $0.authenticate(block.view.slice(0, Format.blockSize - 8)) } ?? []
         extendLifetime(block)
         isTransformed = transform != nil
+        sealing = transform ?? NoTransform()
         overhead = transform?.overhead ?? 0
     }
 
+    /// What transforms the chunks; `nil` where nothing does.
+    var transform: (any ChunkTransform)? { isTransformed ? sealing : nil }
+
     /// The tag of a record's fields; zeros without a transform.
     func tag(of record: ByteView) -> [UInt8] {
-        guard let transform else { return CommitRecord.noTag }
-        let tag = (headerTag + record.array).withView { transform.authenticate($0) }
+        guard isTransformed else { return CommitRecord.noTag }
+        let tag = (headerTag + record.array).withView { sealing.authenticate($0) }
         return Array(tag.prefix(CommitRecord.tagLength))
             + [UInt8](repeating: 0, count: max(0, CommitRecord.tagLength - tag.count))
     }
@@ -89,10 +94,9 @@ final class ChunkCodec: Sendable {
     private func appendSealed(
         _ payload: ByteView, _ flags: UInt8, _ kind: ChunkKind, _ offset: UInt64, _ output: ByteBuffer
     ) {
-        guard let transform else { return }
         output.append(kind.rawValue | flags | ChunkCodec.sealedFlag)
         output.append(varint: UInt64(payload.count + overhead))
-        transform.seal(
+        sealing.seal(
             payload, kind: kind.rawValue | flags, offset: offset, history: history.number(at: offset),
             into: output)
     }
@@ -161,15 +165,27 @@ final class ChunkCodec: Sendable {
         guard start + length == chunk.count, chunk.count == Int(reference.length) else {
             throw Refusal(reason: "a chunk of another length")
         }
-        guard chunk.load(UInt32.self, at: 0) == checksum(chunk, reference.offset) else {
-            throw Refusal(reason: "a wrong checksum")
-        }
         let stored = chunk.slice(start, length)
+        // What the transform authenticates needs no checksum.
+        if !isTransformed { try verifyChecksum(of: chunk, at: reference.offset) }
         guard flags & ~ChunkCodec.packedFlag != 0 || isTransformed else { return (stored, flags) }
         let memory = scratch ?? ByteBuffer()
         scratch = memory
         memory.reset()
-        return (try decoded(stored, flags, kind, reference.offset, memory), flags)
+        do throws(Refusal) {
+            return (try decoded(stored, flags, kind, reference.offset, memory), flags)
+        } catch {
+            // Tells damage from a chunk of another file.
+            try verifyChecksum(of: chunk, at: reference.offset)
+            throw error
+        }
+    }
+
+    @inline(__always)
+    private func verifyChecksum(of chunk: ByteView, at offset: UInt64) throws(Refusal) {
+        guard chunk.load(UInt32.self, at: 0) == checksum(chunk, offset) else {
+            throw Refusal(reason: "a wrong checksum")
+        }
     }
 
     /// Whether the payload of `chunk` is used as it is stored.
@@ -210,10 +226,10 @@ final class ChunkCodec: Sendable {
             throw Refusal(reason: "a chunk that is \(!isTransformed ? "" : "not ")encrypted")
         }
         var plain = stored
-        if let transform {
+        if isTransformed {
             let kindAndFlags = kind.rawValue | (flags & ~ChunkCodec.sealedFlag)
             let number = history.number(at: offset)
-            guard transform.open(stored, kind: kindAndFlags, offset: offset, history: number, into: scratch)
+            guard sealing.open(stored, kind: kindAndFlags, offset: offset, history: number, into: scratch)
             else {
                 throw Refusal(reason: "a chunk that its key does not authenticate")
             }

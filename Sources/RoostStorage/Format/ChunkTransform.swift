@@ -17,3 +17,23 @@ package protocol ChunkTransform: Sendable {
     /// A tag over the file's header, or over that tag and a commit record. The engine keeps its first 16 bytes.
     func authenticate(_ bytes: ByteView) -> [UInt8]
 }
+
+/// Leaves payloads as they are: what stands where a file has no transform.
+struct NoTransform: ChunkTransform {
+    let overhead = 0
+
+    func seal(
+        _ plaintext: ByteView, kind _: UInt8, offset _: UInt64, history _: UInt64, into output: ByteBuffer
+    ) {
+        output.append(plaintext)
+    }
+
+    func open(
+        _ sealed: ByteView, kind _: UInt8, offset _: UInt64, history _: UInt64, into output: ByteBuffer
+    ) -> Bool {
+        output.append(sealed)
+        return true
+    }
+
+    func authenticate(_: ByteView) -> [UInt8] { [] }
+}

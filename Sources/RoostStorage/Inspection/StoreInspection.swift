@@ -31,7 +31,7 @@ public struct StoreInspection: Sendable {
         formatVersion = Format.version
         generation = file.header.generation
         created = Double(file.header.created) / 1_000_000
-        isEncrypted = file.codec.transform != nil
+        isEncrypted = file.codec.isTransformed
         self.nodeSize = nodeSize
         map = FileMap(size: size, limit: options.maximumCells)
     }

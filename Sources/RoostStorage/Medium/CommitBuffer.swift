@@ -111,7 +111,7 @@ final class CommitBuffer {
         record.start = start
         record.offset = end
         record.contentChecksum = checksum.finalize(buffer.view)
-        if file.codec.transform != nil { record.history = file.codec.history.number(at: start) }
+        if file.codec.isTransformed { record.history = file.codec.history.number(at: start) }
         record.encode(to: buffer, codec: file.codec)
         return unwritten
     }

@@ -55,7 +55,7 @@ final class DataFile: Sendable {
         self.init(
             file: other.file, header: other.header, transform: other.codec.transform,
             cacheLimit: options.cacheSize, values: options.valueAccess)
-        for entry in other.codec.history.entries { codec.history.note(entry) }
+        codec.history.note(other.codec.history.entries)
     }
 
     var path: String { file.path }
@@ -63,7 +63,7 @@ final class DataFile: Sendable {
     /// `directory` with what else a checkpoint keeps in it.
     func complete(_ directory: RootDirectory) -> RootDirectory {
         var directory = directory
-        if codec.transform != nil { directory.history = codec.history.entries }
+        if codec.isTransformed { directory.history = codec.history.entries }
         return directory
     }
 
@@ -76,8 +76,8 @@ final class DataFile: Sendable {
 
     /// Learns what the chunks of the commit of `record` are bound to.
     func noteHistory(of record: CommitRecord) {
-        guard codec.transform != nil else { return }
-        codec.history.note(WritingHistory.Entry(start: record.start, number: record.history))
+        guard codec.isTransformed else { return }
+        codec.history.note([WritingHistory.Entry(start: record.start, number: record.history)])
     }
 
     /// Where nodes that a replay makes for a reader can go: 4 GiB of offsets that no file has and nobody else gets.

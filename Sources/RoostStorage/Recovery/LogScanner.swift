@@ -20,7 +20,7 @@ struct LogScanner {
 
     /// `record` if its tag is right, where the file has tags.
     private func authentic(_ record: CommitRecord?, _ bytes: ByteView) -> CommitRecord? {
-        guard let record, file.codec.transform != nil else { return record }
+        guard let record, file.codec.isTransformed else { return record }
         let expected = file.codec.tag(of: CommitRecord.authenticated(bytes))
         var difference: UInt8 = 0
         for (a, b) in zip(expected, record.tag) { difference |= a ^ b }

@@ -61,9 +61,7 @@ struct Replayer {
                 try RootDirectory(decoding: bytes, at: place)
             }
         }
-        for entry in directory.history where entry.start <= checkpoint.start {
-            file.codec.history.note(entry)
-        }
+        file.codec.history.note(directory.history.filter { $0.start <= checkpoint.start })
         let names = Set(directory.trees.map { Key($0.name) })
         guard names.count == directory.trees.count else { throw file.damaged("two trees of one name", place) }
         let trees = directory.trees.map {

@@ -82,9 +82,7 @@ struct SalvageSource {
     private func read(_ place: ChunkReference) -> RootDirectory? {
         guard let payload = try? file.payload(.directory, place) else { return nil }
         let directory = payload.withView { try? RootDirectory(decoding: $0, at: place) }
-        for entry in directory?.history ?? [] where entry.start < place.offset {
-            file.codec.history.note(entry)
-        }
+        file.codec.history.note((directory?.history ?? []).filter { $0.start < place.offset })
         return directory
     }
 

@@ -1,4 +1,5 @@
 import RoostBytes
+import RoostCampaign
 import Testing
 
 @testable import RoostStorage
@@ -38,6 +39,31 @@ import Testing
             #expect(!report.isClean)
             try sample.file.write(whole)
         }
+    }
+
+    /// The tag says that what such a chunk holds is right, which is all that readers need.
+    @Test(arguments: [ChunkKind.value, .node, .directory])
+    func wrongChecksumOfAnAuthenticChunkIsFoundAndKeepsNobodyFromReading(kind: ChunkKind) throws {
+        let sample = try ExampleStore(commits: 6, transform: SimulatedCipher())
+        let newest = try #require(try sample.file.chunks(sample.options).last { $0.kind == kind }).chunk
+        try sample.file.flip(newest.offset)
+        let report = try Store.check(sample.path, options: sample.options)
+        #expect(report.findings.map(\.offset) == [newest.offset])
+        let store = try Store.open(sample.path, options: sample.options)
+        defer { try? store.close() }
+        #expect(try store.snapshot().contents() == sample.models)
+    }
+
+    /// Damage is told from what another key has sealed.
+    @Test func damageToASealedChunkIsAWrongChecksum() throws {
+        let sample = try ExampleStore(commits: 6, transform: SimulatedCipher())
+        let newest = try #require(try sample.file.chunks(sample.options).last { $0.kind == .value }).chunk
+        try sample.file.flip(newest.end - 1)
+        let damaged = try Store.open(sample.path, options: sample.options)
+        defer { try? damaged.close() }
+        let error = #expect(throws: StoreError.self) { try damaged.snapshot().contents() }
+        #expect(error?.code == .damaged)
+        #expect(error?.message.contains("a wrong checksum") == true)
     }
 
     @Test func damageToTheNewestStateIsAnErrorAndToOlderCommitsAWarning() throws {

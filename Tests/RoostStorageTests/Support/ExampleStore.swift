@@ -12,7 +12,11 @@ struct ExampleStore {
     /// - Parameters:
     ///   - commits: how many commits are made; the last few stay in the log when `checkpoints` is false.
     ///   - checkpoints: whether the store is closed with a checkpoint.
-    init(commits: Int = 12, perCommit: Int = 60, checkpoints: Bool = true, compression: Int32 = 0) throws {
+    ///   - transform: what stands for encryption.
+    init(
+        commits: Int = 12, perCommit: Int = 60, checkpoints: Bool = true, compression: Int32 = 0,
+        transform: (any ChunkTransformFactory)? = nil
+    ) throws {
         directory = try TemporaryDirectory()
         path = directory.file("store")
         options = StoreOptions()
@@ -20,6 +24,7 @@ struct ExampleStore {
         options.inlineLimit = 16
         options.logLimit = 1 << 13
         options.compression = compression
+        options.transform = transform
         options.compactsAutomatically = false
         options.reductions = [.sum]
         let store = try Store.open(path, options: options)

@@ -26,18 +26,19 @@ struct FileBytes {
     }
 
     /// All commits, oldest first.
-    func commits() throws -> [CommitRecord] {
-        var stream = CommitStream(file: try open(), after: nil)
+    func commits(_ options: StoreOptions = StoreOptions()) throws -> [CommitRecord] {
+        var stream = CommitStream(file: try open(options), after: nil)
         var records: [CommitRecord] = []
         while let record = try stream.next() { records.append(record) }
         return records
     }
 
     /// All whole chunks of the file in their order.
-    func chunks() throws -> [(chunk: ChunkReference, kind: ChunkKind)] {
-        let file = try open()
+    func chunks(_ options: StoreOptions = StoreOptions()) throws -> [(chunk: ChunkReference, kind: ChunkKind)]
+    {
+        let file = try open(options)
         var chunks: [(ChunkReference, ChunkKind)] = []
-        for record in try commits() {
+        for record in try commits(options) {
             var scan = ChunkScan(file: file, from: record.start, to: record.offset)
             while let item = try scan.next() {
                 if case .chunk(let chunk, let kind) = item { chunks.append((chunk, kind)) }
