@@ -47,8 +47,30 @@ struct CollectionReader<Source: TreeSource> {
     func withEntry<R>(
         _ id: ByteView, _ body: (StoredDocument, ValueReference) throws(DatabaseError) -> R
     ) throws(DatabaseError) -> R? {
+        try source.withDocument(id, in: trees.documents, body)
+    }
+
+    /// The body at `place`.
+    func body(at place: ValueReference) throws(DatabaseError) -> DocumentBody {
+        try source.body(at: place, in: trees.documents)
+    }
+
+    /// The document's winner; `nil` when there is none or, unless asked for, when it is a tombstone.
+    func document(_ id: String, includingDeleted: Bool) throws(DatabaseError) -> Document? {
+        try source.document(id, in: trees.documents, includingDeleted: includingDeleted)
+    }
+}
+
+/// Documents in a tree of them. Nothing is handed on that would have to be counted as a reference: all threads share a collection's
+/// trees, and each would wait for the others' cache lines.
+extension TreeSource {
+    /// See ``CollectionReader/withEntry(_:_:)``.
+    fileprivate func withDocument<R>(
+        _ id: ByteView, in tree: Tree,
+        _ body: (StoredDocument, ValueReference) throws(DatabaseError) -> R
+    ) throws(DatabaseError) -> R? {
         let result: Result<R, DatabaseError>? = try translating { () throws(StoreError) in
-            try source.withEntry(id, in: trees.documents) { (inline, value) in
+            try withEntry(id, in: tree) { (inline, value) in
                 Result { () throws(DatabaseError) in
                     guard let value else { throw DatabaseError.damaged("The entry of a document") }
                     return try body(try StoredDocument(inline), value)
@@ -58,25 +80,24 @@ struct CollectionReader<Source: TreeSource> {
         return try result?.get()
     }
 
-    /// The body at `place`.
-    func body(at place: ValueReference) throws(DatabaseError) -> DocumentBody {
-        let bytes = try translating { () throws(StoreError) in
-            try source.value(at: place, in: trees.documents)
-        }
+    fileprivate func body(at place: ValueReference, in tree: Tree) throws(DatabaseError) -> DocumentBody {
+        let bytes = try translating { () throws(StoreError) in try value(at: place, in: tree) }
         return try DocumentBody(stored: bytes[...])
     }
 
-    /// The document's winner; `nil` when there is none or, unless asked for, when it is a tombstone.
-    func document(_ id: String, includingDeleted: Bool) throws(DatabaseError) -> Document? {
+    /// See ``CollectionReader/document(_:includingDeleted:)``.
+    func document(
+        _ id: String, in tree: Tree, includingDeleted: Bool
+    ) throws(DatabaseError) -> Document? {
         let found = try id.withUTF8View { (key) throws(DatabaseError) in
-            try withEntry(key) { (entry, place) throws(DatabaseError) in
+            try withDocument(key, in: tree) { (entry, place) throws(DatabaseError) in
                 (flags: entry.flags, sequence: entry.sequence, winner: entry.winner, place: place)
             }
         }
         guard let found, includingDeleted || !found.flags.contains(.deleted) else { return nil }
         return Document(
             id: id, revision: found.winner, sequence: found.sequence, flags: found.flags,
-            body: try body(at: found.place))
+            body: try body(at: found.place, in: tree))
     }
 }
 

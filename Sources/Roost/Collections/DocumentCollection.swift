@@ -9,11 +9,14 @@ public final class DocumentCollection: Sendable {
     public let database: Database
     let name: CollectionName
     let trees: CollectionTrees
+    /// The database's: found here without counting a reference to it.
+    private let store: Store
 
     init(_ database: Database, _ name: CollectionName, _ trees: CollectionTrees) {
         self.database = database
         self.name = name
         self.trees = trees
+        store = database.core.store
     }
 
     /// The collection's name within its scope.
@@ -29,7 +32,7 @@ public final class DocumentCollection: Sendable {
     var reader: CollectionReader<Snapshot> {
         get throws(DatabaseError) {
             try database.checkOpen()
-            return CollectionReader(source: database.core.store.snapshot(), trees: trees)
+            return CollectionReader(source: store.snapshot(), trees: trees)
         }
     }
 
@@ -40,7 +43,8 @@ public final class DocumentCollection: Sendable {
 
     /// The document, in the revision that wins where there are conflicts; `nil` when there is none or it is deleted.
     public func get(_ id: String) throws(DatabaseError) -> Document? {
-        try reader.document(id, includingDeleted: false)
+        try database.checkOpen()
+        return try store.snapshot().document(id, in: trees.documents, includingDeleted: false)
     }
 
     /// The document's properties decoded as a `T`; `nil` when there is none or it is deleted.

@@ -18,6 +18,9 @@ public final class Cursor {
     /// Reads values elsewhere, which many trees have none of.
     private lazy var values = ValueWindow(file: reader.file)
     private let keyBuffer = ByteBuffer()
+    /// Where values are found in the file's mapping: asked without counting a reference to the file, which readers on other
+    /// threads share.
+    private let places: MappedPlaces?
     private let lostPages: Int
     /// Whether the values of the present leaf were looked at for being far apart.
     private var isPrefetched = false
@@ -30,7 +33,8 @@ public final class Cursor {
     init(reader: TreeReader, range: KeyRange) {
         self.reader = reader
         self.range = range
-        lostPages = reader.file.mappedPlaces?.lostPages.value ?? 0
+        places = reader.file.mappedPlaces
+        lostPages = places?.lostPages.value ?? 0
         if range.isEmpty { position = .end }
     }
 
@@ -196,7 +200,10 @@ public final class Cursor {
 
     /// Refuses what was read when a page of the file was lost since the cursor was made.
     @usableFromInline
-    package func checkMapping() throws(StoreError) { try reader.file.checkMapping(since: lostPages) }
+    package func checkMapping() throws(StoreError) {
+        guard let places, places.lostPages.value != lostPages else { return }
+        try reader.file.checkMapping(since: lostPages)
+    }
 
     /// The value that the cursor is at; valid until the cursor is used again. ``checkMapping()`` says afterwards whether it
     /// was what the file holds.
@@ -229,7 +236,7 @@ public final class Cursor {
     @inline(never)
     private func prefetchValues() {
         isPrefetched = true
-        guard let places = reader.file.mappedPlaces else { return }
+        guard let places else { return }
         let first = isBackwards ? inRange.lowerBound : index + 1
         var end: UInt64?
         for index in first..<max(isBackwards ? index : inRange.upperBound, first) {

@@ -25,8 +25,8 @@ package struct WeakSnapshot {
 /// reads is not given back after a compaction until it goes.
 public final class Snapshot: Sendable {
     let state: StoreState
-    /// Keeps the counted references of two snapshots, made one after another, out of one cache line.
-    private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
+    /// Its length also keeps the counted references of two snapshots, made one after another, out of one cache line.
+    private let recentTrees = RecentTrees()
 
     private let companion: Mutex<Companion>
 
@@ -84,11 +84,15 @@ public final class Snapshot: Sendable {
     ///   closed before the snapshot was taken.
     public subscript(tree: Tree) -> TreeView {
         get throws(StoreError) {
+            if let reader = unsafe recentTrees.reader(of: tree.id) {
+                return unsafe TreeView(reader, of: self)
+            }
             guard let version = state.trees[tree.id] else {
                 try state.checkOpen()
                 throw tree.missing(in: state.file.path)
             }
-            return TreeView(version.reader, of: self)
+            recentTrees.note(version)
+            return unsafe TreeView(.passUnretained(version.reader), of: self)
         }
     }
 

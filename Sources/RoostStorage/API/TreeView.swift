@@ -10,8 +10,9 @@ import RoostBytes
     /// than to what all share; or the reader itself.
     private let owner: any AnyObject & Sendable
 
-    init(_ reader: TreeReader, of owner: any AnyObject & Sendable) {
-        unsafe unownedReader = .passUnretained(reader)
+    /// - Parameter owner: what keeps `reader`.
+    @unsafe init(_ reader: Unmanaged<TreeReader>, of owner: any AnyObject & Sendable) {
+        unsafe unownedReader = reader
         self.owner = owner
     }
 

@@ -23,7 +23,7 @@ extension WriteTransaction {
         get throws(StoreError) {
             try checkOpen()
             guard let reader = try trees.reader(tree.id) else { throw tree.missing(in: file.path) }
-            return TreeView(reader, of: reader)
+            return unsafe TreeView(.passUnretained(reader), of: reader)
         }
     }
 
