@@ -17,7 +17,9 @@ public struct DatabaseOptions: Sendable {
     /// When a write counts as done. Default: when it is on the medium.
     public var durability = StoreOptions.Durability.full
     /// Bytes of memory for tree nodes. Default: 128 MiB; 0 keeps none, anything else counts as 512 KiB at least. Memory use
-    /// follows what is read, not the file's size.
+    /// follows what is read, not the file's size. Changes of nodes may take half as much besides before they are written, 64 MiB
+    /// at least: the more, the less is written for each change at a random place of a large database, and the more of them are to be
+    /// repeated when it is opened after a crash.
     public var cacheSize = 128 << 20
     /// How bodies are read. Default: from a mapping of the file on Linux and macOS, by system calls, half as fast, on iOS
     /// and its kin (see `StoreOptions.ValueAccess`).

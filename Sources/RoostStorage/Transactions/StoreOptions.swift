@@ -55,12 +55,14 @@ public struct StoreOptions: Sendable {
     /// How nodes and values are read that are not in the cache. Default: ``ValueAccess/mapping`` on Linux and macOS, ``ValueAccess/calls``
     /// on iOS and its kin, which take the pages of protected files away when the device is locked.
     public var valueAccess = ValueAccess.standard
-    /// Bytes of pending changes of tree nodes to keep in memory before they are written, at least
-    /// 4 KiB. Default: 64 MiB, reached only by much random writing.
-    public var pendingLimit = 64 << 20
+    /// Bytes of pending changes of tree nodes to keep in memory before they are written, at least 4 KiB. The more, the less is
+    /// written for each change at a random place of a large store. `nil`, the default, for half of ``cacheSize``, and
+    /// 64 MiB at least; reached only by much random writing.
+    public var pendingLimit: Int?
     /// Bytes of log after which a checkpoint is made; what opening after a crash has to read and replay. Values don't
-    /// count, as replaying does not touch them. At least 4 KiB. Default: 64 MiB.
-    public var logLimit: UInt64 = 64 << 20
+    /// count, as replaying does not touch them. At least 4 KiB. `nil`, the default, for half of ``cacheSize``, and 64 MiB at
+    /// least.
+    public var logLimit: UInt64?
     /// Values up to this many bytes stand in their leaf, longer ones in chunks of their own. 0 to 4096. Default: 128.
     public var inlineLimit = 128
     /// Compresses values and nodes with zlib at this level, 1 (fast) to 9, where it saves an eighth; 0 for none.
@@ -85,8 +87,9 @@ public struct StoreOptions: Sendable {
     /// The defaults.
     public init() {}
 
-    var pendingLimitInRange: Int { max(pendingLimit, 1 << 12) }
-    var logLimitInRange: UInt64 { max(logLimit, 1 << 12) }
+    var pendingLimitInRange: Int { max(pendingLimit ?? usualLimit, 1 << 12) }
+    var logLimitInRange: UInt64 { max(logLimit ?? UInt64(usualLimit), 1 << 12) }
+    private var usualLimit: Int { max(cacheSize / 2, 64 << 20) }
     var nodeSizeInRange: Int { min(max(nodeSize, 1024), 32_768) }
     var partLengthInRange: Int { max(partLength, Format.blockSize) }
     var inlineLimitInRange: Int { min(max(inlineLimit, 0), Format.maximumInlineLength) }

@@ -95,7 +95,8 @@ import Testing
     /// However much of the log opening replays, and whatever it makes of that.
     @Test(arguments: [true, false]) func openingAndClosingWithoutAChangeWritesNothing(closes: Bool) throws {
         var bench = bench
-        (bench.options.pendingLimit, bench.options.logLimit) = (1 << 20, 1 << 20)
+        bench.options.pendingLimit = 1 << 20
+        bench.options.logLimit = 1 << 20
         let disk = SimulatedMedium()
         let first = try bench.open(disk)
         for number in 1...30 { try bench.commit(number, to: first) }
@@ -117,7 +118,8 @@ import Testing
     /// What opening made of the log gets into the file with the first commit, whether or not transactions were given up before.
     @Test func whatOpeningMadeOfTheLogIsThereAfterTheNextCommit() throws {
         var bench = bench
-        (bench.options.pendingLimit, bench.options.logLimit) = (1 << 20, 1 << 20)
+        bench.options.pendingLimit = 1 << 20
+        bench.options.logLimit = 1 << 20
         let disk = SimulatedMedium()
         var store = try bench.open(disk)
         for number in 1...20 { try bench.commit(number, to: store) }

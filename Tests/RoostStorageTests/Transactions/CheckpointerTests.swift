@@ -24,6 +24,18 @@ import Testing
         return (store, tree)
     }
 
+    @Test func halfAsMuchAsTheCacheMayWait() {
+        var options = StoreOptions()
+        #expect(options.pendingLimitInRange == 64 << 20 && options.logLimitInRange == 64 << 20)
+        options.cacheSize = 512 << 20
+        #expect(options.pendingLimitInRange == 256 << 20 && options.logLimitInRange == 256 << 20)
+        options.cacheSize = 0
+        #expect(options.pendingLimitInRange == 64 << 20 && options.logLimitInRange == 64 << 20)
+        options.pendingLimit = 0
+        options.logLimit = 1 << 20
+        #expect(options.pendingLimitInRange == 4096 && options.logLimitInRange == 1 << 20)
+    }
+
     /// Commits random updates and returns the file's growth with each.
     private func update(_ store: Store, _ tree: Tree, commits: Int) throws -> [UInt64] {
         var generator = SplitMix64(seed: store.state.record.number)
