@@ -76,28 +76,15 @@ private final class NotingMedium: ForwardingMedium {
     }
 }
 
-private final class NotingFile: File {
-    private let base: any File
+private final class NotingFile: ForwardingFile {
+    let base: any File
     private let medium: NotingMedium
 
     init(_ base: any File, _ medium: NotingMedium) { (self.base, self.medium) = (base, medium) }
 
-    var path: String { base.path }
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
-        unsafe try base.read(into: buffer, at: offset)
-    }
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
-        unsafe try base.write(bytes, at: offset)
-    }
     func sync() throws(FileError) {
         try base.sync()
         medium.synced.signal()
         _ = medium.answered.wait(timeout: .now() + .milliseconds(50))
     }
-    func size() throws(FileError) -> UInt64 { try base.size() }
-    func truncate(to size: UInt64) throws(FileError) { try base.truncate(to: size) }
-    func identity() throws(FileError) -> FileIdentity { try base.identity() }
-    func access() throws(FileError) -> FileAccess { try base.access() }
-    func lock() throws(FileError) -> any FileLock { try base.lock() }
-    func handle(named path: String) throws(FileError) -> any File { try base.handle(named: path) }
 }

@@ -51,8 +51,8 @@ final class GatedMedium: ForwardingMedium {
 }
 
 /// A file on a ``GatedMedium``. Unlike the simulated file below it, it lets parts be written behind.
-private final class GatedFile: File {
-    private let base: any File
+private final class GatedFile: ForwardingFile {
+    let base: any File
     private let medium: GatedMedium
 
     init(_ base: any File, _ medium: GatedMedium) {
@@ -60,10 +60,6 @@ private final class GatedFile: File {
         self.medium = medium
     }
 
-    var path: String { base.path }
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
-        unsafe try base.read(into: buffer, at: offset)
-    }
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
         try medium.pass(.write)
         return unsafe try base.write(bytes, at: offset)
@@ -72,11 +68,6 @@ private final class GatedFile: File {
         try medium.pass(.sync)
         try base.sync()
     }
-    func size() throws(FileError) -> UInt64 { try base.size() }
-    func truncate(to size: UInt64) throws(FileError) { try base.truncate(to: size) }
-    func identity() throws(FileError) -> FileIdentity { try base.identity() }
-    func access() throws(FileError) -> FileAccess { try base.access() }
-    func lock() throws(FileError) -> any FileLock { try base.lock() }
     func handle(named path: String) throws(FileError) -> any File {
         GatedFile(try base.handle(named: path), medium)
     }
