@@ -5,7 +5,9 @@ final class ValueWindow {
     private let file: DataFile
     private let bytes = ByteBuffer(capacity: 1024)
     private var start: UInt64 = 0
-    private var scratch: ByteBuffer?
+    /// What was decoded. Spared the run-time check for overlapping accesses: a window belongs to one thread, and what decodes a
+    /// value does not come back to it.
+    @exclusivity(unchecked) private var scratch: ByteBuffer?
     /// A value too long for the window.
     private var large = ByteBuffer()
     /// How far to read ahead; doubles while reads keep following each other.
@@ -45,9 +47,9 @@ final class ValueWindow {
     @inline(__always)
     private func payload(of bytes: ByteView, _ chunk: ChunkReference) throws(StoreError) -> ByteView {
         guard file.codec.isPlain(bytes) else {
-            return try file.payload(of: bytes, .value, chunk, scratch: &scratch)
+            return unsafe try file.payload(of: bytes, .value, chunk, scratch: &scratch)
         }
-        // Nothing is decoded; a local variable is spared the run-time check of exclusive access.
+        // Nothing is decoded.
         var none: ByteBuffer?
         return try file.payload(of: bytes, .value, chunk, scratch: &none)
     }
