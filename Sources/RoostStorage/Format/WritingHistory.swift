@@ -9,15 +9,15 @@ import Synchronization
 /// Any thread may use it. Each chunk that is read asks for its number, and waits for nobody.
 @safe final class WritingHistory: Sendable {
     /// From `start` on, up to the next entry's, chunks are bound to `number`.
-    struct Entry: Equatable, Sendable, BitwiseCopyable {
+    struct Entry: Equatable, Sendable {
         var start: UInt64
         var number: UInt64
     }
 
     /// What readers look into, the last of ``runs``.
     private let current: Atomic<Unmanaged<HistoryRun>>
-    /// The present entries, and before them those of earlier times, in which readers may still be. Locked by whoever changes
-    /// something.
+    /// The present entries, and before them those of earlier times, in which readers may still be: some where entries were learned
+    /// out of order, and half as many as there are where they had no room. Locked by whoever changes something.
     private let runs: Mutex<[HistoryRun]>
 
     init() {
@@ -27,6 +27,8 @@ import Synchronization
     }
 
     var entries: [Entry] { reading { $0.entries } }
+    /// How often the entries had to move to other memory.
+    var moves: Int { runs.withLock { $0.count - 1 } }
 
     /// The number for a chunk at `offset`; 0 for nodes that are in memory only. O(log n).
     @inline(__always)
@@ -39,7 +41,12 @@ import Synchronization
     func note(_ new: [Entry]) {
         guard new.contains(where: { number(at: $0.start) != $0.number }) else { return }
         change { entries in
+            let before = entries
             for entry in new { WritingHistory.insert(entry, into: &entries) }
+            // The last one may get another number. Others must stay where they are.
+            return entries.count >= before.count
+                && zip(before.dropLast(), entries).allSatisfy { $0 == $1 }
+                && before.last.map { entries[before.count - 1].start == $0.start } ?? true
         }
     }
 
@@ -62,6 +69,7 @@ import Synchronization
         change { entries in
             entries.removeSubrange(entries.partitioningIndex { $0.start >= start }...)
             entries.append(Entry(start: start, number: number))
+            return true
         }
     }
 
@@ -74,13 +82,13 @@ import Synchronization
         unsafe current.load(ordering: .acquiring)._withUnsafeGuaranteedRef(body)
     }
 
-    private func change(_ body: (inout [Entry]) -> Void) {
+    /// - Parameter body: changes the entries, and says whether those who look for a chunk that counts find its number also while
+    ///   entries are written over those that stood in their places.
+    private func change(_ body: (inout [Entry]) -> Bool) {
         runs.withLock { runs in
             let run = runs[runs.count - 1]
-            let before = run.entries
-            var entries = before
-            body(&entries)
-            guard entries != before, !run.extend(to: entries) else { return }
+            var entries = run.entries
+            if body(&entries), run.write(entries) { return }
             let next = HistoryRun(entries)
             runs.append(next)
             unsafe current.store(.passUnretained(next), ordering: .releasing)
@@ -88,40 +96,61 @@ import Synchronization
     }
 }
 
-/// Entries of a ``WritingHistory`` in memory that never moves. One thread at a time may append some while others read.
+/// Entries of a ``WritingHistory`` in memory that never moves. One thread at a time may write some while others read.
 @safe private final class HistoryRun: Sendable {
-    private nonisolated(unsafe) let start: UnsafeMutablePointer<WritingHistory.Entry>
+    private nonisolated(unsafe) let slots: UnsafeMutablePointer<Slot>
     private let capacity: Int
-    /// How many there are. Those after them are nobody's but the writer's.
+    /// How many there are.
     private let count: Atomic<Int>
+
+    private struct Slot: ~Copyable {
+        let start: Atomic<UInt64>
+        let number: Atomic<UInt64>
+
+        init(_ entry: WritingHistory.Entry) {
+            start = Atomic(entry.start)
+            number = Atomic(entry.number)
+        }
+    }
 
     init(_ entries: [WritingHistory.Entry]) {
         capacity = max(2 * entries.count, 4)
-        unsafe start = .allocate(capacity: capacity)
-        for (index, entry) in entries.enumerated() { unsafe (start + index).initialize(to: entry) }
+        unsafe slots = .allocate(capacity: capacity)
+        let none = WritingHistory.Entry(start: 0, number: 0)
+        for index in 0..<capacity {
+            unsafe (slots + index).initialize(to: Slot(index < entries.count ? entries[index] : none))
+        }
         count = Atomic(entries.count)
     }
 
-    deinit { unsafe start.deallocate() }
+    deinit {
+        unsafe slots.deinitialize(count: capacity)
+        unsafe slots.deallocate()
+    }
 
-    var entries: [WritingHistory.Entry] { unsafe Array(buffer) }
+    var entries: [WritingHistory.Entry] {
+        (0..<count.load(ordering: .acquiring)).map { index in
+            unsafe WritingHistory.Entry(
+                start: slots[index].start.load(ordering: .relaxed),
+                number: slots[index].number.load(ordering: .relaxed))
+        }
+    }
 
     func number(at offset: UInt64) -> UInt64 {
-        let entries = unsafe buffer
-        let index = unsafe entries.partitioningIndex { $0.start > offset }
-        return index == 0 ? 0 : unsafe entries[index - 1].number
+        let index = (0..<count.load(ordering: .acquiring)).partitioningIndex {
+            unsafe slots[$0].start.load(ordering: .relaxed) > offset
+        }
+        return index == 0 ? 0 : unsafe slots[index - 1].number.load(ordering: .relaxed)
     }
 
-    /// Appends what `entries` has more than this run; `false` where that is not all that differs, or there is no room.
-    func extend(to entries: [WritingHistory.Entry]) -> Bool {
-        let present = unsafe buffer
-        guard entries.count <= capacity, unsafe entries.starts(with: present) else { return false }
-        for index in present.count..<entries.count { unsafe (start + index).initialize(to: entries[index]) }
+    /// Puts `entries` in the place of those that are here; `false` where there is no room.
+    func write(_ entries: [WritingHistory.Entry]) -> Bool {
+        guard entries.count <= capacity else { return false }
+        for (index, entry) in entries.enumerated() {
+            unsafe slots[index].start.store(entry.start, ordering: .relaxed)
+            unsafe slots[index].number.store(entry.number, ordering: .relaxed)
+        }
         count.store(entries.count, ordering: .releasing)
         return true
-    }
-
-    private var buffer: UnsafeBufferPointer<WritingHistory.Entry> {
-        unsafe UnsafeBufferPointer(start: start, count: count.load(ordering: .acquiring))
     }
 }

@@ -49,6 +49,20 @@ import Testing
         #expect(together.entries.map(\.start) == [10, 20, 25, 40])
     }
 
+    /// A writer that fails again and again, or takes turns with another one, must not use up memory.
+    @Test func givingUpAndLearningAnewStaysInPlace() {
+        let history = WritingHistory()
+        history.begin(at: 100, 1)
+        for round in 1...1000 as ClosedRange<UInt64> {
+            history.renew(at: 200)
+            history.note([WritingHistory.Entry(start: 200, number: 10_000 + round)])
+        }
+        #expect(history.moves == 0)
+        #expect(history.number(at: 150) == 1 && history.number(at: 250) == 11_000)
+        for place in 3...1000 as ClosedRange<UInt64> { history.begin(at: 100 * place, place) }
+        #expect(history.entries.count == 1000 && history.moves <= 10)
+    }
+
     @Test func readersFindWhatWasThereWhileMoreIsLearned() {
         let history = WritingHistory()
         let places = 400 as UInt64
