@@ -61,8 +61,8 @@ struct CollectionReader<Source: TreeSource> {
     }
 }
 
-/// Documents in a tree of them. Nothing is handed on that would have to be counted as a reference: all threads share a collection's
-/// trees, and each would wait for the others' cache lines.
+/// Documents in a tree of them. The tree is given apart from its collection's others: their object is shared by all threads, and where
+/// each read counted a reference to it, each would wait for the others' cache lines.
 extension TreeSource {
     /// See ``CollectionReader/withEntry(_:_:)``.
     fileprivate func withDocument<R>(

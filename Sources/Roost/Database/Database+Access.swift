@@ -57,7 +57,7 @@ extension Database {
     /// The whole database as of now; see ``DatabaseSnapshot``.
     public func snapshot() throws(DatabaseError) -> DatabaseSnapshot {
         try checkOpen()
-        return DatabaseSnapshot(core, core.openSnapshots.take { core.store.snapshot() })
+        return DatabaseSnapshot(core, core.openSnapshots.newest(of: core.store))
     }
 
     /// The whole database as of now, with an object of its own that `make` has made: it goes with this state of the database
@@ -68,7 +68,7 @@ extension Database {
         try checkOpen()
         let newest = core.store.snapshot()
         if let known = newest.companion(T.self) { return (DatabaseSnapshot(core, newest), known) }
-        let taken = core.openSnapshots.take { core.store.snapshot() }
+        let taken = core.openSnapshots.newest(of: core.store)
         return (DatabaseSnapshot(core, taken), taken.companion(make))
     }
 

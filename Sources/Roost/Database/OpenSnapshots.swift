@@ -16,11 +16,19 @@ final class OpenSnapshots: Sendable {
         state.withLock { $0.references.compactMap(\.snapshot) + [make()] }
     }
 
+    /// Takes the newest snapshot. Waits for others only where it is the first that takes it.
+    func newest(of store: Store) -> Snapshot {
+        let snapshot = store.snapshot()
+        return snapshot.isKnown.load(ordering: .acquiring) ? snapshot : take { store.snapshot() }
+    }
+
     /// Takes a snapshot and remembers it. O(1) on average.
     func take<E: Error>(_ make: () throws(E) -> Snapshot) throws(E) -> Snapshot {
         let result: Result<Snapshot, E> = state.withLock { state in
             do throws(E) {
                 let snapshot = try make()
+                // It can be taken without a lock from now on: what it shows is remembered for as long as it is there.
+                defer { snapshot.isKnown.store(true, ordering: .releasing) }
                 // Most are of the newest commit, as those before.
                 if state.references.last?.isOf(snapshot) == true { return .success(snapshot) }
                 if state.references.count >= state.limit {

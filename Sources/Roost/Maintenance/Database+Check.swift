@@ -75,7 +75,7 @@ extension Database {
         blobs: BlobCheckReport?, _ options: CheckOptions, _ meter: CheckMeter
     ) throws(DatabaseError) -> DocumentCheck {
         while true {
-            let snapshot = core.openSnapshots.take { core.store.snapshot() }
+            let snapshot = core.openSnapshots.newest(of: core.store)
             let inventory = try blobs.map { (report) throws(DatabaseError) in
                 try BlobInventory(core.vault.blobs, damaged: report.damaged.map(\.file))
             }

@@ -28,6 +28,9 @@ public final class Snapshot: Sendable {
     /// Its length also keeps the counted references of two snapshots, made one after another, out of one cache line.
     private let recentTrees = RecentTrees()
 
+    /// Whether the layer above has noted that it is in use, which it does once.
+    package let isKnown = Atomic<Bool>(false)
+
     private let companion: Mutex<Companion>
 
     private struct Companion {
