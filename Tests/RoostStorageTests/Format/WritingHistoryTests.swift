@@ -63,6 +63,21 @@ import Testing
         #expect(history.entries.count == 1000 && history.moves <= 10)
     }
 
+    /// Readers who look for what stands behind it must not meet it halfway.
+    @Test func whatIsLearnedInBetweenMovesTheEntriesToOtherMemory() {
+        let history = WritingHistory()
+        history.begin(at: 100, 1)
+        history.begin(at: 200, 2)
+        history.note([WritingHistory.Entry(start: 150, number: 3)])
+        #expect(history.moves == 1)
+        // One that takes its neighbour's place, so that those behind it would go forwards.
+        history.note([WritingHistory.Entry(start: 100, number: 3)])
+        #expect(history.moves == 2)
+        #expect(history.entries.map(\.start) == [100, 200])
+        history.note([WritingHistory.Entry(start: 300, number: 4)])
+        #expect(history.moves == 2 && history.number(at: 300) == 4)
+    }
+
     @Test func readersFindWhatWasThereWhileMoreIsLearned() {
         let history = WritingHistory()
         let places = 400 as UInt64

@@ -44,6 +44,22 @@ import Testing
         #expect(written[0] == written[1])
     }
 
+    /// Whichever of them it was asked for before.
+    @Test func aSnapshotTellsItsTreesApart() throws {
+        let (store, trees) = try store(SimulatedMedium(), trees: 40)
+        for (number, tree) in trees.enumerated() { try put(number, [tree], store) }
+        let snapshot = store.snapshot()
+        for _ in 0..<2 {
+            for (number, tree) in trees.enumerated() {
+                #expect(try snapshot[tree].last()?.key == Key(UInt64(number)))
+            }
+        }
+        try store.write { try $0.drop(trees[3]) }
+        let error = #expect(throws: StoreError.self) { try store.snapshot()[trees[3]] }
+        #expect(error?.code == .notFound)
+        #expect(try snapshot[trees[3]].count == 1)
+    }
+
     @Test func makingAndDroppingATreeVisitsFew() throws {
         let disk = SimulatedMedium()
         let (store, trees) = try store(disk, trees: Self.many)
