@@ -7,7 +7,9 @@ final class DocumentLayerStore: Contender {
     let documents: DocumentCollection
 
     init(_ request: OpenRequest) throws {
-        database = try Database.open(request.directory)
+        var options = DatabaseOptions()
+        if let cacheSize = request.cacheSize { options.cacheSize = cacheSize }
+        database = try Database.open(request.directory, options: options)
         documents = try database.defaultCollection
     }
 
