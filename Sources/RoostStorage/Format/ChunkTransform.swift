@@ -18,7 +18,7 @@ package protocol ChunkTransform: Sendable {
     func authenticate(_ bytes: ByteView) -> [UInt8]
 }
 
-/// Leaves payloads as they are: what stands where a file has no transform.
+/// Leaves payloads as they are. It stands in ``ChunkCodec`` where a file has no transform, and is not asked there.
 struct NoTransform: ChunkTransform {
     let overhead = 0
 

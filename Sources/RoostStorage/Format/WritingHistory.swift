@@ -16,8 +16,9 @@ import Synchronization
 
     /// What readers look into, the last of ``runs``.
     private let current: Atomic<Unmanaged<HistoryRun>>
-    /// The present entries, and before them those of earlier times, in which readers may still be: some where entries were learned
-    /// out of order, and half as many as there are where they had no room. Locked by whoever changes something.
+    /// The present entries come last. Before them stand those that were moved to other memory, in which readers may still be:
+    /// where one was learned out of order, or there was no more room, which each time becomes twice as much. Locked by whoever
+    /// changes something.
     private let runs: Mutex<[HistoryRun]>
 
     init() {
