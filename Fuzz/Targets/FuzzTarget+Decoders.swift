@@ -4,7 +4,7 @@ import RoostBytes
 
 /// The engine's decoders, each by itself. Checksums are made right before the decoder sees the input.
 extension FuzzTarget {
-    static let engineDecoders = [header, record, chunk, node, packedLeaf, operations, directory]
+    static let engineDecoders = [header, record, chunk, node, packedLeaf, leafChanges, operations, directory]
 
     private static let header = FuzzTarget("header", largestInput: Format.blockSize) {
         [FileHeader(storeID: ids, fileID: ids, salt: 1, created: 2, generation: 3).encoded().view.array]
@@ -106,6 +106,47 @@ extension FuzzTarget {
         else { return }
         try PackedLeaf.unpack(again.view, into: copy)
         try demand(copy.view.compare(output.view) == 0, "a leaf that packing changes")
+    }
+
+    private static let leafChanges = FuzzTarget("leaf-changes", largestInput: 1024) {
+        try StoreSeeds.leafChanges()
+    } run: { input in
+        let buffer = ByteBuffer()
+        buffer.append(input)
+        guard let changes = try? LeafChanges(buffer.view) else { return }
+        let page = changes.page
+        // Together with a leaf they fit a page.
+        guard page.bytes.count < LeafBuilder.largestPage / 2 else { return }
+        let tags = try (0..<page.count).map { try page.taggedEntry($0).tag }
+        let deletions = tags.map { $0 & DeltaPage.tombstone != 0 }
+        let (again, merged) = (ByteBuffer(), ByteBuffer())
+        // A leaf of some entries, with all keys in common that the changes have.
+        let builder = LeafBuilder()
+        for byte in 0..<40 as Range<UInt8> {
+            let key = page.prefix.array + [byte &* 6, byte]
+            key.withView { builder.add(key: $0, .inline(.empty)) }
+        }
+        guard let leaf = PageView(builder.build(0..<builder.count).page) else { return }
+        unsafe try LeafBuilder.merge(leaf, page, using: LeafBuilder()) { length in
+            merged.reset()
+            merged.resize(to: length)
+            return unsafe merged.mutableBytes
+        }
+        guard let whole = PageView(merged.view),
+            PageCheck(page: whole, lower: nil, upper: nil).fault() == nil
+        else { throw FuzzFinding("a leaf that changes make unsound") }
+        for index in 0..<page.count {
+            let isThere = page.key(index).withView { whole.search($0).found }
+            try demand(isThere != deletions[index], "a change that is not made")
+        }
+        extendLifetime(builder)
+        guard !deletions.contains(true),
+            try LeafChanges.append(
+                page, length: page.bytes.count, deletions: deletions, of: changes.leaf, to: again)
+        else { return }
+        let copy = try LeafChanges(again.view)
+        try demand(copy.leaf == changes.leaf, "changes of another leaf")
+        try demand(copy.page.bytes.compare(page.bytes) == 0, "changes that storing changes")
     }
 
     private static func read(_ page: PageView, _ index: Int) throws {

@@ -36,6 +36,7 @@ enum StoreSeeds {
             },
             try file(compression: 6) { try fill($0, commits: 2, keys: 40, checkpointAt: 1) },
             try file { try share($0) },
+            try file { try changeAFew($0) },
         ]
     }
 
@@ -45,6 +46,8 @@ enum StoreSeeds {
     }
 
     static func packedLeaves() throws -> [[UInt8]] { try payloads(withByte: ChunkKind.node.rawValue | 0x40) }
+
+    static func leafChanges() throws -> [[UInt8]] { try payloads(withByte: ChunkKind.node.rawValue | 0x80) }
 
     /// Nodes as pages.
     static func pages() throws -> [[UInt8]] {
@@ -90,6 +93,23 @@ enum StoreSeeds {
             _ = try transaction.tree("short")
             let policy: WriteTransaction.CheckpointPolicy = number == checkpointAt ? .always : .ifNeeded
             if let ticket = try transaction.stage(policy) { try transaction.queue.finish(ticket) }
+        }
+    }
+
+    /// Leaves with changes beside them.
+    private static func changeAFew(_ store: Store) throws {
+        let tree = try store.tree("entries")
+        for change in 0..<3 as Range<UInt64> {
+            let transaction = try store.beginWriting()
+            if change == 0 {
+                for key in 0..<300 as Range<UInt64> { try transaction.put(Key(key), [1], in: tree) }
+            } else {
+                for key in [7, 40, 100, 1000 * change] as [UInt64] {
+                    try transaction.put(Key(key * change), [2, 3], in: tree)
+                    try transaction.delete(Key(key + change), in: tree)
+                }
+            }
+            if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
         }
     }
 

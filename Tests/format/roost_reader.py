@@ -27,7 +27,7 @@ MAKE, DROP = 0x01, 0x02
 PUT, DELETE, DELETE_RANGE, APPEND_LEAF = 0x10, 0x20, 0x21, 0x30
 OPERATION_NAMES = {PUT: "put", DELETE: "delete", DELETE_RANGE: "delete a range", APPEND_LEAF: "append a leaf"}
 REFERENCE_KINDS = ["none", "owned", "shared", "borrowed"]
-COMPRESSED, TRANSFORMED, PACKED = 0x10, 0x20, 0x40
+COMPRESSED, TRANSFORMED, PACKED, CHANGES = 0x10, 0x20, 0x40, 0x80
 
 
 class Damage(Exception):
@@ -298,7 +298,7 @@ class Store:
         return self.flagged_chunk(place, kind, note)[0]
 
     def flagged_chunk(self, place, kind, note=None):
-        """The payload of a chunk as Fields, and whether it is packed."""
+        """The payload of a chunk as Fields, and what form it has: 0, PACKED or CHANGES."""
         offset, length = place
         require(length >= 6 and offset + length <= len(self.data), "a chunk beyond the file's end", offset)
         fields = Fields(self.data, offset, offset + length, note)
@@ -307,14 +307,14 @@ class Store:
                 "a chunk with a wrong checksum", offset)
         flags = fields.number(1, "kind and flags", lambda value: f"{value:#x}, {CHUNK_KINDS.get(value & 15)}")
         require(flags & 0x0F == kind, f"a chunk of another kind than {CHUNK_KINDS[kind]}", offset)
-        is_packed = flags & PACKED != 0
-        require(flags & 0x80 == 0, "a chunk with unknown flags", offset)
-        require(not is_packed or kind == NODE, "a packed chunk", offset)
+        form = flags & (PACKED | CHANGES)
+        require(form != PACKED | CHANGES, "a chunk with unknown flags", offset)
+        require(form == 0 or kind == NODE, "a packed chunk", offset)
         require(flags & TRANSFORMED == 0, "a transformed chunk", offset)
         stored = fields.varint("length of the payload")
         require(fields.position + stored == offset + length, "a chunk of another length", offset)
         if flags & COMPRESSED == 0:
-            return fields, is_packed
+            return fields, form
         self.met["compressed " + CHUNK_KINDS[kind]] += 1
         size = fields.varint("length before compression")
         require(size <= min(1 << 30, 1032 * stored), "a wrong length before compression", offset)
@@ -324,7 +324,7 @@ class Store:
         except zlib.error as error:
             raise Damage(f"{error} at offset {offset}") from None
         require(len(payload) == size and stream.eof, "compressed bytes of another length", offset)
-        return Fields(payload), is_packed
+        return Fields(payload), form
 
     def value(self, place):
         fields = self.chunk(place, VALUE)
@@ -334,8 +334,10 @@ class Store:
 
     def node(self, place, note=None):
         """Level and items of a node: (key, entry) in a leaf, (separator, child) in a branch node."""
-        fields, is_packed = self.flagged_chunk(place, NODE, note)
-        if is_packed:
+        fields, form = self.flagged_chunk(place, NODE, note)
+        if form == CHANGES:
+            return 0, self.changed_leaf(fields, place)[1]
+        if form == PACKED:
             self.met["packed leaf"] += 1
             items = self.packed_leaf(fields)
             self.check_order(0, items, place)
@@ -380,6 +382,39 @@ class Store:
             items.append((prefix + suffix, (kind, inline, chunk if kind else None)))
         require(fields.at_end and length == size, "a packed leaf of another length", fields.position)
         return items
+
+    # 7.5 Changes of leaves
+
+    def changed_leaf(self, fields, place):
+        """Where the whole leaf stands, and the items with the changes made."""
+        self.met["changes of a leaf"] += 1
+        require(place[1] <= 1024, "changes of a leaf that are too long", place[0])
+        where = fields.number(6, "offset of the leaf"), fields.varint("length of the leaf")
+        require(where[0] < place[0], "a leaf after its changes", place[0])
+        deletions = fields.bytes("deletions")
+        changes = self.packed_leaf(fields)
+        self.check_order(0, changes, place)
+        marked = int.from_bytes(deletions, "little")
+        require(len(deletions) in (0, (len(changes) + 7) // 8) and marked >> len(changes) == 0,
+                "deletions of another length", place[0])
+        fields, form = self.flagged_chunk(where, NODE)
+        require(form != CHANGES, "changes in the place of a leaf", where[0])
+        level, items = self.node(where)
+        require(level == 0, "changes of a branch node", where[0])
+        items = dict(items)
+        for index, (key, entry) in enumerate(changes):
+            if marked >> index & 1:
+                self.met["deletion from a leaf"] += 1
+                require(entry == (0, b"", None), "a deletion with an entry", place[0])
+                items.pop(key, None)
+            else:
+                items[key] = entry
+        return where, sorted(items.items())
+
+    def chunks_length(self, place):
+        """How many bytes the chunks of a node take."""
+        fields, form = self.flagged_chunk(place, NODE)
+        return place[1] + (self.changed_leaf(fields, place)[0][1] if form == CHANGES else 0)
 
     @staticmethod
     def packed_bytes(fields, before, shared, has_same_length, meaning):
@@ -427,7 +462,7 @@ class Store:
         actual, items = self.node(place)
         self.met["branch node" if actual else "leaf"] += 1
         require(actual == level, "a node of another level", place[0])
-        total, size = 0, place[1]
+        total, size = 0, self.chunks_length(place)
         if level == 0:
             for key, entry in items:
                 require(lower <= key and (upper is None or key < upper), "a key outside its node", place[0])

@@ -51,28 +51,25 @@ extension TreeWalk {
             allowedTags: DeltaPage.tombstone | DeltaPage.replaces)
         if let fault = pending.fault() { return report("pending changes: \(fault)", at: nowhere) }
         guard let base = leaf.base else { return try walkMerged(leaf, nil) }
-        guard let bytes = try read(base.chunk) else { return }
-        try bytes.withView { (bytes) throws(StoreError) in
-            guard let page = PageView(bytes), page.level == 0 else {
-                return report("a malformed leaf", at: base.chunk.offset)
-            }
-            if let fault = PageCheck(page: page, lower: span.lower, upper: span.upper).fault() {
-                return report(fault, at: base.chunk.offset)
-            }
-            try walkMerged(leaf, page)
+        guard let node = try read(base.chunk) else { return }
+        guard node.page.level == 0 else { return report("a malformed leaf", at: base.chunk.offset) }
+        if let fault = PageCheck(page: node.page, lower: span.lower, upper: span.upper).fault() {
+            return report(fault, at: base.chunk.offset)
         }
+        try walkMerged(leaf, node)
+        extendLifetime(node)
     }
 
-    /// Verifies marks and summary of a leaf with pending changes; `base` is its stored page.
-    private func walkMerged(_ leaf: LeafNode, _ base: PageView?) throws(StoreError) {
+    /// Verifies marks and summary of a leaf with pending changes; `base` is its stored leaf.
+    private func walkMerged(_ leaf: LeafNode, _ base: Node?) throws(StoreError) {
         let place = leaf.base?.chunk ?? ChunkReference(offset: nowhere, length: 0)
         let image = LeafImage()
         try file.reading(place) { () throws(MalformedBytes) in
-            for index in 0..<leaf.delta.count { try verifyMarks(leaf.delta.view, index, base) }
-            try image.load(leaf, base: base)
+            for index in 0..<leaf.delta.count { try verifyMarks(leaf.delta.view, index, base?.page) }
+            try image.load(leaf, base: base?.page)
         }
         var summary = try walkEntries(image.page, at: place.offset)
-        summary.bytes &+= UInt64(leaf.base?.chunk.length ?? 0)
+        summary.bytes &+= base?.storedLength ?? 0
         if leaf.summary != summary { report("a leaf in memory that is miscounted", at: place.offset) }
     }
 

@@ -61,23 +61,30 @@ final class TreeWalk {
         let chunk = child.chunk
         guard chunk.offset < limit else { return report("a node that leads in a circle", at: limit) }
         if let summary = known[chunk.offset] { return compare(child, summary, child.reduction) }
-        guard let bytes = try read(chunk) else { return }
-        try bytes.withView { (bytes) throws(StoreError) in
-            guard let page = PageView(bytes) else { return report("a malformed node", at: chunk.offset) }
-            guard page.level == level else { return report("a node of another level", at: chunk.offset) }
-            if let fault = PageCheck(page: page, lower: span.lower, upper: span.upper).fault() {
-                return report(fault, at: chunk.offset)
-            }
-            if level == 0 {
-                try walkLeaf(page, child)
-            } else {
-                try walkBranch(page, child, span)
-            }
+        guard let node = try read(chunk) else { return }
+        let page = node.page
+        guard page.level == level else { return report("a node of another level", at: chunk.offset) }
+        if let fault = PageCheck(page: page, lower: span.lower, upper: span.upper).fault() {
+            return report(fault, at: chunk.offset)
         }
+        if level == 0 {
+            try walkLeaf(node, child)
+        } else {
+            try walkBranch(page, child, span)
+        }
+        extendLifetime(node)
+    }
+
+    /// A stored node in memory of its own.
+    struct Node {
+        let page: PageView
+        /// Bytes that the node takes in the file.
+        let storedLength: UInt64
+        fileprivate let memory: ByteBuffer
     }
 
     /// The node at `chunk`, read from the file, past all caches; `nil` when it can't be read.
-    func read(_ chunk: ChunkReference) throws(StoreError) -> [UInt8]? {
+    func read(_ chunk: ChunkReference) throws(StoreError) -> Node? {
         nodeCount += 1
         guard chunk.length <= DataFile.maximumNodeLength else {
             report("a node larger than any can be", at: chunk.offset)
@@ -85,12 +92,20 @@ final class TreeWalk {
         }
         guard spend(chunk) else { return nil }
         try visit(chunk, .owned, .node)
+        let memory = ByteBuffer(capacity: 8192)
+        let node: (page: PageView, leaf: ChunkReference?)
         do throws(StoreError) {
-            return try file.payload(.node, chunk)
+            node = try file.load(chunk, into: memory)
         } catch {
             try findings.add(error, at: chunk.offset, tree: tree)
             return nil
         }
+        if let leaf = node.leaf {
+            guard spend(leaf) else { return nil }
+            try visit(leaf, .owned, .node)
+        }
+        let length = UInt64(chunk.length) + UInt64(node.leaf?.length ?? 0)
+        return Node(page: node.page, storedLength: length, memory: memory)
     }
 
     /// Counts what the tree leads to; `false` when that is more than there is.
@@ -119,12 +134,12 @@ final class TreeWalk {
         compare(node, summary, reduction?.storedValue(of: children) ?? [])
     }
 
-    private func walkLeaf(_ page: PageView, _ leaf: StoredChild) throws(StoreError) {
-        var summary = try walkEntries(page, at: leaf.chunk.offset)
-        summary.bytes += UInt64(leaf.chunk.length)
+    private func walkLeaf(_ node: Node, _ leaf: StoredChild) throws(StoreError) {
+        var summary = try walkEntries(node.page, at: leaf.chunk.offset)
+        summary.bytes += node.storedLength
         // Making the value again reads what it was made of: damage there is found where the values are read.
         let isNeeded = !leaf.reduction.isEmpty
-        compare(leaf, summary, isNeeded ? reduction?.storedValue(of: page, in: file) ?? [] : [])
+        compare(leaf, summary, isNeeded ? reduction?.storedValue(of: node.page, in: file) ?? [] : [])
     }
 
     private func compare(_ node: StoredChild, _ summary: Summary, _ value: [UInt8]) {

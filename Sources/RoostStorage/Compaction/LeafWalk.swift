@@ -26,8 +26,9 @@ struct LeafWalk {
     /// A stored node in memory of its own.
     private struct Node {
         let page: PageView
+        /// Bytes that the node takes in the file.
+        let storedLength: UInt64
         let bytes: ByteBuffer
-        let decoded: ByteBuffer?
     }
 
     /// A walk that starts with the leaf whose span includes `key`, or with the first.
@@ -84,7 +85,7 @@ struct LeafWalk {
         }
         withExtendedLifetime(base) {}
         page = image.page
-        storedLength = UInt64(leaf.base?.chunk.length ?? 0)
+        storedLength = base?.storedLength ?? 0
         return nil
     }
 
@@ -96,7 +97,7 @@ struct LeafWalk {
         }
         memory = node
         page = node.page
-        storedLength = UInt64(chunk.length)
+        storedLength = node.storedLength
         return nil
     }
 
@@ -108,10 +109,8 @@ struct LeafWalk {
             }
             bytesLeft -= UInt64(chunk.length)
         }
-        let bytes = try file.read(chunk)
-        var decoded: ByteBuffer?
-        let payload = try file.payload(of: bytes.view, .node, chunk, scratch: &decoded)
-        guard let page = PageView(payload) else { throw file.damaged("a malformed node", chunk) }
-        return Node(page: page, bytes: bytes, decoded: decoded)
+        let bytes = ByteBuffer(capacity: 8192)
+        let (page, leaf) = try file.load(chunk, into: bytes)
+        return Node(page: page, storedLength: UInt64(chunk.length) + UInt64(leaf?.length ?? 0), bytes: bytes)
     }
 }

@@ -13,7 +13,18 @@ final class ChunkCodec: Sendable {
 
     private static let compressedFlag: UInt8 = 0x10
     private static let sealedFlag: UInt8 = 0x20
-    private static let packedFlag: UInt8 = 0x40
+
+    /// What the payload of a chunk is, before anything is encrypted or compressed.
+    enum Form: UInt8 {
+        /// What the chunk's kind says.
+        case plain = 0
+        /// A leaf in its packed form (``PackedLeaf``).
+        case packed = 0x40
+        /// What changed of a leaf (``LeafChanges``).
+        case changes = 0x80
+
+        static let mask: UInt8 = 0xc0
+    }
 
     let salt: UInt64
     /// What chunks are bound to besides their place.
@@ -56,14 +67,15 @@ final class ChunkCodec: Sendable {
     /// Appends a chunk to `output`, which will stand at `offset` of the file, and returns where it is.
     ///
     /// - Parameters:
-    ///   - payload: the bytes; of a leaf perhaps its packed form (``PackedLeaf``).
+    ///   - payload: the bytes.
+    ///   - form: what they are; of nodes alone another one than ``Form/plain``.
     ///   - level: zlib's compression level, 0 for none. The payload stays as it is unless an eighth is saved.
     func append(
-        _ payload: ByteView, kind: ChunkKind, isPacked: Bool = false, at offset: UInt64, level: Int32,
+        _ payload: ByteView, kind: ChunkKind, _ form: Form = .plain, at offset: UInt64, level: Int32,
         to output: ByteBuffer
     ) -> ChunkReference {
         let base = output.count
-        let flags = isPacked ? ChunkCodec.packedFlag : 0
+        let flags = form.rawValue
         if level > 0, payload.count >= ChunkCodec.minimumToCompress,
             let deflated = ChunkCodec.deflated(payload, level: level)
         {
@@ -118,8 +130,9 @@ final class ChunkCodec: Sendable {
         of chunk: ByteView, _ kind: ChunkKind, at reference: ChunkReference,
         scratch: inout ByteBuffer?
     ) throws(Refusal) -> ByteView {
-        let (stored, flags) = try stored(in: chunk, kind, at: reference, scratch: &scratch)
-        guard flags & ChunkCodec.packedFlag != 0 else { return stored }
+        let (stored, form) = try stored(in: chunk, kind, at: reference, scratch: &scratch)
+        guard form != .changes else { throw Refusal(reason: "a leaf's changes in the place of a node") }
+        guard form == .packed else { return stored }
         // What was decrypted or decompressed is still being read while the page is made.
         let source = scratch
         let page = ByteBuffer(capacity: 8192)
@@ -137,43 +150,48 @@ final class ChunkCodec: Sendable {
 
     /// Puts the node in `chunk`, which was read from `reference`, into the memory that `makeRoom` gives for a number of
     /// bytes; of no use where an error is thrown.
+    ///
+    /// - Returns: where the chunk has only what changed of a leaf, that; nothing was put anywhere then.
     func decode(
         nodeIn chunk: ByteView, at reference: ChunkReference,
         _ makeRoom: (Int) -> UnsafeMutableRawBufferPointer
-    ) throws(Refusal) {
+    ) throws(Refusal) -> LeafChanges? {
         var scratch: ByteBuffer?
-        let (stored, flags) = try stored(in: chunk, .node, at: reference, scratch: &scratch)
+        let (stored, form) = try stored(in: chunk, .node, at: reference, scratch: &scratch)
         defer { extendLifetime(scratch) }
-        guard flags & ChunkCodec.packedFlag != 0 else {
-            return unsafe makeRoom(stored.count).copyMemory(from: stored.buffer)
-        }
         do {
-            unsafe try PackedLeaf.unpack(stored, makeRoom)
+            switch form {
+            case .plain: unsafe makeRoom(stored.count).copyMemory(from: stored.buffer)
+            case .packed: unsafe try PackedLeaf.unpack(stored, makeRoom)
+            case .changes: return try LeafChanges(stored)
+            }
         } catch {
-            throw ChunkCodec.malformedLeaf
+            throw form == .changes ? Refusal(reason: "malformed changes of a leaf") : ChunkCodec.malformedLeaf
         }
+        return nil
     }
 
     private static let malformedLeaf = Refusal(reason: "a malformed packed leaf")
 
-    /// What was handed to ``append(_:kind:isPacked:at:level:to:)`` as the payload of `chunk`, and the chunk's flags.
+    /// What was handed to ``append(_:kind:_:at:level:to:)`` as the payload of `chunk`, and its form.
     @inline(__always)
-    private func stored(
+    func stored(
         in chunk: ByteView, _ kind: ChunkKind, at reference: ChunkReference, scratch: inout ByteBuffer?
-    ) throws(Refusal) -> (payload: ByteView, flags: UInt8) {
+    ) throws(Refusal) -> (payload: ByteView, form: Form) {
         let (flags, length, start) = try header(of: chunk, kind)
         guard start + length == chunk.count, chunk.count == Int(reference.length) else {
             throw Refusal(reason: "a chunk of another length")
         }
         let stored = chunk.slice(start, length)
+        let form = Form(rawValue: flags & Form.mask) ?? .plain
         // What the transform authenticates needs no checksum.
         if !isTransformed { try verifyChecksum(of: chunk, at: reference.offset) }
-        guard flags & ~ChunkCodec.packedFlag != 0 || isTransformed else { return (stored, flags) }
+        guard flags & ~Form.mask != 0 || isTransformed else { return (stored, form) }
         let memory = scratch ?? ByteBuffer()
         scratch = memory
         memory.reset()
         do throws(Refusal) {
-            return (try decoded(stored, flags, kind, reference.offset, memory), flags)
+            return (try decoded(stored, flags, kind, reference.offset, memory), form)
         } catch {
             // Tells damage from a chunk of another file.
             try verifyChecksum(of: chunk, at: reference.offset)
@@ -191,17 +209,14 @@ final class ChunkCodec: Sendable {
     /// Whether the payload of `chunk` is used as it is stored.
     func isPlain(_ chunk: ByteView) -> Bool { !isTransformed && chunk.count > 4 && chunk[4] & 0xf0 == 0 }
 
-    /// Whether the payload of `chunk` is stored in another form than it is used.
-    func isDecoded(_ chunk: ByteView) -> Bool { chunk[4] & 0xf0 != 0 }
-
-    /// Whether the payload of `chunk` is a packed leaf as it is stored, neither compressed nor encrypted.
-    static func isPackedOnly(_ chunk: ByteView) -> Bool { chunk[4] & 0xf0 == packedFlag }
+    /// The form of the payload of `chunk` where it is stored as it is, neither compressed nor encrypted.
+    static func storedForm(_ chunk: ByteView) -> Form? { Form(rawValue: chunk[4] & 0xf0) }
 
     /// The kind that a chunk's byte of kind and flags gives it; `nil` for a kind or flags that there are not.
     @inline(__always)
     static func kind(_ byte: UInt8) -> ChunkKind? {
-        guard let kind = ChunkKind(rawValue: byte & 0x0f), byte & 0x80 == 0,
-            byte & packedFlag == 0 || kind == .node
+        guard let kind = ChunkKind(rawValue: byte & 0x0f), byte & Form.mask != Form.mask,
+            byte & Form.mask == 0 || kind == .node
         else { return nil }
         return kind
     }

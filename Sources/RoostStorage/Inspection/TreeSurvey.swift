@@ -50,17 +50,16 @@ final class TreeSurvey {
     /// A leaf with pending changes: its entries are those that it will have, its bytes in the file those of the stored
     /// leaf below.
     private func walk(_ leaf: LeafNode) throws(StoreError) {
-        var base: [UInt8]?
+        let memory = ByteBuffer()
+        var base: PageView?
         if let stored = leaf.base {
-            base = try read(stored.chunk, level: 0)
+            base = try read(stored.chunk, level: 0, into: memory)
             if base == nil { return }
-            shape.levels[0].storedBytes += UInt64(stored.chunk.length)
         }
         let image = LeafImage()
         do {
-            try (base ?? []).withView { (bytes) throws(MalformedBytes) in
-                try image.load(leaf, base: base == nil ? nil : PageView(bytes))
-            }
+            try image.load(leaf, base: base)
+            extendLifetime(memory)
         } catch {
             return noteUnreadable("a malformed leaf", at: leaf.base?.chunk.offset ?? 0)
         }
@@ -71,39 +70,47 @@ final class TreeSurvey {
 
     private func walk(_ chunk: ChunkReference, level: UInt8, before limit: UInt64) throws(StoreError) {
         guard chunk.offset < limit else { return noteUnreadable("a node that leads in a circle", at: limit) }
-        guard let bytes = try read(chunk, level: level) else { return }
-        try bytes.withView { (bytes) throws(StoreError) in
-            guard let page = PageView(bytes) else { return }
-            count(level: level, entries: page.count, isChanged: false)
-            shape.levels[Int(level)].storedBytes += UInt64(chunk.length)
-            measure(page.bytes.count, level: level)
-            guard level > 0 else { return try walkEntries(of: page, at: chunk.offset) }
-            for index in 0..<page.count {
-                guard let child = try? page.childChunk(index) else {
-                    noteUnreadable("a malformed node", at: chunk.offset)
-                    continue
-                }
-                try walk(child, level: level - 1, before: chunk.offset)
+        let memory = ByteBuffer()
+        defer { extendLifetime(memory) }
+        guard let page = try read(chunk, level: level, into: memory) else { return }
+        count(level: level, entries: page.count, isChanged: false)
+        measure(page.bytes.count, level: level)
+        guard level > 0 else { return try walkEntries(of: page, at: chunk.offset) }
+        for index in 0..<page.count {
+            guard let child = try? page.childChunk(index) else {
+                noteUnreadable("a malformed node", at: chunk.offset)
+                continue
             }
+            try walk(child, level: level - 1, before: chunk.offset)
         }
     }
 
-    /// The page of the node at `chunk`; `nil` when it can't be read or is not of that level.
-    private func read(_ chunk: ChunkReference, level: UInt8) throws(StoreError) -> [UInt8]? {
-        grow(to: level)
+    /// Counts the chunk of a node; `false` when it can't be one.
+    private func note(_ chunk: ChunkReference, level: UInt8) throws(StoreError) -> Bool {
         let isInFile = chunk.offset < StoreOpener.replayedStart
         guard chunk.length <= DataFile.maximumNodeLength, !isInFile || bytesLeft >= UInt64(chunk.length)
         else {
             noteUnreadable("a node that can't be one", at: chunk.offset)
-            return nil
+            return false
         }
         if isInFile {
             bytesLeft -= UInt64(chunk.length)
             try visit(chunk, .node)
         }
+        shape.levels[Int(level)].storedBytes += UInt64(chunk.length)
+        return true
+    }
+
+    /// Reads the page of the node at `chunk` into `memory`; `nil` when it can't be read or is not of that level.
+    private func read(
+        _ chunk: ChunkReference, level: UInt8, into memory: ByteBuffer
+    ) throws(StoreError) -> PageView? {
+        grow(to: level)
+        guard try note(chunk, level: level) else { return nil }
         do throws(StoreError) {
-            let bytes = try file.payload(.node, chunk)
-            if bytes.withView({ PageView($0)?.level }) == level { return bytes }
+            let (page, leaf) = try file.load(chunk, into: memory)
+            if let leaf, try !note(leaf, level: level) { return nil }
+            if page.level == level { return page }
             noteUnreadable("a node of another level", at: chunk.offset)
         } catch {
             try findings.add(error, at: chunk.offset, tree: shape.name)

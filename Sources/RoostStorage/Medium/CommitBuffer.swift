@@ -45,7 +45,7 @@ final class CommitBuffer {
         {
             return chunk
         }
-        return try append(kind, payload, isPacked: false)
+        return try append(kind, payload, .plain)
     }
 
     /// Appends a leaf that takes `length` bytes as a page, packed; `nil` when that would not make it shorter.
@@ -56,12 +56,24 @@ final class CommitBuffer {
     ) throws(StoreError) -> ChunkReference? {
         packed.reset()
         let isShorter = try? PackedLeaf.pack(page, length: length, dropping: dropped, to: packed)
-        return isShorter == true ? try append(.node, packed.view, isPacked: true) : nil
+        return isShorter == true ? try append(.node, packed.view, .packed) : nil
+    }
+
+    /// Appends `page`, which takes `length` bytes and is what changed of the leaf at `leaf` (``LeafChanges``); `nil` where
+    /// that takes more than `limit` bytes.
+    func append(
+        changes page: PageView, length: Int, deletions: [Bool], of leaf: ChunkReference, limit: Int
+    ) throws(StoreError) -> ChunkReference? {
+        packed.reset()
+        let isShorter = try? LeafChanges.append(
+            page, length: length, deletions: deletions, of: leaf, to: packed)
+        guard isShorter == true, file.codec.maximumLength(packed.count) <= limit else { return nil }
+        return try append(.node, packed.view, .changes)
     }
 
     @inline(__always)
     private func append(
-        _ kind: ChunkKind, _ payload: ByteView, isPacked: Bool
+        _ kind: ChunkKind, _ payload: ByteView, _ form: ChunkCodec.Form
     ) throws(StoreError) -> ChunkReference {
         let buffer = unwritten.buffer
         let codec = file.codec
@@ -70,7 +82,7 @@ final class CommitBuffer {
             throw StoreError(.limitExceeded, "\(file.path) has reached the format's largest size of 256 TiB.")
         }
         let chunk = codec.append(
-            payload, kind: kind, isPacked: isPacked, at: end, level: compression, to: buffer)
+            payload, kind: kind, form, at: end, level: compression, to: buffer)
         if let pool, buffer.count >= pool.partLength { try handOver(pool) }
         return chunk
     }

@@ -156,69 +156,6 @@ final class DataFile: Sendable {
         cutFailure.withLock { $0 } ?? .damaged(what, at: offset, in: path)
     }
 
-    /// The node at `chunk`, valid while `pin` exists.
-    @inline(__always)
-    func page(_ chunk: ChunkReference, _ pin: borrowing EpochReclaimer.Pin) throws(StoreError) -> PageView {
-        if let page = cache.find(chunk.offset, pin) { return page }
-        return try load(chunk)
-    }
-
-    /// The largest chunk that a node may be: 64 KiB of page and what a transform adds.
-    static let maximumNodeLength = 128 * 1024
-
-    /// Reads the node at `chunk`, which the cache hasn't got, and puts it there.
-    @inline(never)
-    func load(_ chunk: ChunkReference) throws(StoreError) -> PageView {
-        var made: CachedNode?
-        do throws(StoreError) {
-            unsafe try decode(chunk) { length in
-                if let made { cache.discard(made) }
-                let node = cache.makeNode(offset: chunk.offset, length: length)
-                made = node
-                return unsafe node.bytes
-            }
-            guard let made, let page = PageView(made.page) else { throw damaged("a malformed node", chunk) }
-            cache.insert(made)
-            return page
-        } catch {
-            if let made { cache.discard(made) }
-            throw error
-        }
-    }
-
-    /// Reads the node at `chunk` into `buffer`, past the cache.
-    func load(_ chunk: ChunkReference, into buffer: ByteBuffer) throws(StoreError) -> PageView {
-        unsafe try decode(chunk) { length in
-            buffer.reset()
-            buffer.resize(to: length)
-            return unsafe buffer.mutableBytes
-        }
-        guard let page = PageView(buffer.view) else { throw damaged("a malformed node", chunk) }
-        return page
-    }
-
-    /// Puts the node at `chunk` into the memory that `makeRoom` gives for a number of bytes; the last, where it is asked twice.
-    private func decode(
-        _ chunk: ChunkReference, _ makeRoom: (Int) -> UnsafeMutableRawBufferPointer
-    ) throws(StoreError) {
-        guard chunk.length <= DataFile.maximumNodeLength else {
-            throw damaged("a node larger than any can be", chunk)
-        }
-        if let mappedPlaces, let bytes = mappedPlaces.find(chunk, mapping: false) {
-            let lostPages = mappedPlaces.lostPages.value
-            // What does not verify may be a page that could not be read: a call says what is wrong, if anything is.
-            let isDecoded = unsafe (try? codec.decode(nodeIn: bytes, at: chunk, makeRoom)) != nil
-            if isDecoded, mappedPlaces.lostPages.value == lostPages { return }
-        }
-        let buffer = try read(chunk)
-        do throws(ChunkCodec.Refusal) {
-            unsafe try codec.decode(nodeIn: buffer.view, at: chunk, makeRoom)
-            extendLifetime(buffer)
-        } catch {
-            throw damaged(error.reason, chunk)
-        }
-    }
-
     /// The payload of the chunk at `chunk`, in memory of its own.
     func payload(_ kind: ChunkKind, _ chunk: ChunkReference) throws(StoreError) -> [UInt8] {
         let buffer = try read(chunk)

@@ -15,6 +15,8 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
     /// Bytes that the stored leaf's entries take at most once the changes are merged in: a key that lacks what the others
     /// start with makes them all longer.
     private(set) var mergedBaseSize = 0
+    /// Whether entries were deleted of which it was only said that the stored leaf has them.
+    var hasUnverifiedDeletions = false
 
     /// An empty leaf.
     init(owner: UInt64) {
@@ -34,6 +36,7 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
         base = other.base
         unsafe uncheckedDelta = other.delta.copy()
         mergedBaseSize = other.mergedBaseSize
+        hasUnverifiedDeletions = other.hasUnverifiedDeletions
         super.init(owner: owner, level: 0, summary: other.summary)
     }
 

@@ -15,6 +15,8 @@ import RoostBytes
 @safe struct PageView {
     static let headerLength = 8
     static let slotLength = 8
+    /// The bits of an entry's tag that say what its reference is (``ReferenceKind``).
+    static let kindMask: UInt8 = 3
 
     let bytes: ByteView
     let level: UInt8
@@ -46,10 +48,18 @@ import RoostBytes
         prefixLength = 0
     }
 
+    /// A leaf without entries.
+    static var empty: PageView { PageView(pending: .empty, slots: .empty) }
+
     var prefix: ByteView { prefixLength == 0 ? .empty : bytes.slice(PageView.headerLength, prefixLength) }
 
     @inline(__always) func head(_ index: Int) -> UInt32 {
         slots.load(at: index &* PageView.slotLength)
+    }
+
+    /// Head, length of the suffix and place of the cell.
+    @inline(__always) func slot(_ index: Int) -> UInt64 {
+        slots.load(UInt64.self, at: index &* PageView.slotLength)
     }
 
     /// The length of the key after the prefix.
@@ -106,7 +116,7 @@ import RoostBytes
         let tag = bytes[start]
         var reader = ByteReader(bytes.dropFirst(start + 1))
         var entry = Entry.inline(try reader.prefixed())
-        let kind = tag & 3
+        let kind = tag & PageView.kindMask
         if kind != 0 {
             entry.kind = unsafe unsafeBitCast(kind, to: ReferenceKind.self)
             entry.chunk = try PageView.chunk(&reader)

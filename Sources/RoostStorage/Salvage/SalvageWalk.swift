@@ -38,28 +38,30 @@ struct SalvageWalk {
     ) throws(StoreError) {
         let parts = wanted.map { $0.intersections(span).map(\.span) } ?? [span]
         guard !parts.isEmpty else { return }
-        guard let bytes = read(child.chunk, before: limit) else { return try loss(child, parts) }
+        let memory = ByteBuffer()
+        defer { extendLifetime(memory) }
+        guard let page = read(child.chunk, before: limit, into: memory) else { return try loss(child, parts) }
         visited?.insert(child.chunk.offset)
         try meter.advance(UInt64(child.chunk.length))
-        try bytes.withView { (bytes) throws(StoreError) in
-            guard let page = PageView(bytes), page.level == level,
-                PageCheck(page: page, lower: span.lower, upper: span.upper).fault() == nil
-            else { return try loss(child, parts) }
-            if level == 0 { return try leaf(page, child.chunk, parts) }
-            for index in 0..<page.count {
-                guard let next = try? page.child(index) else { continue }
-                let lower = index == 0 ? span.lower : page.key(index)
-                let upper = index + 1 < page.count ? page.key(index + 1) : span.upper
-                try walk(next, level - 1, KeySpan(lower: lower, upper: upper), before: child.chunk.offset)
-            }
+        guard page.level == level,
+            PageCheck(page: page, lower: span.lower, upper: span.upper).fault() == nil
+        else { return try loss(child, parts) }
+        if level == 0 { return try leaf(page, child.chunk, parts) }
+        for index in 0..<page.count {
+            guard let next = try? page.child(index) else { continue }
+            let lower = index == 0 ? span.lower : page.key(index)
+            let upper = index + 1 < page.count ? page.key(index + 1) : span.upper
+            try walk(next, level - 1, KeySpan(lower: lower, upper: upper), before: child.chunk.offset)
         }
     }
 
-    private mutating func read(_ chunk: ChunkReference, before limit: UInt64) -> [UInt8]? {
+    private mutating func read(
+        _ chunk: ChunkReference, before limit: UInt64, into memory: ByteBuffer
+    ) -> PageView? {
         guard chunk.offset < limit, chunk.length <= DataFile.maximumNodeLength,
             UInt64(chunk.length) <= bytesLeft
         else { return nil }
         bytesLeft -= UInt64(chunk.length)
-        return try? file.payload(.node, chunk)
+        return try? file.load(chunk, into: memory).page
     }
 }

@@ -22,9 +22,12 @@ struct LeafFilter {
     /// What all keys of the leaf start with.
     let prefix: ByteView
     private let bits: ByteView
+    /// All of the filter.
+    fileprivate let bytes: ByteView
 
     /// A view of what ``fill(_:with:)`` wrote.
     init(_ bytes: ByteView) {
+        self.bytes = bytes
         pageLength = Int(bytes.load(UInt32.self, at: 0))
         count = Int(bytes.load(UInt16.self, at: 4))
         let prefixLength = Int(bytes.load(UInt16.self, at: 6))
@@ -49,19 +52,51 @@ struct LeafFilter {
         unsafe bits.initializeMemory(as: UInt8.self, repeating: 0)
         let count = UInt64(bits.count) * 8
         for index in 0..<page.count {
-            var hash = Hash(page.head(index), page.suffixLength(index), page.rest(index))
-            for _ in 0..<functions {
-                let bit = hash.next(below: count)
-                unsafe bits[bit >> 3] |= 1 << UInt8(bit & 7)
+            unsafe add(
+                Hash(page.head(index), page.suffixLength(index), page.rest(index)), to: bits, of: count)
+        }
+    }
+
+    @inline(__always)
+    private static func add(_ hash: Hash, to bits: UnsafeMutableRawBufferPointer, of count: UInt64) {
+        var hash = hash
+        for _ in 0..<functions {
+            let bit = hash.next(below: count)
+            unsafe bits[bit >> 3] |= 1 << UInt8(bit & 7)
+        }
+    }
+
+    /// Whether the keys of `changes` start as those of the leaf do.
+    func canAdd(_ changes: PageView) -> Bool {
+        changes.count == 0
+            || [0, changes.count - 1].allSatisfy { index in
+                changes.key(index).withView { prefix.commonPrefix($0) == prefix.count }
             }
+    }
+
+    /// Writes to `memory`, which has as many bytes as this filter, that of its leaf with `changes`, which ``canAdd(_:)``: more
+    /// keys pass than of a filter made anew, and its size is the greatest that the leaf may have.
+    fileprivate func fill(_ memory: UnsafeMutableRawBufferPointer, adding changes: PageView) {
+        guard let base = memory.baseAddress else { return }
+        unsafe memory.copyMemory(from: bytes.buffer)
+        let length = pageLength + changes.bytes.count + changes.count * PageView.slotLength
+        unsafe base.storeBytes(of: UInt32(length).littleEndian, as: UInt32.self)
+        let count = min(count + changes.count, Int(UInt16.max))
+        unsafe base.storeBytes(of: UInt16(count).littleEndian, toByteOffset: 4, as: UInt16.self)
+        let bits = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[(memory.count - self.bits.count)...])
+        let key = ByteBuffer()
+        for index in 0..<changes.count {
+            key.reset()
+            changes.appendKey(index, to: key)
+            unsafe LeafFilter.add(
+                Hash(key.view.dropFirst(prefix.count)), to: bits, of: UInt64(bits.count) * 8)
         }
     }
 
     /// `false` where the leaf has no entry under `key`.
     func mayContain(_ key: ByteView) -> Bool {
         guard count > 0, prefix.commonPrefix(key) == prefix.count else { return false }
-        let suffix = key.dropFirst(prefix.count)
-        var hash = Hash(PageView.head(of: suffix), suffix.count, suffix.dropFirst(min(suffix.count, 4)))
+        var hash = Hash(key.dropFirst(prefix.count))
         let count = UInt64(bits.count) * 8
         for _ in 0..<LeafFilter.functions {
             let bit = hash.next(below: count)
@@ -100,6 +135,12 @@ struct LeafFilter {
             step = UInt32(truncatingIfNeeded: hash) | 1
         }
 
+        /// Hashes what a key has after the prefix.
+        @inline(__always)
+        init(_ suffix: ByteView) {
+            self.init(PageView.head(of: suffix), suffix.count, suffix.dropFirst(min(suffix.count, 4)))
+        }
+
         @inline(__always)
         mutating func next(below count: UInt64) -> Int {
             defer { value &+= step }
@@ -118,6 +159,13 @@ extension NodeCache {
     func insertFilter(of page: PageView, at offset: UInt64) {
         let node = makeNode(offset: offset | NodeCache.filterBit, length: LeafFilter.length(for: page))
         unsafe LeafFilter.fill(node.bytes, with: page)
+        insert(node)
+    }
+
+    /// Takes the filter of the leaf at `offset`: the one that `filter` is of, with `changes`. The caller holds a pin.
+    func insertFilter(_ filter: LeafFilter, adding changes: PageView, at offset: UInt64) {
+        let node = makeNode(offset: offset | NodeCache.filterBit, length: filter.bytes.count)
+        unsafe filter.fill(node.bytes, adding: changes)
         insert(node)
     }
 

@@ -10,10 +10,10 @@ final class LeafImage {
     private(set) var page: PageView
 
     init() {
-        page = PageView(pending: .empty, slots: .empty)
+        page = .empty
     }
 
-    func clear() { page = PageView(pending: .empty, slots: .empty) }
+    func clear() { page = .empty }
 
     var count: Int { page.count }
 
@@ -28,14 +28,18 @@ final class LeafImage {
     ///
     /// The editor writes a leaf before the two together are more than a page holds, so one that is, is damaged.
     func load(_ leaf: LeafNode, base: PageView?) throws(MalformedBytes) {
+        unsafe try LeafBuilder.merge(base ?? .empty, leaf.delta.view, using: keptBuilder()) { length in
+            bytes.reset()
+            bytes.resize(to: length)
+            return unsafe bytes.mutableBytes
+        }
+        page = PageView(bytes.view) ?? page
+    }
+
+    private func keptBuilder() -> LeafBuilder {
         let builder = self.builder ?? LeafBuilder()
         self.builder = builder
-        builder.reset()
-        try builder.merge(base, leaf.delta.view)
-        guard builder.fitsPage else { throw MalformedBytes(at: 0) }
-        bytes.reset()
-        bytes.append(builder.build(0..<builder.count).page)
-        page = PageView(bytes.view) ?? page
+        return builder
     }
 }
 
@@ -63,6 +67,40 @@ extension LeafBuilder {
             if tag & DeltaPage.tombstone == 0 { add(pending, index, entry) }
         }
         if let base { try add(base, next..<max(next, base.count)) }
+    }
+
+    /// Adds the changes in `newer`, and those in `older`, if there are any, that it does not replace, in key order. Deletions
+    /// are added as entries without anything.
+    ///
+    /// - Returns: which of them are deletions.
+    func unite(_ older: PageView?, _ newer: PageView) throws(MalformedBytes) -> [Bool] {
+        var deletions: [Bool] = []
+        var next = 0
+        func add(_ page: PageView, _ index: Int) throws(MalformedBytes) {
+            let (entry, tag) = try page.taggedEntry(index)
+            deletions.append(tag & DeltaPage.tombstone != 0)
+            self.add(page, index, entry)
+        }
+        func addOlder(below end: Int) throws(MalformedBytes) {
+            guard let older else { return }
+            while next < end {
+                try add(older, next)
+                next += 1
+            }
+        }
+        let key = ByteBuffer()
+        for index in 0..<newer.count {
+            if let older {
+                key.reset()
+                newer.appendKey(index, to: key)
+                let (position, found) = older.search(key.view)
+                try addOlder(below: position)
+                if found { next = max(next, position + 1) }
+            }
+            try add(newer, index)
+        }
+        try addOlder(below: older?.count ?? 0)
+        return deletions
     }
 
     private func add(_ page: PageView, _ range: Range<Int>) throws(MalformedBytes) {

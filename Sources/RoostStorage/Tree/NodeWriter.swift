@@ -1,13 +1,16 @@
 import RoostBytes
 
-/// Writes nodes into a commit: leaves of gathered entries, and branch nodes of children that were written before.
+/// Writes nodes into a commit: leaves of gathered entries, what changed of leaves, and branch nodes of children that were
+/// written before.
 final class NodeWriter {
-    private let output: CommitBuffer
+    let output: CommitBuffer
     /// Where the entries of the next leaves are gathered.
     private(set) lazy var entries = LeafBuilder()
     private lazy var branches = BranchBuilder()
     /// Where a stored leaf is unpacked that is not in the cache.
     private(set) lazy var unpacked = ByteBuffer()
+    /// Where a stored leaf and changes are merged.
+    private(set) lazy var mergedLeaf = ByteBuffer()
 
     /// What the cache gets of a leaf that is written.
     enum Kept {

@@ -44,9 +44,11 @@ extension TreeEditor {
     private func delete(_ key: ByteView, in leaf: LeafNode, isKnown: Bool) throws(StoreError) -> Bool {
         let (index, found) = leaf.delta.view.search(key)
         // Where it is known to be there and no change of it is pending, the stored leaf has it.
+        let isUnverified = isKnown && !found && leaf.base != nil
         let known =
-            isKnown && !found && leaf.base != nil
+            isUnverified
             ? Known(isPresent: true, isStored: true) : try existing(key, in: leaf, index, found)
+        if isUnverified { leaf.hasUnverifiedDeletions = true }
         guard known.isPresent else { return false }
         let capacity = leaf.pendingBytes
         if known.isStored {
@@ -96,7 +98,7 @@ extension TreeEditor {
             page = try file.load(base.chunk)
         } else {
             // Of leaves that are only written to, filters alone should fill the cache.
-            page = try file.load(base.chunk, into: context.nodes.unpacked)
+            page = try file.load(base.chunk, into: context.nodes.unpacked).page
         }
         guard page.level == 0 else { throw file.damaged("a node of another level", base.chunk) }
         if cached == nil, filter == nil { cache.insertFilter(of: page, at: base.chunk.offset) }
@@ -133,12 +135,16 @@ extension TreeEditor {
         return last.withView { leaf.delta.used - leaf.sharedBytes(upTo: $0) } <= context.nodeSize
     }
 
-    /// Writes `leaf`, to which ``path`` leads, with its changes merged in.
+    /// Writes `leaf`, to which ``path`` leads: with its changes merged in, or its changes alone where they are few.
     ///
     /// - Parameter keepingTail: where keys were appended to the tree's last leaf, what does not fill a node stays in
     ///   memory, open for more.
     func rewrite(_ leaf: LeafNode, keepingTail: Bool = false) throws(StoreError) {
         try closeTail()
+        if let child = try context.nodes.changes(of: leaf, nodeSize: context.nodeSize, function) {
+            let index = path.last?.index ?? 0
+            return try replace(index..<index + 1, path, with: [Child(child)], separators: [[]])
+        }
         let entries = context.nodes.entries
         entries.reset()
         let isKept = try gather(leaf)
@@ -224,7 +230,7 @@ extension TreeEditor {
         let cached = leaf.base.flatMap { context.file.cache.find($0.chunk.offset, pin) }
         var base = cached
         if let child = leaf.base, cached == nil {
-            base = try context.file.load(child.chunk, into: context.nodes.unpacked)
+            base = try context.file.load(child.chunk, into: context.nodes.unpacked).page
         }
         let chunk = leaf.base?.chunk ?? .nowhere
         let joint = entries.count

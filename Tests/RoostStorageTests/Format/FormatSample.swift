@@ -5,7 +5,7 @@ import RoostStorage
 enum FormatSample: CaseIterable {
     case empty, logOnly, checkpoints, compressed, spreadOutCheckpoint, deletions, rangeDeletions,
         appendedLeaves
-    case largeValues, droppedTrees, sharedValues, reductions, longKeys, compacted
+    case largeValues, droppedTrees, sharedValues, reductions, longKeys, compacted, changedLeaves
 
     /// What a reader meets in the sample, so that the samples stay what their names say.
     var constructs: [String] {
@@ -20,6 +20,7 @@ enum FormatSample: CaseIterable {
         case .rangeDeletions: ["delete a range"]
         case .appendedLeaves: ["append a leaf"]
         case .largeValues: ["put"]
+        case .changedLeaves: ["changes of a leaf", "deletion from a leaf"]
         }
     }
 
@@ -30,7 +31,7 @@ enum FormatSample: CaseIterable {
         options.compactsAutomatically = false
         options.reductions = [.sum]
         switch self {
-        case .checkpoints, .rangeDeletions, .reductions, .longKeys:
+        case .checkpoints, .rangeDeletions, .reductions, .longKeys, .changedLeaves:
             options.logLimit = 0
             options.pendingLimit = 0
         case .deletions:
@@ -66,6 +67,7 @@ enum FormatSample: CaseIterable {
         case .largeValues: try putLargeValues(store)
         case .droppedTrees: try dropTrees(store, &random)
         case .sharedValues: try shareValues(store)
+        case .changedLeaves: try changeAFew(store, &random)
         case .compacted:
             try shareValues(store)
             try delete(store, &random)
@@ -96,6 +98,19 @@ enum FormatSample: CaseIterable {
                 for _ in 0..<each {
                     try transaction.put(
                         key(&random), value(&random), in: trees[Int.random(in: 0...1, using: &random)])
+                }
+            }
+        }
+    }
+
+    private func changeAFew(_ store: Store, _ random: inout SplitMix64) throws {
+        try append(store)
+        let tree = try store.tree("sequence")
+        for _ in 0..<6 {
+            try store.write { transaction in
+                for _ in 0..<4 {
+                    try transaction.put(Key(UInt64.random(in: 0..<3000, using: &random)), [7], in: tree)
+                    try transaction.delete(Key(UInt64.random(in: 0..<3000, using: &random)), in: tree)
                 }
             }
         }

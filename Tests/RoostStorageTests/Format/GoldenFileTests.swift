@@ -16,6 +16,8 @@ import Testing
         case plain, compressed, sealed, compacted, logged, empty
         /// As those that were written before leaves were packed.
         case packed, packedCompressed, packedSealed, packedCompacted
+        /// With changes beside leaves.
+        case changed
     }
 
     private static func options(_ form: String) -> StoreOptions {
@@ -45,6 +47,17 @@ import Testing
         }
         if form == .compacted || form == .packedCompacted { try store.compact() }
         guard form != .logged else { return }
+        try checkpoint(store)
+        guard form == .changed else { return }
+        try store.write { transaction in
+            let reduced = try transaction.tree("reduced")
+            try transaction.put(Key(8), Key(1).bytes, in: reduced)
+            try transaction.delete(Key(16), in: reduced)
+        }
+        try checkpoint(store)
+    }
+
+    private func checkpoint(_ store: Store) throws {
         if let ticket = try store.beginWriting().stage(.always) { try store.commitQueue().finish(ticket) }
     }
 

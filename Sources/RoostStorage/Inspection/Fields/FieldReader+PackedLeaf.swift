@@ -1,7 +1,15 @@
 import RoostBytes
 
-/// Packed leaves, field by field: FileFormat.md, section 7.4.
+/// Packed leaves and changes of leaves, field by field: FileFormat.md, sections 7.4 and 7.5.
 extension FieldReader {
+    /// The rest of the bytes, as what changed of a leaf.
+    func readLeafChanges() throws(MalformedBytes) {
+        try number(6, "offset of the leaf")
+        try varint("length of the leaf")
+        try prefixed("deletions")
+        try readPackedLeaf()
+    }
+
     /// The rest of the bytes, as a packed leaf.
     func readPackedLeaf() throws(MalformedBytes) {
         try varint("length of the page")

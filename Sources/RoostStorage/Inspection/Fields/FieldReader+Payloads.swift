@@ -2,8 +2,15 @@ import RoostBytes
 
 /// What chunks hold, field by field: FileFormat.md, sections 7 to 9.
 extension FieldReader {
-    /// The rest of the bytes, as a payload of the given kind.
-    func readPayload(_ kind: ChunkKind, of chunk: ChunkReference) throws(MalformedBytes) {
+    /// The rest of the bytes, as a payload of the given kind and form.
+    func readPayload(
+        _ kind: ChunkKind, _ form: ChunkCodec.Form, of chunk: ChunkReference
+    ) throws(MalformedBytes) {
+        switch form {
+        case .plain: break
+        case .packed: return try readPackedLeaf()
+        case .changes: return try readLeafChanges()
+        }
         switch kind {
         case .value: try raw(end - position, "value")
         case .node: try readNode()

@@ -71,22 +71,21 @@ extension FileDump {
     private func chunkSection(
         _ bytes: ByteView, _ kind: ChunkKind, _ chunk: ChunkReference, _ showsContent: Bool
     ) -> FileSection {
-        // Whether the fields of the stored payload can be shown, or only those of the decoded one.
-        let isPlain = !file.codec.isDecoded(bytes) || ChunkCodec.isPackedOnly(bytes)
+        // `nil` where only the fields of the decoded payload can be shown.
+        let shown = ChunkCodec.storedForm(bytes)
         var section = FileDump.section("Chunk: \(kind)", bytes, at: chunk.offset) {
             (fields) throws(MalformedBytes) in
             try fields.number(4, "checksum of a chunk", FieldText.hexadecimal)
             try fields.number(1, "kind and flags") { FieldText.hexadecimal($0) + ", \(kind)" }
             try fields.varint("length of the payload")
-            if ChunkCodec.isPackedOnly(bytes) { return try fields.readPackedLeaf() }
-            guard !isPlain else { return try fields.readPayload(kind, of: chunk) }
+            if let shown { return try fields.readPayload(kind, shown, of: chunk) }
             try fields.raw(fields.end - fields.position, "payload as it is stored, compressed or encrypted")
         }
         var scratch: ByteBuffer?
         do {
-            let payload = try file.codec.payload(of: bytes, kind, at: chunk, scratch: &scratch)
+            let (payload, form) = try file.codec.stored(in: bytes, kind, at: chunk, scratch: &scratch)
             withExtendedLifetime(scratch) {
-                if !isPlain { add(payload, kind, chunk, to: &section) }
+                if shown == nil { add(payload, kind, form, chunk, to: &section) }
                 if showsContent, kind == .value {
                     section.fields += FileDump.rows(payload, at: 0, isDecoded: true)
                 }
@@ -99,11 +98,12 @@ extension FileDump {
 
     /// Adds the fields of a payload that had to be decoded.
     private func add(
-        _ payload: ByteView, _ kind: ChunkKind, _ chunk: ChunkReference, to section: inout FileSection
+        _ payload: ByteView, _ kind: ChunkKind, _ form: ChunkCodec.Form, _ chunk: ChunkReference,
+        to section: inout FileSection
     ) {
         let fields = FieldReader(payload, at: 0, isDecoded: true)
         do throws(MalformedBytes) {
-            try fields.readPayload(kind, of: chunk)
+            try fields.readPayload(kind, form, of: chunk)
         } catch {
             section.problems.append("From byte \(error.offset) of its payload on nothing can be made of it.")
         }
