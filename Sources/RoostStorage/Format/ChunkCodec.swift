@@ -159,16 +159,33 @@ final class ChunkCodec: Sendable {
         var scratch: ByteBuffer?
         let (stored, form) = try stored(in: chunk, .node, at: reference, scratch: &scratch)
         defer { extendLifetime(scratch) }
-        do {
-            switch form {
-            case .plain: unsafe makeRoom(stored.count).copyMemory(from: stored.buffer)
-            case .packed: unsafe try PackedLeaf.unpack(stored, makeRoom)
-            case .changes: return try LeafChanges(stored)
+        switch form {
+        case .plain: unsafe makeRoom(stored.count).copyMemory(from: stored.buffer)
+        case .changes: return try changes(stored)
+        case .packed:
+            do {
+                unsafe try PackedLeaf.unpack(stored, makeRoom)
+            } catch {
+                throw ChunkCodec.malformedLeaf
             }
-        } catch {
-            throw form == .changes ? Refusal(reason: "malformed changes of a leaf") : ChunkCodec.malformedLeaf
         }
         return nil
+    }
+
+    /// What changed of a leaf, if `chunk`, which was read from `reference`, has that; `nil` where it has a node.
+    func changes(in chunk: ByteView, at reference: ChunkReference) throws(Refusal) -> LeafChanges? {
+        var scratch: ByteBuffer?
+        let (stored, form) = try stored(in: chunk, .node, at: reference, scratch: &scratch)
+        defer { extendLifetime(scratch) }
+        return form == .changes ? try changes(stored) : nil
+    }
+
+    private func changes(_ stored: ByteView) throws(Refusal) -> LeafChanges {
+        do {
+            return try LeafChanges(stored)
+        } catch {
+            throw Refusal(reason: "malformed changes of a leaf")
+        }
     }
 
     private static let malformedLeaf = Refusal(reason: "a malformed packed leaf")

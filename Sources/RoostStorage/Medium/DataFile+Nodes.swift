@@ -63,15 +63,30 @@ extension DataFile {
     private func decodeStored(
         _ chunk: ChunkReference, _ makeRoom: (Int) -> UnsafeMutableRawBufferPointer
     ) throws(StoreError) -> LeafChanges? {
+        try reading(nodeAt: chunk) { (bytes) throws(ChunkCodec.Refusal) in
+            unsafe try codec.decode(nodeIn: bytes, at: chunk, makeRoom)
+        }
+    }
+
+    /// What changed of a leaf, if that is what is at `chunk`; `nil` for a node, which is not decoded.
+    func changes(at chunk: ChunkReference) throws(StoreError) -> LeafChanges? {
+        try reading(nodeAt: chunk) { (bytes) throws(ChunkCodec.Refusal) in
+            try codec.changes(in: bytes, at: chunk)
+        }
+    }
+
+    /// Runs `body` with the bytes of the chunk of a node, once more with others where it refuses what a mapping shows.
+    @inline(__always)
+    private func reading(
+        nodeAt chunk: ChunkReference, _ body: (ByteView) throws(ChunkCodec.Refusal) -> LeafChanges?
+    ) throws(StoreError) -> LeafChanges? {
         guard chunk.length <= DataFile.maximumNodeLength else {
             throw damaged("a node larger than any can be", chunk)
         }
         if let mappedPlaces, let bytes = mappedPlaces.find(chunk, mapping: false) {
             let lostPages = mappedPlaces.lostPages.value
             // What does not verify may be a page that could not be read: a call says what is wrong, if anything is.
-            let decoded = Result { () throws(ChunkCodec.Refusal) in
-                unsafe try codec.decode(nodeIn: bytes, at: chunk, makeRoom)
-            }
+            let decoded = Result { () throws(ChunkCodec.Refusal) in try body(bytes) }
             if case .success(let changes) = decoded, mappedPlaces.lostPages.value == lostPages {
                 return changes
             }
@@ -79,19 +94,9 @@ extension DataFile {
         let buffer = try read(chunk)
         defer { extendLifetime(buffer) }
         do throws(ChunkCodec.Refusal) {
-            return unsafe try codec.decode(nodeIn: buffer.view, at: chunk, makeRoom)
+            return try body(buffer.view)
         } catch {
             throw damaged(error.reason, chunk)
-        }
-    }
-
-    /// What changed of a leaf, if that is what is at `chunk`; `nil` for a node.
-    func changes(at chunk: ChunkReference) throws(StoreError) -> LeafChanges? {
-        let buffer = ByteBuffer(capacity: Int(chunk.length))
-        return unsafe try decodeStored(chunk) { length in
-            buffer.reset()
-            buffer.resize(to: length)
-            return unsafe buffer.mutableBytes
         }
     }
 
