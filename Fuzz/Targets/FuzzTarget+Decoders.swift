@@ -114,6 +114,7 @@ extension FuzzTarget {
         let buffer = ByteBuffer()
         buffer.append(input)
         guard let changes = try? LeafChanges(buffer.view) else { return }
+        defer { extendLifetime(changes) }
         let page = changes.page
         // Together with a leaf they fit a page.
         guard page.bytes.count < LeafBuilder.largestPage / 2 else { return }

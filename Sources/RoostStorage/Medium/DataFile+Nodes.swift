@@ -121,6 +121,6 @@ extension DataFile {
         try reading(changes.leaf) { () throws(MalformedBytes) in
             unsafe try LeafBuilder.merge(leaf, changes.page, using: LeafBuilder(), makeRoom)
         }
-        extendLifetime(buffer)
+        extendLifetime((buffer, changes))
     }
 }

@@ -14,7 +14,7 @@ struct LeafChanges {
 
     /// The leaf's chunk, which holds the leaf as a whole.
     let leaf: ChunkReference
-    /// The changes, with ``DeltaPage/tombstone`` in the tags of deletions.
+    /// The changes, with ``DeltaPage/tombstone`` in the tags of deletions. Valid as long as this is kept.
     let page: PageView
     private let memory: ByteBuffer
 

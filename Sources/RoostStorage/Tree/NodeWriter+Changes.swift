@@ -52,6 +52,7 @@ extension NodeWriter {
         let deletions = try output.file.reading(stored) { () throws(MalformedBytes) in
             try entries.unite(older?.page, leaf.delta.view)
         }
+        extendLifetime(older)
         let deleted = deletions.reduce(0) { $0 + ($1 ? 1 : 0) }
         guard entries.size <= largest, deleted * 2 <= leaf.summary.count else { return nil }
         let bytes = entries.build(0..<entries.count).page

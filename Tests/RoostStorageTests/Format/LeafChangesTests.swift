@@ -98,6 +98,7 @@ import Testing
             let read = try bytes.withView { try LeafChanges($0) }
             #expect(read.leaf == leaf)
             #expect(try self.read(read.page) == changes)
+            extendLifetime(read)
         }
     }
 
@@ -141,6 +142,7 @@ import Testing
             let builder = LeafBuilder()
             let delta = pending(newer)
             let deletions = try builder.unite(read.page, delta.view)
+            extendLifetime(read)
             var expected = Dictionary(uniqueKeysWithValues: older.map { ($0.key, $0) })
             for change in newer { expected[change.key] = change }
             let sorted = expected.values.sorted { $0.key.lexicographicallyPrecedes($1.key) }
