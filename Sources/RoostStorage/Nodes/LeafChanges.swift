@@ -18,7 +18,7 @@ struct LeafChanges {
     let page: PageView
     private let memory: ByteBuffer
 
-    /// Reads what ``append(_:deletions:of:to:)`` wrote.
+    /// Reads what ``append(_:length:deletions:of:to:)`` wrote.
     init(_ bytes: ByteView) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
         let low = try reader.integer(UInt32.self)

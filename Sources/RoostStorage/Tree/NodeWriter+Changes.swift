@@ -2,12 +2,12 @@ import RoostBytes
 
 /// Writing what changed of a leaf instead of the leaf (``LeafChanges``).
 extension NodeWriter {
-    /// What changed of a leaf takes at most this part of the leaf's chunk; beyond it the leaf is written whole.
+    /// Once changes take more than one byte for this many of the leaf's chunk, the leaf is written whole.
     ///
-    /// Of a leaf of B bytes that gets d bytes of changes from one checkpoint to the next, the least is written where the
-    /// part is √(2d/B): the changes are written again with those that follow, until the leaf is. It is more where d is, but
-    /// what reads a leaf reads its changes too.
-    private static let part: UInt32 = 4
+    /// Changes are written again together with those that follow, until the leaf is. Of a leaf of B bytes that gets d bytes of
+    /// changes from one checkpoint to the next, the least is written where changes may take √(2dB) bytes: a quarter of the leaf
+    /// for a d of B/32. More would be better for a larger d, but who reads a leaf reads its changes too.
+    private static let leafBytesForChange: UInt32 = 4
 
     /// Writes what changed of `leaf`, with what stands beside its stored leaf already.
     ///
@@ -59,7 +59,7 @@ extension NodeWriter {
         guard let page = PageView(bytes) else { return nil }
         return try output.append(
             changes: page, length: bytes.count, deletions: deletions, of: stored,
-            limit: Int(min(stored.length / NodeWriter.part, LeafChanges.largestChunk)))
+            limit: Int(min(stored.length / NodeWriter.leafBytesForChange, LeafChanges.largestChunk)))
     }
 
     /// The page of `leaf` with its changes, whose stored leaf is at `base`, valid until the next call; `nil` where it is neither
