@@ -39,11 +39,7 @@ extension DataFile {
     func load(
         _ chunk: ChunkReference, into buffer: ByteBuffer
     ) throws(StoreError) -> (page: PageView, leaf: ChunkReference?) {
-        let leaf = unsafe try decode(chunk) { length in
-            buffer.reset()
-            buffer.resize(to: length)
-            return unsafe buffer.mutableBytes
-        }
+        let leaf = unsafe try decode(chunk) { unsafe buffer.emptied(toHold: $0) }
         guard let page = PageView(buffer.view) else { throw damaged("a malformed node", chunk) }
         return (page, leaf)
     }
@@ -109,12 +105,7 @@ extension DataFile {
             throw damaged("changes of a leaf that are too long or lead in a circle", chunk)
         }
         let buffer = ByteBuffer(capacity: 8192)
-        let isWhole =
-            unsafe try decodeStored(changes.leaf) { length in
-                buffer.reset()
-                buffer.resize(to: length)
-                return unsafe buffer.mutableBytes
-            } == nil
+        let isWhole = unsafe try decodeStored(changes.leaf) { unsafe buffer.emptied(toHold: $0) } == nil
         guard isWhole, let leaf = PageView(buffer.view) else {
             throw damaged("changes in the place of a leaf", changes.leaf)
         }

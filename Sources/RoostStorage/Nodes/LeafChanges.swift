@@ -21,11 +21,7 @@ struct LeafChanges {
     /// Reads what ``append(_:length:deletions:of:to:)`` wrote.
     init(_ bytes: ByteView) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
-        let low = try reader.integer(UInt32.self)
-        let high = try reader.integer(UInt16.self)
-        let length = try reader.varint()
-        guard length <= UInt64(UInt32.max) else { throw MalformedBytes(at: reader.position) }
-        leaf = ChunkReference(offset: UInt64(high) << 32 | UInt64(low), length: UInt32(length))
+        leaf = try PageView.chunk(&reader)
         let deletions = try reader.prefixed()
         memory = ByteBuffer(capacity: 1024)
         try PackedLeaf.unpack(bytes.dropFirst(reader.position), into: memory)

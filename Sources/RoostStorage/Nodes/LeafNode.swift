@@ -15,7 +15,7 @@ final class LeafNode: MemoryNode, @unchecked Sendable {
     /// Bytes that the stored leaf's entries take at most once the changes are merged in: a key that lacks what the others
     /// start with makes them all longer.
     private(set) var mergedBaseSize = 0
-    /// Whether entries were deleted of which it was only said that the stored leaf has them.
+    /// Whether entries were deleted on the caller's word that the stored leaf has them.
     var hasUnverifiedDeletions = false
 
     /// An empty leaf.

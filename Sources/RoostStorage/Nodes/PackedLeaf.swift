@@ -124,12 +124,9 @@ enum PackedLeaf {
         unsafe try fill(memory, count, prefix, from: reader)
     }
 
-    /// Unpacks a leaf into `output`, which is empty.
+    /// Unpacks a leaf into `output`, in place of what it holds.
     static func unpack(_ packed: ByteView, into output: ByteBuffer) throws(MalformedBytes) {
-        unsafe try unpack(packed) { length in
-            output.resize(to: length)
-            return unsafe output.mutableBytes
-        }
+        unsafe try unpack(packed) { unsafe output.emptied(toHold: $0) }
     }
 
     /// Reads how many bytes a key's suffix, or inline bytes, have in common with those before, and the rest of them.

@@ -3,8 +3,8 @@ import RoostBytes
 /// A leaf's page with changes merged in, made without taking its entries apart: what stands between two changes is copied
 /// as it stands.
 ///
-/// It is good for any page whose cells stand in the order of the keys, without gaps, as pages are made, and for keys that start
-/// as those of the page do. ``LeafBuilder`` merges what it is not good for.
+/// This works where the page's cells stand in the order of the keys, without gaps, as they do in the pages that Roost makes, and
+/// where the changed keys begin with the page's prefix. ``LeafBuilder`` merges everything else.
 struct PageMerge {
     private let base: PageView
     private let changes: PageView
@@ -87,7 +87,7 @@ struct PageMerge {
         unsafe copy(next..<base.count, &slot, &writer, from: start)
     }
 
-    /// Copies entries as they stand, only that their slots say where the cells are now.
+    /// Copies entries as they stand, with slots that say where the cells are now.
     private func copy(
         _ range: Range<Int>, _ slot: inout UnsafeMutableRawPointer, _ writer: inout ByteWriter,
         from start: UnsafeMutableRawPointer
@@ -124,7 +124,7 @@ extension PageView {
 extension LeafBuilder {
     /// Merges `changes` into `base` in memory that `makeRoom` gives for a number of bytes.
     ///
-    /// - Parameter builder: takes the entries apart where that has to be.
+    /// - Parameter builder: used only where ``PageMerge`` can't merge the two.
     /// - Throws: ``MalformedBytes`` where `base` is not sound, or the merged leaf is more than a page: the editor writes a leaf
     ///   before it is.
     static func merge(

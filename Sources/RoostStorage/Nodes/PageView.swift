@@ -154,8 +154,9 @@ import RoostBytes
         return try PageView.chunk(&reader)
     }
 
+    /// Reads where a chunk is: its offset (6) and its length (varint).
     @inline(__always)
-    private static func chunk(_ reader: inout ByteReader) throws(MalformedBytes) -> ChunkReference {
+    static func chunk(_ reader: inout ByteReader) throws(MalformedBytes) -> ChunkReference {
         let low = try reader.integer(UInt32.self)
         let high = try reader.integer(UInt16.self)
         let length = try reader.varint()

@@ -28,10 +28,8 @@ final class LeafImage {
     ///
     /// The editor writes a leaf before the two together are more than a page holds, so one that is, is damaged.
     func load(_ leaf: LeafNode, base: PageView?) throws(MalformedBytes) {
-        unsafe try LeafBuilder.merge(base ?? .empty, leaf.delta.view, using: keptBuilder()) { length in
-            bytes.reset()
-            bytes.resize(to: length)
-            return unsafe bytes.mutableBytes
+        unsafe try LeafBuilder.merge(base ?? .empty, leaf.delta.view, using: keptBuilder()) {
+            unsafe bytes.emptied(toHold: $0)
         }
         page = PageView(bytes.view) ?? page
     }

@@ -6,7 +6,7 @@ extension NodeWriter {
     ///
     /// Changes are written again together with those that follow, until the leaf is. Of a leaf of B bytes that gets d bytes of
     /// changes from one checkpoint to the next, the least is written where changes may take √(2dB) bytes: a quarter of the leaf
-    /// for a d of B/32. More would be better for a larger d, but who reads a leaf reads its changes too.
+    /// for a d of B/32. A larger d would call for more, but every read of a leaf also reads its changes.
     private static let leafBytesForChange: UInt32 = 4
 
     /// Writes what changed of `leaf`, with what stands beside its stored leaf already.
@@ -77,10 +77,8 @@ extension NodeWriter {
             return nil
         }
         try file.reading(base) { () throws(MalformedBytes) in
-            unsafe try LeafBuilder.merge(page, leaf.delta.view, using: entries) { length in
-                mergedLeaf.reset()
-                mergedLeaf.resize(to: length)
-                return unsafe mergedLeaf.mutableBytes
+            unsafe try LeafBuilder.merge(page, leaf.delta.view, using: entries) {
+                unsafe mergedLeaf.emptied(toHold: $0)
             }
         }
         return PageView(mergedLeaf.view)

@@ -66,6 +66,15 @@ import Testing
         }
     }
 
+    /// The same with changes beside some leaves.
+    private func changed(_ options: StoreOptions) throws -> (store: Store, model: [String: Model]) {
+        var (store, model) = try fill(options)
+        var random = SplitMix64(seed: 6)
+        try change(store, &model, 60, &random)
+        try checkpoint(store)
+        return (store, model)
+    }
+
     /// The chunks of changes that the file has, whether or not anything leads to them.
     private func storedChanges(_ store: Store, _ options: StoreOptions) throws -> [ChunkReference] {
         let file = store.state.file
@@ -160,10 +169,7 @@ import Testing
 
     @Test func damageOfEitherChunkIsFound() throws {
         let options = options()
-        var (store, model) = try fill(options)
-        var random = SplitMix64(seed: 6)
-        try change(store, &model, 60, &random)
-        try checkpoint(store)
+        let (store, model) = try changed(options)
         let chunk = try #require(try storedChanges(store, options).last)
         let leaf = try #require(try store.state.file.changes(at: chunk)?.leaf)
         try store.close()
@@ -190,10 +196,7 @@ import Testing
     /// Changes that lead to themselves or to other changes are damage, not a walk without end.
     @Test func changesThatLeadToChangesAreRefused() throws {
         let options = options()
-        var (store, model) = try fill(options)
-        var random = SplitMix64(seed: 6)
-        try change(store, &model, 60, &random)
-        try checkpoint(store)
+        let (store, _) = try changed(options)
         let changes = try storedChanges(store, options)
         try store.close()
         let bytes = FileBytes(path: directory.file("store"))
