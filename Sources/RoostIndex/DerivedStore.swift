@@ -30,12 +30,11 @@ package struct DerivedStore: Sendable {
 
     /// How `index`, one of ``indexes``, stands to the documents.
     package func standing(of index: IndexStatus) -> Standing {
-        guard let moment, index.epoch == moment.epoch, index.sequence <= moment.lastSequence,
-            index.purge <= moment.purgeSequence
-        else { return .foreign }
+        guard let moment, index.epoch == moment.epoch, !index.record.isAhead(of: moment) else {
+            return .foreign
+        }
         guard index.isComplete else { return .building }
-        let isCurrent = index.sequence == moment.lastSequence && index.purge == moment.purgeSequence
-        return isCurrent ? .current : .behind
+        return index.record.isCurrent(at: moment) ? .current : .behind
     }
 
     fileprivate init(

@@ -13,16 +13,8 @@ package struct KeptIndex: Sendable {
     /// The IDs of documents that may be other ones in the index than at that moment; `nil` where that goes for all.
     package let changed: Set<ByteKey>?
     /// What is kept; `nil` where nothing is.
-    let state: State?
+    let state: IndexRecord?
     let recent: RecentChanges?
-
-    /// How far an index has come: no two that differ have the same.
-    struct State: Hashable, Sendable {
-        let number: UInt64
-        let epoch: UInt64
-        let sequence: UInt64
-        let purge: UInt64
-    }
 
     init(_ collection: CollectionSnapshot, changed: Set<ByteKey>?) {
         self.collection = collection
@@ -46,8 +38,7 @@ package struct KeptIndex: Sendable {
         self.changed = changed
         self.recent = recent
         sequence = record.sequence
-        state = State(
-            number: record.number, epoch: record.epoch, sequence: record.sequence, purge: record.purge)
+        state = record
         self.rows = try store[rows]
         self.documents = try store[documents]
     }

@@ -7,7 +7,7 @@ final class RecentChanges: Sendable {
     /// What was made of the changes up to a moment.
     struct Note: Sendable {
         /// The state of the index since which they are changes.
-        let kept: KeptIndex.State
+        let kept: IndexRecord
         /// The moment's sequence and purge sequence.
         let sequence: UInt64
         let purge: UInt64
@@ -47,8 +47,7 @@ extension KeptIndex {
     /// Notes what was made of the documents in ``changed``, for readers at later moments.
     package func note(_ value: some Sendable) {
         // What an index has that is ahead of the moment says nothing of later ones.
-        guard let state, state.sequence <= collection.lastSequence, state.purge <= collection.purgeSequence
-        else { return }
+        guard let state, !state.isAhead(of: collection) else { return }
         recent?.keep(
             RecentChanges.Note(
                 kept: state, sequence: collection.lastSequence, purge: collection.purgeSequence, value: value)

@@ -4,17 +4,19 @@ import RoostStorage
 
 /// What is known of an index in its store, and how far it has come: an entry of the tree `indexes`, by the index's name.
 ///
-///     version     1 byte   02
+///     version     1 byte   03
 ///     number      varint   names the index's trees
 ///     signature   varint length, bytes
 ///     epoch       8 bytes  the history of the documents that the rows were made of
-///     sequence    varint   the rows are those of the documents as of this sequence of the collection
-///     purge       varint   and of this purge sequence
+///     sequence    varint   all changes of documents up to this sequence of the collection are in the rows
+///     purge       varint   and all purges up to this purge sequence
+///     latest      varint   of documents that were changed again, changes up to this sequence may be in the rows
+///     purged      varint   and purges up to this purge sequence
 ///     phase       1 byte   0 complete, 1 documents are being mapped, 2 runs are being merged; plus 128 where there are no rows
 ///     runs        varint   while it is built: how many sorted runs there are
 ///     last        rest     while it is built: the ID of the last document that was mapped
-struct IndexRecord: Equatable {
-    static let version: UInt8 = 2
+struct IndexRecord: Hashable, Sendable {
+    static let version: UInt8 = 3
     private static let rowless: UInt8 = 0x80
 
     enum Phase: UInt8 { case complete, mapping, merging }
@@ -22,8 +24,12 @@ struct IndexRecord: Equatable {
     let number: UInt64
     let signature: [UInt8]
     let epoch: UInt64
-    var sequence: UInt64
-    var purge: UInt64
+    private(set) var sequence: UInt64
+    private(set) var purge: UInt64
+    /// The sequence and the purge sequence of the latest moment of which rows were made. It is later than the index has come
+    /// where a build was cut off and went on, or where not all changes since have been worked off.
+    private(set) var latestSequence: UInt64
+    private(set) var latestPurge: UInt64
     /// Whether it has rows, and no keeper that has something else.
     let hasRows: Bool
     var phase = Phase.mapping
@@ -40,11 +46,31 @@ struct IndexRecord: Equatable {
         self.epoch = epoch
         self.sequence = sequence
         self.purge = purge
+        latestSequence = sequence
+        latestPurge = purge
     }
 
-    /// Whether the rows are those of a later moment.
+    /// Notes that rows are made of the documents of a moment.
+    mutating func include(_ moment: CollectionSnapshot) {
+        latestSequence = max(latestSequence, moment.lastSequence)
+        latestPurge = max(latestPurge, moment.purgeSequence)
+    }
+
+    /// Notes that all changes up to a sequence of a moment are in the rows, and its purges with the last of them.
+    mutating func reach(_ sequence: UInt64, of moment: CollectionSnapshot) {
+        include(moment)
+        self.sequence = max(self.sequence, sequence)
+        if sequence == moment.lastSequence { purge = max(purge, moment.purgeSequence) }
+    }
+
+    /// Whether some rows may be those of a later moment.
     func isAhead(of moment: CollectionSnapshot) -> Bool {
-        sequence > moment.lastSequence || purge > moment.purgeSequence
+        latestSequence > moment.lastSequence || latestPurge > moment.purgeSequence
+    }
+
+    /// Whether the rows are those of a moment, whatever its history.
+    func isCurrent(at moment: CollectionSnapshot) -> Bool {
+        !isAhead(of: moment) && sequence == moment.lastSequence && purge == moment.purgeSequence
     }
 
     /// Whether rows of that moment are missing.
@@ -60,6 +86,8 @@ struct IndexRecord: Equatable {
         buffer.append(integer: epoch)
         buffer.append(varint: sequence)
         buffer.append(varint: purge)
+        buffer.append(varint: latestSequence)
+        buffer.append(varint: latestPurge)
         buffer.append(phase.rawValue | (hasRows ? 0 : Self.rowless))
         buffer.append(varint: runs)
         buffer.append(last)
@@ -79,6 +107,8 @@ struct IndexRecord: Equatable {
         epoch = try reader.integer(UInt64.self)
         sequence = try reader.varint()
         purge = try reader.varint()
+        latestSequence = try reader.varint()
+        latestPurge = try reader.varint()
         let bits = try reader.byte()
         hasRows = bits & Self.rowless == 0
         guard let phase = Phase(rawValue: bits & ~Self.rowless) else {

@@ -55,6 +55,7 @@ struct IndexBuild {
                 }
                 batch.sort()
                 var done = before
+                done.include(snapshot)
                 let isAll = done.runs == 0 && start == nil
                 let name = isAll ? IndexTrees.rows(done.number) : IndexTrees.run(done.number, done.runs)
                 done.runs += isAll ? 0 : 1

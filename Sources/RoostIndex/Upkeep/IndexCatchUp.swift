@@ -58,8 +58,7 @@ struct IndexCatchUp {
                 else { continue }
                 let changes = zip(page, mapped[index]).filter { $0.0.sequence > record.sequence }
                 try replace(purged[index] + changes.map { ($0.0.id, $0.1) }, in: record, transaction)
-                record.sequence = max(record.sequence, reached)
-                if isLast { record.purge = snapshot.purgeSequence }
+                record.reach(reached, of: snapshot)
                 try indexes.put(record, items[index].definition.name, in: transaction)
                 items[index].record = record
             }

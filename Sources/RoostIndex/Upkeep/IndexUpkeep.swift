@@ -12,7 +12,7 @@ package protocol IndexKeeper: Sendable {
 package final class IndexUpkeep {
     /// The moment to reach.
     package let snapshot: CollectionSnapshot
-    /// What is kept is that of the documents as of this sequence of the collection; 0 at the beginning.
+    /// All changes up to this sequence of the collection are in what is kept; 0 at the beginning.
     package var sequence: UInt64 { record.sequence }
     /// The purges of documents since what is kept; those that are remembered.
     package let purges: [Purge]
@@ -57,11 +57,8 @@ package final class IndexUpkeep {
     /// Commits what `body` writes to the index's trees, which then show the documents as of `sequence`.
     package func commit(reaching sequence: UInt64, _ body: (WriteTransaction) throws -> Void) throws {
         var next = record
-        next.sequence = sequence
-        if sequence == snapshot.lastSequence {
-            next.phase = .complete
-            next.purge = snapshot.purgeSequence
-        }
+        next.reach(sequence, of: snapshot)
+        if sequence == snapshot.lastSequence { next.phase = .complete }
         let done = next
         try store.write { transaction in
             try body(transaction)

@@ -12,7 +12,7 @@ import Testing
     }
 
     /// Seeds that found something once.
-    @Test(arguments: [1_000_014] as [UInt64])
+    @Test(arguments: [1_000_014, 2_562_726_521_995_267] as [UInt64])
     func aSeedThatFoundSomethingFindsItNoMore(seed: UInt64) {
         #expect(DerivedCampaign(seed: seed).run().finding == nil)
     }
