@@ -73,7 +73,7 @@ extension FleeceDocument {
     /// A new body with the content of a JSON text: see ``FleeceWriter/write(json:)-(String)``.
     ///
     /// - Throws: ``FleeceError`` with offset, line and column.
-    public convenience init(json text: String) throws(FleeceError) {
+    public init(json text: String) throws(FleeceError) {
         var writer = FleeceWriter(capacity: text.utf8.count)
         try writer.write(json: text)
         self.init(trusting: try writer.finish())
@@ -82,7 +82,7 @@ extension FleeceDocument {
     /// A new body with the content of a JSON text in UTF-8: see ``FleeceWriter/write(json:)-(String)``.
     ///
     /// - Throws: ``FleeceError`` with offset, line and column.
-    public convenience init(json text: some Collection<UInt8>) throws(FleeceError) {
+    public init(json text: some Collection<UInt8>) throws(FleeceError) {
         var writer = FleeceWriter(capacity: text.count)
         try writer.write(json: text)
         self.init(trusting: try writer.finish())
@@ -105,9 +105,9 @@ extension FleeceValue {
     }
 
     private func withJSON<R>(_ format: JSONFormat, _ body: (UnsafeMutableBufferPointer<UInt8>) -> R) -> R {
-        let size = document?.storage.count ?? 0
-        var writer = JSONWriter(format: format, sharedKeys: document?.sharedKeys, capacity: size + size / 4)
-        if let document {
+        let size = document.bytes.count
+        var writer = JSONWriter(format: format, sharedKeys: document.sharedKeys, capacity: size + size / 4)
+        if isSomewhere {
             document.read { writer.write($0, at: offset) }
         } else {
             writer.writeNull()

@@ -22,8 +22,8 @@ struct BodyValidation {
 
     init(sharedKeys: SharedKeys?) { self.sharedKeys = sharedKeys }
 
-    /// The offset of the root of the body `view`, if everything that can be reached from it is well-formed.
-    mutating func validatedRoot(of view: RawSpan) throws(FleeceError) -> Int {
+    /// Refuses the body `view` unless everything that can be reached from its root is well-formed.
+    mutating func validate(_ view: RawSpan) throws(FleeceError) {
         guard view.byteCount >= 2, view.byteCount & 1 == 0 else {
             throw failure("A body is an even number of bytes and at least two, not \(view.byteCount).", at: 0)
         }
@@ -39,7 +39,6 @@ struct BodyValidation {
             throw FleeceError(
                 .tooLarge, "The body unfolds to more than \(Self.maximumUnfolding) times its size.")
         }
-        return view.root
     }
 
     private func failure(_ message: String, at offset: Int) -> FleeceError {

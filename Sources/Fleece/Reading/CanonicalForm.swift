@@ -51,8 +51,8 @@ package struct CanonicalForm: ~Copyable {
 
     /// Appends a value with all that is in it. O(n).
     package mutating func append(_ value: FleeceValue) {
-        guard let document = value.document else { return output.append(Tag.null) }
-        document.read { append($0, at: value.offset, depth: 0) }
+        guard value.isSomewhere else { return output.append(Tag.null) }
+        value.document.read { append($0, at: value.offset, depth: 0) }
     }
 
     private enum Tag {

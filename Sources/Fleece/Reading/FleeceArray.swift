@@ -6,10 +6,10 @@ public struct FleeceArray: Sendable, RandomAccessCollection {
 
     /// The array at `value`; `nil` if that is something else.
     init?(_ value: FleeceValue) {
-        guard let document = value.document, value.header.tag == .array,
-            let layout = document.read({ $0.collection(at: value.offset) })
+        guard value.header.tag == .array,
+            let layout = value.document.read({ $0.collection(at: value.offset) })
         else { return nil }
-        self.document = document
+        document = value.document
         self.layout = layout
         offset = value.offset
     }

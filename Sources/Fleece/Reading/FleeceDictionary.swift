@@ -12,10 +12,10 @@ public struct FleeceDictionary: Sendable, RandomAccessCollection {
 
     /// The dictionary at `value`; `nil` if that is something else.
     init?(_ value: FleeceValue) {
-        guard let document = value.document, value.header.tag == .dictionary,
-            let layout = document.read({ $0.collection(at: value.offset) })
+        guard value.header.tag == .dictionary,
+            let layout = value.document.read({ $0.collection(at: value.offset) })
         else { return nil }
-        self.document = document
+        document = value.document
         self.layout = layout
         offset = value.offset
     }

@@ -10,9 +10,9 @@
 /// document["colours"][0].string    // "black"
 /// document["weight"]["grams"].int  // nil
 /// ```
-public final class FleeceDocument: Sendable {
-    let storage: ArraySlice<UInt8>
-    let rootOffset: Int
+public struct FleeceDocument: Sendable {
+    /// The body itself.
+    public let bytes: [UInt8]
 
     /// The list that the integers among the dictionary keys refer to, as it was when the document was read.
     public let sharedKeys: SharedKeys?
@@ -23,13 +23,10 @@ public final class FleeceDocument: Sendable {
     /// sorted and known, nesting and the unfolded size bounded. Takes time and memory in proportion to the bytes.
     ///
     /// - Throws: ``FleeceError`` with the offset of the first fault found.
-    public init(validating bytes: ArraySlice<UInt8>, sharedKeys: SharedKeys? = nil) throws(FleeceError) {
-        rootOffset = try unsafe bytes.withUnsafeBufferPointer { buffer throws(FleeceError) in
-            var validation = BodyValidation(sharedKeys: sharedKeys)
-            return try validation.validatedRoot(of: unsafe UnsafeRawBufferPointer(buffer).bytes)
-        }
-        storage = bytes
-        self.sharedKeys = sharedKeys
+    public init(validating bytes: [UInt8], sharedKeys: SharedKeys? = nil) throws(FleeceError) {
+        var validation = BodyValidation(sharedKeys: sharedKeys)
+        try unsafe validation.validate(bytes.span.bytes)
+        self.init(trusting: bytes, sharedKeys: sharedKeys)
     }
 
     /// A body that was validated or written by a ``FleeceWriter`` before, and protected by a checksum since.
@@ -37,30 +34,18 @@ public final class FleeceDocument: Sendable {
     /// Nothing is checked in advance, which takes constant time. Should the bytes be damaged all the same, reading
     /// neither traps nor leaves them; it answers nonsense or ``FleeceValue/undefined``, and what walks through the
     /// whole body may take long.
-    public init(trusting bytes: ArraySlice<UInt8>, sharedKeys: SharedKeys? = nil) {
-        rootOffset = unsafe bytes.withUnsafeBytes { unsafe $0.bytes.root }
-        storage = bytes
+    public init(trusting bytes: [UInt8], sharedKeys: SharedKeys? = nil) {
+        self.bytes = bytes
         self.sharedKeys = sharedKeys
     }
 
-    /// A body from anywhere: see ``init(validating:sharedKeys:)-(ArraySlice<UInt8>,_)``.
-    public convenience init(validating bytes: [UInt8], sharedKeys: SharedKeys? = nil) throws(FleeceError) {
-        try self.init(validating: bytes[...], sharedKeys: sharedKeys)
-    }
-
-    /// A body from a safe place: see ``init(trusting:sharedKeys:)-(ArraySlice<UInt8>,_)``.
-    public convenience init(trusting bytes: [UInt8], sharedKeys: SharedKeys? = nil) {
-        self.init(trusting: bytes[...], sharedKeys: sharedKeys)
-    }
-
-    /// The outermost value, usually a dictionary.
-    public var root: FleeceValue { FleeceValue(self, rootOffset) }
-
-    /// The body itself.
-    public var bytes: ArraySlice<UInt8> { storage }
+    /// The outermost value, usually a dictionary. O(1).
+    public var root: FleeceValue { FleeceValue(self, read { $0.root }) }
 
     /// The value of `key`, if the body is a dictionary and has the key; otherwise ``FleeceValue/undefined``.
-    public subscript(key: String) -> FleeceValue { root[key] }
+    public subscript(key: String) -> FleeceValue {
+        FleeceValue(self, offset(ofKey: key, inDictionaryAt: read { $0.root }))
+    }
 
     /// The element at `index`, if the body is an array and has one; otherwise ``FleeceValue/undefined``.
     public subscript(index: Int) -> FleeceValue { root[index] }
@@ -71,7 +56,7 @@ public final class FleeceDocument: Sendable {
     /// Calls `body` with the body's bytes.
     @inline(__always)
     func read<R>(_ body: (RawSpan) -> R) -> R {
-        unsafe storage.withUnsafeBytes { unsafe body($0.bytes) }
+        unsafe bytes.withUnsafeBytes { unsafe body($0.bytes) }
     }
 }
 

@@ -166,8 +166,8 @@ extension FleeceNode {
 extension FleeceValue {
     /// Calls `body` with the value as a node, valid during the call. Its document has no shared keys.
     package func withNode<R>(_ body: (FleeceNode) -> R) -> R? {
-        guard let document else { return nil }
-        return unsafe document.storage.withUnsafeBytes { bytes in
+        guard isSomewhere else { return nil }
+        return unsafe document.bytes.withUnsafeBytes { bytes in
             unsafe body(FleeceNode(bytes, offset: offset))
         }
     }

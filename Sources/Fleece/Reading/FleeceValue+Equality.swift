@@ -23,13 +23,13 @@ extension FleeceValue: Hashable {
             guard let dictionary, dictionary.count == other.dictionary?.count else { return false }
             return dictionary.allSatisfy { key, value in
                 let otherValue = other[key]
-                return otherValue.document != nil && value.isEqual(to: otherValue, depth: depth + 1)
+                return otherValue.isSomewhere && value.isEqual(to: otherValue, depth: depth + 1)
             }
         }
     }
 
     var storedInteger: FleeceInteger? {
-        document?.read { $0.integer(at: offset) }
+        isSomewhere ? document.read { $0.integer(at: offset) } : nil
     }
 
     private func hasSameBytes(as other: Self, _ tag: Header.Tag) -> Bool {
@@ -58,6 +58,7 @@ extension FleeceValue: Hashable {
 extension FleeceDocument: Equatable {
     /// Whether both bodies have the same content: see ``FleeceValue/==(_:_:)``.
     public static func == (left: FleeceDocument, right: FleeceDocument) -> Bool {
-        left === right || left.root == right.root
+        if left.sharedKeys == nil, right.sharedKeys == nil, left.bytes == right.bytes { return true }
+        return left.root == right.root
     }
 }

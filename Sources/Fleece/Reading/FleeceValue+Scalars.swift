@@ -21,8 +21,7 @@ extension FleeceValue {
 
     /// The number as a `Double`, for integers beyond 2⁵³ the nearest; `nil` if this is no number.
     public var double: Double? {
-        guard let document else { return nil }
-        return document.read { view in
+        document.read { view in
             switch view.header(at: offset).tag {
             case .float:
                 return view.double(at: offset)
@@ -49,8 +48,7 @@ extension FleeceValue {
 
     /// The number as any integer type; `nil` if it does not fit or is no number.
     func integer<T: FixedWidthInteger>(_ type: T.Type) -> T? {
-        guard let document else { return nil }
-        return document.read { view in
+        document.read { view in
             switch view.header(at: offset).tag {
             case .smallInteger, .integer:
                 return switch view.integer(at: offset) {
@@ -68,8 +66,7 @@ extension FleeceValue {
     /// Calls `body` with the bytes of a string or of data; `nil` if the value has another tag.
     @inline(__always)
     func withBytes<R>(_ tag: Header.Tag, _ body: (UnsafeRawBufferPointer) -> R) -> R? {
-        guard let document else { return nil }
-        return document.read { view in
+        document.read { view in
             guard view.header(at: offset).tag == tag, let content = view.content(at: offset) else {
                 return nil
             }

@@ -32,28 +32,25 @@ public struct FleeceValue: Sendable {
         case dictionary
     }
 
-    let document: FleeceDocument?
+    let document: FleeceDocument
     let offset: Int
 
-    /// The value with its bytes at `offset`, which is no pointer's.
+    /// The value with its bytes at `offset`, which is no pointer's; no value where that is ``RawSpan/nowhere``.
     @inline(__always)
     init(_ document: FleeceDocument, _ offset: Int) {
-        self.document = offset < 0 ? nil : document
+        self.document = document
         self.offset = offset
     }
 
-    private init() {
-        document = nil
-        offset = RawSpan.nowhere
-    }
-
     /// No value.
-    public static let undefined = FleeceValue()
+    public static let undefined = FleeceValue(FleeceDocument(trusting: []), RawSpan.nowhere)
+
+    /// Whether there are bytes of a value, be they those of the format's explicit `undefined`.
+    @inline(__always)
+    var isSomewhere: Bool { offset >= 0 }
 
     @inline(__always)
-    var header: Header {
-        document?.read { $0.header(at: offset) } ?? .undefined
-    }
+    var header: Header { document.read { $0.header(at: offset) } }
 
     /// What the value is.
     public var kind: Kind {
@@ -85,18 +82,12 @@ public struct FleeceValue: Sendable {
     ///
     /// O(log n) comparisons of keys; values are not touched.
     public subscript(key: String) -> FleeceValue {
-        guard let document else { return self }
-        var key = key
-        let found = key.withUTF8 {
-            unsafe document.offset(ofKey: UnsafeRawBufferPointer($0), inDictionaryAt: offset)
-        }
-        return FleeceValue(document, found)
+        FleeceValue(document, document.offset(ofKey: key, inDictionaryAt: offset))
     }
 
     /// The element at `index` if this is an array that has it; otherwise ``undefined``. O(1).
     public subscript(index: Int) -> FleeceValue {
-        guard let document else { return self }
-        return FleeceValue(document, document.offset(ofElement: index, inArrayAt: offset))
+        FleeceValue(document, document.offset(ofElement: index, inArrayAt: offset))
     }
 
     /// The value that `path` leads to from here; ``undefined`` if it leads nowhere.
@@ -121,7 +112,14 @@ extension FleeceDocument {
     }
 
     /// The offset of the value for `key` in the dictionary at `offset`, ``RawSpan/nowhere`` without.
-    func offset(ofKey key: UnsafeRawBufferPointer, inDictionaryAt offset: Int) -> Int {
+    func offset(ofKey key: String, inDictionaryAt offset: Int) -> Int {
+        var key = key
+        return key.withUTF8 {
+            unsafe self.offset(ofKey: UnsafeRawBufferPointer($0), inDictionaryAt: offset)
+        }
+    }
+
+    private func offset(ofKey key: UnsafeRawBufferPointer, inDictionaryAt offset: Int) -> Int {
         read { view in
             guard view.header(at: offset).tag == .dictionary, let layout = view.collection(at: offset),
                 layout.count > 0

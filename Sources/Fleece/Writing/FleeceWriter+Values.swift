@@ -10,8 +10,10 @@ extension FleeceWriter {
 extension FleeceOutput {
     /// Writes a copy of `value`, which will be within `depth` collections.
     mutating func copy(_ value: FleeceValue, depth: Int) -> Item {
-        guard let document = value.document else { return .undefined }
-        return document.read { copy($0, at: value.offset, keys: document.sharedKeys, depth: depth) }
+        guard value.isSomewhere else { return .undefined }
+        return value.document.read {
+            copy($0, at: value.offset, keys: value.document.sharedKeys, depth: depth)
+        }
     }
 
     /// Writes a copy of the value at `offset`, whose dictionaries may have numbers from `keys` in place of strings.

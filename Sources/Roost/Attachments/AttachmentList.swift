@@ -1,4 +1,5 @@
 import Fleece
+import RoostBytes
 
 /// The attachments of a revision as they are stored: a Fleece dictionary of their names.
 struct AttachmentList: Sendable {
@@ -13,8 +14,8 @@ struct AttachmentList: Sendable {
         fleece = FleeceDocument(trusting: bytes)
     }
 
-    init(stored bytes: ArraySlice<UInt8>) {
-        fleece = FleeceDocument(trusting: bytes)
+    init(stored bytes: ByteView) {
+        fleece = FleeceDocument(trusting: bytes.array)
     }
 
     /// The attachments by name. Those whose entry is damaged are left out.

@@ -32,13 +32,13 @@ public final class ChangeCursor {
 
     /// The document of `change`, which must be what ``next()`` answered last. Found without a look-up by ID.
     public func document(of change: Change) throws(DatabaseError) -> Document {
-        let bytes = try translating { () throws(StoreError) in try cursor.value() }
+        let body = try DocumentBody(at: cursor)
         var flags: StoredDocument.Flags = []
         if change.isDeleted { flags.insert(.deleted) }
         if change.isConflicted { flags.insert(.conflicted) }
         return Document(
             id: change.id, revision: change.revision, sequence: change.sequence, flags: flags,
-            body: try DocumentBody(stored: bytes[...]))
+            body: body)
     }
 }
 

@@ -9,8 +9,10 @@ protocol TreeSource {
     func withEntry<R>(
         _ key: ByteView, in tree: Tree, _ body: (ByteView, ValueReference?) -> R
     ) throws(StoreError) -> R?
-    /// A value that an entry of `tree` leads to.
-    func value(at reference: ValueReference, in tree: Tree) throws(StoreError) -> [UInt8]
+    /// Calls `body` with a value that an entry of `tree` leads to, valid during the call.
+    func withValue<R>(
+        at reference: ValueReference, in tree: Tree, _ body: (ByteView) -> R
+    ) throws(StoreError) -> R
 }
 
 extension WriteTransaction: TreeSource {}
@@ -22,8 +24,10 @@ extension Snapshot: TreeSource {
         try self[tree].withEntry(key, body)
     }
 
-    func value(at reference: ValueReference, in tree: Tree) throws(StoreError) -> [UInt8] {
-        try self[tree].withValue(at: reference) { $0.array }
+    func withValue<R>(
+        at reference: ValueReference, in tree: Tree, _ body: (ByteView) -> R
+    ) throws(StoreError) -> R {
+        try self[tree].withValue(at: reference, body)
     }
 }
 
@@ -81,8 +85,11 @@ extension TreeSource {
     }
 
     fileprivate func body(at place: ValueReference, in tree: Tree) throws(DatabaseError) -> DocumentBody {
-        let bytes = try translating { () throws(StoreError) in try value(at: place, in: tree) }
-        return try DocumentBody(stored: bytes[...])
+        try translating { () throws(StoreError) in
+            try withValue(at: place, in: tree) { bytes in
+                Result { () throws(DatabaseError) in try DocumentBody(stored: bytes) }
+            }
+        }.get()
     }
 
     /// See ``CollectionReader/document(_:includingDeleted:)``.

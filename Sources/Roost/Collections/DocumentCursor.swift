@@ -25,10 +25,10 @@ public final class DocumentCursor {
     /// The next document; `nil` after the last.
     public func next() throws(DatabaseError) -> Document? {
         guard let found = try nextEntry() else { return nil }
-        let bytes = try translating { () throws(StoreError) in try cursor.value() }
+        let body = try DocumentBody(at: cursor)
         return Document(
             id: found.id, revision: found.revision, sequence: found.sequence, flags: found.flags,
-            body: try DocumentBody(stored: bytes[...]))
+            body: body)
     }
 
     /// What is known of the next document without reading its body; `nil` after the last.

@@ -84,11 +84,11 @@ package struct DocumentPage: Sendable {
         }
     }
 
-    /// A document. It holds the memory of the whole page for as long as it is held.
+    /// A document.
     package func document(_ index: Int) throws(DatabaseError) -> Document {
         let place = places[index]
-        let body = try DocumentBody(stored: bytes[place.body..<place.end])
         return try bytes.withView { (view) throws(DatabaseError) in
+            let body = try DocumentBody(stored: view.slice(place.body, place.end - place.body))
             let entry = try StoredDocument(view.slice(place.entry, place.body - place.entry))
             return Document(
                 id: try String(documentID: view.slice(place.id, place.entry - place.id)),

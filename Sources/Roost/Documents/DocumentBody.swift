@@ -1,6 +1,7 @@
 import Fleece
 import RoostBytes
 import RoostCrypto
+import RoostStorage
 
 /// The properties of a revision, in the form in which they are stored.
 ///
@@ -57,22 +58,34 @@ struct DocumentBody: Sendable {
     }
 
     /// A body as it was stored.
-    init(stored bytes: ArraySlice<UInt8>) throws(DatabaseError) {
-        guard let format = bytes.first else { throw DatabaseError.damaged("The body of a document") }
-        switch format {
-        case Self.fleece: self.init(properties: FleeceDocument(trusting: bytes.dropFirst()))
+    init(stored bytes: ByteView) throws(DatabaseError) {
+        guard !bytes.isEmpty else { throw DatabaseError.damaged("The body of a document") }
+        switch bytes[0] {
+        case Self.fleece: self.init(properties: FleeceDocument(trusting: bytes.dropFirst(1).array))
         case Self.fleeceWithAttachments:
-            var offset = 1
-            guard let length = bytes.span.varint(at: &offset), length <= bytes.count - offset else {
+            var reader = ByteReader(bytes.dropFirst(1))
+            guard let attachments = try? reader.prefixed() else {
                 throw DatabaseError.damaged("The attachments of a document")
             }
-            let rest = bytes.dropFirst(offset)
             self.init(
-                properties: FleeceDocument(trusting: rest.dropFirst(Int(length))),
-                AttachmentList(stored: rest.prefix(Int(length))))
+                properties: FleeceDocument(trusting: bytes.dropFirst(1 + reader.position).array),
+                AttachmentList(stored: attachments))
         default:
-            throw DatabaseError.unreadable(bodyFormat: format)
+            throw DatabaseError.unreadable(bodyFormat: bytes[0])
         }
+    }
+
+    /// The body that a cursor is at.
+    init(at cursor: Cursor) throws(DatabaseError) {
+        let bytes = try translating { () throws(StoreError) in try cursor.valueView() }
+        do throws(DatabaseError) {
+            try self.init(stored: bytes)
+        } catch {
+            // No page that was lost is taken for a damaged body.
+            try translating { () throws(StoreError) in try cursor.checkMapping() }
+            throw error
+        }
+        try translating { () throws(StoreError) in try cursor.checkMapping() }
     }
 
     /// Appends the stored form.
@@ -108,14 +121,13 @@ struct DocumentBody: Sendable {
     /// Writes the stored form over `buffer`.
     func store(in buffer: ByteBuffer) {
         buffer.reset(keeping: 1 << 20)
-        if let attachments = attachmentList?.fleece.bytes {
+        if let attachments = attachmentList?.fleece {
             buffer.append(Self.fleeceWithAttachments)
-            buffer.append(varint: UInt64(attachments.count))
-            unsafe attachments.withUnsafeBytes { unsafe buffer.append(ByteView($0)) }
+            attachments.bytes.withView { buffer.append(prefixed: $0) }
         } else {
             buffer.append(Self.fleece)
         }
-        unsafe properties.bytes.withUnsafeBytes { unsafe buffer.append(ByteView($0)) }
+        buffer.append(properties.bytes)
     }
 }
 

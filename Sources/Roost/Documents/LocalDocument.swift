@@ -23,11 +23,14 @@ public struct LocalDocument: Sendable {
     }
 
     init(name: String, stored bytes: [UInt8]) throws(DatabaseError) {
-        var offset = 1
-        guard bytes.first == Self.version, let revision = bytes.span.varint(at: &offset) else {
-            throw DatabaseError.damaged("A local document")
+        self = try bytes.withView { (bytes) throws(DatabaseError) in
+            var reader = ByteReader(bytes)
+            guard (try? reader.byte()) == Self.version, let revision = try? reader.varint() else {
+                throw DatabaseError.damaged("A local document")
+            }
+            let body = try DocumentBody(stored: bytes.dropFirst(reader.position))
+            return Self(name: name, revision: revision, body: body)
         }
-        self.init(name: name, revision: revision, body: try DocumentBody(stored: bytes[offset...]))
     }
 
     var stored: [UInt8] {

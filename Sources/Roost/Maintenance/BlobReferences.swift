@@ -9,7 +9,7 @@ enum BlobReferences {
         var marks = BlobMarks()
         unsafe marks.mark(bytes.buffer)
         // Most bodies have nothing that reads like a digest, and need no decoding.
-        guard !marks.digests.isEmpty, let body = try? DocumentBody(stored: bytes.array[...]) else {
+        guard !marks.digests.isEmpty, let body = try? DocumentBody(stored: bytes) else {
             return []
         }
         var found = Set(body.attachments.values.compactMap { BlobDigest($0.digest) })

@@ -78,7 +78,7 @@ struct CollectionCheck {
         do throws(StoreError) {
             let body = try cursor.valueView()
             try cursor.checkMapping()
-            if (try? DocumentBody(stored: body.array[...])) != nil { return body }
+            if (try? DocumentBody(stored: body)) != nil { return body }
         } catch {}
         note("its body can't be read", cursor.key)
         return nil
@@ -111,7 +111,7 @@ struct CollectionCheck {
             }
             guard blobs != nil else { return }
             let bytes = try translating { () throws(StoreError) in
-                try reader.source.value(at: place, in: reader.trees.extras)
+                try reader.source.withValue(at: place, in: reader.trees.extras) { $0.array }
             }
             bytes.withView { checkBlobs(of: key, $0) }
         } catch {

@@ -41,8 +41,8 @@ struct DocumentExpressions: Sendable {
             defer { frame.arena.release(to: mark) }
             let id = frame.arena.copy(Array(document.id.utf8))
             let metadata = RowMetadata(id: id, body: BodyMetadata(document.document))
-            try unsafe document.document.fleece.bytes.withUnsafeBytes { bytes in
-                frame.setRow(source, Value(FleeceNode(root: unsafe ByteView(bytes))), metadata)
+            try document.document.fleece.bytes.withView { bytes in
+                frame.setRow(source, Value(FleeceNode(root: bytes)), metadata)
                 try body(DocumentValues(frame: frame, evaluations: evaluations, item: item))
             }
             try frame.check()

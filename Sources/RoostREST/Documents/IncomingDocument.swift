@@ -249,7 +249,7 @@ struct IncomingDocument: Sendable {
 
 extension FleeceDocument {
     /// A copy of a document's properties in a body of its own.
-    fileprivate convenience init(json document: Document) {
+    fileprivate init(json document: Document) {
         var writer = FleeceWriter()
         writer.write(document.value)
         // What was stored can be written again.

@@ -39,10 +39,15 @@ extension WriteTransaction {
         return result
     }
 
-    /// A value that an entry of `tree` leads to.
-    package func value(at reference: ValueReference, in tree: Tree) throws(StoreError) -> [UInt8] {
+    /// Calls `body` with a value that an entry of `tree` leads to, valid during the call.
+    package func withValue<R>(
+        at reference: ValueReference, in tree: Tree, _ body: (ByteView) -> R
+    ) throws(StoreError) -> R {
         try checkOpen()
-        return try value(at: reference.chunk)
+        var result: R?
+        try file.visitValue(reference.chunk) { result = body($0) }
+        guard let result else { preconditionFailure("a visited value was handed over") }
+        return result
     }
 
     private func value(at chunk: ChunkReference) throws(StoreError) -> [UInt8] {

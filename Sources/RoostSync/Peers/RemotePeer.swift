@@ -207,7 +207,7 @@ package final class RemotePeer: ReplicationPeer {
     }
 
     package func save(_ checkpoint: Checkpoint, as id: String) async throws {
-        let encoded = try FleeceDocument(validating: FleeceEncoder().encode(checkpoint)[...]).root.json()
+        let encoded = try FleeceDocument(validating: FleeceEncoder().encode(checkpoint)).root.json()
         guard case .dictionary(var body) = try DocumentValue(json: encoded) else { return }
         for attempt in 0..<2 {
             body["_rev"] = revisions.withLock { $0[id] }.map { DocumentValue.string($0) }

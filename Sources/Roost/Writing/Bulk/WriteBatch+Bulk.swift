@@ -87,10 +87,10 @@ extension CollectionWriter {
     ) throws(DatabaseError) -> Change {
         let key = keyView(id)
         if let loaded = try load(key) {
-            return Change(
-                try edit(
-                    id, key, loaded, try DocumentBody(stored: bodies[body]), isDeleted: false, expecting: .any
-                ))
+            let body = try bodies.withView { (bodies) throws(DatabaseError) in
+                try DocumentBody(stored: bodies.slice(body.lowerBound, body.count))
+            }
+            return Change(try edit(id, key, loaded, body, isDeleted: false, expecting: .any))
         }
         let revision = try RevisionID.next(after: nil, digest: firstDigest)
         let sequence = nextSequence()
