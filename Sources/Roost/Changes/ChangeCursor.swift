@@ -32,7 +32,7 @@ public final class ChangeCursor {
 
     /// The document of `change`, which must be what ``next()`` answered last. Found without a look-up by ID.
     public func document(of change: Change) throws(DatabaseError) -> Document {
-        let body = try DocumentBody(at: cursor)
+        let body = try cursor.body()
         var flags: StoredDocument.Flags = []
         if change.isDeleted { flags.insert(.deleted) }
         if change.isConflicted { flags.insert(.conflicted) }

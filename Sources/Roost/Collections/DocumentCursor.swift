@@ -25,7 +25,7 @@ public final class DocumentCursor {
     /// The next document; `nil` after the last.
     public func next() throws(DatabaseError) -> Document? {
         guard let found = try nextEntry() else { return nil }
-        let body = try DocumentBody(at: cursor)
+        let body = try cursor.body()
         return Document(
             id: found.id, revision: found.revision, sequence: found.sequence, flags: found.flags,
             body: body)

@@ -75,19 +75,6 @@ struct DocumentBody: Sendable {
         }
     }
 
-    /// The body that a cursor is at.
-    init(at cursor: Cursor) throws(DatabaseError) {
-        let bytes = try translating { () throws(StoreError) in try cursor.valueView() }
-        do throws(DatabaseError) {
-            try self.init(stored: bytes)
-        } catch {
-            // No page that was lost is taken for a damaged body.
-            try translating { () throws(StoreError) in try cursor.checkMapping() }
-            throw error
-        }
-        try translating { () throws(StoreError) in try cursor.checkMapping() }
-    }
-
     /// Appends the stored form.
     func append(to bytes: inout [UInt8]) {
         let buffer = ByteBuffer()
@@ -128,6 +115,17 @@ struct DocumentBody: Sendable {
             buffer.append(Self.fleece)
         }
         buffer.append(properties.bytes)
+    }
+}
+
+extension Cursor {
+    /// The body that stands as the value that the cursor is at.
+    func body() throws(DatabaseError) -> DocumentBody {
+        let bytes = try translating { () throws(StoreError) in try valueView() }
+        let body = Result { () throws(DatabaseError) in try DocumentBody(stored: bytes) }
+        // First, so that no page that was lost is taken for a damaged body.
+        try translating { () throws(StoreError) in try checkMapping() }
+        return try body.get()
     }
 }
 

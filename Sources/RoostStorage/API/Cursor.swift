@@ -15,8 +15,8 @@ public final class Cursor {
     private var inRange = 0..<0
     private var position = Position.unset
     private var current = Entry.inline(.empty)
-    /// Reads values elsewhere, which many trees have none of.
-    private lazy var values = ValueWindow(file: reader.file)
+    /// Reads values elsewhere.
+    private let values: ValueWindow
     private let keyBuffer = ByteBuffer()
     /// Where values are found in the file's mapping: asked without counting a reference to the file, which readers on other
     /// threads share.
@@ -33,6 +33,7 @@ public final class Cursor {
     init(reader: TreeReader, range: KeyRange) {
         self.reader = reader
         self.range = range
+        values = ValueWindow(file: reader.file)
         places = reader.file.mappedPlaces
         lostPages = places?.lostPages.value ?? 0
         if range.isEmpty { position = .end }

@@ -3,13 +3,14 @@ import RoostBytes
 /// Reads values that follow each other in the file with one call, for scans.
 final class ValueWindow {
     private let file: DataFile
-    private let bytes = ByteBuffer(capacity: 1024)
+    /// What was read from the file: nothing where it is mapped.
+    private lazy var bytes = ByteBuffer(capacity: 1024)
     private var start: UInt64 = 0
     /// What was decoded. Spared the run-time check for overlapping accesses: a window belongs to one thread, and what decodes a
     /// value does not come back to it.
     @exclusivity(unchecked) private var scratch: ByteBuffer?
     /// A value too long for the window.
-    private var large = ByteBuffer()
+    private var large: ByteBuffer?
     /// How far to read ahead; doubles while reads keep following each other.
     private var reach = ValueWindow.smallestReach
 
@@ -59,7 +60,8 @@ final class ValueWindow {
         _ chunk: ChunkReference, _ upcoming: (Int) -> ChunkReference?
     ) throws(StoreError) -> ByteView {
         guard chunk.length <= ValueWindow.largestReach else {
-            large = try file.read(chunk)
+            let large = try file.read(chunk)
+            self.large = large
             return try payload(of: large.view, chunk)
         }
         if chunk.offset < start || chunk.end > start + UInt64(bytes.count) { try fill(chunk, upcoming) }
