@@ -93,6 +93,7 @@ final class Compaction {
         let (file, lock) = try creator.makeFile(
             files.target, storeID: source.file.header.storeID, generation: source.file.header.generation &+ 1,
             transform: storeOptions.transform, after: source.file.codec.transform)
+        try checkSource()
         let output = CommitBuffer(
             file: file, start: Format.firstCommit, compression: storeOptions.compression,
             pool: BufferPool(partLength: storeOptions.partLengthInRange))
@@ -112,6 +113,18 @@ final class Compaction {
         let state = StoreState(
             file: file, record: record, trees: TreeTable(trees, nextID: source.trees.nextID), logBytes: 0)
         return (state, lock)
+    }
+
+    /// Refuses to copy what another process has compacted since the source was taken. From when the new file is made on, none
+    /// can: it makes a file of the same name.
+    private func checkSource() throws(StoreError) {
+        guard isShared else { return }
+        guard try withStore({ (store) throws(StoreError) in try store.isStillThere(source) }) else {
+            throw StoreError(
+                .locked,
+                "\(files.path) was replaced by another process just now, as by a compaction. Try again if need be."
+            )
+        }
     }
 
     private func copyTrees(to target: CopyTarget) throws(StoreError) -> [TreeVersion] {

@@ -89,6 +89,7 @@ extension Store {
     /// A state to compact. Where others write, its nodes in memory are none that are kept under places of the file which
     /// others may fill: such are committed before.
     func compactionSource() throws(StoreError) -> StoreState {
+        try refresh()
         while true {
             let state = state
             guard writerFileLock != nil else { return state }
