@@ -186,7 +186,7 @@ final class Compaction {
                 if isShared { try store.refresh() }
                 return store.state.record
             }
-            guard follower.distance(to: goal) > Compaction.heldDistance else { return }
+            guard try follower.distance(to: goal) > Compaction.heldDistance else { return }
             try follower.advance(to: goal)
         }
     }
@@ -207,7 +207,7 @@ final class Compaction {
             let outcome: FileSwap.Outcome? = try holdingWriterLock { (store) throws(StoreError) in
                 // Who asks for the lock again at once may have had it for long, so what is left is known only now.
                 let goal = store.state.record
-                guard follower.distance(to: goal) > limit else { return try swap(store) }
+                guard try follower.distance(to: goal) > limit else { return try swap(store) }
                 let start = pace.seconds
                 try follower.advance(to: goal, limit: limit)
                 held = pace.seconds - start

@@ -19,7 +19,15 @@ final class LogFollower {
     }
 
     /// Bytes of log up to `goal`.
-    func distance(to goal: CommitRecord) -> UInt64 { goal.end - position.end }
+    ///
+    /// - Throws: ``StoreError`` with `damaged` where the log ends before what was repeated, as after another process could not
+    ///   sync that.
+    func distance(to goal: CommitRecord) throws(StoreError) -> UInt64 {
+        guard goal.end >= position.end else {
+            throw source.missing("a commit that was whole a moment ago", at: position.offset)
+        }
+        return goal.end - position.end
+    }
 
     /// Repeats the commits up to `goal`, or up to the first after `limit` bytes of log, as one commit.
     func advance(to goal: CommitRecord, limit: UInt64 = .max) throws(StoreError) {
