@@ -61,7 +61,10 @@ package final class ChildProcess {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        let variables = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        // What would print a trace keeps the pipes open when the program is killed meanwhile.
+        let variables = ProcessInfo.processInfo.environment
+            .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+            .map { "\($0.key)=\($0.value)" }
         var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
         var environment = unsafe variables.map { unsafe strdup($0) } + [nil]
         defer { unsafe (arguments + environment).forEach { unsafe free($0) } }

@@ -38,14 +38,14 @@ import Testing
         for _ in 0..<30 {
             usleep(UInt32.random(in: 0...40_000, using: &generator))
             let victim = Int.random(in: 0..<children.count, using: &generator)
-            children[victim].kill()
+            #expect(children[victim].end(by: SIGKILL) == SIGKILL, "it has not ended by itself")
             acknowledged[victim] = max(acknowledged[victim], try last(children[victim].readToEnd()))
             children[victim] = try start(victim, logLimit: logLimit)
         }
         for (process, child) in children.enumerated() {
             // Each has had its turn.
             let text = child.read()
-            child.kill()
+            #expect(child.end(by: SIGKILL) == SIGKILL)
             acknowledged[process] = max(acknowledged[process], try last(text + child.readToEnd()))
         }
         #expect(acknowledged.allSatisfy { $0 > 0 })

@@ -29,13 +29,13 @@ import Testing
             try notes.save(json: #"{"v":\#(round)}"#, id: "d\(round)")
             usleep(UInt32.random(in: 0...40_000, using: &generator))
             let victim = round % children.count
-            children[victim].kill()
+            #expect(children[victim].end(by: SIGKILL) == SIGKILL, "it has not ended by itself")
             acknowledged[victim] = max(acknowledged[victim], try last(children[victim].readToEnd()))
             children[victim] = try start(victim)
         }
         for (process, child) in children.enumerated() {
             let text = child.read()
-            child.kill()
+            #expect(child.end(by: SIGKILL) == SIGKILL)
             acknowledged[process] = max(acknowledged[process], try last(text + child.readToEnd()))
         }
         #expect(acknowledged.allSatisfy { $0 > 0 })
