@@ -12,8 +12,8 @@ package struct KeptIndex: Sendable {
     package let documents: TreeView?
     /// The IDs of documents that may be other ones in the index than at that moment; `nil` where that goes for all.
     package let changed: Set<ByteKey>?
-    /// What is kept; `nil` where nothing is.
-    let state: IndexRecord?
+    /// How far what is kept has come; `nil` where nothing is.
+    let record: IndexRecord?
     let recent: RecentChanges?
 
     init(_ collection: CollectionSnapshot, changed: Set<ByteKey>?) {
@@ -23,7 +23,7 @@ package struct KeptIndex: Sendable {
         sequence = changed == nil ? collection.lastSequence : 0
         rows = nil
         documents = nil
-        state = nil
+        record = nil
         recent = nil
     }
 
@@ -38,7 +38,7 @@ package struct KeptIndex: Sendable {
         self.changed = changed
         self.recent = recent
         sequence = record.sequence
-        state = record
+        self.record = record
         self.rows = try store[rows]
         self.documents = try store[documents]
     }

@@ -6,7 +6,7 @@ import Synchronization
 final class RecentChanges: Sendable {
     /// What was made of the changes up to a moment.
     struct Note: Sendable {
-        /// The state of the index since which they are changes.
+        /// How far the index had come since which they are changes.
         let kept: IndexRecord
         /// The moment's sequence and purge sequence.
         let sequence: UInt64
@@ -35,7 +35,7 @@ extension KeptIndex {
     package func noted<T: Sendable>(
         _ type: T.Type
     ) throws(DatabaseError) -> (value: T, since: Set<ByteKey>)? {
-        guard let note = recent?.note, note.kept == state, let value = note.value as? T,
+        guard let note = recent?.note, note.kept == record, let value = note.value as? T,
             note.sequence <= collection.lastSequence, note.purge <= collection.purgeSequence,
             let purges = try collection.purges(since: note.purge)
         else { return nil }
@@ -47,10 +47,11 @@ extension KeptIndex {
     /// Notes what was made of the documents in ``changed``, for readers at later moments.
     package func note(_ value: some Sendable) {
         // What an index has that is ahead of the moment says nothing of later ones.
-        guard let state, !state.isAhead(of: collection) else { return }
+        guard let record, !record.isAhead(of: collection) else { return }
         recent?.keep(
             RecentChanges.Note(
-                kept: state, sequence: collection.lastSequence, purge: collection.purgeSequence, value: value)
+                kept: record, sequence: collection.lastSequence, purge: collection.purgeSequence, value: value
+            )
         )
     }
 }
