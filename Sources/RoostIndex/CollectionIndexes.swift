@@ -196,7 +196,7 @@ package final class CollectionIndexes: Sendable {
         if IndexFailpoint.forgottenChanges.isActive, !record.isAhead(of: moment) { return [] }
         if IndexFailpoint.laterRows.isActive, record.isAhead(of: moment) { return [] }
         let since = min(record.sequence, moment.lastSequence)
-        if record.isCurrent(at: moment), record.epoch == moment.epoch { return [] }
+        if record.isCurrent(at: moment) { return [] }
         guard !record.isAhead(of: later), later.epoch == moment.epoch,
             try later.changeCount(since: since) <= UInt64(limit),
             let purges = try later.purges(since: min(record.purge, moment.purgeSequence))

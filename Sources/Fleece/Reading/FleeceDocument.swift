@@ -44,6 +44,7 @@ public struct FleeceDocument: Sendable {
 
     /// The value of `key`, if the body is a dictionary and has the key; otherwise ``FleeceValue/undefined``.
     public subscript(key: String) -> FleeceValue {
+        // Not by way of the root's value, which would count one more reference to the bytes.
         FleeceValue(self, offset(ofKey: key, inDictionaryAt: read { $0.root }))
     }
 

@@ -6,7 +6,10 @@ package struct KeptIndex: Sendable {
     /// The moment.
     package let collection: CollectionSnapshot
     /// The sequence up to which the index was kept.
-    package let sequence: UInt64
+    package var sequence: UInt64 {
+        // What is made of all documents is up to date.
+        record?.sequence ?? (changed == nil ? collection.lastSequence : 0)
+    }
     /// Its trees; `nil` where it was never built.
     package let rows: TreeView?
     package let documents: TreeView?
@@ -19,8 +22,6 @@ package struct KeptIndex: Sendable {
     init(_ collection: CollectionSnapshot, changed: Set<ByteKey>?) {
         self.collection = collection
         self.changed = changed
-        // What is made of all documents is up to date.
-        sequence = changed == nil ? collection.lastSequence : 0
         rows = nil
         documents = nil
         record = nil
@@ -37,7 +38,6 @@ package struct KeptIndex: Sendable {
         self.collection = collection
         self.changed = changed
         self.recent = recent
-        sequence = record.sequence
         self.record = record
         self.rows = try store[rows]
         self.documents = try store[documents]

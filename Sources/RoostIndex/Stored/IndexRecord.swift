@@ -68,9 +68,9 @@ struct IndexRecord: Hashable, Sendable {
         latestSequence > moment.lastSequence || latestPurge > moment.purgeSequence
     }
 
-    /// Whether the rows are those of a moment, whatever its history.
+    /// Whether the rows are those of a moment.
     func isCurrent(at moment: CollectionSnapshot) -> Bool {
-        !isAhead(of: moment) && sequence == moment.lastSequence && purge == moment.purgeSequence
+        epoch == moment.epoch && !isAhead(of: moment) && !isBehind(moment)
     }
 
     /// Whether rows of that moment are missing.

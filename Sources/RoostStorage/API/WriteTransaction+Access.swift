@@ -14,7 +14,8 @@ extension WriteTransaction {
                     if entry.kind == .none { value = entry.inline.array } else { chunk = entry.chunk }
                 }
             }
-            return try chunk.map { (chunk) throws(StoreError) in try self.value(at: chunk) } ?? value
+            return try chunk.map { (chunk) throws(StoreError) in try self.withValue(at: chunk) { $0.array } }
+                ?? value
         }
     }
 
@@ -44,16 +45,16 @@ extension WriteTransaction {
         at reference: ValueReference, in tree: Tree, _ body: (ByteView) -> R
     ) throws(StoreError) -> R {
         try checkOpen()
-        var result: R?
-        try file.visitValue(reference.chunk) { result = body($0) }
-        guard let result else { preconditionFailure("a visited value was handed over") }
-        return result
+        return try withValue(at: reference.chunk, body)
     }
 
-    private func value(at chunk: ChunkReference) throws(StoreError) -> [UInt8] {
-        var value: [UInt8] = []
-        try file.visitValue(chunk) { value = $0.array }
-        return value
+    private func withValue<R>(
+        at chunk: ChunkReference, _ body: (ByteView) -> R
+    ) throws(StoreError) -> R {
+        var result: R?
+        try file.visitValue(chunk) { result = body($0) }
+        guard let result else { preconditionFailure("a visited value was handed over") }
+        return result
     }
 
     private func find(_ key: ByteView, in tree: Tree, _ body: (Entry) -> Void) throws(StoreError) {

@@ -86,8 +86,8 @@ extension Store {
         return unsafe block.mutableBytes.prefix(count).contains { $0 != 0 }
     }
 
-    /// A state to compact. Where others write, its nodes in memory are none that are kept under places of the file which
-    /// others may fill: such are committed before.
+    /// The newest state, to be compacted. Where others write, its nodes in memory are none that are kept under places of the
+    /// file which others may fill: such are committed before.
     func compactionSource() throws(StoreError) -> StoreState {
         try refresh()
         while true {

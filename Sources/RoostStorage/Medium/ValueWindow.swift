@@ -82,11 +82,10 @@ final class ValueWindow {
             end = next.end
             distance += 1
         }
-        bytes.resize(to: 0)
-        bytes.resize(to: Int(end - chunk.offset))
+        let memory = unsafe bytes.emptied(toHold: Int(end - chunk.offset))
         start = chunk.offset
         do {
-            unsafe try file.read(bytes.mutableBytes, at: start)
+            unsafe try file.read(memory, at: start)
         } catch {
             bytes.resize(to: 0)
             throw error
