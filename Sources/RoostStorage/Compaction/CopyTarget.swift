@@ -9,8 +9,6 @@ final class CopyTarget {
     let pace: CompactionPace
     /// Bytes of keys and values that are read and copied at a time.
     let batchSize: Int
-    /// For values that have to be decoded.
-    var scratch: ByteBuffer?
 
     init(
         output: CommitBuffer, nodeSize: Int, relocations: Relocations, gatherer: ValueGatherer,

@@ -9,11 +9,11 @@ struct EntryBatch {
         let kind: ReferenceKind
         let chunk: ChunkReference
         /// Where the value is in the new file, once that is known.
-        var target: ChunkReference?
+        fileprivate(set) var target: ChunkReference?
     }
 
     private let text = ByteBuffer(capacity: 1 << 16)
-    var items: [Item] = []
+    private(set) var items: [Item] = []
     /// Bytes of keys, inline bytes, and chunks referred to.
     private(set) var size = 0
 
@@ -37,6 +37,9 @@ struct EntryBatch {
             text.count - start + MemoryLayout<Item>.stride
             + (entry.kind == .none ? 0 : Int(entry.chunk.length))
     }
+
+    /// Notes where the value of the entry at `index` is in the new file.
+    mutating func locate(_ index: Int, _ target: ChunkReference) { items[index].target = target }
 
     func key(_ index: Int) -> ByteView { text.view.slice(items[index].start, items[index].keyLength) }
 

@@ -10,7 +10,7 @@ final class RelocationRun {
     /// How often its relocations were merged.
     let level: Int
     /// The relocations in memory, and the index of the first of them.
-    private var window: [Relocation] = []
+    private var window = SortedRelocations()
     private var windowStart = 0
 
     /// How many relocations are read at a time.
@@ -26,8 +26,7 @@ final class RelocationRun {
     /// Where the value at `old` went; `nil` when it is not in this run. O(log n).
     func find(_ old: UInt64) throws(StoreError) -> ChunkReference? {
         try slide(to: old)
-        let index = window.firstIndex(notBefore: old)
-        return index < window.count && window[index].old == old ? window[index].new : nil
+        return window.find(old)
     }
 
     /// Makes ``window`` the part in which `old` would be.
@@ -52,7 +51,7 @@ final class RelocationRun {
     }
 
     private func load(_ index: Int) throws(StoreError) {
-        window = try read(index, min(RelocationRun.windowCount, count - index))
+        window = SortedRelocations(try read(index, min(RelocationRun.windowCount, count - index)))
         windowStart = index
     }
 
@@ -74,18 +73,5 @@ final class RelocationRun {
         }
         try result.get()
         return read
-    }
-}
-
-extension [Relocation] {
-    /// The first index whose old offset is not less than `old`. O(log n).
-    func firstIndex(notBefore old: UInt64) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low &+ high) &>> 1
-            if self[middle].old < old { low = middle &+ 1 } else { high = middle }
-        }
-        return low
     }
 }

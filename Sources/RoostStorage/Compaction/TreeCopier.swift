@@ -40,22 +40,20 @@ final class TreeCopier {
     }
 
     private func copy(_ pass: Pass, from key: [UInt8]?) throws(StoreError) {
+        let (file, batchSize) = (source.file, target.batchSize)
         var pass = pass
-        var walk = LeafWalk(
-            file: source.file, end: source.record.end, root: version.root, from: key)
-        hasLastKey = false
+        var walk = LeafWalk(file: file, end: source.record.end, root: version.root, from: key)
+        var key = key
         var read: UInt64 = 0
         while try walk.next() {
             let page = walk.page
-            try checkOrder(page)
             read += walk.storedLength
-            for index in 0..<page.count {
-                let entry = try source.file.reading(.nowhere) {
-                    () throws(MalformedBytes) in try page.entry(index)
-                }
+            let start = key?.withView { page.search($0).index } ?? 0
+            key = nil
+            for index in start..<page.count {
+                let entry = try file.reading(.nowhere) { () throws(MalformedBytes) in try page.entry(index) }
                 if pass == .sharedValues, entry.kind != .shared { continue }
-                if let key, key.withView({ isBefore(page, index, $0) }) { continue }
-                if batch.size + Int(entry.chunk.length) > target.batchSize
+                if batch.size + Int(entry.chunk.length) > batchSize
                     || batch.items.count == ValueGatherer.most
                 {
                     try finishBatch(&pass, &read)
@@ -64,29 +62,6 @@ final class TreeCopier {
             }
         }
         try finishBatch(&pass, &read)
-    }
-
-    /// Whether the key at `index` is less than `key`; only the first leaf of a walk has such.
-    private func isBefore(_ page: PageView, _ index: Int, _ key: ByteView) -> Bool {
-        page.search(key).index > index
-    }
-
-    /// Keys must grow, within each leaf and from leaf to leaf; what comes from the medium may not.
-    private func checkOrder(_ page: PageView) throws(StoreError) {
-        let key = ByteBuffer()
-        for index in 0..<page.count {
-            key.reset()
-            page.appendKey(index, to: key)
-            guard !hasLastKey || lastKey.view.compare(key.view) < 0 else {
-                throw StoreError(
-                    .damaged,
-                    "\(source.file.path) is damaged: keys of tree \"\(version.name)\" are out of order. "
-                        + "Salvage writes what is readable into a new file.")
-            }
-            lastKey.reset()
-            lastKey.append(key.view)
-            hasLastKey = true
-        }
     }
 
     // MARK: Batches
@@ -115,8 +90,30 @@ final class TreeCopier {
         read = 0
     }
 
+    /// Adds the first entries of the batch to the new tree. Keys must grow; those that come from the medium may not.
     private func build(_ end: Int) throws(StoreError) {
-        for index in 0..<end { try builder.add(batch.key(index), batch.entry(index)) }
+        guard end > 0 else { return }
+        try checkOrder(hasLastKey ? lastKey.view : nil, batch.key(0))
+        for index in 0..<end {
+            let key = batch.key(index)
+            if index > 0 { try checkOrder(batch.key(index - 1), key) }
+            try builder.add(key, batch.entry(index))
+        }
+        lastKey.reset()
+        lastKey.append(batch.key(end - 1))
+        hasLastKey = true
+    }
+
+    @inline(__always)
+    private func checkOrder(_ last: ByteView?, _ key: ByteView) throws(StoreError) {
+        if let last, last.compare(key) >= 0 { throw unordered() }
+    }
+
+    private func unordered() -> StoreError {
+        StoreError(
+            .damaged,
+            "\(source.file.path) is damaged: keys of tree \"\(version.name)\" are out of order. "
+                + "Salvage writes what is readable into a new file.")
     }
 
     /// Finds out where values went that were copied before; returns the index of the first entry whose value was not,
@@ -128,11 +125,15 @@ final class TreeCopier {
             order.append(item.chunk.offset << 16 | UInt64(index))
         }
         order.sort()
+        let relocations = target.relocations
         var end = batch.items.count
         for place in order {
             let index = Int(place & 0xffff)
-            batch.items[index].target = try target.relocations.find(place >> 16)
-            if stopping, batch.items[index].target == nil { end = min(end, index) }
+            if let found = try relocations.find(place >> 16) {
+                batch.locate(index, found)
+            } else if stopping {
+                end = min(end, index)
+            }
         }
         return end
     }
@@ -141,17 +142,29 @@ final class TreeCopier {
     private func copyValues(_ range: Range<Int>, _ wanted: (EntryBatch.Item) -> Bool) throws(StoreError) {
         let indices = range.filter { wanted(batch.items[$0]) }
         guard !indices.isEmpty else { return }
-        try gatherer.read(indices.map { batch.items[$0].chunk })
-        var copied: UInt64 = 0
-        for (position, index) in indices.enumerated() {
-            let item = batch.items[index]
-            let payload = try source.file.payload(
-                of: gatherer.chunk(position, item.chunk), .value, item.chunk, scratch: &target.scratch)
-            let chunk = try target.output.append(.value, payload)
-            batch.items[index].target = chunk
-            if item.kind != .owned { try target.relocations.add(item.chunk.offset, chunk) }
-            copied += UInt64(item.chunk.length)
+        let chunks = indices.map { batch.items[$0].chunk }
+        try gatherer.read(chunks)
+        let copies = try append(chunks)
+        for (index, copy) in zip(indices, copies) { batch.locate(index, copy) }
+        try target.relocations.add(
+            gatherer.inFileOrder.filter { batch.items[indices[$0]].kind != .owned }
+                .map { Relocation(chunks[$0].offset, copies[$0]) })
+        try target.pace.copied(
+            chunks.reduce(0) { $0 + UInt64($1.length) }, writtenEnd: target.writtenEnd)
+    }
+
+    /// Appends the chunks that the gatherer has read; returns where they are in the new file.
+    private func append(_ chunks: [ChunkReference]) throws(StoreError) -> [ChunkReference] {
+        let (file, gatherer, output) = (source.file, gatherer, target.output)
+        var scratch: ByteBuffer?
+        defer { extendLifetime(scratch) }
+        var copies: [ChunkReference] = []
+        copies.reserveCapacity(chunks.count)
+        for (index, chunk) in chunks.enumerated() {
+            let payload = try file.payload(
+                of: gatherer.chunk(index, chunk), .value, chunk, scratch: &scratch)
+            copies.append(try output.append(.value, payload))
         }
-        try target.pace.copied(copied, writtenEnd: target.writtenEnd)
+        return copies
     }
 }

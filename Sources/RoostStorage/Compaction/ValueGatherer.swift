@@ -88,6 +88,9 @@ final class ValueGatherer {
         return stop
     }
 
+    /// The indices of the chunks that were asked for, in the order of their places.
+    var inFileOrder: some Sequence<Int> { order.lazy.map { Int($0 & 0xffff) } }
+
     /// The chunk that was asked for as the `index`-th, valid until the next ``read(_:)``.
     func chunk(_ index: Int, _ reference: ChunkReference) -> ByteView {
         bytes.view.slice(places[index], Int(reference.length))

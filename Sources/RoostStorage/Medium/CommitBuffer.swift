@@ -4,6 +4,7 @@ import RoostBytes
 /// record at the end, those of a large commit before them handed to ``CommitParts``.
 final class CommitBuffer {
     let file: DataFile
+    private let codec: ChunkCodec
     /// Where in the file the commit starts.
     let start: UInt64
     let compression: Int32
@@ -22,11 +23,12 @@ final class CommitBuffer {
 
     init(file: DataFile, start: UInt64, compression: Int32, pool: BufferPool?) {
         self.file = file
+        codec = file.codec
         self.start = start
         self.compression = compression
         self.pool = pool
         unwritten = UnwrittenBytes(start: start, buffer: pool?.take() ?? ByteBuffer())
-        checksum = Checksum(seed: file.codec.salt)
+        checksum = Checksum(seed: codec.salt)
         file.unwritten.withLock { [unwritten] in $0.append(unwritten) }
     }
 
@@ -67,7 +69,7 @@ final class CommitBuffer {
         packed.reset()
         let isShorter = try? LeafChanges.append(
             page, length: length, deletions: deletions, of: leaf, to: packed)
-        guard isShorter == true, file.codec.maximumLength(packed.count) <= limit else { return nil }
+        guard isShorter == true, codec.maximumLength(packed.count) <= limit else { return nil }
         return try append(.node, packed.view, .changes)
     }
 
@@ -76,7 +78,6 @@ final class CommitBuffer {
         _ kind: ChunkKind, _ payload: ByteView, _ form: ChunkCodec.Form
     ) throws(StoreError) -> ChunkReference {
         let buffer = unwritten.buffer
-        let codec = file.codec
         let end = end
         guard end + UInt64(codec.maximumLength(payload.count)) < ChunkReference.maximumOffset else {
             throw StoreError(.limitExceeded, "\(file.path) has reached the format's largest size of 256 TiB.")
@@ -123,8 +124,8 @@ final class CommitBuffer {
         record.start = start
         record.offset = end
         record.contentChecksum = checksum.finalize(buffer.view)
-        if file.codec.isTransformed { record.history = file.codec.history.number(at: start) }
-        record.encode(to: buffer, codec: file.codec)
+        if codec.isTransformed { record.history = codec.history.number(at: start) }
+        record.encode(to: buffer, codec: codec)
         return unwritten
     }
 

@@ -34,4 +34,35 @@ import Testing
         #expect((relocations.scratchEnd > 0) == (count > 1_000))
         #expect(try files.medium.list(directory.path).isEmpty)
     }
+
+    @Test(arguments: [2, 300, 7_000])
+    func findsWhatWasAddedAsRuns(length: Int) throws {
+        let directory = try TemporaryDirectory()
+        let files = CompactionFiles(path: directory.file("store"), medium: Environment.system.medium)
+        let relocations = Relocations(
+            files: files, access: FileAccess(permissions: 0o600, owner: getuid(), group: getgid()),
+            memory: 48 * 5_000)
+        var generator = SplitMix64(seed: UInt64(length))
+        var expected: [UInt64: ChunkReference] = [:]
+        for number in 0..<40 {
+            var run: [Relocation] = []
+            // Runs that lie among one another, and some that are shorter.
+            let count = number % 3 == 0 ? length / 2 : length
+            for old in (0..<count).map({ UInt64($0 * 64 + number) }) {
+                let new = ChunkReference(
+                    offset: .random(in: 0..<1 << 48, using: &generator),
+                    length: .random(in: 1 ... .max, using: &generator))
+                run.append(Relocation(old, new))
+                expected[old] = new
+            }
+            try relocations.add(run)
+            let single = UInt64(1 << 40 + number)
+            try relocations.add(single, ChunkReference(offset: single, length: 1))
+            expected[single] = ChunkReference(offset: single, length: 1)
+        }
+        for old in expected.keys.sorted() { #expect(try relocations.find(old) == expected[old]) }
+        for old in expected.keys.sorted(by: >) { #expect(try relocations.find(old) == expected[old]) }
+        for old in UInt64(0)..<2_000 { #expect(try relocations.find(old) == expected[old]) }
+        #expect((relocations.scratchEnd > 0) == (length > 300))
+    }
 }
