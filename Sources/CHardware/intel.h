@@ -31,6 +31,9 @@ ROOST_SWIFT_BODY(ROOST_GHASH, roost_ghash_update,
 ROOST_SWIFT_BODY(ROOST_GCM, roost_gcm_batches,
                  (void *output, const void *input, long batch_count, void *counter, void *state, const void *keys,
                   const void *table, _Bool hashes_output))
+ROOST_SWIFT_BODY(ROOST_GCM, roost_gcm_open_tail,
+                 (void *blocks, long block_count, const void *counter, const void *pre_counter, void *state,
+                  const void *keys, const void *table))
 ROOST_SWIFT_BODY(ROOST_WIDE_GCM, roost_gcm_batches_wide,
                  (void *output, const void *input, long batch_count, void *counter, void *state, const void *keys,
                   const void *table, _Bool hashes_output))

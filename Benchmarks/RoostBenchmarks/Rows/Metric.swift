@@ -208,7 +208,7 @@ enum Metric: String, CaseIterable, Codable, Sendable {
         case .steadyReads: "M1 random reads beside them, reads/s"
         case .steadyCommit: "M1 99.9th percentile of a commit, ms"
         case .steadyRead: "M1 99.9th percentile of a read, us"
-        case .steadySize: "M1 the largest size of the files, of that after a load"
+        case .steadySize: "M1 the largest size of the files, of what is alive"
         case .changes: "D1 change feed, changes/s"
         case .changesBodies: "D1 the same with bodies, changes/s"
         case .changesSince: "D1 fetch the last 100 changes, us"

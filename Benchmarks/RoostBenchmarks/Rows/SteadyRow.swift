@@ -13,14 +13,15 @@ enum SteadyRow {
             throw BenchmarkError("only Roost's documents have a steady state")
         }
         let (corpus, directory, documents) = (stage.corpus, stage.directory, store.documents)
-        let fresh = Double(FileTree.size(of: directory)) / Double(corpus.count)
         let clock = PartClock(parts: parts, seconds: stage.seconds)
         let results = try onThreads(3, prepare: { _ in }) { thread, _ in
             switch thread {
             case 0: try write(corpus, documents, clock)
             case 1: try read(corpus, documents, clock)
             default:
-                sizeParts(of: directory, clock) { fresh * Double((try? documents.count) ?? corpus.count) }
+                try sizeParts(of: directory, clock) {
+                    Double(try documents.database.statistics().liveBytes)
+                }
             }
         }
         let (writes, reads) = (results[0].rates, results[1].rates)
@@ -118,13 +119,14 @@ enum SteadyRow {
         }
     }
 
-    /// The size of the files at the end of each part, of what `fresh` says that it would be after a load.
-    private static func sizeParts(of directory: String, _ clock: PartClock, _ fresh: () -> Double) -> Progress
-    {
+    /// The size of the files at the end of each part, of the bytes that are alive then.
+    private static func sizeParts(
+        of directory: String, _ clock: PartClock, _ liveBytes: () throws -> Double
+    ) rethrows -> Progress {
         var progress = Progress()
         for _ in 0..<clock.parts {
             Thread.sleep(forTimeInterval: clock.seconds)
-            progress.rates.append(Double(FileTree.size(of: directory)) / fresh())
+            progress.rates.append(Double(FileTree.size(of: directory)) / (try liveBytes()))
         }
         return progress
     }

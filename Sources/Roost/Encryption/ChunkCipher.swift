@@ -72,12 +72,12 @@ final class ChunkCipher: ChunkTransform {
         return code.finalize().bytes
     }
 
-    /// What is authenticated with a chunk, 16 bytes: one block of the cipher.
+    /// What is authenticated with a chunk, 16 bytes: one block of the cipher, which loads it as a vector.
     private struct BoundFields {
-        private var fields: (UInt64, UInt64)
+        private var fields: SIMD2<UInt64>
 
         init(kind: UInt8, offset: UInt64, history: UInt64) {
-            fields = ((offset | UInt64(kind) << 56).littleEndian, history.littleEndian)
+            fields = SIMD2((offset | UInt64(kind) << 56).littleEndian, history.littleEndian)
         }
 
         mutating func withBytes<E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {

@@ -88,7 +88,6 @@ extension AES256GCM {
         _ nonce: UnsafeRawBufferPointer, _ associatedData: UnsafeRawBufferPointer, isSealing: Bool
     ) -> Block128 {
         let first = unsafe preCounter(nonce)
-        let mask = cipher.encrypt(first)
         var counter = first.counting(1)
         var state = Block128.zero
         unsafe authenticate(associatedData, &state)
@@ -101,8 +100,8 @@ extension AES256GCM {
         unsafe processTail(
             UnsafeRawBufferPointer(rebasing: input[whole...]),
             UnsafeMutableRawBufferPointer(rebasing: output[whole...]),
-            bitCounts(associatedData.count, input.count), counter, &state, isSealing: isSealing)
-        return state ^ mask
+            bitCounts(associatedData.count, input.count), counter, first, &state, isSealing: isSealing)
+        return state
     }
 
     /// The counter block for the tag, called J₀ in the standard; the text starts with the one after it.
@@ -142,34 +141,48 @@ extension AES256GCM {
         }
     }
 
-    /// The last 0…127 bytes of a text and the lengths, which authentication ends with.
+    /// The last 0…127 bytes of a text and the lengths, which authentication ends with; makes the state the tag.
     ///
     /// They go through a buffer of whole blocks, so that even the shortest text takes a single pass of either kind.
     private func processTail(
         _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer, _ bitCounts: Block128,
-        _ counter: Block128, _ state: inout Block128, isSealing: Bool
+        _ counter: Block128, _ preCounter: Block128, _ state: inout Block128, isSealing: Bool
     ) {
         let blockCount = (input.count + 15) / 16
-        var counter = counter
         var buffer = TailBuffer()
         unsafe withUnsafeMutableBytes(of: &buffer) { bytes in
             let start = bytes.baseAddress!
             unsafe bytes.copyMemory(from: input)
             if isSealing {
+                var counter = counter
                 unsafe cipher.applyCounter(start, start, blockCount: blockCount, &counter)
-                unsafe output.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<input.count]))
-                let padding = 16 * blockCount - input.count
                 _ = unsafe (start + input.count).initializeMemory(
-                    as: UInt8.self, repeating: 0, count: padding)
+                    as: UInt8.self, repeating: 0, count: 16 * blockCount - input.count)
             }
             unsafe bitCounts.store(to: start + 16 * blockCount)
-            unsafe authenticate(start, blockCount + 1, &state)
-            if !isSealing {
-                unsafe cipher.applyCounter(start, start, blockCount: blockCount, &counter)
-                unsafe output.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<input.count]))
+            if isSealing {
+                unsafe authenticate(start, blockCount + 1, &state)
+                state = state ^ cipher.encrypt(preCounter)
+            } else {
+                unsafe openTail(start, blockCount, counter, preCounter, &state)
             }
+            unsafe output.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<input.count]))
         }
         wipe(&buffer)
+    }
+
+    private func openTail(
+        _ blocks: UnsafeMutableRawPointer, _ blockCount: Int, _ counter: Block128, _ preCounter: Block128,
+        _ state: inout Block128
+    ) {
+        let table = unsafe UnsafeRawPointer(hashTable.start)
+        if cipher.usesHardware {
+            unsafe HardwareGCM.openTail(
+                blocks, blockCount, counter, preCounter, &state, cipher.schedule, table)
+        } else {
+            unsafe PortableGCM.openTail(
+                blocks, blockCount, counter, preCounter, &state, cipher.schedule, table)
+        }
     }
 
     /// A batch and one block, zero at first.

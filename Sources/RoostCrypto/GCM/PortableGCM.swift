@@ -47,4 +47,16 @@ enum PortableGCM {
                 source, output + 128 * first, blockCount: count, &counter, schedule)
         }
     }
+
+    /// Ends the opening of a text: takes its last blocks, at most eight, and the one of lengths that follows them into GHASH's
+    /// state, decrypts the blocks in place, and adds the encrypted pre-counter, which makes the state the tag.
+    static func openTail(
+        _ blocks: UnsafeMutableRawPointer, _ blockCount: Int, _ counter: Block128, _ preCounter: Block128,
+        _ state: inout Block128, _ schedule: borrowing KeySchedule, _ table: UnsafeRawPointer
+    ) {
+        unsafe PortableGHASH.update(&state, blocks, blockCount: blockCount + 1, table)
+        var counter = counter
+        unsafe PortableAES.applyCounter(blocks, blocks, blockCount: blockCount, &counter, schedule)
+        state = state ^ PortableAES.encrypt(preCounter, schedule)
+    }
 }

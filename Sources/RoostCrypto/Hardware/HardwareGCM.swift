@@ -43,5 +43,15 @@
                 output, input, batchCount, &counter, &state, schedule.standard, table, isSealing: false,
                 isWide: schedule.usesWideInstructions)
         }
+
+        /// Ends the opening of a text; see ``PortableGCM/openTail(_:_:_:_:_:_:_:)``.
+        static func openTail(
+            _ blocks: UnsafeMutableRawPointer, _ blockCount: Int, _ counter: Block128, _ preCounter: Block128,
+            _ state: inout Block128, _ schedule: borrowing KeySchedule, _ table: UnsafeRawPointer
+        ) {
+            var (counter, preCounter) = (counter, preCounter)
+            unsafe GCMInstructions.openTail(
+                blocks, blockCount, &counter, &preCounter, &state, schedule.standard, table)
+        }
     }
 #endif

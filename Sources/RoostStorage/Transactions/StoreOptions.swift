@@ -74,8 +74,8 @@ public struct StoreOptions: Sendable {
     public var reductions = ReductionRegistry()
     /// Compacts by itself when less than ``compactionThreshold`` of the file lives. Default: true.
     public var compactsAutomatically = true
-    /// The part of the file's bytes that may live when automatic compaction starts. Default: 0.5.
-    public var compactionThreshold = 0.5
+    /// The part of the file's bytes that may live when automatic compaction starts. Default: 0.6.
+    public var compactionThreshold = 0.6
     /// So few changes are never left to be made while the medium is busy: handing write and sync to another thread costs about
     /// as much as making them.
     package var fewChanges = 16

@@ -74,15 +74,30 @@ import Testing
         #expect(report.isClean)
     }
 
-    @Test func keysOutOfOrderAreFound() throws {
-        let sample = try ExampleStore()
+    /// Makes the first key of a leaf greater than the others; returns where the leaf is.
+    private func disorder(_ sample: ExampleStore) throws -> ChunkReference {
         let leaf = try root("summed", of: sample).child.chunk
         try sample.file.rewrite(leaf) { packed in
             // Page length (2), count (1), prefix with its length, control (2), then the first suffix with its length.
             let length = 4 + Int(packed[3]) + 2
             packed[length + Int(packed[length])] = 0xff
         }
+        return leaf
+    }
+
+    @Test func keysOutOfOrderAreFound() throws {
+        let sample = try ExampleStore()
+        let leaf = try disorder(sample)
         #expect(try findings(sample).contains { $0.offset == leaf.offset && $0.what.contains("order") })
+    }
+
+    @Test func keysOutOfOrderAreNotCompacted() throws {
+        let sample = try ExampleStore()
+        _ = try disorder(sample)
+        let store = try Store.open(sample.path, options: sample.options)
+        let error = try #require(throws: StoreError.self) { _ = try store.compact() }
+        #expect(error.code == .damaged)
+        #expect(error.message.contains("\"summed\" are out of order"))
     }
 
     @Test func nodeOfAnotherLevelIsFound() throws {

@@ -16,6 +16,21 @@
             unsafe roost_gcm_batches_(output, input, batchCount, counter, state, keys, table, isSealing)
             return isSealing ? 1 : 0
         }
+
+        /// Takes up to eight blocks and the one of lengths after them into the state, decrypts the blocks in place, and adds the
+        /// encrypted pre-counter, which makes the state the tag.
+        package static func openTail(
+            _ blocks: UnsafeMutableRawPointer, _ blockCount: Int, _ counter: UnsafeRawPointer,
+            _ preCounter: UnsafeRawPointer, _ state: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer,
+            _ table: UnsafeRawPointer
+        ) {
+            unsafe GHASHInstructions.update(state, blocks, blockCount + 1, table)
+            var next = unsafe Block128(loading: counter)
+            unsafe AESInstructions.applyCounter(blocks, blocks, blockCount, &next, keys, isWide: false)
+            var mask = unsafe Block128(loading: preCounter)
+            unsafe AESInstructions.encrypt(&mask, keys)
+            unsafe (Block128(loading: state) ^ mask).store(to: state)
+        }
     }
 
     // A round of eight encryptions and the multiplication of one block alternate. See AESCounter+ARM.swift and

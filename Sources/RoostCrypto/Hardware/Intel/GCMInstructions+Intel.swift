@@ -36,6 +36,16 @@
         ) {
             unsafe roost_gcm_batches_(output, input, batchCount, counter, state, keys, table, isSealing)
         }
+
+        /// Takes up to eight blocks and the one of lengths after them into the state, decrypts the blocks in place, and adds the
+        /// encrypted pre-counter, which makes the state the tag.
+        package static func openTail(
+            _ blocks: UnsafeMutableRawPointer, _ blockCount: Int, _ counter: UnsafeRawPointer,
+            _ preCounter: UnsafeRawPointer, _ state: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer,
+            _ table: UnsafeRawPointer
+        ) {
+            unsafe roost_gcm_open_tail_(blocks, blockCount, counter, preCounter, state, keys, table)
+        }
     }
 
     // A round of eight encryptions and the multiplication of one block alternate. See AESCounter+Intel.swift and
@@ -144,5 +154,81 @@
         }
         unsafe counter.storeBytes(of: _mm_shuffle_epi8(next, reversal), as: __m128i.self)
         unsafe state.storeBytes(of: _mm_shuffle_epi8(sum, reversal), as: __m128i.self)
+    }
+
+    // As above, with the pre-counter as a ninth block to encrypt, and only as many multiplications as there are blocks.
+    @c @implementation
+    func roost_gcm_open_tail(
+        _ blocks: UnsafeMutableRawPointer, _ block_count: Int, _ counter: UnsafeRawPointer,
+        _ pre_counter: UnsafeRawPointer, _ state: UnsafeMutableRawPointer, _ keys: UnsafeRawPointer,
+        _ table: UnsafeRawPointer
+    ) {
+        let keys = unsafe keys.assumingMemoryBound(to: __m128i.self)
+        let table = unsafe table.assumingMemoryBound(to: __m128i.self)
+        let reversal = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+        let modulus = __m128i(Int64(bitPattern: 0xC200_0000_0000_0000), 0)
+        let zero = __m128i(0, 0)
+        let one = _mm_set_epi32(0, 0, 0, 1)
+        let first = unsafe keys[0]
+        var next = unsafe _mm_shuffle_epi8(counter.loadUnaligned(as: __m128i.self), reversal)
+        var sum = unsafe _mm_shuffle_epi8(state.loadUnaligned(as: __m128i.self), reversal)
+        var mask = unsafe pre_counter.loadUnaligned(as: __m128i.self) ^ first
+        var b0 = _mm_shuffle_epi8(next, reversal) ^ first
+        next = _mm_add_epi32(next, one)
+        var b1 = _mm_shuffle_epi8(next, reversal) ^ first
+        next = _mm_add_epi32(next, one)
+        var b2 = _mm_shuffle_epi8(next, reversal) ^ first
+        next = _mm_add_epi32(next, one)
+        var b3 = _mm_shuffle_epi8(next, reversal) ^ first
+        next = _mm_add_epi32(next, one)
+        var b4 = _mm_shuffle_epi8(next, reversal) ^ first
+        next = _mm_add_epi32(next, one)
+        var b5 = _mm_shuffle_epi8(next, reversal) ^ first
+        next = _mm_add_epi32(next, one)
+        var b6 = _mm_shuffle_epi8(next, reversal) ^ first
+        next = _mm_add_epi32(next, one)
+        var b7 = _mm_shuffle_epi8(next, reversal) ^ first
+        var (low, middle, high) = (zero, zero, zero)
+        var round = 1
+        while round < 14 {
+            let key = unsafe keys[round]
+            b0 = _mm_aesenc_si128(b0, key)
+            b1 = _mm_aesenc_si128(b1, key)
+            b2 = _mm_aesenc_si128(b2, key)
+            b3 = _mm_aesenc_si128(b3, key)
+            b4 = _mm_aesenc_si128(b4, key)
+            b5 = _mm_aesenc_si128(b5, key)
+            b6 = _mm_aesenc_si128(b6, key)
+            b7 = _mm_aesenc_si128(b7, key)
+            mask = _mm_aesenc_si128(mask, key)
+            // The blocks and their lengths times the powers of the hash key, of which the last is the key itself.
+            if round <= block_count + 1 {
+                let loaded = unsafe blocks.loadUnaligned(fromByteOffset: 16 * round - 16, as: __m128i.self)
+                let block = sum ^ _mm_shuffle_epi8(loaded, reversal)
+                sum = zero
+                let power = 14 - block_count + round
+                unsafe low ^= roost_multiply_low(block, table[power])
+                unsafe high ^= roost_multiply_high(block, table[power])
+                let folded = block ^ _mm_unpackhi_epi64(block, block)
+                unsafe middle ^= roost_multiply_low(folded, table[16 + power])
+            }
+            round += 1
+        }
+        middle ^= low ^ high
+        let lower = low ^ __m128i(0, middle[0])
+        let upper = high ^ __m128i(middle[1], 0)
+        let once = __m128i(lower[1], lower[0]) ^ roost_multiply_low(lower, modulus)
+        sum = upper ^ __m128i(once[1], once[0]) ^ roost_multiply_low(once, modulus)
+        let last = unsafe keys[14]
+        let tag = _mm_shuffle_epi8(sum, reversal) ^ _mm_aesenclast_si128(mask, last)
+        unsafe state.storeBytes(of: tag, as: __m128i.self)
+        var index = 0
+        while index < block_count {
+            let p = unsafe blocks.loadUnaligned(fromByteOffset: 16 * index, as: __m128i.self) ^ last
+            unsafe blocks.storeBytes(
+                of: _mm_aesenclast_si128(b0, p), toByteOffset: 16 * index, as: __m128i.self)
+            (b0, b1, b2, b3, b4, b5, b6) = (b1, b2, b3, b4, b5, b6, b7)
+            index += 1
+        }
     }
 #endif
