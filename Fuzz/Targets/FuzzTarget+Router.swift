@@ -144,7 +144,7 @@ private final class RouterPlace: Sendable {
         let files = FileManager.default
         try files.createDirectory(atPath: surroundings, withIntermediateDirectories: true)
         try Self.sentinel.write(to: URL(fileURLWithPath: surroundings + "/sentinel"))
-        try files.copyItem(atPath: try Self.template.get(), toPath: surroundings + "/databases")
+        try Self.copy(try Self.template.get(), to: surroundings + "/databases")
         var options = RouterOptions()
         options.passwordRounds = 1
         options.longestJSON = 1 << 20
@@ -153,6 +153,18 @@ private final class RouterPlace: Sendable {
         databases.database.cacheSize = 1 << 20
         router = Router(
             try DatabaseDirectory(surroundings + "/databases", options: databases), options: options)
+    }
+
+    /// Copies a directory. The fuzzer's timer interrupts calls, which Foundation does not repeat.
+    private static func copy(_ source: String, to target: String) throws {
+        while true {
+            do {
+                return try FileManager.default.copyItem(atPath: source, toPath: target)
+            } catch let error as CocoaError {
+                guard (error.underlying as? POSIXError)?.code == .EINTR else { throw error }
+                try FileManager.default.removeItem(atPath: target)
+            }
+        }
     }
 
     func remove() { try? FileManager.default.removeItem(atPath: surroundings) }

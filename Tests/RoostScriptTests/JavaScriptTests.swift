@@ -308,6 +308,19 @@ import Testing
         #expect(try await test.ask("GET", "/db/_design/d/_view/good").ids == ["a"])
     }
 
+    /// The child has five seconds here, and the process that would end it waits for ten times as long: as one that is gone would.
+    @Test func aChildThatNobodyEndsEndsByItself() async throws {
+        var limits = ScriptLimits()
+        limits.seconds = 50
+        let test = try await ScriptRouter(Place.child.language(limits))
+        try await test.ask("PUT", "/db/a", "{}")
+        try await test.ask(
+            "PUT", "/db/_design/d",
+            #"{"views":{"v":{"map":"function (doc) { (function f() { Promise.resolve().then(f); })(); }"}}}"#)
+        let answer = try await test.ask("GET", "/db/_design/d/_view/v")
+        #expect(answer.text.contains("The process that runs JavaScript has ended."), "\(answer.text)")
+    }
+
     @Test(arguments: [
         "new Date().getTime()", "Date.now()", "new (new Date(5).constructor)().getTime()",
         "new (Object.getPrototypeOf(new Date(5)).constructor)().getTime()", "Date.parse(Date())",
