@@ -48,8 +48,8 @@ final class TreeCopier {
         while try walk.next() {
             let page = walk.page
             read += walk.storedLength
-            let start = key?.withView { page.search($0).index } ?? 0
-            key = nil
+            var start = 0
+            if let first = key.take() { start = try place(of: first, in: page) }
             for index in start..<page.count {
                 let entry = try file.reading(.nowhere) { () throws(MalformedBytes) in try page.entry(index) }
                 if pass == .sharedValues, entry.kind != .shared { continue }
@@ -62,6 +62,12 @@ final class TreeCopier {
             }
         }
         try finishBatch(&pass, &read)
+    }
+
+    /// Where in a leaf the entry of `key` stands. Not searched for: that passes over entries where keys are out of order.
+    private func place(of key: [UInt8], in page: PageView) throws(StoreError) -> Int {
+        for index in 0..<page.count where page.key(index) == key { return index }
+        throw unordered()
     }
 
     // MARK: Batches

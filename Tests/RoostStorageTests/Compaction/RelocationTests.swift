@@ -6,13 +6,17 @@ import Testing
 
 /// The table of where values went, also when it outgrows its memory.
 @Suite struct RelocationTests {
+    private func relocations(in directory: TemporaryDirectory, memory: Int) -> Relocations {
+        let files = CompactionFiles(path: directory.file("store"), medium: Environment.system.medium)
+        return Relocations(
+            files: files, access: FileAccess(permissions: 0o600, owner: getuid(), group: getgid()),
+            memory: memory)
+    }
+
     @Test(arguments: [100, 5_000, 60_000])
     func findsWhatWasAdded(count: Int) throws {
         let directory = try TemporaryDirectory()
-        let files = CompactionFiles(path: directory.file("store"), medium: Environment.system.medium)
-        let relocations = Relocations(
-            files: files, access: FileAccess(permissions: 0o600, owner: getuid(), group: getgid()),
-            memory: 48 * 500)
+        let relocations = relocations(in: directory, memory: 48 * 500)
         var generator = SplitMix64(seed: UInt64(count))
         var expected: [UInt64: ChunkReference] = [:]
         for _ in 0..<count {
@@ -32,16 +36,13 @@ import Testing
             #expect(try relocations.find(old) == expected[old])
         }
         #expect((relocations.scratchEnd > 0) == (count > 1_000))
-        #expect(try files.medium.list(directory.path).isEmpty)
+        #expect(try Environment.system.medium.list(directory.path).isEmpty)
     }
 
     @Test(arguments: [2, 300, 7_000])
     func findsWhatWasAddedAsRuns(length: Int) throws {
         let directory = try TemporaryDirectory()
-        let files = CompactionFiles(path: directory.file("store"), medium: Environment.system.medium)
-        let relocations = Relocations(
-            files: files, access: FileAccess(permissions: 0o600, owner: getuid(), group: getgid()),
-            memory: 48 * 5_000)
+        let relocations = relocations(in: directory, memory: 48 * 5_000)
         var generator = SplitMix64(seed: UInt64(length))
         var expected: [UInt64: ChunkReference] = [:]
         for number in 0..<40 {
