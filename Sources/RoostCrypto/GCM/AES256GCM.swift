@@ -153,14 +153,12 @@ extension AES256GCM {
         unsafe withUnsafeMutableBytes(of: &buffer) { bytes in
             let start = bytes.baseAddress!
             unsafe bytes.copyMemory(from: input)
+            unsafe bitCounts.store(to: start + 16 * blockCount)
             if isSealing {
                 var counter = counter
                 unsafe cipher.applyCounter(start, start, blockCount: blockCount, &counter)
                 _ = unsafe (start + input.count).initializeMemory(
                     as: UInt8.self, repeating: 0, count: 16 * blockCount - input.count)
-            }
-            unsafe bitCounts.store(to: start + 16 * blockCount)
-            if isSealing {
                 unsafe authenticate(start, blockCount + 1, &state)
                 state = state ^ cipher.encrypt(preCounter)
             } else {

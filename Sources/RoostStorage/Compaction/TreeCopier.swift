@@ -99,20 +99,16 @@ final class TreeCopier {
     /// Adds the first entries of the batch to the new tree. Keys must grow; those that come from the medium may not.
     private func build(_ end: Int) throws(StoreError) {
         guard end > 0 else { return }
-        try checkOrder(hasLastKey ? lastKey.view : nil, batch.key(0))
+        var last = hasLastKey ? lastKey.view : nil
         for index in 0..<end {
             let key = batch.key(index)
-            if index > 0 { try checkOrder(batch.key(index - 1), key) }
+            if let last, last.compare(key) >= 0 { throw unordered() }
             try builder.add(key, batch.entry(index))
+            last = key
         }
         lastKey.reset()
         lastKey.append(batch.key(end - 1))
         hasLastKey = true
-    }
-
-    @inline(__always)
-    private func checkOrder(_ last: ByteView?, _ key: ByteView) throws(StoreError) {
-        if let last, last.compare(key) >= 0 { throw unordered() }
     }
 
     private func unordered() -> StoreError {

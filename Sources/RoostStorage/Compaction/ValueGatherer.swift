@@ -76,9 +76,7 @@ final class ValueGatherer {
             unsafe try file.read(UnsafeMutableRawBufferPointer(rebasing: target[part]), at: begin)
             return stop
         }
-        window.resize(to: 0)
-        window.resize(to: Int(end - begin))
-        unsafe try file.read(window.mutableBytes, at: begin)
+        unsafe try file.read(window.emptied(toHold: Int(end - begin)), at: begin)
         let view = window.view
         for place in order[start..<stop] {
             let index = Int(place & 0xffff)
