@@ -240,6 +240,24 @@ import Testing
         #expect(throws: DecodingError.self) { try FleeceDecoder().decode([Int].self, from: .undefined) }
     }
 
+    @Test func listsOfTexts() throws {
+        struct Tagged: Codable, Equatable { var tags: [String] }
+        for tags in [[], ["é"], (0..<100).map { "tag \($0)" }] {
+            let body = try FleeceEncoder().encode(Tagged(tags: tags))
+            let decoded = try FleeceDecoder().decode(
+                Tagged.self, from: FleeceDocument(validating: body).root)
+            #expect(decoded.tags == tags)
+        }
+        let document = try FleeceDocument(json: #"{"tags": ["a", 1]}"#)
+        let mismatch = #expect(throws: DecodingError.self) {
+            try FleeceDecoder().decode(Tagged.self, from: document.root)
+        }
+        guard case .typeMismatch(_, let context)? = mismatch else {
+            return #expect(Bool(false), "\(mismatch as Any)")
+        }
+        #expect(context.codingPath.map(\.stringValue) == ["tags", "1"])
+    }
+
     @Test func encodingErrors() throws {
         let infinite = #expect(throws: EncodingError.self) {
             try FleeceEncoder().encode(["a": [1, Double.infinity]])

@@ -2,24 +2,28 @@
 ///
 /// Decoders, which know their path, are only made for values that are no scalars, and for errors.
 struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    // Nothing but this: each call of a container copies it, and counts the references that it holds.
     let decoder: ValueDecoder
-    let dictionary: FleeceDictionary
 
     var codingPath: [any CodingKey] { decoder.codingPath }
-    var allKeys: [Key] { dictionary.keys.compactMap(Key.init(stringValue:)) }
+    var allKeys: [Key] { decoder.value.dictionary?.keys.compactMap(Key.init(stringValue:)) ?? [] }
 
-    func contains(_ key: Key) -> Bool { identifier(key) != nil || value(key).exists }
+    func contains(_ key: Key) -> Bool { value(key).exists }
 
-    /// What stands in place of the value of `key`, if that is the root's name.
-    private func identifier(_ key: some CodingKey) -> String? {
-        guard let identifier = decoder.identifier else { return nil }
+    /// Whether `key` is that of the root's name.
+    @inline(__always)
+    private func isIdentifier(_ key: some CodingKey) -> Bool {
+        guard decoder.hasIdentifier else { return false }
         let name = key.stringValue
-        return name == "id" || name == "_id" ? identifier : nil
+        return name == "id" || name == "_id"
+    }
+
+    private func identifier(_ key: some CodingKey) -> String? {
+        isIdentifier(key) ? decoder.identifier : nil
     }
 
     private func value(_ key: some CodingKey) -> FleeceValue {
-        if identifier(key) != nil { return decoder.identifierValue }
-        return decoder.value[key.stringValue]
+        isIdentifier(key) ? decoder.identifierValue : decoder.value[key.stringValue]
     }
 
     /// The value of `key`, or its default, one of which must exist.

@@ -6,6 +6,7 @@ final class ValueDecoder {
     private let state: DecodingState
     /// The root's name, in place of what it has under `id`.
     let identifier: String?
+    let hasIdentifier: Bool
     /// The same as a value, for types that are no strings.
     private(set) lazy var identifierValue = identifier.map(ValueDecoder.value(of:)) ?? .undefined
     /// What the value is being decoded as.
@@ -16,6 +17,7 @@ final class ValueDecoder {
     init(root value: FleeceValue, identifier: String?, state: DecodingState) {
         self.value = value
         self.identifier = identifier
+        hasIdentifier = identifier != nil
         self.state = state
         step = .none
         parent = nil
@@ -28,6 +30,7 @@ final class ValueDecoder {
         self.parent = parent
         state = parent.state
         identifier = nil
+        hasIdentifier = false
     }
 
     private static func value(of text: String) -> FleeceValue {
@@ -80,8 +83,8 @@ extension ValueDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard let dictionary = value.dictionary else { throw mismatch([String: Any].self) }
-        return KeyedDecodingContainer(KeyedValueDecoder(decoder: self, dictionary: dictionary))
+        guard value.kind == .dictionary else { throw mismatch([String: Any].self) }
+        return KeyedDecodingContainer(KeyedValueDecoder(decoder: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -116,7 +119,19 @@ extension FleeceValue {
         double.map(Float.init).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// The value if `type` is one of the commonest scalars and matches it, spared the way through containers;
+    /// The elements if this is an array of nothing but strings.
+    private var strings: [String]? {
+        guard let array else { return nil }
+        var strings: [String] = []
+        strings.reserveCapacity(array.count)
+        for element in array {
+            guard let string = element.string else { return nil }
+            strings.append(string)
+        }
+        return strings
+    }
+
+    /// The value if `type` is one of the commonest types and matches it, spared the way through containers;
     /// otherwise what `decode` answers.
     @inline(__always)
     func scalar<T>(_ type: T.Type, orElse decode: () throws -> T) rethrows -> T {
@@ -129,6 +144,8 @@ extension FleeceValue {
             if let double { return unsafe unsafeBitCast(double, to: type) }
         } else if type == Bool.self {
             if let bool { return unsafe unsafeBitCast(bool, to: type) }
+        } else if type == [String].self {
+            if let strings { return unsafe unsafeBitCast(strings, to: type) }
         }
         return try decode()
     }
