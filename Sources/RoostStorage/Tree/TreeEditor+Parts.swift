@@ -43,7 +43,7 @@ extension TreeEditor {
         // From the last one on, as one may give way to several.
         for child in made.sorted(by: { $0.index > $1.index }) {
             var nodes = [Child(child.top)]
-            var separators: [[UInt8]] = [[]]
+            var separators = [root.separators.key(child.index).array]
             while let branch = nodes[0].memory as? BranchNode, branch.level >= root.level {
                 (nodes, separators) = TreeEditor.lowered(nodes, separators)
             }

@@ -44,9 +44,22 @@ import Testing
         return (0..<branch.count).reduce(0) { $0 + pendingBytes(branch.memory($1)) }
     }
 
+    /// Each node's separators are in order.
+    private func expectOrder(_ node: MemoryNode) {
+        guard let branch = node as? BranchNode else { return }
+        let separators = (0..<branch.count).map { branch.separators.key($0).array }
+        #expect(zip(separators, separators.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
+        for index in 0..<branch.count {
+            if let child = branch.memory(index) { expectOrder(child) }
+        }
+    }
+
     private func expectSoundness(_ store: Store, _ tree: Tree) throws {
         let version = try #require(try store.commitQueue().tip.trees[tree.id])
-        if case .memory(let node) = version.root { #expect(version.pendingBytes == pendingBytes(node)) }
+        if case .memory(let node) = version.root {
+            #expect(version.pendingBytes == pendingBytes(node))
+            expectOrder(node)
+        }
         #expect(try store.check().findings == [])
     }
 
