@@ -3,12 +3,7 @@ import RoostBytes
 /// Writes nodes into a commit: leaves of gathered entries, what changed of leaves, and branch nodes of children that were
 /// written before.
 final class NodeWriter {
-    private let buffer: CommitBuffer?
-    /// What is written to.
-    var output: CommitBuffer {
-        guard let buffer else { preconditionFailure("the transaction's bytes are complete") }
-        return buffer
-    }
+    let output: CommitBuffer
     /// Where the entries of the next leaves are gathered.
     private(set) lazy var entries = LeafBuilder()
     private lazy var branches = BranchBuilder()
@@ -25,8 +20,7 @@ final class NodeWriter {
         case filter
     }
 
-    /// - Parameter output: `nil` where nothing can be written any more.
-    init(output: CommitBuffer?) { buffer = output }
+    init(output: CommitBuffer) { self.output = output }
 
     /// Writes the gathered entries in `range` as a leaf.
     ///
