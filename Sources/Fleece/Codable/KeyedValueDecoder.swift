@@ -8,7 +8,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { decoder.codingPath }
     var allKeys: [Key] { decoder.value.dictionary?.keys.compactMap(Key.init(stringValue:)) ?? [] }
 
-    func contains(_ key: Key) -> Bool { value(key).exists }
+    func contains(_ key: Key) -> Bool { isIdentifier(key) || value(key).exists }
 
     /// Whether `key` is that of the root's name.
     @inline(__always)

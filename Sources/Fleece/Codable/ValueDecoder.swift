@@ -6,7 +6,7 @@ final class ValueDecoder {
     private let state: DecodingState
     /// The root's name, in place of what it has under `id`.
     let identifier: String?
-    let hasIdentifier: Bool
+    var hasIdentifier: Bool { identifier != nil }
     /// The same as a value, for types that are no strings.
     private(set) lazy var identifierValue = identifier.map(ValueDecoder.value(of:)) ?? .undefined
     /// What the value is being decoded as.
@@ -17,7 +17,6 @@ final class ValueDecoder {
     init(root value: FleeceValue, identifier: String?, state: DecodingState) {
         self.value = value
         self.identifier = identifier
-        hasIdentifier = identifier != nil
         self.state = state
         step = .none
         parent = nil
@@ -30,7 +29,6 @@ final class ValueDecoder {
         self.parent = parent
         state = parent.state
         identifier = nil
-        hasIdentifier = false
     }
 
     private static func value(of text: String) -> FleeceValue {
@@ -83,7 +81,7 @@ extension ValueDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard value.kind == .dictionary else { throw mismatch([String: Any].self) }
+        guard value.dictionary != nil else { throw mismatch([String: Any].self) }
         return KeyedDecodingContainer(KeyedValueDecoder(decoder: self))
     }
 
