@@ -20,7 +20,7 @@ extension Campaign {
         var plan = FaultPlan()
         plan.fail(kind, at: number, with: .error(code))
         simulation.disk.faults = plan
-        isCacheDoubtful = kind == .sync
+        isCacheDoubtful = [.sync, .syncDirectory].contains(kind)
         say("    \(kind) number \(number) fails: \(code)")
         try workUnderFaults(expecting: [.inputOutput, .noSpace, .writerFailed])
         isCacheDoubtful = false

@@ -87,6 +87,7 @@ package struct CampaignSettings: Sendable {
         options.durability = generator.chance(0.35) ? .relaxed(interval: 1e9) : .full
         options.compactsAutomatically = false
         options.fewChanges = 0
+        options.manyChanges = 8
         options.partLength = [1 << 12, 1 << 12, 1 << 14, 1 << 17][generator.next(below: 4)]
         if takesTurns { options.writers = .takingTurns }
         options.reductions = [.keyBytes]

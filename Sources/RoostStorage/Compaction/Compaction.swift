@@ -119,7 +119,10 @@ final class Compaction {
     /// can: it makes a file of the same name.
     private func checkSource() throws(StoreError) {
         guard isShared else { return }
-        guard try withStore({ (store) throws(StoreError) in try store.isStillThere(source) }) else {
+        try withStore { (store) throws(StoreError) in
+            if try store.isStillThere(source) { return }
+            // A sync that failed takes the source out of the file, too.
+            try store.commitQueue().checkFailure()
             throw StoreError(
                 .locked,
                 "\(files.path) was replaced by another process just now, as by a compaction. Try again if need be."

@@ -25,6 +25,9 @@ final class OperationEncoder {
     /// The place where the next operation goes.
     var mark: Mark { Mark(offset: buffer.count, lastKey: lastKey.view.array, lastEnd: lastEnd) }
 
+    /// Takes all that another encoder has, as the last that this one takes.
+    func repeatAll(_ operations: [UInt8]) { buffer.append(operations) }
+
     func put(_ key: ByteView, _ entry: Entry) {
         buffer.append(Operation.Code.put | entry.kind.rawValue)
         append(key)

@@ -37,8 +37,7 @@ final class CommitQueue: Sendable {
         var failure: StoreError?
         /// Counts failed writes: a transaction that was built on one of them must fail too.
         var setbacks = 0
-        /// A transaction that was under way when a commit before it failed may have put nodes of that one into the
-        /// cache afterwards.
+        /// A transaction that was under way when a commit failed may have put nodes of that one into the cache.
         var mayCacheFailed = false
         var isSyncScheduled = false
     }
@@ -71,14 +70,12 @@ final class CommitQueue: Sendable {
 
     /// The newest state. Only the holder of the writer lock may ask.
     func base() throws(StoreError) -> Base {
-        let (base, failure, mayCacheFailed) = shared.withLock { shared in
+        try checkFailure()
+        let (base, mayCacheFailed) = shared.withLock { shared in
             defer { shared.mayCacheFailed = false }
-            return (
-                Base(state: shared.tip, syncedEnd: shared.syncedEnd, setbacks: shared.setbacks),
-                shared.failure, shared.mayCacheFailed
-            )
+            let base = Base(state: shared.tip, syncedEnd: shared.syncedEnd, setbacks: shared.setbacks)
+            return (base, shared.mayCacheFailed)
         }
-        if let failure { throw failure }
         // What comes next takes the place in the file that the failed commit had, and nobody reads of that any more.
         if mayCacheFailed { base.state.file.cache.removeAll(from: base.state.record.end) }
         return base
@@ -151,6 +148,11 @@ final class CommitQueue: Sendable {
         let nothing = UnwrittenBytes(start: base.state.record.end, buffer: ByteBuffer())
         try finish(try enqueue(StagedCommit(bytes: nothing, state: base.state, needsSync: false), on: base))
         return base.state
+    }
+
+    /// Throws why no commit is taken any more, if the medium failed in such a way.
+    func checkFailure() throws(StoreError) {
+        if let failure = shared.withLock({ $0.failure }) { throw failure }
     }
 
     /// Takes no commit any more, but answers `failure`.
@@ -270,7 +272,7 @@ final class CommitQueue: Sendable {
 
     /// Makes everything that was written durable. A failed sync is never repeated: what the medium then holds is unknown.
     private func sync(_ file: DataFile) throws(StoreError) {
-        if let failure = shared.withLock({ $0.failure }) { throw failure }
+        try checkFailure()
         do throws(FileError) {
             if let nameSync = shared.withLock({ $0.nameSync }) {
                 if !Failpoint.unsyncedName.isActive { try nameSync() }

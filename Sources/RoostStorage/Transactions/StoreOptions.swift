@@ -79,6 +79,8 @@ public struct StoreOptions: Sendable {
     /// So few changes are never left to be made while the medium is busy: handing write and sync to another thread costs about
     /// as much as making them.
     package var fewChanges = 16
+    /// So many changes that are left to be made while the medium is busy are made by two threads, if they lie apart.
+    package var manyChanges = 400
     /// Parts of a large transaction are written, while the rest is being made, once they have this many bytes; one block at least.
     package var partLength = 1 << 17
     /// Encryption, in practice.

@@ -84,8 +84,26 @@ import RoostBytes
     }
 
     /// Makes all changes that wait after the transaction's bytes are complete.
-    func seal() throws(StoreError) {
-        for editor in ordered(where: { _ in true }) { try editor.seal() }
+    ///
+    /// - Parameter divides: whether a second thread is to make some of them.
+    func seal(dividing divides: Bool) throws(StoreError) {
+        let editors = ordered(where: { _ in true })
+        var parts: [DividedChanges.Part] = []
+        if divides {
+            for editor in editors { parts += try editor.parts() }
+        }
+        let changes = DividedChanges(parts, context)
+        if !parts.isEmpty {
+            context.file.file.perform {
+                changes.makeElsewhere()
+            } beside: {
+                changes.make(in: context)
+            }
+        }
+        let made = try changes.made
+        for editor in editors {
+            if let made = made[editor.id] { try editor.seal(joining: made) } else { try editor.seal() }
+        }
     }
 
     /// Calls `body` with the entry under `key` as it is with all changes made so far, if there is one; `false` for a tree

@@ -317,7 +317,7 @@ public final class WriteTransaction {
         guard !hasMadeDeferred else { return }
         hasMadeDeferred = true
         do throws(StoreError) {
-            try trees.seal()
+            try trees.seal(dividing: trees.deferredCount >= store.options.manyChanges)
             queue.complete(commit, with: .success(state(after: commit.record)), on: base)
             end()
         } catch {

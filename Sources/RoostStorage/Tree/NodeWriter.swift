@@ -3,7 +3,12 @@ import RoostBytes
 /// Writes nodes into a commit: leaves of gathered entries, what changed of leaves, and branch nodes of children that were
 /// written before.
 final class NodeWriter {
-    let output: CommitBuffer
+    private let buffer: CommitBuffer?
+    /// What is written to.
+    var output: CommitBuffer {
+        guard let buffer else { preconditionFailure("the transaction's bytes are complete") }
+        return buffer
+    }
     /// Where the entries of the next leaves are gathered.
     private(set) lazy var entries = LeafBuilder()
     private lazy var branches = BranchBuilder()
@@ -20,7 +25,8 @@ final class NodeWriter {
         case filter
     }
 
-    init(output: CommitBuffer) { self.output = output }
+    /// - Parameter output: `nil` where nothing can be written any more.
+    init(output: CommitBuffer?) { buffer = output }
 
     /// Writes the gathered entries in `range` as a leaf.
     ///

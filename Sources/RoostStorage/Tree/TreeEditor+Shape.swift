@@ -213,7 +213,7 @@ extension TreeEditor {
         if isTooLarge(node) { try split(node, TreePath(), packing: false) }
     }
 
-    private func isTooLarge(_ node: BranchNode) -> Bool {
+    func isTooLarge(_ node: BranchNode) -> Bool {
         node.storedSize > context.nodeSize && node.count >= 4
     }
 
@@ -230,7 +230,7 @@ extension TreeEditor {
 
     /// Splits `node` in two, in the middle, or, when it grows at its end, near the end; and the parts again while they
     /// are larger than a node, as where many children came at once.
-    private func split(_ node: BranchNode, _ above: TreePath, packing: Bool) throws(StoreError) {
+    func split(_ node: BranchNode, _ above: TreePath, packing: Bool) throws(StoreError) {
         var parts: [BranchNode] = []
         var separators: [[UInt8]] = []
         var rest = [(node, node.separators.key(0).array, packing ? node.count - 2 : node.count / 2)]
@@ -279,6 +279,8 @@ extension TreeEditor {
 
     /// A root with a single child gives way to it.
     private func lowerRoot() throws(StoreError) {
+        // What is divided among threads keeps its level, and nothing else grows lower then.
+        guard !isSealed else { return }
         while let branch = root.memory as? BranchNode, branch.count == 1 {
             let child = branch[0]
             if child.memory != nil {

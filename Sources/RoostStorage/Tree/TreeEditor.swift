@@ -10,13 +10,15 @@ final class TreeEditor {
         /// The transaction's number: the owner of the nodes that it may change.
         let owner: UInt64
         let file: DataFile
-        let output: CommitBuffer
         /// The size that written nodes aim at, in bytes.
         let nodeSize: Int
         let nodes: NodeWriter
 
-        init(owner: UInt64, file: DataFile, output: CommitBuffer, nodeSize: Int) {
-            (self.owner, self.file, self.output, self.nodeSize) = (owner, file, output, nodeSize)
+        var output: CommitBuffer { nodes.output }
+
+        /// - Parameter output: `nil` for editors that only make what waits in memory.
+        init(owner: UInt64, file: DataFile, output: CommitBuffer?, nodeSize: Int) {
+            (self.owner, self.file, self.nodeSize) = (owner, file, nodeSize)
             nodes = NodeWriter(output: output)
         }
     }
@@ -44,6 +46,7 @@ final class TreeEditor {
     /// | ``logTail()``, ``writeLeaves(from:budget:)``, ``writeFullLeaves()`` | yes | yes, without what waits | – | – |
     /// | ``checkpoint()`` | stored | – | – | – |
     /// | ``seal()`` | sealed | makes what waits in memory, sealed | – | – |
+    /// | ``parts()``, ``seal(joining:)`` | – | what waits, for others to make; what they made, sealed | – | – |
     /// | ``version`` | yes | without what waits | yes | yes |
     ///
     /// What a dash stands for traps: a transaction that has come so far does nothing of the kind.
@@ -112,6 +115,15 @@ final class TreeEditor {
             return
         }
         if let leaf = root.memory as? LeafNode { pendingBytes += leaf.pendingBytes }
+    }
+
+    /// An editor of a part of another one's tree, whose changes wait.
+    convenience init(_ part: DividedChanges.Part, context: Context) throws(StoreError) {
+        try self.init(part.tree, context: context)
+        let changes = DeferredChanges(start: log.mark, includesPuts: true)
+        log.repeatAll(part.operations)
+        changes.add(endingAt: log.buffer.count, isKnown: part.deletesKnown)
+        state = .deferred(changes)
     }
 
     // MARK: What there is
@@ -234,6 +246,21 @@ final class TreeEditor {
         if case .stored = state { preconditionFailure("what is stored has nothing to be made") }
         if Failpoint.forgottenDeferral.isActive { state = .sealed }
         try move(to: .sealed)
+    }
+
+    /// What waits, in parts that can be made by several threads after the transaction's bytes are complete; none where it is to be made by
+    /// ``seal()``.
+    func parts() throws(StoreError) -> [DividedChanges.Part] {
+        guard case .deferred(let changes) = state, !Failpoint.forgottenDeferral.isActive else { return [] }
+        try logTail()
+        return try parts(of: changes)
+    }
+
+    /// Takes what the parts have become in the place of what waits.
+    func seal(joining made: [DividedChanges.Made]) throws(StoreError) {
+        guard case .deferred = state else { preconditionFailure("only what waits is divided") }
+        state = .sealed
+        try join(made)
     }
 
     /// Enters `next`, and makes there what waits. Where that fails all of it waits still: what was made already can be made again.

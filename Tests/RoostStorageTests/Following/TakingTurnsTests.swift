@@ -55,6 +55,26 @@ import Testing
         #expect(cost[.sync] == 20)
     }
 
+    /// What the source was is then no longer in the file, as where another process has compacted it.
+    @Test func aCompactionBesideASyncThatFailsTellsOfTheSync() throws {
+        var options = options()
+        options.durability = .unsynced
+        let store = try open(disk, options)
+        let tree = try store.tree("tree")
+        try store.sync()
+        try store.write { try $0.put("key", [1], in: tree) }
+        disk.faults.fail(.sync, at: disk.counts[.sync] + 1)
+        var syncing: StoreError?
+        disk.beginInterludes(SeededGenerator(seed: 1)) { kind in
+            guard kind == .write, syncing == nil else { return }
+            do { try store.sync() } catch { syncing = error as? StoreError }
+        }
+        let failure = #expect(throws: StoreError.self) { try store.compact() }
+        #expect(syncing?.code == .writerFailed)
+        #expect(failure?.code == .writerFailed)
+        #expect(throws: StoreError.self) { try store.beginWriting() }
+    }
+
     /// However late it comes: who writes the first may be the thread that begins the second.
     @Test(arguments: [0, 1_000_000] as [UInt64])
     func aTransactionBeginsOnOneThatIsStaged(afterMicroseconds delay: UInt64) throws {
