@@ -62,8 +62,9 @@ struct LinePlot {
         )
     }
 
-    /// How figures change with the number of documents.
-    static func scaling(_ runs: [Results]) -> LinePlot {
+    /// How figures change with the number of documents; `nil` where there is one number alone.
+    static func scaling(_ runs: [Results]) -> LinePlot? {
+        guard runs.count > 1 else { return nil }
         let metrics = runs.first?.metrics.filter { !$0.isCount } ?? []
         let panels = metrics.map { metric in
             Panel(

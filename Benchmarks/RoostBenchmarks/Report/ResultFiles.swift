@@ -22,7 +22,7 @@ enum ResultFiles {
             let file = "\(directory)/scaling-\(run.options.docs).json"
             try run.json().write(to: URL(fileURLWithPath: file))
         }
-        try write(LinePlot.scaling(runs).svg, to: directory + "/scaling.svg")
+        if let plot = LinePlot.scaling(runs) { try write(plot.svg, to: directory + "/scaling.svg") }
     }
 
     private static func write(_ text: String, to path: String) throws {
