@@ -214,7 +214,8 @@ import Synchronization
             // A place that was never used is not touched, which would take memory.
             guard arena?.isUntouched == false else { return }
             for index in 0..<(mask + 1) * NodeCache.ways {
-                guard let node = unsafe node(places[index].load(ordering: .relaxed)), node.offset >= offset
+                guard let node = unsafe node(places[index].load(ordering: .relaxed)),
+                    node.offset & ~NodeCache.filterBit >= offset
                 else { continue }
                 unsafe places[index].store(0, ordering: .sequentiallyConsistent)
             }

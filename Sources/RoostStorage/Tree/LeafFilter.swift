@@ -170,5 +170,5 @@ extension NodeCache {
     }
 
     /// No node has such an offset.
-    private static let filterBit: UInt64 = 1 << 63
+    static let filterBit: UInt64 = 1 << 63
 }

@@ -21,8 +21,14 @@ final class TreeReader: Sendable {
 
     /// Calls `body` with the entry under `key`, whose views are valid during the call; returns whether there is one.
     /// O(log n).
+    ///
+    /// - Parameter scratch: given by who may be about to insert `key`. A leaf that is read for that is decoded there, and if it
+    ///   has not got the key the cache keeps no more of it than a filter, so that those of leaves that are only written to
+    ///   fill it.
     @inline(__always)
-    func find(_ key: ByteView, _ body: (Entry) throws(StoreError) -> Void) throws(StoreError) -> Bool {
+    func find(
+        _ key: ByteView, using scratch: ByteBuffer? = nil, _ body: (Entry) throws(StoreError) -> Void
+    ) throws(StoreError) -> Bool {
         guard var node = handle else { return false }
         let pin = file.cache.reclaimer.readers.pin()
         while let memory = unsafe node.memory {
@@ -34,7 +40,7 @@ final class TreeReader: Sendable {
             case .absent: return false
             }
         }
-        return try findStored(key, below: node.chunk, pin, body)
+        return try findStored(key, below: node.chunk, pin, scratch, body)
     }
 
     private enum Step {
@@ -62,14 +68,21 @@ final class TreeReader: Sendable {
     @inline(__always)
     private func findStored(
         _ key: ByteView, below top: ChunkReference, _ pin: borrowing EpochReclaimer.Pin,
-        _ body: (Entry) throws(StoreError) -> Void
+        _ scratch: ByteBuffer?, _ body: (Entry) throws(StoreError) -> Void
     ) throws(StoreError) -> Bool {
         var chunk = top
         while true {
             let cached = file.cache.find(chunk.offset, pin)
-            if cached == nil, file.cache.filter(chunk.offset, pin)?.mayContain(key) == false { return false }
+            let filter = cached == nil ? file.cache.filter(chunk.offset, pin) : nil
+            if filter?.mayContain(key) == false { return false }
             let page: PageView
-            if let cached { page = cached } else { page = try file.load(chunk) }
+            if let cached {
+                page = cached
+            } else if let scratch, filter == nil {
+                page = try load(chunk, orFilterWithout: key, pin, scratch)
+            } else {
+                page = try file.load(chunk)
+            }
             if page.level == 0 {
                 let (index, found) = page.search(key)
                 guard found else { return false }
@@ -79,6 +92,21 @@ final class TreeReader: Sendable {
             let next = try child(page, page.childIndex(key), of: chunk)
             chunk = next
         }
+    }
+
+    /// Reads the node at `chunk` into `scratch`; the cache takes a copy, or the filter of a leaf that has not got `key`.
+    @inline(never)
+    private func load(
+        _ chunk: ChunkReference, orFilterWithout key: ByteView, _ pin: borrowing EpochReclaimer.Pin,
+        _ scratch: ByteBuffer
+    ) throws(StoreError) -> PageView {
+        let page = try file.load(chunk, into: scratch).page
+        if page.level == 0, !page.search(key).found {
+            file.cache.insertFilter(of: page, at: chunk.offset)
+        } else {
+            file.cache.insert(copyOf: page.bytes, at: chunk.offset)
+        }
+        return page
     }
 
     /// The chunk of a child, which must lie before its parent: nodes are written bottom-up, so anything else is

@@ -169,6 +169,34 @@ import Testing
         #expect(try store.check().findings.isEmpty)
     }
 
+    /// A transaction that looks up keys before it puts them, as documents are, leaves filters in the cache and not leaves: before its
+    /// first change and after it.
+    @Test(arguments: [false, true])
+    func newKeysThatAreLookedUpLeaveFiltersAlone(afterAChange isChanged: Bool) throws {
+        let disk = SimulatedMedium()
+        let (store, tree) = try store(disk)
+        func lookUp(_ last: UInt8) throws {
+            let transaction = try store.beginWriting()
+            defer { transaction.rollback() }
+            if isChanged { try transaction.put(Self.key(after: 0, 9), [9], in: tree) }
+            for number in asked {
+                #expect(try transaction[tree, Self.key(after: number, last)] == nil)
+            }
+        }
+        let first = try reads(disk) { try lookUp(0) }
+        #expect(first >= 20)
+        let second = try reads(disk) { try lookUp(1) }
+        #expect(second <= 4)
+        let view = try store.snapshot()[tree]
+        let present = try reads(disk) {
+            for number in asked {
+                let isPresent = try view.contains(Self.key(number))
+                #expect(isPresent)
+            }
+        }
+        #expect(present >= 20)
+    }
+
     /// Leaves that are written while they are not in the cache leave filters there.
     @Test func whatIsWrittenColdIsNotReadForNewKeys() throws {
         let disk = SimulatedMedium()
