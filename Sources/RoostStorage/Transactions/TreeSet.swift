@@ -114,7 +114,7 @@ import RoostBytes
             return true
         }
         guard let reader = trees[id]?.reader else { return false }
-        _ = try reader.find(key, using: context.nodes.unpacked) { (entry) throws(StoreError) in body(entry) }
+        _ = try reader.find(key, using: context.nodes.unpacked, body)
         return true
     }
 

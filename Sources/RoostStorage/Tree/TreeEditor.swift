@@ -300,8 +300,7 @@ final class TreeEditor {
             try makeDeferred()
             deferredKeys = BloomFilter()
         }
-        _ = try lookup().find(key, using: context.nodes.unpacked) { (entry) throws(StoreError) in body(entry)
-        }
+        _ = try lookup().find(key, using: context.nodes.unpacked, body)
     }
 
     /// Reads the tree as it stands, while its root is the same node.

@@ -79,7 +79,7 @@ final class TreeReader: Sendable {
             if let cached {
                 page = cached
             } else if let scratch, filter == nil {
-                page = try load(chunk, orFilterWithout: key, pin, scratch)
+                page = try load(chunk, orFilterWithout: key, scratch)
             } else {
                 page = try file.load(chunk)
             }
@@ -95,10 +95,10 @@ final class TreeReader: Sendable {
     }
 
     /// Reads the node at `chunk` into `scratch`; the cache takes a copy, or the filter of a leaf that has not got `key`.
+    /// The caller holds a pin.
     @inline(never)
     private func load(
-        _ chunk: ChunkReference, orFilterWithout key: ByteView, _ pin: borrowing EpochReclaimer.Pin,
-        _ scratch: ByteBuffer
+        _ chunk: ChunkReference, orFilterWithout key: ByteView, _ scratch: ByteBuffer
     ) throws(StoreError) -> PageView {
         let page = try file.load(chunk, into: scratch).page
         if page.level == 0, !page.search(key).found {
