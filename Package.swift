@@ -236,7 +236,8 @@ let package = Package(
             name: "CommitWriter", dependencies: ["RoostCampaign", "RoostStorage"], path: "Tests/CommitWriter",
             swiftSettings: strict),
         tests(
-            "RoostBlobsTests", ["RoostBlobs", "RoostBytes", "RoostCrypto", "RoostFile", "RoostSimulation"],
+            "RoostBlobsTests",
+            ["RoostBlobs", "RoostBytes", "RoostCrypto", "RoostFile", "RoostSimulation", "ChildProcesses"],
             exclude: ["Vectors"]),
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostOrderTests", ["RoostOrder", "RoostBytes", "Fleece"], exclude: ["Vectors"]),
@@ -263,8 +264,12 @@ let package = Package(
         ),
         tests(
             "RoostScriptTests", ["RoostScript", "RoostREST", "RoostWire", "Roost", "Fleece", "ScriptHost"]),
-        .target(name: "TestCertificates", path: "Tests/TestCertificates", swiftSettings: strict),
-        tests("RoostServerTests", ["RoostServer", "RoostREST", "RoostWire", "Roost", "TestCertificates"]),
+        .target(
+            name: "TestCertificates", dependencies: ["ChildProcesses"], path: "Tests/TestCertificates",
+            swiftSettings: strict),
+        tests(
+            "RoostServerTests",
+            ["RoostServer", "RoostREST", "RoostWire", "Roost", "TestCertificates", "ChildProcesses"]),
         tests(
             "RoostCommandTests",
             [

@@ -7,7 +7,8 @@ extension FuzzTarget {
     static let engineDecoders = [header, record, chunk, node, packedLeaf, leafChanges, operations, directory]
 
     private static let header = FuzzTarget("header", largestInput: Format.blockSize) {
-        [FileHeader(storeID: ids, fileID: ids, salt: 1, created: 2, generation: 3).encoded().view.array]
+        let encoded = FileHeader(storeID: ids, fileID: ids, salt: 1, created: 2, generation: 3).encoded()
+        return withExtendedLifetime(encoded) { [encoded.view.array] }
     } run: { input in
         let buffer = ByteBuffer()
         buffer.append(Array(input.prefix(Format.blockSize - 8)))

@@ -14,8 +14,19 @@ private func send(_ signal: Int32, to process: pid_t) { _ = kill(process, signal
 
 /// A program, such as one that is built beside the tests, running as a process of its own. Belongs to one thread at a time.
 ///
-/// Foundation's `Process` now and then never learns of the end of one that is killed.
+/// Foundation's `Process` now and then never learns of the end of one that is killed, and on Linux it reads beyond the end of what
+/// `readdir` gave it where many files are open (`findMaximumOpenFromProcSelfFD`), which is a crash now and then.
 package final class ChildProcess {
+    /// What becomes of what the program writes to its standard error.
+    package enum Errors {
+        /// It is the tests' own.
+        case shown
+        /// It is part of the output.
+        case joined
+        /// Nobody sees it.
+        case hidden
+    }
+
     package let identifier: pid_t
     private let output: FileHandle
     private let input: FileHandle
@@ -29,12 +40,25 @@ package final class ChildProcess {
         try self.init(command: [Self.directory.appendingPathComponent(program).path] + arguments)
     }
 
-    /// Runs the program at the path that `command` begins with.
-    package init(command: [String]) throws {
+    /// Runs a program to its end; answers its exit status, or the signal that has ended it, and what it wrote.
+    ///
+    /// - Parameter input: its standard input, of which a pipe holds all.
+    package static func run(
+        _ command: [String], input: String = "", errors: Errors = .joined
+    ) throws -> (status: Int32, output: Data) {
+        let process = try ChildProcess(command: command, errors: errors)
+        try process.input.write(contentsOf: Data(input.utf8))
+        try process.input.close()
+        let output = process.output.readDataToEndOfFile()
+        return (process.waitForEnd(), output)
+    }
+
+    /// Runs the program that `command` begins with, a path or a name to be found as a shell finds it.
+    package init(command: [String], errors: Errors = .shown) throws {
         (identifier, input, output) = try Self.starting.withLock { _ in
             let (input, output) = (try Self.makePipe(), try Self.makePipe())
             defer { for descriptor in [input.reading, output.writing] { close(descriptor) } }
-            let process = try Self.spawn(command, input: input.reading, output: output.writing)
+            let process = try Self.spawn(command, input: input.reading, output: output.writing, errors)
             return (
                 process, FileHandle(fileDescriptor: input.writing, closeOnDealloc: true),
                 FileHandle(fileDescriptor: output.reading, closeOnDealloc: true)
@@ -51,7 +75,9 @@ package final class ChildProcess {
         return (ends[0], ends[1])
     }
 
-    private static func spawn(_ command: [String], input: Int32, output: Int32) throws -> pid_t {
+    private static func spawn(
+        _ command: [String], input: Int32, output: Int32, _ errors: Errors
+    ) throws -> pid_t {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
         #else
@@ -61,6 +87,12 @@ package final class ChildProcess {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        switch errors {
+        case .shown: break
+        case .joined: unsafe posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
+        case .hidden:
+            unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        }
         // What would print a trace keeps the pipes open when the program is killed meanwhile.
         let variables = ProcessInfo.processInfo.environment
             .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
@@ -69,7 +101,7 @@ package final class ChildProcess {
         var environment = unsafe variables.map { unsafe strdup($0) } + [nil]
         defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
         var process: pid_t = 0
-        let failure = unsafe posix_spawn(&process, command[0], &actions, nil, &arguments, &environment)
+        let failure = unsafe posix_spawnp(&process, command[0], &actions, nil, &arguments, &environment)
         guard failure == 0 else { throw POSIXError(.init(rawValue: failure) ?? .ENOENT) }
         return process
     }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import RoostBlobs
 import Testing
@@ -25,17 +26,8 @@ import Testing
             return "\(directory)/\(name)"
         }
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            ["python3", "-B", tests.appendingPathComponent("format/blob_reader.py").path] + arguments + files
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, data)
+        let reader = tests.appendingPathComponent("format/blob_reader.py").path
+        return try ChildProcess.run(["python3", "-B", reader] + arguments + files)
     }
 
     private let keys = ["--keys", (0..<32).map { String(format: "%02x", $0) }.joined()]

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 
 /// A Chromium without a window.
@@ -19,19 +20,13 @@ struct Browser {
     func body(of file: String, fragment: String, width: Int) throws -> [String: String] {
         let profile = file + ".profile"
         defer { try? FileManager.default.removeItem(atPath: profile) }
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = [
-            "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+        let command = [
+            path, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
             "--window-size=\(width),900", "--user-data-dir=\(profile)", "--dump-dom",
             "\(URL(fileURLWithPath: file).absoluteString)#\(fragment)",
         ]
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let document = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        let document = String(
+            decoding: try ChildProcess.run(command, errors: .hidden).output, as: UTF8.self)
         guard let tag = document.firstMatch(of: /<body([^>]*)>/) else { return [:] }
         let attributes = tag.1.matches(of: /([a-z-]+)="([^"]*)"/).map { (String($0.1), String($0.2)) }
         return Dictionary(attributes, uniquingKeysWith: { $1 })

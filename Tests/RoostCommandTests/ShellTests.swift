@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -11,19 +12,9 @@ import Testing
 
     /// What the shell answers to lines from a pipe, and its exit status.
     private func answers(_ lines: [String]) throws -> (output: String, status: Int32) {
-        let process = Process()
-        let (input, output) = (Pipe(), Pipe())
-        process.executableURL = URL(fileURLWithPath: Tool.program)
-        process.arguments = ["shell", tool.path]
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
-        try input.fileHandleForWriting.close()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (text, process.terminationStatus)
+        let (status, output) = try ChildProcess.run(
+            [Tool.program, "shell", tool.path], input: lines.joined(separator: "\n") + "\n")
+        return (String(decoding: output, as: UTF8.self), status)
     }
 
     @Test func linesFromAPipeAreQueriesAndCommands() throws {

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Roost
 import Testing
@@ -11,16 +12,9 @@ import Testing
 
     /// Runs a line of the shell with `$0` for the tool and `$1` for the database.
     private func shell(_ line: String) throws -> (status: Int32, errors: String) {
-        let process = Process()
-        let errors = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", line, Tool.program, tool.path]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = errors
-        try process.run()
-        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+        let (status, errors) = try ChildProcess.run(
+            ["/bin/bash", "-c", "{ \(line)\n} 2>&1 >/dev/null", Tool.program, tool.path])
+        return (status, String(decoding: errors, as: UTF8.self))
     }
 
     @Test(
@@ -86,15 +80,10 @@ import Testing
             }
             if round > 2 { try album.delete("r\(round - 3)-0") }
             if round % 5 == 4 { try database.compact() }
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: Tool.program)
-            process.arguments = ["backup", tool.path, copy]
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
+            let process = try ChildProcess(
+                command: [Tool.program, "backup", tool.path, copy], errors: .hidden)
             usleep(UInt32(2_000 + 3_000 * round))
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
+            process.kill()
             guard let found = try? Database.open(copy, options: DatabaseOptions(readOnly: true)) else {
                 #expect(complete == 0, "the earlier backup is gone")
                 continue

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 
 /// A program of somebody else's that talks to the server over TLS. No thread of the tasks' waits for it.
@@ -5,28 +6,12 @@ enum TLSProgram {
     /// Runs a program; answers its exit status and what it printed, errors too.
     static func run(_ arguments: [String], input: String = "") async throws -> (status: Int32, output: String)
     {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        let (fromProcess, toProcess) = (Pipe(), Pipe())
-        process.standardInput = toProcess
-        process.standardOutput = fromProcess
-        process.standardError = fromProcess
-        let output = try await withCheckedThrowingContinuation { continuation in
+        let (status, output) = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                do {
-                    try process.run()
-                    toProcess.fileHandleForWriting.write(Data(input.utf8))
-                    try toProcess.fileHandleForWriting.close()
-                    let output = fromProcess.fileHandleForReading.readDataToEndOfFile()
-                    process.waitUntilExit()
-                    continuation.resume(returning: output)
-                } catch {
-                    continuation.resume(throwing: error)
-                }
+                continuation.resume(with: Result { try ChildProcess.run(arguments, input: input) })
             }
         }
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        return (status, String(decoding: output, as: UTF8.self))
     }
 
     /// Runs a program in Python with `connect()`, which answers a socket over TLS whose end must be an orderly one, and

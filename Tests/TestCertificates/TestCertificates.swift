@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 
 /// An authority of a test's own, and certificates by it, as files in a directory that goes with the value.
@@ -88,15 +89,7 @@ public final class TestCertificates: Sendable {
 
     /// Has OpenSSL's program do something.
     public static func openSSL(_ arguments: [String]) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
+        guard try ChildProcess.run(["openssl"] + arguments).status == 0 else {
             throw CocoaError(.executableLoad, userInfo: ["openssl": arguments.joined(separator: " ")])
         }
     }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import RoostStorage
 import Testing
@@ -24,17 +25,8 @@ enum PythonReader {
 
     /// Runs a script; returns its exit status and what it wrote.
     static func run(_ script: String, _ arguments: String...) throws -> (status: Int32, output: Data) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            ["python3", "-B", repository.appendingPathComponent("Tests/format/\(script)").path] + arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, data)
+        try ChildProcess.run(
+            ["python3", "-B", repository.appendingPathComponent("Tests/format/\(script)").path] + arguments)
     }
 }
 

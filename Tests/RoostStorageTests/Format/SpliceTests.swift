@@ -196,7 +196,8 @@ import Testing
         ] as [(inout FileHeader) -> Void] {
             var header = try Array(block).withView { try FileHeader(decoding: $0, features: .max) }
             change(&header)
-            let changed = header.encoded().view.array
+            let encoded = header.encoded()
+            let changed = withExtendedLifetime(encoded) { encoded.view.array }
             #expect(try contents(of: changed + changed + first.bytes[(2 * Format.blockSize)...]) == nil)
         }
     }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Roost
 import Testing
@@ -71,18 +72,8 @@ import Testing
     private func run(_ path: String) throws -> (status: Int32, output: Data) {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "python3", "-B", tests.appendingPathComponent("format/document_reader.py").path, "--json", path,
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, data)
+        let reader = tests.appendingPathComponent("format/document_reader.py").path
+        return try ChildProcess.run(["python3", "-B", reader, "--json", path])
     }
 
     private func list(_ path: String) throws -> Listing {
