@@ -86,7 +86,7 @@ package struct CampaignSettings: Sendable {
         // The clock of a simulation never makes the interval pass: syncs happen when the plan says so.
         options.durability = generator.chance(0.35) ? .relaxed(interval: 1e9) : .full
         options.compactsAutomatically = false
-        options.fewChanges = 0
+        options.fewChanges = [0, 4, 16][generator.next(below: 3)]
         options.manyChanges = 8
         options.partLength = [1 << 12, 1 << 12, 1 << 14, 1 << 17][generator.next(below: 4)]
         if takesTurns { options.writers = .takingTurns }

@@ -17,8 +17,7 @@ final class CommitQueue: Sendable {
     /// Where the record stands after which the first commit comes.
     private let opened: UInt64
     private let shared: Mutex<Shared>
-    /// Held while writing.
-    private let allocation: Mutex<Preallocation>
+    private let writer: BatchWriter
 
     private struct Shared {
         var waiting: [StagedCommit] = []
@@ -58,7 +57,7 @@ final class CommitQueue: Sendable {
         self.syncLater = syncLater
         opened = state.record.offset
         shared = Mutex(Shared(tip: state, written: state, syncedEnd: syncedEnd, nameSync: nameSync))
-        allocation = Mutex(Preallocation(from: state.record.end))
+        writer = BatchWriter(from: state.record.end)
     }
 
     /// What a transaction builds on.
@@ -88,7 +87,7 @@ final class CommitQueue: Sendable {
     var tip: StoreState { shared.withLock { $0.tip } }
 
     /// Adds a commit to those that wait. It becomes the new tip once its changes are made. Only the holder of the
-    /// writer lock may do so; the lock may be released after that, before ``finish(_:while:)``.
+    /// writer lock may do so; the lock may be released after that, before ``finish(_:making:)``.
     func enqueue(_ commit: StagedCommit, on base: Base) throws(StoreError) -> Ticket {
         let state = try commit.stateIfMade
         let ticket: Result<Ticket, StoreError> = shared.withLock { shared in
@@ -112,6 +111,13 @@ final class CommitQueue: Sendable {
         fileprivate let leads: Bool
     }
 
+    /// Makes a commit's changes where they are not made yet.
+    struct Changes {
+        /// Whether another thread is to write and sync meanwhile. To hand that over costs about as much as making a few changes.
+        let areMany: Bool
+        let make: () -> Void
+    }
+
     /// Says that the changes of an enqueued commit were made, or why they could not be.
     func complete(_ commit: StagedCommit, with outcome: Result<StoreState, StoreError>, on base: Base) {
         if case .success(let state) = outcome {
@@ -123,18 +129,15 @@ final class CommitQueue: Sendable {
 
     /// Returns when the commit is durable, or as durable as the options ask for.
     ///
-    /// - Parameter work: makes the commit's changes where they are not made yet, while the medium is busy; a second time it
-    ///   does nothing. Where the commit fails it may not be done.
-    func finish(_ ticket: Ticket, while work: (() -> Void)? = nil) throws(StoreError) {
-        if !ticket.leads {
-            work?()
-            switch ticket.commit.wait() {
-            case .done: return
-            case .failed(let error): throw error
-            case .lead: break
-            }
+    /// - Parameter changes: what is still to be made, while the medium is busy. Where the commit fails it may not be made.
+    func finish(_ ticket: Ticket, making changes: Changes? = nil) throws(StoreError) {
+        if ticket.leads { return try lead(making: changes) }
+        changes?.make()
+        switch ticket.commit.wait() {
+        case .done: return
+        case .failed(let error): throw error
+        case .lead: try lead(making: nil)
         }
-        try lead(while: work)
     }
 
     /// Whether there was a commit. Only the holder of the writer lock may ask.
@@ -159,13 +162,13 @@ final class CommitQueue: Sendable {
     func refuse(_ failure: StoreError) { shared.withLock { $0.failure = failure } }
 
     /// Writes all that waits; the leader's own commit is the first of it.
-    private func lead(while work: (() -> Void)?) throws(StoreError) {
+    private func lead(making changes: Changes?) throws(StoreError) {
         let batch = shared.withLock { shared in
             let batch = shared.waiting
             shared.waiting.removeAll(keepingCapacity: true)
             return batch
         }
-        let failures = put(batch, while: work)
+        let failures = put(batch, making: changes)
         for (commit, failure) in zip(batch, failures).dropFirst() {
             commit.resolve(failure.map { .failed($0) } ?? .done)
         }
@@ -182,24 +185,14 @@ final class CommitQueue: Sendable {
     }
 
     /// Puts the batch on the medium and publishes it; returns for each of its commits why that failed, if it did.
-    private func put(_ batch: [StagedCommit], while work: (() -> Void)?) -> [StoreError?] {
+    private func put(_ batch: [StagedCommit], making changes: Changes?) -> [StoreError?] {
         guard let last = batch.last else { return [] }
         do throws(StoreError) {
-            if let work, syncs(batch) {
-                try last.file.file.perform { [self] () throws(StoreError) in
-                    try writeAndSync(batch, in: last.file)
-                } beside: {
-                    work()
-                    releaseReplaced()
-                }
-            } else {
-                try writeAndSync(batch, in: last.file)
-            }
+            try put(batch, in: last.file, making: changes)
         } catch {
             fail(batch, error)
             return batch.map { _ in error }
         }
-        work?()
         // Only the changes of the last one, whose transaction still has the writer lock, may have had to wait.
         do throws(StoreError) {
             settle(batch, through: try last.state)
@@ -217,9 +210,31 @@ final class CommitQueue: Sendable {
         durability == .full && batch.contains(where: \.needsSync)
     }
 
-    private func writeAndSync(_ batch: [StagedCommit], in file: DataFile) throws(StoreError) {
-        try write(batch, in: file)
-        if syncs(batch) { try sync(file) }
+    /// Writes the batch, and makes changes while the medium is busy with it.
+    private func put(
+        _ batch: [StagedCommit], in file: DataFile, making changes: Changes?
+    ) throws(StoreError) {
+        guard syncs(batch) else {
+            try writer.write(batch, to: file)
+            changes?.make()
+            return
+        }
+        if let changes, changes.areMany {
+            return try file.file.perform { [self] () throws(StoreError) in
+                try writer.write(batch, to: file)
+                try sync(file)
+            } beside: {
+                changes.make()
+                releaseReplaced()
+            }
+        }
+        try writer.write(batch, to: file)
+        if let changes {
+            BatchWriter.startWriteback(of: batch, in: file)
+            changes.make()
+            releaseReplaced()
+        }
+        try sync(file)
     }
 
     /// Lets go of the state before the newest, with the versions of nodes that it alone has.
@@ -243,31 +258,6 @@ final class CommitQueue: Sendable {
         publish(state)
         withExtendedLifetime(released) {}
         if durability != .full { scheduleSync() }
-    }
-
-    /// Writes the batch's bytes, which follow each other in the file, preallocating where that pays.
-    private func write(_ batch: [StagedCommit], in file: DataFile) throws(StoreError) {
-        if !Failpoint.forgottenParts.isActive { for commit in batch { try commit.parts?.finish() } }
-        let outcome: Result<Void, StoreError> = allocation.withLock { allocation in
-            Result { () throws(StoreError) in
-                let isLarge = batch.contains { $0.parts != nil }
-                if batch.count == 1, let bytes = batch.first?.bytes {
-                    return try allocation.write(bytes.buffer, at: bytes.start, to: file, isLarge: isLarge)
-                }
-                allocation.gathered.reset(keeping: Preallocation.largest)
-                var start = batch[0].bytes.start
-                for bytes in batch.map(\.bytes) {
-                    if bytes.start != start + UInt64(allocation.gathered.count) {
-                        try allocation.write(allocation.gathered, at: start, to: file, isLarge: isLarge)
-                        allocation.gathered.reset()
-                        start = bytes.start
-                    }
-                    allocation.gathered.append(bytes.buffer.view)
-                }
-                try allocation.write(allocation.gathered, at: start, to: file, isLarge: isLarge)
-            }
-        }
-        try outcome.get()
     }
 
     /// Makes everything that was written durable. A failed sync is never repeated: what the medium then holds is unknown.
@@ -322,10 +312,7 @@ final class CommitQueue: Sendable {
     private func cutFailed(after written: StoreState) {
         let (failure, syncedEnd) = shared.withLock { ($0.failure, $0.syncedEnd) }
         let end = failure == nil ? written.record.end : syncedEnd
-        allocation.withLock { allocation in
-            written.file.cut(at: end, becauseOf: failure)
-            allocation.allocatedEnd = end
-        }
+        writer.cut(written.file, at: end, becauseOf: failure)
     }
 
     /// Syncs what relaxed commits have written so far. Where other processes write, too, the caller keeps them from it.
@@ -377,11 +364,7 @@ final class CommitQueue: Sendable {
     /// Gives space after `state`, the newest, back: what was prepared, and what a large transaction that was rolled
     /// back left there.
     func trim(_ state: StoreState) {
-        allocation.withLock { allocation in
-            let end = state.record.end
-            if let size = try? state.file.file.size(), size > end { try? state.file.file.truncate(to: end) }
-            allocation.allocatedEnd = end
-        }
+        writer.trim(state.file, to: state.record.end)
     }
 
     private func scheduleSync() {

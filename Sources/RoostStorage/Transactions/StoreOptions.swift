@@ -76,8 +76,8 @@ public struct StoreOptions: Sendable {
     public var compactsAutomatically = true
     /// The part of the file's bytes that may live when automatic compaction starts. Default: 0.6.
     public var compactionThreshold = 0.6
-    /// So few changes are never left to be made while the medium is busy: handing write and sync to another thread costs about
-    /// as much as making them.
+    /// So few changes are made on the thread that writes and syncs, while the medium is busy with what was written: to hand that to
+    /// another thread costs about as much as making them.
     package var fewChanges = 16
     /// So many changes that are left to be made while the medium is busy are made by two threads, if they lie apart.
     package var manyChanges = 400

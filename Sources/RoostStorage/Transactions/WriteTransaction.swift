@@ -20,7 +20,6 @@ public final class WriteTransaction {
     private var lastOperations: ChunkReference?
     /// Bytes of log since the checkpoint, this transaction's included, once it is complete.
     private var logBytes: UInt64 = 0
-    private var hasMadeDeferred = false
     private var hasEnded = false
     /// Whether the file is kept from other processes for the transaction.
     private var holdsFile = true
@@ -225,7 +224,11 @@ public final class WriteTransaction {
         }
         defer { releaseFile() }
         do throws(StoreError) {
-            try queue.finish(ticket, while: hasEnded ? nil : { self.makeDeferred(of: ticket.commit) })
+            let areMany = trees.deferredCount > store.options.fewChanges
+            let changes =
+                hasEnded
+                ? nil : CommitQueue.Changes(areMany: areMany) { self.makeDeferred(of: ticket.commit) }
+            try queue.finish(ticket, making: changes)
         } catch {
             // Only now that the commit is out of the file may another one be made in its place.
             if !hasEnded { end() }
@@ -267,11 +270,6 @@ public final class WriteTransaction {
     /// When a commit writes a checkpoint.
     enum CheckpointPolicy { case ifNeeded, always }
 
-    /// Whether enough changes wait to make them while the commit is being synced.
-    private var defers: Bool {
-        store.options.durability == .full && trees.deferredCount > store.options.fewChanges
-    }
-
     /// Completes the commit in memory and releases the writer lock; `nil` when there is nothing to commit.
     ///
     /// - Parameter leavesDeferred: whether changes that wait may be left to be made while the commit is synced. Then the
@@ -282,7 +280,7 @@ public final class WriteTransaction {
         try checkOpen()
         do throws(StoreError) {
             if let failure { throw failure }
-            if !(leavesDeferred && defers) { try trees.makeDeferred() }
+            if !leavesDeferred || store.options.durability != .full { try trees.makeDeferred() }
             for editor in trees.ordered(where: { !$0.fullLeaves.isEmpty }) { try editor.writeFullLeaves() }
             for editor in trees.editors.values { try editor.logTail() }
             let hasChanges =
@@ -314,8 +312,6 @@ public final class WriteTransaction {
 
     /// Makes the changes that wait, once the commit's bytes are on their way.
     private func makeDeferred(of commit: StagedCommit) {
-        guard !hasMadeDeferred else { return }
-        hasMadeDeferred = true
         do throws(StoreError) {
             try trees.seal(dividing: trees.deferredCount >= store.options.manyChanges)
             queue.complete(commit, with: .success(state(after: commit.record)), on: base)

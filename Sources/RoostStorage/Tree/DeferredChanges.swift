@@ -11,20 +11,22 @@ final class DeferredChanges {
     /// Where in the log the last of them ends.
     private var end = 0
     private(set) var count = 0
-    /// Whether entries that are set may be among them, beside deletions.
-    let includesPuts: Bool
+    /// How many more puts may be among them, beside deletions.
+    private var putsLeft: Int
     /// Whether all entries to be deleted are known to be there and to own no value.
     private(set) var deletesKnown = true
 
-    init(start: OperationEncoder.Mark, includesPuts: Bool) {
-        (self.start, self.includesPuts) = (start, includesPuts)
-    }
+    init(start: OperationEncoder.Mark, puts: Int = .max) { (self.start, putsLeft) = (start, puts) }
+
+    /// Whether one more put may be among them.
+    var takesPut: Bool { putsLeft > 0 }
 
     /// Counts an operation that was just logged.
     @inline(__always)
-    func add(endingAt end: Int, isKnown: Bool = true) {
+    func add(endingAt end: Int, isPut: Bool = false, isKnown: Bool = true) {
         self.end = end
         count += 1
+        if isPut { putsLeft -= 1 }
         if !isKnown { deletesKnown = false }
     }
 

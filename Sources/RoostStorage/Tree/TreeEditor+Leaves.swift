@@ -6,11 +6,15 @@ extension TreeEditor {
     // MARK: A change
 
     /// Sets the entry under `key` where an operation in the log says so already.
-    func putUnlogged(_ key: ByteView, _ entry: Entry) throws(StoreError) {
+    ///
+    /// - Parameter opensTail: whether greater keys may be appended from now on, if it is the tree's last key.
+    func putUnlogged(_ key: ByteView, _ entry: Entry, opensTail: Bool = false) throws(StoreError) {
         let leaf = try descend(key)
-        let isLast = try put(key, entry, in: leaf)
-        // Nothing is appended below it from now on.
-        if isLast, let tail, tail.leaf === leaf { tail.note(key) }
+        if try put(key, entry, in: leaf) {
+            // Nothing is appended below it from now on.
+            if let tail, tail.leaf === leaf { tail.note(key) }
+            if opensTail { startTail(leaf, key, at: path) }
+        }
         try writeIfFull(leaf, with: key)
     }
 

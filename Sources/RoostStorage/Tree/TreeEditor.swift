@@ -63,14 +63,14 @@ final class TreeEditor {
 
     /// Which changes of an open editor may wait.
     private enum Waiting {
-        /// Deletions; and puts after the next one, which shows whether keys are being appended.
-        case afterPut
-        case allowed
+        /// Deletions and one put. Before the next put it must have been made, to show whether keys are being appended.
+        case onePut
+        case any
         /// None, as the transaction reads the tree back.
         case never
     }
 
-    private var state = State.open(.afterPut)
+    private var state = State.open(.onePut)
 
     let context: Context
     let id: UInt64
@@ -120,7 +120,7 @@ final class TreeEditor {
     /// An editor of a part of another one's tree, whose changes wait.
     convenience init(_ part: DividedChanges.Part, context: Context) throws(StoreError) {
         try self.init(part.tree, context: context)
-        let changes = DeferredChanges(start: log.mark, includesPuts: true)
+        let changes = DeferredChanges(start: log.mark)
         log.repeatAll(part.operations)
         changes.add(endingAt: log.buffer.count, isKnown: part.deletesKnown)
         state = .deferred(changes)
@@ -167,7 +167,7 @@ final class TreeEditor {
     /// Sets the entry under `key`. O(log n).
     func put(_ key: ByteView, _ entry: Entry) throws(StoreError) {
         try makeDeferred()
-        if case .open(.afterPut) = state { state = .open(.allowed) }
+        if case .open(.onePut) = state { state = .open(.any) }
         if try append(key, entry) { return }
         let leaf = try descend(key)
         try logTail(before: leaf)
@@ -198,9 +198,14 @@ final class TreeEditor {
     /// Sets the entry under `key`, at the latest when the transaction commits.
     func putLater(_ key: ByteView, _ entry: Entry) throws(StoreError) {
         if try append(key, entry) { return }
+        if case .deferred(let changes) = state, !changes.takesPut {
+            // Whether keys are being appended shows now.
+            try move(to: .open(.any))
+            if try append(key, entry) { return }
+        }
         guard let changes = waiting(for: key, isPut: true) else { return try put(key, entry) }
         log.put(key, entry)
-        changes.add(endingAt: log.buffer.count)
+        changes.add(endingAt: log.buffer.count, isPut: true)
     }
 
     /// Deletes `key`, if it is there, at the latest when the transaction commits.
@@ -218,13 +223,12 @@ final class TreeEditor {
         let changes: DeferredChanges
         switch state {
         case .open(.never), .sealed, .stored: return nil
-        case .open(.afterPut) where isPut: return nil
         case .open(let waiting):
             guard isClearOfTail(key) else { return nil }
-            changes = DeferredChanges(start: log.mark, includesPuts: waiting == .allowed)
+            changes = DeferredChanges(start: log.mark, puts: waiting == .onePut ? 1 : .max)
             state = .deferred(changes)
         case .deferred(let known):
-            guard known.includesPuts || !isPut, isClearOfTail(key) else { return nil }
+            guard known.takesPut || !isPut, isClearOfTail(key) else { return nil }
             changes = known
         }
         deferredKeys?.add(key)
@@ -236,7 +240,7 @@ final class TreeEditor {
     func makeDeferred() throws(StoreError) {
         switch state {
         case .open: return
-        case .deferred: try move(to: .open(.afterPut))
+        case .deferred: try move(to: .open(.onePut))
         case .sealed, .stored: preconditionFailure("the transaction's bytes are complete")
         }
     }
@@ -269,11 +273,13 @@ final class TreeEditor {
         guard case .deferred(let changes) = state else { return state = next }
         try logTail()
         state = next
+        var opensTail = false
+        if case .open(.any) = next { opensTail = true }
         // Nothing is logged below, so the log's bytes stay where they are.
         do throws(StoreError) {
             try changes.forEach(in: log) { (operation) throws(StoreError) in
                 switch operation {
-                case .put(let key, let entry): try putUnlogged(key, entry)
+                case .put(let key, let entry): try putUnlogged(key, entry, opensTail: opensTail)
                 case .delete(let key): try deleteUnlogged(key, isKnown: changes.deletesKnown)
                 // Made when it was logged, in between.
                 case .appendLeaf: break

@@ -57,6 +57,43 @@ import Testing
         }
     }
 
+    /// A single put waits as well. The one after it shows whether keys are being appended.
+    @Test func aPutWaitsForTheNextOneAtMost() throws {
+        let (store, tree) = try store(1000, options)
+        let transaction = try store.beginWriting()
+        try transaction.put(Key(500), [1], in: tree)
+        #expect(try pending(transaction, tree) == 1)
+        try transaction.delete(Key(600), in: tree)
+        #expect(try pending(transaction, tree) == 2)
+        try transaction.put(Key(400), [2], in: tree)
+        #expect(try pending(transaction, tree) == 1, "the next one had those before made")
+        try transaction.put(Key(300), [3], in: tree)
+        #expect(try pending(transaction, tree) == 2)
+        try transaction.commit()
+        try store.write { try $0.put(Key(200), [4], in: tree) }
+        let view = try store.snapshot()[tree]
+        #expect(try [500, 600, 400, 300, 200].map { try view.value(Key($0)) } == [[1], nil, [2], [3], [4]])
+    }
+
+    @Test func keysThatGrowAreAppendedFromTheSecondOneOn() throws {
+        let store = try Store.open(path, options: options)
+        let tree = try store.tree("numbers")
+        for start in [0, 5000] as [UInt64] {
+            let transaction = try store.beginWriting()
+            try transaction.put(Key(start), value(start), in: tree)
+            #expect(try pending(transaction, tree) == 1)
+            for number in start + 1..<start + 5000 {
+                try transaction.put(Key(number), value(number), in: tree)
+                #expect(try pending(transaction, tree) == 0)
+            }
+            try transaction.commit()
+        }
+        let view = try store.snapshot()[tree]
+        #expect(view.count == 10_000)
+        for number in 0..<10_000 as Range<UInt64> { #expect(try view.value(Key(number)) == value(number)) }
+        #expect(try store.check().isClean)
+    }
+
     /// Making changes that wait can open the last leaf for appending and then put greater keys there.
     @Test(arguments: (430..<450).map { UInt64($0) * 2 })
     func aKeyBelowThoseThatWaitedStaysInOrder(end: UInt64) throws {
@@ -226,8 +263,10 @@ import Testing
         }
     }
 
-    /// The leaf turns out to be damaged when the commit's bytes are already on their way.
-    @Test func aChangeThatCannotBeMadeTakesItsCommitBack() throws {
+    /// The leaf turns out to be damaged when the commit's bytes are already on their way: written by this thread where the changes
+    /// are few, else by another one.
+    @Test(arguments: [0, 5, 100] as [UInt64])
+    func aChangeThatCannotBeMadeTakesItsCommitBack(others: UInt64) throws {
         var options = options
         options.cacheSize = 0
         var (store, tree) = try store(2000, options)
@@ -240,11 +279,10 @@ import Testing
         let commit = store.state.record.number
         let outcome = code {
             try store.write { transaction in
-                for number in 0..<100 as Range<UInt64> {
-                    try transaction.put(Key(number * 7), [1], in: tree)
-                }
+                for number in 0..<others { try transaction.put(Key(number * 7), [1], in: tree) }
                 try transaction.put(Key(UInt64(1500)), [1], in: tree)
-                #expect(try pending(transaction, tree) == 100)
+                // The first put was made by the second.
+                #expect(try pending(transaction, tree) == max(Int(others), 1))
             }
         }
         #expect(outcome == .damaged)
