@@ -38,8 +38,9 @@ soak: setup ## Kills a server under mixed clients again and again, SECONDS long 
 	Scripts/soak .build/release/roost $(SECONDS)
 
 # Debug builds, because a race that the optimizer removes is a race still.
-sanitize: setup ## Runs the tests of concurrent use under the thread sanitizer.
+sanitize: setup ## Runs the tests of concurrent use under the thread sanitizer, those of memory under the address sanitizer.
 	Scripts/run-thread-sanitizer
+	Scripts/run-address-sanitizer
 
 golden: setup ## Writes the golden files that are missing; those that are there are never written again.
 	ROOST_WRITE_GOLDEN=1 swift test --filter "GoldenFileTests|GoldenDatabaseTests"
