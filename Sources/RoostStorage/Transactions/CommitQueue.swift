@@ -214,11 +214,7 @@ final class CommitQueue: Sendable {
     private func put(
         _ batch: [StagedCommit], in file: DataFile, making changes: Changes?
     ) throws(StoreError) {
-        guard syncs(batch) else {
-            try writer.write(batch, to: file)
-            changes?.make()
-            return
-        }
+        // Changes are left only to commits that are synced.
         if let changes, changes.areMany {
             return try file.file.perform { [self] () throws(StoreError) in
                 try writer.write(batch, to: file)
@@ -234,7 +230,7 @@ final class CommitQueue: Sendable {
             changes.make()
             releaseReplaced()
         }
-        try sync(file)
+        if syncs(batch) { try sync(file) }
     }
 
     /// Lets go of the state before the newest, with the versions of nodes that it alone has.

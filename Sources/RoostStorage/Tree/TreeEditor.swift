@@ -203,7 +203,7 @@ final class TreeEditor {
             try move(to: .open(.any))
             if try append(key, entry) { return }
         }
-        guard let changes = waiting(for: key, isPut: true) else { return try put(key, entry) }
+        guard let changes = waiting(for: key) else { return try put(key, entry) }
         log.put(key, entry)
         changes.add(endingAt: log.buffer.count, isPut: true)
     }
@@ -212,14 +212,14 @@ final class TreeEditor {
     ///
     /// - Parameter isKnown: that it is there, and that its entry owns no value. The leaf below then need not be read.
     func deleteLater(_ key: ByteView, isKnown: Bool) throws(StoreError) {
-        guard let changes = waiting(for: key, isPut: false) else { return try delete(key) }
+        guard let changes = waiting(for: key) else { return try delete(key) }
         log.delete(key)
         changes.add(endingAt: log.buffer.count, isKnown: isKnown)
     }
 
     /// The changes that wait, for a change of `key` to wait behind them; `nil` where it must be made at once.
     @inline(__always)
-    private func waiting(for key: ByteView, isPut: Bool) -> DeferredChanges? {
+    private func waiting(for key: ByteView) -> DeferredChanges? {
         let changes: DeferredChanges
         switch state {
         case .open(.never), .sealed, .stored: return nil
@@ -228,7 +228,7 @@ final class TreeEditor {
             changes = DeferredChanges(start: log.mark, puts: waiting == .onePut ? 1 : .max)
             state = .deferred(changes)
         case .deferred(let known):
-            guard known.takesPut || !isPut, isClearOfTail(key) else { return nil }
+            guard isClearOfTail(key) else { return nil }
             changes = known
         }
         deferredKeys?.add(key)
