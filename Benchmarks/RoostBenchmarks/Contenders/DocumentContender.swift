@@ -10,6 +10,8 @@ protocol DocumentContender: AnyObject {
     func update(_ notes: ArraySlice<Note>) throws
     /// A value of the table of records.
     func record(_ id: String) throws -> NoteRecord?
+    /// What a list shows of a value of the table of records.
+    func summary(_ id: String) throws -> NoteSummary?
     /// The sum of the property `n` of all documents of the table of texts, read one by one.
     func sum() throws -> Int
     func close() throws
@@ -40,6 +42,13 @@ struct NoteRecord: Codable, Identifiable, Sendable {
     var place: Place
     var done: Bool
     var text: String
+}
+
+/// A few properties of a ``NoteRecord``, as a list shows them.
+struct NoteSummary: Codable, Identifiable, Sendable {
+    var id: String
+    var group: String
+    var n: Int
 }
 
 extension NoteRecord {

@@ -15,7 +15,19 @@ enum DocumentRow {
             .jsonRandomLoad, try rate(stage, shuffled, perLoad) { try store.insert($0, into: .shuffled) })
         let updates = (0..<max(perUpdate, notes.count / 5)).map { Note($0 * 7919 % notes.count, version: 1) }
         stage.record(.jsonUpdates, try rate(stage, updates, perUpdate) { try store.update($0) })
-        try read(store, records, on: stage)
+        stage.record(
+            .codableReads,
+            try readRate(stage, records) { expected in
+                guard let record = try store.record(expected.id) else { return false }
+                return record.n == expected.n && record.place.lat == expected.place.lat
+                    && record.text == expected.text
+            })
+        stage.record(
+            .summaryReads,
+            try readRate(stage, records) { expected in
+                guard let summary = try store.summary(expected.id) else { return false }
+                return summary.n == expected.n && summary.group == expected.group
+            })
         try scan(store, shuffled, updates, on: stage)
         try store.close()
     }
@@ -32,22 +44,22 @@ enum DocumentRow {
         return Double(all.count) / measurement.seconds
     }
 
-    private static func read(
-        _ store: any DocumentContender, _ records: [NoteRecord], on stage: Stage
-    ) throws {
+    /// How many random records a second `matches` reads and finds to be what was stored.
+    private static func readRate(
+        _ stage: Stage, _ records: [NoteRecord], _ matches: (NoteRecord) throws -> Bool
+    ) throws -> Double {
         var random = SplitMix64(seed: stage.corpus.seed)
         var reads = 0
         let measurement = try stage.measure {
             let start = Clock.now()
             repeat {
-                let expected = records[random.next(below: records.count)]
-                guard let record = try store.record(expected.id), record.n == expected.n,
-                    record.place.lat == expected.place.lat, record.text == expected.text
-                else { throw BenchmarkError("a document that was stored is missing, or another") }
+                guard try matches(records[random.next(below: records.count)]) else {
+                    throw BenchmarkError("a document that was stored is missing, or another")
+                }
                 reads += 1
             } while Clock.seconds(since: start) < stage.seconds
         }
-        stage.record(.codableReads, Double(reads) / measurement.seconds)
+        return Double(reads) / measurement.seconds
     }
 
     private static func scan(

@@ -6,6 +6,7 @@ final class RoostDocuments: DocumentContender {
     private let database: Database
     private let tables: [NoteTable: DocumentCollection]
     private let records: TypedCollection<NoteRecord>
+    private let summaries: TypedCollection<NoteSummary>
 
     init(_ directory: String) throws {
         database = try Database.open(directory)
@@ -13,6 +14,7 @@ final class RoostDocuments: DocumentContender {
         for table in NoteTable.allCases { tables[table] = try database.collection(table.rawValue) }
         self.tables = tables
         records = try database.collection(NoteTable.records.rawValue, of: NoteRecord.self)
+        summaries = TypedCollection(records.documents)
     }
 
     func insert(_ notes: ArraySlice<Note>, into table: NoteTable) throws {
@@ -32,6 +34,8 @@ final class RoostDocuments: DocumentContender {
     }
 
     func record(_ id: String) throws -> NoteRecord? { try records.get(id)?.value }
+
+    func summary(_ id: String) throws -> NoteSummary? { try summaries.get(id)?.value }
 
     func sum() throws -> Int {
         let cursor = try tables[.texts]!.snapshot().cursor()

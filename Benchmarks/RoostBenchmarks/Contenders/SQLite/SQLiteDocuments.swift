@@ -9,6 +9,7 @@
         private let inserts: [NoteTable: OpaquePointer]
         private let replace: OpaquePointer
         private let select: OpaquePointer
+        private let summaries: OpaquePointer
         private let scan: OpaquePointer
         private let encoder = JSONEncoder()
         private let decoder = JSONDecoder()
@@ -32,6 +33,7 @@
             unsafe self.inserts = unsafe inserts
             unsafe replace = try connection.prepare("UPDATE texts SET body = ?2 WHERE id = ?1")
             unsafe select = try connection.prepare("SELECT * FROM records WHERE id = ?1")
+            unsafe summaries = try connection.prepare("SELECT id, \"group\", n FROM records WHERE id = ?1")
             unsafe scan = try connection.prepare("SELECT json_extract(body, '$.n') FROM texts ORDER BY id")
         }
 
@@ -75,15 +77,25 @@
             unsafe connection.bind(id, at: 1, of: select)
             guard unsafe sqlite3_step(select) == SQLITE_ROW else { return nil }
             return NoteRecord(
-                id: text(0), group: text(1), n: Int(unsafe sqlite3_column_int64(select, 2)),
-                tags: try decoder.decode([String].self, from: Data(text(3).utf8)),
+                id: unsafe text(0, of: select), group: unsafe text(1, of: select),
+                n: Int(unsafe sqlite3_column_int64(select, 2)),
+                tags: try decoder.decode([String].self, from: Data(unsafe text(3, of: select).utf8)),
                 stars: Int(unsafe sqlite3_column_int64(select, 4)),
-                place: try decoder.decode(NoteRecord.Place.self, from: Data(text(5).utf8)),
-                done: unsafe sqlite3_column_int64(select, 6) != 0, text: text(7))
+                place: try decoder.decode(NoteRecord.Place.self, from: Data(unsafe text(5, of: select).utf8)),
+                done: unsafe sqlite3_column_int64(select, 6) != 0, text: unsafe text(7, of: select))
         }
 
-        private func text(_ column: Int32) -> String {
-            unsafe String(cString: sqlite3_column_text(select, column))
+        func summary(_ id: String) throws -> NoteSummary? {
+            defer { unsafe sqlite3_reset(summaries) }
+            unsafe connection.bind(id, at: 1, of: summaries)
+            guard unsafe sqlite3_step(summaries) == SQLITE_ROW else { return nil }
+            return NoteSummary(
+                id: unsafe text(0, of: summaries), group: unsafe text(1, of: summaries),
+                n: Int(unsafe sqlite3_column_int64(summaries, 2)))
+        }
+
+        private func text(_ column: Int32, of statement: OpaquePointer) -> String {
+            unsafe String(cString: sqlite3_column_text(statement, column))
         }
 
         func sum() throws -> Int {
