@@ -13,7 +13,7 @@ import RoostBytes
 /// Enumerated, the values come in the byte order of their names. Looking up, adding and removing are O(1).
 public struct NamedValues<Value> {
     // Most documents have few properties: a sorted list of them needs no hashing, and no sorting to be enumerated. What is inlinable
-    // is compiled for the types of the modules that use it; a literal would take longer than saving it otherwise.
+    // is compiled for the types of the modules that use it, where literals would run generic code otherwise.
     /// The values in the byte order of their names, unless there are more than ``mostListed``.
     @usableFromInline var list: [(key: String, value: Value)] = []
     /// The values where there are more.
