@@ -22,8 +22,6 @@ extension DocumentValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, E
 
     /// Values by name; the last one counts where a name comes twice.
     public init(dictionaryLiteral elements: (String, DocumentValue)...) {
-        var values = NamedValues<DocumentValue>()
-        for (name, value) in elements { values[name] = value }
-        self = .dictionary(values)
+        self = .dictionary(NamedValues(pairs: elements))
     }
 }

@@ -29,6 +29,12 @@ public struct NamedValues<Value> {
         for (name, value) in values { self[name] = value }
     }
 
+    /// The values of a literal; the last one counts where a name comes twice.
+    @inlinable init(pairs: [(String, Value)]) {
+        list.reserveCapacity(Swift.min(pairs.count, Self.mostListed))
+        for (name, value) in pairs { self[name] = value }
+    }
+
     /// How many values there are.
     @inlinable public var count: Int { list.count + table.count }
 
@@ -36,10 +42,10 @@ public struct NamedValues<Value> {
     @inlinable public var isEmpty: Bool { list.isEmpty && table.isEmpty }
 
     /// The names in byte order. O(n log n).
-    public var keys: [String] { sorted.map(\.key) }
+    public var keys: [String] { entries.map(\.key) }
 
     /// The values in the byte order of their names. O(n log n).
-    public var values: [Value] { sorted.map(\.value) }
+    public var values: [Value] { entries.map(\.value) }
 
     /// The value with that name. Assigning `nil` removes it.
     @inlinable public subscript(name: String) -> Value? {
@@ -56,7 +62,7 @@ public struct NamedValues<Value> {
                 defer { if let value { insert(value, name, at: place.index) } }
                 yield &value
             } else {
-                defer { if table.count <= Self.mostListed { (list, table) = (sorted, [:]) } }
+                defer { if table.count <= Self.mostListed { (list, table) = (entries, [:]) } }
                 yield &table[ByteKey(name)]
             }
         }
@@ -77,7 +83,8 @@ public struct NamedValues<Value> {
 
     // MARK: Storage
 
-    @inlinable var sorted: [(key: String, value: Value)] {
+    /// All of them in the byte order of their names.
+    @inlinable var entries: [(key: String, value: Value)] {
         if table.isEmpty { return list }
         return table.sorted { $0.key < $1.key }.map { (key: $0.key.text, value: $0.value) }
     }
@@ -105,7 +112,7 @@ public struct NamedValues<Value> {
 extension NamedValues: Sequence {
     /// Enumerates names and values in the byte order of the names. O(n log n).
     @inlinable public func makeIterator() -> IndexingIterator<[(key: String, value: Value)]> {
-        sorted.makeIterator()
+        entries.makeIterator()
     }
 
     /// How many values there are.
@@ -114,10 +121,7 @@ extension NamedValues: Sequence {
 
 extension NamedValues: ExpressibleByDictionaryLiteral {
     /// Values by name; the last one counts where a name comes twice.
-    @inlinable public init(dictionaryLiteral elements: (String, Value)...) {
-        list.reserveCapacity(Swift.min(elements.count, Self.mostListed))
-        for (name, value) in elements { self[name] = value }
-    }
+    @inlinable public init(dictionaryLiteral elements: (String, Value)...) { self.init(pairs: elements) }
 }
 
 extension NamedValues: Sendable where Value: Sendable {}

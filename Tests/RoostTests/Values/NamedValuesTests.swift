@@ -2,12 +2,12 @@ import Roost
 import Testing
 
 @Suite struct NamedValuesTests {
-    /// Names of one to three bytes, so that some begin as others do.
+    /// Names of one to four bytes, so that some begin as others do.
     private let names = ["a", "b", "Z", "é"].flatMap { first in
         [first] + ["", "a", "z"].flatMap { second in ["1", "2", "3"].map { first + second + $0 } }
     }
 
-    /// All values of `values` in the order that is promised, told by a dictionary.
+    /// What `model` has, in the order that is promised.
     private func sorted(_ model: [String: Int]) -> [(key: String, value: Int)] {
         model.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             .map { (key: $0.key, value: $0.value) }
