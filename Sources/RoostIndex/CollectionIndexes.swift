@@ -212,7 +212,9 @@ package final class CollectionIndexes: Sendable {
         guard let record = try indexes.record(definition.name, in: store), record.epoch == moment.epoch,
             record.signature.elementsEqual(definition.signature.utf8)
         else { return nil }
-        if let reduction = definition.reduction { indexes.store.register(reduction.stored) }
+        if let reduction = definition.storedReduction(of: record.number) {
+            indexes.store.register(reduction)
+        }
         return record
     }
 

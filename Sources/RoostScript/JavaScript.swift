@@ -11,8 +11,8 @@ import RoostREST
 /// hooks.languages = [JavaScript(program: ["/usr/local/bin/roost", "run-scripts"])]
 /// ```
 ///
-/// Functions see neither files nor network nor clock, and share nothing with those of other design documents. They are run
-/// by the system's JavaScriptCore, in child processes that are killed when a call takes more than ``ScriptLimits``. It may be used from any
+/// Functions see neither files nor network nor clock, and share nothing with any other function, be it of the same design document: not what
+/// one does to its globals or to the objects of the language. They are run by the system's JavaScriptCore, in child processes that are killed when a call takes more than ``ScriptLimits``. It may be used from any
 /// thread; calls block theirs.
 public struct JavaScript: DesignLanguage {
     /// The value of `language`, which design documents may leave out.
@@ -56,11 +56,13 @@ public struct JavaScript: DesignLanguage {
     }
 
     /// Asks a `validate_doc_update`.
-    public func validate(_ question: ValidationQuestion, of design: Document) throws -> ValidationFailure? {
+    public func validate(
+        _ question: ValidationQuestion, of design: Document, in collection: DocumentCollection
+    ) throws -> ValidationFailure? {
         let answer = try call(
             "validate", ["validate_doc_update"],
             [question.new, question.old ?? Array("null".utf8), question.user, question.security],
-            ScriptDesign(design))
+            ScriptDesign(design, in: collection))
         if let reason = answer["forbidden"].string { return .forbidden(reason) }
         if let reason = answer["unauthorized"].string { return .unauthorized(reason) }
         return nil
@@ -68,10 +70,12 @@ public struct JavaScript: DesignLanguage {
 
     /// Asks a filter about documents.
     public func filter(
-        _ name: String, of design: Document, _ documents: [[UInt8]], request: [UInt8]
+        _ name: String, of design: Document, in collection: DocumentCollection, _ documents: [[UInt8]],
+        request: [UInt8]
     ) throws -> [Bool] {
         let answer = try call(
-            "filter", ["filters", name], [ScriptRequest.list(documents), request], ScriptDesign(design))
+            "filter", ["filters", name], [ScriptRequest.list(documents), request],
+            ScriptDesign(design, in: collection))
         let verdicts = (answer.array ?? .empty).map { $0.bool ?? false }
         guard verdicts.count == documents.count else { throw ScriptError.broken("answered too little") }
         return verdicts
@@ -83,9 +87,8 @@ public struct JavaScript: DesignLanguage {
     ///
     /// - Throws: ``LanguageError`` for what is no function.
     public func syncFunction(_ source: String) throws -> SyncFunction {
-        let design = ScriptDesign(
-            text: Array("{\"sync\":".utf8) + ScriptRequest.string(source) + [UInt8(ascii: "}")])
-        _ = try call("check", ["sync"], [], design)
+        let text = Array("{\"sync\":".utf8) + ScriptRequest.string(source) + [UInt8(ascii: "}")]
+        _ = try call("check", ["sync"], [], ScriptDesign(text: text))
         return SyncFunction(
             source: source,
             deciding: { question, decision in
@@ -95,7 +98,7 @@ public struct JavaScript: DesignLanguage {
                         try question.text(), try question.oldText() ?? Array("null".utf8),
                         Self.user(decision, in: question.database),
                         question.security, Array("\(decision.isAdmin)".utf8),
-                    ], design)
+                    ], ScriptDesign(text: text, in: question.collection))
                 if let reason = answer["forbidden"].string { throw ValidationFailure.forbidden(reason) }
                 if let reason = answer["unauthorized"].string { throw ValidationFailure.unauthorized(reason) }
                 decision.channel(Self.names(answer["channels"]))
@@ -131,23 +134,29 @@ public struct JavaScript: DesignLanguage {
         do throws(ScriptError) {
             return try answer(kind, path, arguments, design)
         } catch {
-            let place = path.joined(separator: ".")
-            switch error {
-            case .noLibrary: throw LanguageError(.unavailable, error.description)
-            case .tooLong: throw LanguageError(.tooLong, "\(place): \(error)")
-            default: throw LanguageError(.failed, "\(place): \(error)")
-            }
+            throw LanguageError(error, of: path)
         }
     }
 
-    private func answer(
+    /// As ``call(_:_:_:_:)``, with the errors of scripts.
+    func answer(
         _ kind: String, _ path: [String], _ arguments: [[UInt8]], _ design: ScriptDesign
     ) throws(ScriptError) -> FleeceValue {
-        let text = try pool.call(design, ScriptRequest.text(kind, path, arguments))
-        guard let answer = try? FleeceDocument(json: text).root else {
-            throw .thrown("What the function answered can't be kept: it is nested too deeply, or no text.")
-        }
+        let text = try pool.call(design.function(path), ScriptRequest.text(kind, path, arguments))
+        guard let answer = try? FleeceDocument(json: text).root else { throw .unstorableAnswer }
         if let reason = answer["error"].string { throw .thrown(reason) }
         return answer["ok"]
+    }
+}
+
+extension LanguageError {
+    /// - Parameter path: Where the function is in its design document.
+    init(_ error: ScriptError, of path: [String]) {
+        let place = path.joined(separator: ".")
+        switch error {
+        case .noLibrary: self.init(.unavailable, error.description)
+        case .tooLong: self.init(.tooLong, "\(place): \(error)")
+        default: self.init(.failed, "\(place): \(error)")
+        }
     }
 }

@@ -26,6 +26,8 @@ import Testing
         ("key=1&endkey_docid=16", ["10", "13", "16"]),
         ("keys=[0,2]&startkey_docid=27&endkey_docid=21&descending=true", ["26", "23", "27", "24", "21"]),
         ("keys=[0]&startkey_docid=27&endkey_docid=21", []),
+        ("keys=[0]&endkey_docid=21&inclusive_end=false", ["12", "15", "18"]),
+        ("key=1&inclusive_end=false", []),
         // Without a key they say nothing.
         ("startkey_docid=38&limit=2", ["12", "15"]),
     ])

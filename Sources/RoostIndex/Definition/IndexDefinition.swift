@@ -1,5 +1,6 @@
 import Roost
 import RoostBytes
+import RoostStorage
 
 /// What an index holds of each document of a collection: rows that sort by their keys.
 ///
@@ -40,5 +41,12 @@ package struct IndexDefinition: Sendable {
         self.keeper = keeper
         reduction = nil
         map = { documents, _ in IndexRows(of: documents) }
+    }
+
+    /// What the tree of the rows keeps; `nil` for an index without a reduction.
+    ///
+    /// - Parameter number: The number that the index has in its store.
+    func storedReduction(of number: UInt64) -> Reduction? {
+        reduction?.stored(of: number, "\(name)\n\(signature)")
     }
 }

@@ -6,26 +6,36 @@ import RoostStorage
 /// Both functions must be pure, and combining the values of neighbouring runs must give the value of all. They are called
 /// from any thread.
 package struct IndexReduction: Sendable {
-    /// Names the functions in the file; functions that change need another name.
+    /// Names the functions; functions that change need another name.
     package let name: String
+    /// Whether the name means these functions for one index only: functions of other indexes may have the same name.
+    package let isOfOneIndex: Bool
     /// Begins the value of one or more rows.
     package let begin: @Sendable () -> any IndexReducer
     /// Makes the value of two or more values, which stand in their order and are valid during the call.
     package let combine: @Sendable (_ values: [ByteView]) throws -> [UInt8]
 
     package init(
-        name: String, begin: @escaping @Sendable () -> any IndexReducer,
+        name: String, isOfOneIndex: Bool = false, begin: @escaping @Sendable () -> any IndexReducer,
         combine: @escaping @Sendable ([ByteView]) throws -> [UInt8]
     ) {
         self.name = name
+        self.isOfOneIndex = isOfOneIndex
         self.begin = begin
         self.combine = combine
     }
 
-    /// What the tree of rows keeps.
-    var stored: Reduction {
+    /// What the tree of an index's rows keeps.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the index.
+    ///   - signature: The index's own.
+    func stored(of number: UInt64, _ signature: String) -> Reduction {
         let (begin, combine) = (begin, combine)
-        return Reduction(name: name) { rows, value in
+        // The store finds functions by their names, and numbers are given again. So both are needed where a name is not enough.
+        let hash = Array(signature.utf8).withView { XXH3.hash($0) }
+        let stored = isOfOneIndex ? "own \(number) \(String(hash, radix: 16))" : name
+        return Reduction(name: stored) { rows, value in
             var reducer = begin()
             let readsKeys = reducer.readsKeys
             try rows.forEachEntry(withKeys: readsKeys) { key, inline, reference in

@@ -38,7 +38,8 @@ struct IndexStore: Sendable {
                 number: try nextNumber(in: transaction), signature: Array(definition.signature.utf8),
                 hasRows: definition.keeper == nil, epoch: epoch,
                 sequence: sequence, purge: purge)
-            _ = try transaction.tree(IndexTrees.rows(record.number), reduction: definition.reduction?.stored)
+            _ = try transaction.tree(
+                IndexTrees.rows(record.number), reduction: definition.storedReduction(of: record.number))
             _ = try transaction.tree(IndexTrees.documents(record.number))
             try put(record, definition.name, in: transaction)
             return record

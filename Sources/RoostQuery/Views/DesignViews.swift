@@ -63,7 +63,8 @@ extension DocumentCollection {
     private func core(_ name: String, _ view: FleeceValue, _ document: Document) throws -> ViewCore {
         let options = view["options"].exists ? view["options"] : document["options"]
         let source = ViewSource(
-            name: name, map: view["map"], reduce: view["reduce"], options: options, design: document)
+            name: name, map: view["map"], reduce: view["reduce"], options: options, design: document,
+            collection: self)
         let language = document["language"].string ?? "javascript"
         let compiler: any ViewCompiler
         switch language {
@@ -80,9 +81,7 @@ extension DocumentCollection {
                     + "Register a ViewCompiler for it.")
         }
         let compiled = try compiler.compile(source)
-        // All that the rows depend on. What views have in common stands in the design document's own properties.
-        let parts = [language, view.json(), options.json(), document["lib"].json()]
-        let identity = SHA256.hash(Array(parts.joined(separator: "\n").utf8)).bytes.prefix(16)
+        let identity = SHA256.hash(Array("\(language)\n".utf8) + (try source.part)).bytes.prefix(16)
         return ViewCore(
             name: "\(document.id)/\(name)",
             identity: identity.map { String($0, radix: 16) }.joined(separator: "."),

@@ -27,6 +27,31 @@ public struct ViewSource: Sendable {
     public let options: FleeceValue
     /// The whole design document, for what views may have in common.
     public let design: Document
+    /// The collection that the design document is in.
+    public let collection: DocumentCollection
+
+    /// What rows may follow from besides the documents, as JSON: the part of the design document that consists of the view, its options and
+    /// the libraries `lib` and `views.lib`. Rows are rebuilt when it changes, and functions of the view see nothing else.
+    package var part: [UInt8] {
+        get throws {
+            let views = design["views"]
+            var writer = FleeceWriter()
+            writer.beginDictionary()
+            for (key, value) in [("lib", design["lib"]), ("options", options)] where value.exists {
+                writer.key(key)
+                writer.write(value)
+            }
+            writer.key("views")
+            writer.beginDictionary()
+            for (key, value) in [(name, views[name]), ("lib", views["lib"])] where value.exists {
+                writer.key(key)
+                writer.write(value)
+            }
+            writer.endDictionary()
+            writer.endDictionary()
+            return FleeceDocument(trusting: try writer.finish()).root.jsonBytes()
+        }
+    }
 }
 
 /// A view that was compiled.

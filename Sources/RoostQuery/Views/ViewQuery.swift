@@ -12,9 +12,11 @@ public struct ViewQuery: Sendable {
     public var end: FleeceValue?
     /// Among rows of the key ``end``, or of each of ``keys``, the last document. `endkey_docid`.
     public var endID: String?
-    /// Whether rows of the key ``end`` belong to the range. Default: true. `inclusive_end`.
+    /// Whether rows of the key ``end``, or of ``keys``, belong to the range; with ``endID`` only its document's do not. Default: true.
+    /// `inclusive_end`.
     public var includesEnd = true
-    /// Only rows of these keys, in the order of this list; a key that stands twice gives its rows twice. `keys`, or `key`.
+    /// Only rows of these keys, in the order of this list, or the opposite one with ``descending``; groups come in the order of the list
+    /// either way. A key that is in the list twice gives its rows twice. `keys`, or `key`.
     public var keys: [FleeceValue]?
     /// Whether to go from the greatest key to the least. Default: false.
     public var descending = false

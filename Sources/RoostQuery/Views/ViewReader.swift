@@ -43,8 +43,7 @@ struct ViewReader {
                 "No rows can match: the range ends before it begins. Swap startkey and endkey, or set descending."
             )
         }
-        let includesLow = !query.descending || query.includesEnd
-        let includesHigh = query.descending || query.includesEnd
+        let (includesLow, includesHigh) = includedEnds
         return KeyRange(
             lower: try low.flatMap { try bound($0, documents.low, after: !includesLow) },
             upper: try high.flatMap { try bound($0, documents.high, after: includesHigh) })
@@ -55,15 +54,23 @@ struct ViewReader {
         query.descending ? (query.endID, query.startID) : (query.startID, query.endID)
     }
 
-    /// The ranges that are asked for, in their order: keys go backwards, too, where rows do.
-    func ranges() throws -> [KeyRange] {
+    /// The ranges that are asked for, in their order. Of several keys, rows come backwards where the query descends, and groups in the
+    /// order of the keys either way, as in CouchDB.
+    func ranges(ofGroups: Bool = false) throws -> [KeyRange] {
         guard let keys = query.keys else { return [try range()] }
         let (low, high) = documents
+        let (includesLow, includesHigh) = includedEnds
         let ranges = try keys.map { key in
             KeyRange(
-                lower: try bound(key, low, after: false), upper: try bound(key, high, after: true))
+                lower: try bound(key, low, after: !includesLow),
+                upper: try bound(key, high, after: includesHigh))
         }
-        return query.descending ? ranges.reversed() : ranges
+        return query.descending && !ofGroups ? ranges.reversed() : ranges
+    }
+
+    /// Whether rows at the lower and at the upper end of a range belong to it.
+    private var includedEnds: (low: Bool, high: Bool) {
+        (!query.descending || query.includesEnd, query.descending || query.includesEnd)
     }
 
     // MARK: Rows
@@ -139,7 +146,7 @@ struct ViewReader {
         var skipped = place == nil ? query.skip : 0
         var left = place?.left ?? query.limit
         var count = 0
-        for (number, range) in try ranges().enumerated().dropFirst(place?.range ?? 0) {
+        for (number, range) in try ranges(ofGroups: true).enumerated().dropFirst(place?.range ?? 0) {
             var rest = number == place?.range ? place?.rest ?? range : range
             if includes == nil, isGroupedForwards {
                 var key: [UInt8] = []

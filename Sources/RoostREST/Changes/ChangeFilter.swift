@@ -91,12 +91,14 @@ enum ChangeFilter: Sendable {
                 "The language \(design["language"].string ?? "javascript") of \(design.id)")
         }
         let request = try FilterRequest.json(target, body: body).bytes
+        let collection = target.collection
         return .script { documents, snapshot in
             let texts = try documents.map {
                 try snapshot.jsonBytes(
                     $0, with: [.id, .revision, .deletion, .attachments, .md5Digests, .revisions])
             }
-            return try language.filter(parts[1], of: design, texts, request: request)
+            return try language.filter(
+                parts[1], of: design, in: collection, texts, request: request)
         }
     }
 

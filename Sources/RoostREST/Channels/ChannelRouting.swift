@@ -215,7 +215,8 @@ final class ChannelRouting: Sendable {
                 document: ExaminedDocument(
                     id: document.id, isDeleted: false, properties: document.properties),
                 old: nil, text: { try snapshot.jsonBytes(document, with: SyncQuestion.metadata) },
-                oldText: { nil }, database: served.name.text, security: try served.securityText())
+                oldText: { nil }, database: served.name.text, collection: served.collection,
+                security: try served.securityText())
             var decision = SyncDecision(user: .admin, isAdmin: true, channels: [], roles: [])
             try sync.decide(question, &decision)
             return try decision.routing(sync.version)

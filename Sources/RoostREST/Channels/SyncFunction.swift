@@ -61,6 +61,8 @@ package struct SyncQuestion {
     package let oldText: () throws -> [UInt8]?
     /// The database's name.
     package let database: String
+    /// The collection that the document is in.
+    package let collection: DocumentCollection
     /// The database's security object, as JSON.
     package let security: [UInt8]
 }

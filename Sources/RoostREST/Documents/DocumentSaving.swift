@@ -131,13 +131,12 @@ struct DocumentSaving: Sendable {
             let question = ValidationQuestion(
                 new: text(), old: try oldText(),
                 user: user.json(in: served.name.text).bytes, security: security)
-            if let refusal = try language.validate(question, of: design) { throw refusal }
+            if let refusal = try language.validate(question, of: design, in: collection) { throw refusal }
         }
         guard let sync, let access else { return nil }
         let question = SyncQuestion(
             document: document.examined(id), old: old, text: text, oldText: oldText,
-            database: served.name.text,
-            security: security)
+            database: served.name.text, collection: collection, security: security)
         var decision = SyncDecision(
             user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
         try sync.decide(question, &decision)

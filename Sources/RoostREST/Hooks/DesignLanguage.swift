@@ -21,21 +21,26 @@ public protocol DesignLanguage: Sendable {
 
     /// Asks the `validate_doc_update` of a design document whether a document may be saved.
     ///
+    /// - Parameter collection: The collection that the design document is in. Functions share no state with those of another one.
     /// - Returns: Why not; `nil` where it may.
     /// - Throws: ``LanguageError`` when the function can't answer; the document is not saved then.
-    func validate(_ question: ValidationQuestion, of design: Document) throws -> ValidationFailure?
+    func validate(
+        _ question: ValidationQuestion, of design: Document, in collection: DocumentCollection
+    ) throws -> ValidationFailure?
 
     /// Asks a function under `filters` which documents belong to a feed.
     ///
     /// - Parameters:
     ///   - name: The function's name.
     ///   - design: Its design document.
+    ///   - collection: The collection that the design document is in.
     ///   - documents: JSON texts.
     ///   - request: The JSON text of what CouchDB tells of the request: `query`, `userCtx` and more.
     /// - Returns: The answer for each of the documents.
     /// - Throws: ``LanguageError``.
     func filter(
-        _ name: String, of design: Document, _ documents: [[UInt8]], request: [UInt8]
+        _ name: String, of design: Document, in collection: DocumentCollection, _ documents: [[UInt8]],
+        request: [UInt8]
     ) throws -> [Bool]
 }
 

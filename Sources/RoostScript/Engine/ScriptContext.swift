@@ -1,15 +1,7 @@
 import Dispatch
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
-
-/// The functions of one design document, in a world of their own: nothing that one of them does to its globals is seen by
-/// those of another document. Belongs to one thread at a time.
+/// A function of a design document in a world of its own: no other function sees what it does to its globals. Belongs to one thread at a
+/// time.
 @safe final class ScriptContext {
     private let library: JavaScriptCore
     private let limits: ScriptLimits
@@ -50,7 +42,7 @@ import Dispatch
         private func look() -> Bool {
             if DispatchTime.now().uptimeNanoseconds > deadline {
                 verdict = .tooLong(seconds: seconds)
-            } else if ScriptContext.residentPeak > memory {
+            } else if ResidentMemory.present > memory {
                 verdict = .tooMuchMemory(bytes: memory)
             } else {
                 arm()
@@ -132,20 +124,5 @@ import Dispatch
             // Without the zero byte at the end.
             count = max(written - 1, 0)
         }
-    }
-
-    /// The most memory that this process ever had, in bytes.
-    static var residentPeak: Int {
-        var usage = rusage()
-        #if canImport(Glibc)
-            unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        #else
-            unsafe getrusage(RUSAGE_SELF, &usage)
-        #endif
-        #if canImport(Darwin)
-            return usage.ru_maxrss
-        #else
-            return usage.ru_maxrss << 10
-        #endif
     }
 }

@@ -6,8 +6,8 @@ public struct ScriptLimits: Sendable {
     public var memory = 512 << 20
     /// How many bytes a call may answer. Default: 64 MiB.
     public var answer = 64 << 20
-    /// How many design documents one process keeps ready. Default: 16.
-    public var designs = 16
+    /// How many functions of design documents one process keeps ready. Default: 64.
+    public var functions = 64
 
     /// The usual ones.
     public init() {}
@@ -20,6 +20,8 @@ enum ScriptError: Error, CustomStringConvertible {
     case tooLong(seconds: Double)
     case tooMuchMemory(bytes: Int)
     case tooLargeAnswer(bytes: Int)
+    /// The answer is nested too deeply to be kept.
+    case unstorableAnswer
     /// There is no JavaScriptCore.
     case noLibrary
     /// The process ended, or does not answer as it should.
@@ -32,6 +34,7 @@ enum ScriptError: Error, CustomStringConvertible {
         case .tooMuchMemory(let bytes):
             "The function took more than \(bytes >> 20) MiB of memory and was ended."
         case .tooLargeAnswer(let bytes): "The function answered more than \(bytes >> 20) MiB."
+        case .unstorableAnswer: "What the function answered is nested too deeply to be kept."
         case .noLibrary:
             "JavaScript needs the library JavaScriptCore, which is not installed: Debian's libjavascriptcoregtk-4.1-0."
         case .broken(let reason): "The process that runs JavaScript \(reason)."

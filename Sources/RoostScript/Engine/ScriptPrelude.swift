@@ -1,6 +1,8 @@
 /// What every context runs first. Its value is the function that is called with each request.
 enum ScriptPrelude {
-    /// Takes away what reaches beyond the functions, gives them what CouchDB gives, and keeps what is compiled.
+    /// Takes away what reaches beyond the function, gives it what CouchDB gives, and keeps what is compiled.
+    ///
+    /// A function may replace the objects of the language in its world. What is called for each document depends on none of them.
     ///
     /// A request is the JSON text of an array: the kind of call, the path of the function in the design document, and its
     /// arguments. The answer is `{"ok": …}` or `{"error": …}`, as text.
@@ -22,27 +24,28 @@ enum ScriptPrelude {
 
             let design = {};
             let rows = [];
-            const functions = new Map();
-            const modules = new Map();
+            const functions = Object.create(null);
+            const modules = Object.create(null);
+            const { hasOwn } = Object;
 
             function member(path) {
                 let value = design;
-                for (const name of path) {
-                    if (value === null || typeof value !== "object" || !Object.hasOwn(value, name)) return undefined;
-                    value = value[name];
+                for (let index = 0; index < path.length; index++) {
+                    if (value === null || typeof value !== "object" || !hasOwn(value, path[index])) return undefined;
+                    value = value[path[index]];
                 }
                 return value;
             }
 
             function compiled(path) {
-                const key = path.join("\u0000");
-                let result = functions.get(key);
+                const key = stringify(path);
+                let result = functions[key];
                 if (result) return result;
                 const source = member(path);
                 if (typeof source !== "string") throw new TypeError(path.join(".") + " is no function's source");
                 result = (0, eval)("(" + source.replace(/[;\s]+$/, "") + "\n)");
                 if (typeof result !== "function") throw new TypeError(path.join(".") + " is no function");
-                functions.set(key, result);
+                functions[key] = result;
                 return result;
             }
 
@@ -55,12 +58,12 @@ enum ScriptPrelude {
                         else if (part !== "." && part !== "") path.push(part);
                     }
                     const key = path.join("/");
-                    let module = modules.get(key);
+                    let module = modules[key];
                     if (module) return module.exports;
                     const source = member(path);
                     if (typeof source !== "string") throw new Error("there is no module " + key);
                     module = { id: key, exports: {} };
-                    modules.set(key, module);
+                    modules[key] = module;
                     const body = new Function("exports", "module", "require", source);
                     body.call(module.exports, module.exports, module, requireFrom(path.slice(0, -1)));
                     return module.exports;
@@ -68,7 +71,7 @@ enum ScriptPrelude {
             }
 
             Object.assign(globalThis, {
-                emit: (key, value) => { rows.push([key, value]); },
+                emit: (key, value) => { rows[rows.length] = [key, value]; },
                 sum: (values) => values.reduce((total, value) => total + value, 0),
                 log: () => {},
                 isArray: Array.isArray,
@@ -125,19 +128,25 @@ enum ScriptPrelude {
                 },
                 map(path, documents) {
                     const map = compiled(path);
-                    return documents.map((document) => {
+                    for (let index = 0; index < documents.length; index++) {
                         rows = [];
-                        // A document that a map can't bear emits nothing, as in CouchDB.
-                        try { map(document); } catch (error) { rows = []; }
-                        return rows;
-                    });
+                        // A document that a map throws at emits nothing, as in CouchDB.
+                        try { map(documents[index]); } catch (error) { rows = []; }
+                        documents[index] = rows;
+                    }
+                    return documents;
                 },
                 reduce(path, keys, values, isRereduce) {
                     return compiled(path)(keys, values, isRereduce);
                 },
                 filter(path, documents, request) {
                     const filter = compiled(path);
-                    return documents.map((document) => Boolean(filter(document, request)));
+                    // What the function does to the request is not seen when it looks at the next document.
+                    const text = stringify(request);
+                    for (let index = 0; index < documents.length; index++) {
+                        documents[index] = !!filter(documents[index], parse(text));
+                    }
+                    return documents;
                 },
                 validate(path, document, old, user, security) {
                     return refusal(() => { compiled(path)(document, old, user, security); });
@@ -150,13 +159,23 @@ enum ScriptPrelude {
                 },
             };
 
+            // JSON that UTF-8 can hold: half of a surrogate pair, which JavaScript writes as an escape, becomes U+FFFD, as in CouchDB.
+            const halves = new RegExp("\\\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", "g");
+            const { apply } = Reflect;
+            const { replace, includes } = String.prototype;
+            function wellFormed(text) {
+                if (!apply(includes, text, ["\\ud"])) return text;
+                return apply(replace, text, [halves, (found) => found.length > 2 ? "\\ufffd" : found]);
+            }
+
             return function (text) {
                 let answer;
                 try {
-                    const [kind, path, ...rest] = parse(text);
-                    answer = stringify({ ok: kinds[kind](path, ...rest) ?? null });
+                    const request = parse(text);
+                    const value = kinds[request[0]](request[1], request[2], request[3], request[4], request[5], request[6]);
+                    answer = wellFormed(stringify({ ok: value ?? null }));
                 } catch (error) {
-                    answer = stringify({ error: String(error) });
+                    answer = wellFormed(stringify({ error: `${error}` }));
                 }
                 rows = [];
                 return answer;

@@ -22,8 +22,8 @@ final class ScriptPool: Sendable {
         turns = DispatchSemaphore(value: command.isEmpty ? 1 : processes)
     }
 
-    /// Asks the functions of a design document, and waits for the answer: blocks the calling thread.
-    func call(_ design: ScriptDesign, _ request: [UInt8]) throws(ScriptError) -> [UInt8] {
+    /// Asks a function of a design document, and waits for the answer: blocks the calling thread.
+    func call(_ function: ScriptFunction, _ request: [UInt8]) throws(ScriptError) -> [UInt8] {
         turns.wait()
         defer { turns.signal() }
         let lent: Lent
@@ -33,7 +33,7 @@ final class ScriptPool: Sendable {
             lent = Lent(session: ScriptSession(try peer(), limits))
         }
         defer { if lent.session.isUsable { idle.withLock { $0.append(lent) } } }
-        return try lent.session.call(design, request)
+        return try lent.session.call(function, request)
     }
 
     private func peer() throws(ScriptError) -> any ScriptPeer {

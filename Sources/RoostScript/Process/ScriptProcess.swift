@@ -132,28 +132,13 @@ final class ScriptProcess: ScriptPeer {
             var wanted = pollfd(fd: descriptor, events: events, revents: 0)
             if unsafe poll(&wanted, 1, Self.interval) > 0 { return }
             if Self.now > deadline { throw .tooLong(seconds: limits.seconds) }
-            if residentSize > limits.memory + limits.memory / 4 {
+            if ResidentMemory.of(process) > limits.memory + limits.memory / 4 {
                 throw .tooMuchMemory(bytes: limits.memory)
             }
         }
     }
 
     private static var now: Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
-
-    /// How much memory the process has now, where the system tells: 0 elsewhere.
-    private var residentSize: Int {
-        #if os(Linux)
-            let file = unsafe open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { return 0 }
-            defer { close(file) }
-            var bytes = [UInt8](repeating: 0, count: 128)
-            let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress!, 128) }
-            let fields = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).split(separator: " ")
-            return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
-        #else
-            return 0
-        #endif
-    }
 
     /// Ends the process. Doing it twice does nothing.
     private func end() {

@@ -6,11 +6,11 @@ protocol ScriptPeer: AnyObject {
     func exchange(_ message: ScriptMessage) throws(ScriptError) -> ScriptMessage
 }
 
-/// Asks a peer for functions of design documents, and gives it those that it does not have. Belongs to one thread at a time.
+/// Asks a peer for functions of design documents, and gives it the documents that it does not have. Belongs to one thread at a time.
 final class ScriptSession {
     private let peer: any ScriptPeer
     private let limits: ScriptLimits
-    /// The keys of the design documents that the peer has.
+    /// The keys of the functions that the peer has.
     private var loaded: Set<String> = []
 
     init(_ peer: any ScriptPeer, _ limits: ScriptLimits) {
@@ -21,16 +21,16 @@ final class ScriptSession {
     var isUsable: Bool { peer.isUsable }
 
     /// Answers a request: see ``ScriptPrelude/source``.
-    func call(_ design: ScriptDesign, _ request: [UInt8]) throws(ScriptError) -> [UInt8] {
-        if !loaded.contains(design.key) {
-            if loaded.count >= limits.designs {
+    func call(_ function: ScriptFunction, _ request: [UInt8]) throws(ScriptError) -> [UInt8] {
+        if !loaded.contains(function.key) {
+            if loaded.count >= limits.functions {
                 _ = try peer.exchange(ScriptMessage(kind: .forget, bytes: []))
                 loaded = []
             }
-            _ = try ask(design.key, design.loading)
-            loaded.insert(design.key)
+            _ = try ask(function.key, function.loading)
+            loaded.insert(function.key)
         }
-        return try ask(design.key, request)
+        return try ask(function.key, request)
     }
 
     private func ask(_ key: String, _ request: [UInt8]) throws(ScriptError) -> [UInt8] {
@@ -41,10 +41,10 @@ final class ScriptSession {
 
 /// Runs scripts in this process, for systems where apps have no children.
 final class LocalScripts: ScriptPeer {
-    private var designs: ScriptDesigns
+    private var worlds: ScriptWorlds
     let isUsable = true
 
-    init(_ limits: ScriptLimits) { designs = ScriptDesigns(limits) }
+    init(_ limits: ScriptLimits) { worlds = ScriptWorlds(limits) }
 
-    func exchange(_ message: ScriptMessage) -> ScriptMessage { designs.answer(message) }
+    func exchange(_ message: ScriptMessage) -> ScriptMessage { worlds.answer(message) }
 }

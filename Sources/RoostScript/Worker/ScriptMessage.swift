@@ -11,9 +11,9 @@
 struct ScriptMessage {
     enum Kind: UInt8 {
         // Requests.
-        /// A design document, by its key: the key, a zero byte, and a request for the prelude.
+        /// A function, by its key: the key, a zero byte, and a request for the prelude.
         case request
-        /// All design documents are to be forgotten.
+        /// All functions are to be forgotten.
         case forget
         // Answers.
         case answer

@@ -15,12 +15,12 @@ public enum ScriptWorker {
     /// - Parameter limits: The same as the other process has.
     public static func run(_ limits: ScriptLimits = ScriptLimits()) {
         confine()
-        var designs = ScriptDesigns(limits)
+        var worlds = ScriptWorlds(limits)
         // The other process ends this one when a function takes too long and can't be interrupted. Where that is gone, the alarm does.
         let longest = UInt32(min(max(limits.seconds, 0), 1e9).rounded(.up)) + grace
         while let message = ScriptMessage.read(STDIN_FILENO) {
             alarm(longest)
-            let answer = designs.answer(message)
+            let answer = worlds.answer(message)
             alarm(0)
             guard answer.write(STDOUT_FILENO) else { return }
         }
@@ -59,8 +59,8 @@ public enum ScriptWorker {
     }
 }
 
-/// The design documents that a process keeps ready.
-struct ScriptDesigns {
+/// The functions that a process keeps ready, each in its own world.
+struct ScriptWorlds {
     private let limits: ScriptLimits
     private var contexts: [ArraySlice<UInt8>: ScriptContext] = [:]
 
@@ -82,6 +82,7 @@ struct ScriptDesigns {
             case .noLibrary: return ScriptMessage(kind: .noLibrary, bytes: [])
             case .thrown(let reason), .broken(let reason):
                 return ScriptMessage(kind: .thrown, bytes: Array(reason.utf8))
+            case .unstorableAnswer: return ScriptMessage(kind: .thrown, bytes: Array(error.description.utf8))
             }
         }
     }

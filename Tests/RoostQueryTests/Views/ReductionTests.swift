@@ -111,4 +111,34 @@ import Testing
         let values = (0..<500).map { "\($0 * 7919)" }
         #expect(try reduced(longest, values)?.int == values.map(\.count).max())
     }
+
+    @Test("Reductions of one name belong to the view that has them") func reductionsOfOneName() throws {
+        func number(_ value: Int) -> ViewReduction {
+            .custom("number", version: "1") { _ in
+                value
+            } rereduce: { (_: [Int]) in
+                value
+            }
+        }
+        let database = try Database.open("db", environment: Simulation(seed: 1).environment)
+        let notes = try database.collection("notes")
+        try database.write { batch in
+            for place in 0..<500 { _ = try batch.save(json: "{}", id: "\(place)", in: notes) }
+        }
+        let views = (0..<3).map { place in
+            notes.view(
+                View<String, Int>("v\(place)", version: "1", reduce: number(place)) { note, emit in
+                    emit(note.id, 1)
+                })
+        }
+        for _ in 0..<2 {
+            for (place, view) in views.enumerated() { #expect(try view.reduced(as: Int.self) == place) }
+        }
+        // The number that a dropped index had is given again.
+        try views[2].drop()
+        let last = notes.view(
+            View<String, Int>("other", version: "1", reduce: number(7)) { note, emit in emit(note.id, 1) })
+        #expect(try last.reduced(as: Int.self) == 7)
+        try database.close()
+    }
 }

@@ -38,7 +38,7 @@ struct ViewModel {
     func selected(_ query: ViewQuery) -> [Row] {
         if let keys = query.keys {
             return (query.descending ? keys.reversed() : keys).flatMap { key in
-                let found = rows.filter { collation.compare($0.key, key) == 0 }
+                let found = rows.filter { query.includesEnd && collation.compare($0.key, key) == 0 }
                 return query.descending ? found.reversed() : found
             }
         }

@@ -32,12 +32,12 @@ import Testing
         func key() -> FleeceValue { json(Self.keys.randomElement(using: &random) ?? "0") }
         var query = ViewQuery()
         query.descending = Bool.random(using: &random)
+        query.includesEnd = Int.random(in: 0..<3, using: &random) > 0
         if Int.random(in: 0..<5, using: &random) == 0 {
             query.keys = (0..<(isReduced ? 1 : Int.random(in: 0..<4, using: &random))).map { _ in key() }
         } else {
             if Bool.random(using: &random) { query.start = key() }
             if Bool.random(using: &random) { query.end = key() }
-            query.includesEnd = Int.random(in: 0..<3, using: &random) > 0
             if query.start != nil, Bool.random(using: &random) {
                 query.startID = "d\(Int.random(in: 0..<9, using: &random))"
             }

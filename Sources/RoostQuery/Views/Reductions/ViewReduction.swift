@@ -19,11 +19,14 @@ public struct ViewReduction: Sendable {
     var name: String { index.name }
 
     /// A reduction that keeps results.
+    ///
+    /// - Parameter isOfOneView: Whether another view may have another function of this name.
     init(
-        named name: String, reduce: @escaping @Sendable ([Row]) throws -> [UInt8],
+        named name: String, isOfOneView: Bool = false,
+        reduce: @escaping @Sendable ([Row]) throws -> [UInt8],
         combine: @escaping @Sendable ([FleeceValue]) throws -> [UInt8]
     ) {
-        index = IndexReduction(name: name) {
+        index = IndexReduction(name: name, isOfOneIndex: isOfOneView) {
             GatheringReducer(readsKeys: true, reduce: reduce) { row in
                 let (key, value) = ViewPayload.decode(row.payload)
                 return (key, String(decoding: row.documentID.array, as: UTF8.self), value)
@@ -58,7 +61,7 @@ public struct ViewReduction: Sendable {
     /// A reduction of your own.
     ///
     /// - Parameters:
-    ///   - name: names the function, in up to 200 bytes.
+    ///   - name: names the function among those of its view.
     ///   - version: change it when a function changes.
     ///   - reduce: makes a result of one or more rows, which stand in their order. Must be pure.
     ///   - rereduce: makes a result of two or more results of neighbouring rows, which stand in their order. Must give what
@@ -67,12 +70,36 @@ public struct ViewReduction: Sendable {
         _ name: String, version: String, reduce: @escaping @Sendable ([Row]) throws -> Result,
         rereduce: @escaping @Sendable ([Result]) throws -> Result
     ) -> ViewReduction {
-        ViewReduction(named: "custom/\(name);\(version)") { rows in
+        ViewReduction(named: ownName(name, version), isOfOneView: true) { rows in
             try ViewCore.body(of: try reduce(rows))
         } combine: { values in
             try ViewCore.body(
                 of: try rereduce(try values.map { try FleeceDecoder().decode(Result.self, from: $0) }))
         }
+    }
+
+    /// As ``custom(_:version:reduce:rereduce:)``, for functions that answer `nil` where they fail. The result of such rows, and of all that
+    /// they are reduced with, is null: a failed part never counts as one of no rows.
+    package static func fallible(
+        _ name: String, version: String, reduce: @escaping @Sendable ([Row]) throws -> FleeceValue?,
+        rereduce: @escaping @Sendable ([FleeceValue]) throws -> FleeceValue?
+    ) -> ViewReduction {
+        let kept = ViewReduction(named: ownName(name, version), isOfOneView: true) { rows in
+            try body(of: try reduce(rows))
+        } combine: { values in
+            try body(of: values.allSatisfy(\.exists) ? try rereduce(values) : nil)
+        }
+        return ViewReduction(kept.index) { try ViewCore.body(of: FleeceDocument(trusting: $0).root) }
+    }
+
+    private static func ownName(_ name: String, _ version: String) -> String { "own;\(name);\(version)" }
+
+    /// The body of a value, which may be null; of undefined where a function has failed.
+    private static func body(of value: FleeceValue?) throws -> [UInt8] {
+        if let value { return try ViewCore.body(of: value) }
+        var writer = FleeceWriter()
+        writer.writeUndefined()
+        return try writer.finish()
     }
 }
 
