@@ -105,7 +105,8 @@ func fuzzingTargets() -> [Target] {
     guard isDevelopment else { return [] }
     let parts: [Target.Dependency] = [
         "Roost", "RoostStorage", "RoostBlobs", "RoostCrypto", "RoostBytes", "RoostFile", "Fleece",
-        "RoostOrder", "RoostIndex", "RoostText", "RoostQuery", "RoostWire", "RoostREST", "RoostSimulation",
+        "RoostOrder", "RoostIndex", "RoostText", "RoostQuery", "RoostWire", "RoostBLIP", "RoostREST",
+        "RoostSimulation",
         "RoostCampaign",
     ]
     guard isFuzzing else {
@@ -172,7 +173,8 @@ let package = Package(
         engineLayer("RoostText", ["RoostBytes"]),
         engineLayer(
             "Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
-        layer("RoostWire", ["RoostBytes", "CZlib"]),
+        layer("RoostWire", ["RoostBytes", "RoostCrypto", "CZlib"]),
+        layer("RoostBLIP", ["RoostBytes", "CZlib"]),
         engineLayer(
             "RoostIndex",
             ["RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "RoostOrder", "Roost"]),
@@ -243,6 +245,7 @@ let package = Package(
         tests("RoostOrderTests", ["RoostOrder", "RoostBytes", "Fleece"], exclude: ["Vectors"]),
         tests("RoostTextTests", ["RoostText", "RoostBytes", "RoostSimulation"], exclude: ["Vectors"]),
         tests("RoostWireTests", ["RoostWire", "CZlib"]),
+        tests("RoostBLIPTests", ["RoostBLIP", "RoostWire"], exclude: ["Recorded"]),
         tests(
             "RoostIndexTests",
             [

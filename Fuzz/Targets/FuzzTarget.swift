@@ -28,7 +28,7 @@ struct FuzzTarget: Sendable {
     /// All of them. A module whose decoders read bytes from a disk, a user or a network adds its targets here.
     static var all: [FuzzTarget] {
         engineDecoders + values + keys + documents + queries + blobs + wire + routers + wholeStores + derived
-            + text
+            + text + blip
     }
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
