@@ -56,6 +56,8 @@ extension FuzzTarget {
     } run: { input in
         var reader = BLIPFrameReader()
         var (writer, second) = (BLIPFrameWriter(), BLIPFrameReader())
+        var connection: BLIPConnection? = BLIPConnection()
+        _ = connection?.send(BLIPMessage())
         var rest = input[...]
         while let length = rest.popFirst() {
             let bytes = Array(rest.prefix(Int(length)))
@@ -64,6 +66,15 @@ extension FuzzTarget {
                 try demand(
                     (try? BLIPMessage(decoding: message.encoded)) == message,
                     "a message that does not come back")
+            }
+            if let events = try? connection?.receive(bytes) {
+                for case .ended(let id) in events {
+                    connection?.reply(to: id, BLIPMessage(), options: .compressed)
+                }
+                while connection?.nextFrame() != nil {}
+            } else {
+                // After an error it must not be used again.
+                connection = nil
             }
             guard let frame = try? reader.read(bytes, limit: 4096) else { return }
             try demand(frame.piece.count <= 4096, "a piece beyond its limit")

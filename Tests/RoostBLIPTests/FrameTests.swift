@@ -11,13 +11,16 @@ import Testing
 
     @Test(
         arguments: [
-            [], [0x01], [0x80], [0x01, 0x80], [0x00, 0x00, 0, 0, 0, 0],  // no header, or a message without a number
+            // No header, or a message without a number.
+            [], [0x01], [0x80], [0x01, 0x80], [0x00, 0x00, 0, 0, 0, 0],
             [0x81, 0x00, 0x00, 0, 0, 0, 0],  // a number that is longer than it must be
-            [0x01, 0x03, 0, 0, 0, 0], [0x01, 0x07, 0, 0, 0, 0], [0x01, 0x80, 0x01, 0, 0, 0, 0],  // unknown kinds and flags
+            // Unknown kinds and flags.
+            [0x01, 0x03, 0, 0, 0, 0], [0x01, 0x07, 0, 0, 0, 0], [0x01, 0x80, 0x01, 0, 0, 0, 0],
             [0x01, 0x00, 0, 0, 0],  // half a checksum
             [0x01, 0x00, 0, 0, 0, 1],  // a wrong one
             [0x01, 0x08, 0xFF, 0xFF, 0, 0, 0, 0],  // not compressed data
-            [0x01, 0x34], [0x01, 0x34, 0x80], [0x01, 0x34, 0x01, 0x02],  // acknowledgements without a number, or with more
+            // Acknowledgements without a number, or with more.
+            [0x01, 0x34], [0x01, 0x34, 0x80], [0x01, 0x34, 0x01, 0x02],
         ] as [[UInt8]])
     func malformedFramesAreRefused(bytes: [UInt8]) {
         #expect(throws: BLIPError.self) { try read(bytes) }

@@ -71,10 +71,12 @@ import Testing
         arguments: [
             ([0xC1, 0], 1002), ([0x91, 0], 1002), ([0xA1, 0], 1002),  // reserved bits
             ([0x83, 0], 1002), ([0x8B, 0], 1002), ([0x8F, 0], 1002),  // reserved opcodes
-            ([0x09, 0], 1002), ([0x08, 0], 1002), ([0x89, 0x7E, 0, 126], 1002),  // control frames in parts, or too long
+            // Control frames in parts, or too long.
+            ([0x09, 0], 1002), ([0x08, 0], 1002), ([0x89, 0x7E, 0, 126], 1002),
             ([0x80, 0], 1002), ([0x00, 0], 1002),  // a continuation of nothing
             ([0x01, 0, 0x81, 0], 1002),  // a message within another
-            ([0x82, 0x7E, 0, 125], 1002), ([0x82, 0x7F, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 1002),  // lengths that are too long
+            // Lengths that are too long.
+            ([0x82, 0x7E, 0, 125], 1002), ([0x82, 0x7F, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 1002),
             ([0x82, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], 1009),
             ([0x82, 0x80, 0, 0, 0, 0], 1002),  // a server that masks
             ([0x81, 1, 0xFF], 1007), ([0x01, 1, 0xC3, 0x80, 1, 0x28], 1007),
