@@ -176,6 +176,7 @@ import Testing
         let all = try await test.ask("GET", "/_users/_all_docs?keys=%5B%22org.couchdb.user:ok%22%5D")
         #expect(all.text.contains(#""rev":"#))
         #expect(try await roles(test) == ["staff"])
+        #expect(try await test.ask("GET", "/_replicator").status == 200)
         let jobs = try await test.ask("POST", "/_replicate", #"{"source":"source","target":"_replicator"}"#)
         #expect(jobs.text.contains(#""docs_written":0"#), "\(jobs.text)")
     }
