@@ -36,7 +36,8 @@ import Testing
         #expect(twin != UserContext(name: Self.composed))
         #expect(try await test.ask("GET", path(Self.composed), as: twin).status == 404)
         #expect(
-            try await test.ask("PUT", path(Self.composed), try account(Self.composed), as: twin).status == 404)
+            try await test.ask("PUT", path(Self.composed), try account(Self.composed), as: twin).status == 404
+        )
         try await test.ask("PUT", "/db")
         let security = #"{"admins":{"names":["zo\u00e9"],"roles":["ro\u00e9"]},"members":{"names":["x"]}}"#
         #expect(try await test.ask("PUT", "/db/_security", security).status == 200)
@@ -71,7 +72,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "zoe\u{301}", "a\u{0}b", "a\u{1b}", " a", "a ", "a  b", "a\u{a0}b", "a\u{200b}b", "a\u{202e}b", "a\u{feff}",
+        "zoe\u{301}", "a\u{0}b", "a\u{1b}", " a", "a ", "a  b", "a\u{a0}b", "a\u{200b}b", "a\u{202e}b",
+        "a\u{feff}",
         "a\u{ad}b", "\u{115f}", "\u{e000}", String(repeating: "a", count: 257),
     ])
     func namesThatAreNotSeenAsTheyAreAreRefused(name: String) async throws {
@@ -79,7 +81,9 @@ import Testing
         #expect(answer.status == 403, "\(answer.text)")
     }
 
-    @Test(arguments: ["anna@example.org", "Zoé", "王小明", "a b", "o'neil", "a.b-c_d+e", "Ünal", "أحمد", "a/b", "१२"])
+    @Test(arguments: [
+        "anna@example.org", "Zoé", "王小明", "a b", "o'neil", "a.b-c_d+e", "Ünal", "أحمد", "a/b", "१२",
+    ])
     func namesOfAllLanguagesAreTaken(name: String) async throws {
         let test = try TestRouter()
         let answer = try await test.ask("PUT", path(name), try account(name))

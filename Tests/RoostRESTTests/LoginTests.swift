@@ -243,7 +243,8 @@ import Testing
     @Test(arguments: ["application/json", "application/x-www-form-urlencoded"])
     func aLongLoginIsNotRead(type: String) async throws {
         let test = try await filled()
-        let body = type.contains("json")
+        let body =
+            type.contains("json")
             ? #"{"name":["# + String(repeating: "1,", count: 10_000) + "1]}"
             : "name=" + String(repeating: "x", count: 10_000)
         let answer = try await test.askAsListener("POST", "/_session", body, headers: ["Content-Type": type])

@@ -40,8 +40,11 @@ import Testing
 
     @Test func aCopyIsAWriteToItsTarget() async throws {
         let test = try await filled()
-        for target in ["org.couchdb.user:boss", "org.couchdb.user:anna", "other", "org.couchdb.user:mi%CC%81a"] {
-            let copy = try await test.ask("COPY", "/_users/\(Self.id)", headers: ["Destination": target], as: mia)
+        for target in [
+            "org.couchdb.user:boss", "org.couchdb.user:anna", "other", "org.couchdb.user:mi%CC%81a",
+        ] {
+            let copy = try await test.ask(
+                "COPY", "/_users/\(Self.id)", headers: ["Destination": target], as: mia)
             #expect(copy.status == 404, "\(target): \(copy.text)")
             #expect(try await test.ask("GET", "/_users/\(target)").status == 404)
         }
@@ -82,7 +85,9 @@ import Testing
     @Test func anAccountWithConflictsIsOfNoUseUntilOneIsLeft() async throws {
         let test = try await filled()
         let login = try await test.askAsListener("POST", "/_session", #"{"name":"mia","password":"pw"}"#)
-        let cookie: HTTPHeaders = ["Cookie": String(try #require(login.headers["Set-Cookie"]).prefix { $0 != ";" })]
+        let cookie: HTTPHeaders = [
+            "Cookie": String(try #require(login.headers["Set-Cookie"]).prefix { $0 != ";" })
+        ]
         try makeConflict(test, roles: #"["boss"]"#)
         let refused = try await test.askAsListener("GET", "/_session", headers: basic("mia", "pw"))
         #expect(refused.status == 401 && refused.text.contains("conflicting revisions"), "\(refused.text)")
@@ -109,7 +114,8 @@ import Testing
             #expect(answer.status == status, "\(answer.text)")
         }
         // An administrator brings accounts with other numbers, as a CouchDB has them; the user does not.
-        let foreign = #"{"type":"user","name":"mia","roles":["staff"],"_rev":"REV","password_scheme":"pbkdf2","iterations":10,"salt":"77bac623e30d91809eecbc974aecf807","derived_key":"REST"}"#
+        let foreign =
+            #"{"type":"user","name":"mia","roles":["staff"],"_rev":"REV","password_scheme":"pbkdf2","iterations":10,"salt":"77bac623e30d91809eecbc974aecf807","derived_key":"REST"}"#
             .replacing("REST", with: "f0ed18ceb8bb0d6a2e9a5d8ab4b0f5c0b3c9e5b1")
             .replacing("REV", with: try await revision(test))
         #expect(try await test.ask("PUT", "/_users/\(Self.id)", foreign, as: mia).status == 403)
@@ -167,7 +173,8 @@ import Testing
             #"{"_id":"org.couchdb.user:sys","type":"user","name":"sys","roles":["_admin"]}"#,
             #"{"_id":"org.couchdb.user:one","type":"user","name":"two","roles":[]}"#,
             #"{"_id":"org.couchdb.user:plain","type":"user","name":"plain","roles":[],"password":"sesame"}"#,
-            #"{"_id":"org.couchdb.user:mia","type":"user","name":"mia","roles":["boss"]}"#, #"{"_id":"other"}"#,
+            #"{"_id":"org.couchdb.user:mia","type":"user","name":"mia","roles":["boss"]}"#,
+            #"{"_id":"other"}"#,
         ]
         try await test.ask("POST", "/source/_bulk_docs", "{\"docs\":[\(docs.joined(separator: ","))]}")
         let answer = try await test.ask("POST", "/_replicate", #"{"source":"source","target":"_users"}"#)
@@ -191,7 +198,9 @@ import Testing
             ("POST", "/_replicator/_bulk_docs", "{\"docs\":[\(job)]}"),
         ] {
             let answer = try await test.ask(method, target, body, as: mia)
-            #expect(answer.status == 403 || answer.text.contains("forbidden"), "\(method) \(target): \(answer.text)")
+            #expect(
+                answer.status == 403 || answer.text.contains("forbidden"),
+                "\(method) \(target): \(answer.text)")
         }
     }
 }

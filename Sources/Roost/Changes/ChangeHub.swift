@@ -64,7 +64,8 @@ final class ChangeHub: Sendable {
 
     /// Adds a listener for changes after `sequence`; answers the key to remove it by.
     func listen(
-        since sequence: UInt64, to document: String?, failing fail: @escaping @Sendable (DatabaseError) -> Void,
+        since sequence: UInt64, to document: String?,
+        failing fail: @escaping @Sendable (DatabaseError) -> Void,
         _ tell: @escaping @Sendable ([Change]) -> Void
     ) -> UInt64 {
         let key = state.withLock { state in

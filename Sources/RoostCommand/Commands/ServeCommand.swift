@@ -22,7 +22,8 @@ enum ServeCommand: Command {
         Option("--password-file", "FILE", "the administrator's password: the first line of FILE"),
         Option(
             "--origins", "LIST",
-            "origins of web pages that may send requests, with commas between them; * for all, without credentials"),
+            "origins of web pages that may send requests, with commas between them; * for all, without credentials"
+        ),
         Option(
             "--trusted-proxies", "LIST",
             "addresses or networks of proxies whose X-Forwarded-For and -Proto are believed, or none (default: this machine's)"

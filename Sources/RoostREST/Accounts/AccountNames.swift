@@ -16,7 +16,8 @@ enum AccountNames {
             return "The name of an account must be in Unicode's normal form C."
         }
         if let scalar = name.unicodeScalars.first(where: isHidden) {
-            return "The name of an account must not contain U+\(String(scalar.value, radix: 16, uppercase: true))."
+            return
+                "The name of an account must not contain U+\(String(scalar.value, radix: 16, uppercase: true))."
         }
         let words = name.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard !words.contains(where: \.isEmpty) else {

@@ -106,7 +106,8 @@ final class Accounts: Sendable {
                 let name = String(validating: bytes[..<colon], as: UTF8.self),
                 let password = String(validating: bytes[(colon + 1)...], as: UTF8.self)
             else { throw HTTPFailure.unauthorized("Name or password is incorrect.") }
-            return Identity(user: try await logIn(name, password, from: request.peer).user, handler: "default")
+            return Identity(
+                user: try await logIn(name, password, from: request.peer).user, handler: "default")
         }
         guard trustsCookies, let value = SessionCookie.find(request.headers["Cookie"]),
             let name = SessionCookie.claimedUser(value), let account = try account(name),
@@ -253,10 +254,13 @@ final class Accounts: Sendable {
         let roles = document["roles"].array?.compactMap(\.string).filter(UsersDatabase.mayHave) ?? []
         let record = record(document.properties)
         // Both of the record's parts, since a replicator may bring another key with the same salt.
-        let secret = record.map { [$0.salt, $0.derivedKey].map { RandomText.text($0) }.joined(separator: ":") }
+        let secret = record.map {
+            [$0.salt, $0.derivedKey].map { RandomText.text($0) }.joined(separator: ":")
+        }
         return Account(
             user: UserContext(name: name, roles: roles), password: record, revision: document.revision,
-            isConflicted: document.isConflicted, sessionKey: SymmetricKey(Self.code(name, secret ?? "", sessionSecret)))
+            isConflicted: document.isConflicted,
+            sessionKey: SymmetricKey(Self.code(name, secret ?? "", sessionSecret)))
     }
 
     private func document(_ name: String) throws -> Document? {
@@ -268,7 +272,8 @@ final class Accounts: Sendable {
             // Not 401, which says that there is no such account.
             let failure = HTTPFailure(error)
             throw failure.status >= 500
-                ? failure : HTTPFailure(503, "service unavailable", "Accounts can't be read: \(failure.reason)")
+                ? failure
+                : HTTPFailure(503, "service unavailable", "Accounts can't be read: \(failure.reason)")
         }
     }
 }

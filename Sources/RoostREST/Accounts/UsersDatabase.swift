@@ -95,7 +95,9 @@ enum UsersDatabase {
             throw HTTPFailure.forbidden("Only _admin may set roles")
         }
         if !revision.hasNewPassword { try checkCredentials(properties, old, user, accounts) }
-        if old == nil { try checkNewName(name, accounts, AccountNameRegister(batch: batch, collection: collection)) }
+        if old == nil {
+            try checkNewName(name, accounts, AccountNameRegister(batch: batch, collection: collection))
+        }
     }
 
     /// - Throws: 403 or 409 where the account would have more live revisions than before, or has conflicts already and the user is no
@@ -163,7 +165,8 @@ enum UsersDatabase {
         guard user.isAdmin else {
             throw HTTPFailure.forbidden("Only a new password changes `\(first)`.")
         }
-        guard !properties["password_scheme"].exists || accounts.record(properties.dictionary ?? .empty) != nil else {
+        guard !properties["password_scheme"].exists || accounts.record(properties.dictionary ?? .empty) != nil
+        else {
             throw HTTPFailure.forbidden(
                 "The password's record must be of the scheme pbkdf2, of sha or sha256, with \(accounts.mostRounds) iterations at most."
             )
@@ -175,7 +178,8 @@ enum UsersDatabase {
     ) throws {
         if let problem = AccountNames.problem(name) { throw HTTPFailure.forbidden(problem) }
         if accounts.resemblesAdministrator(name) {
-            throw HTTPFailure.forbidden("The name is taken by an administrator, or is easily taken for one's.")
+            throw HTTPFailure.forbidden(
+                "The name is taken by an administrator, or is easily taken for one's.")
         }
         if let other = try register.claim(name) {
             throw HTTPFailure.forbidden("The name is easily taken for `\(other)`, which is an account.")
@@ -184,7 +188,8 @@ enum UsersDatabase {
 
     private static func sameTexts(_ left: FleeceValue, _ right: FleeceValue) -> Bool {
         let (left, right) = (left.array?.map(\.string) ?? [], right.array?.map(\.string) ?? [])
-        return left.count == right.count && zip(left, right).allSatisfy { ($0 ?? "").isIdentical(to: $1 ?? "") }
+        return left.count == right.count
+            && zip(left, right).allSatisfy { ($0 ?? "").isIdentical(to: $1 ?? "") }
     }
 
     private static let misnamed = HTTPFailure.forbidden("Doc ID must be of the form org.couchdb.user:name")

@@ -64,8 +64,8 @@ public final class DatabaseDirectory: Sendable {
         let files = FileManager.default
         try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
         // What a crash left of deletions.
-        for name in try files.contentsOfDirectory(atPath: directory) where name.begins(with: Self.deletedPrefix)
-        {
+        for name in try files.contentsOfDirectory(atPath: directory)
+        where name.begins(with: Self.deletedPrefix) {
             try? files.removeItem(atPath: "\(directory)/\(name)")
         }
         uuid = try SecretFile.text("\(directory)/server-uuid")

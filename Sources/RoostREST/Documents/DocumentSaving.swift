@@ -42,7 +42,9 @@ struct DocumentSaving: Sendable {
     func prepare(
         _ document: IncomingDocument, id: String, base: RevisionID?, isEdit: Bool
     ) async throws -> IncomingDocument {
-        if isEdit, gate.mayDesign, id.begins(with: "_design/"), !document.isDeleted { try await compile(document) }
+        if isEdit, gate.mayDesign, id.begins(with: "_design/"), !document.isDeleted {
+            try await compile(document)
+        }
         guard served.name.base == "_users" else { return document }
         let parents = isEdit ? base.map { [$0] } ?? [] : document.history
         return try await UsersDatabase.prepare(document, id: id, parents: parents, isEdit: isEdit, gate)
@@ -69,7 +71,9 @@ struct DocumentSaving: Sendable {
         guard !document.namesUnknownRevision else { throw HTTPFailure.conflict }
         let routing = try check(document, id, base.map { [$0] } ?? [], isEdit: true, batch)
         // Those of replicators come as they are: others have them already.
-        if id.begins(with: "_design/"), !document.isDeleted { try DesignShape.check(document.properties.root) }
+        if id.begins(with: "_design/"), !document.isDeleted {
+            try DesignShape.check(document.properties.root)
+        }
         let saved = try batch.save(
             document.properties, reserved: try document.reserved(), id: id, in: served.collection,
             expecting: base.map { .revision($0) } ?? .absent)
@@ -149,7 +153,8 @@ struct DocumentSaving: Sendable {
     /// - Throws: 412.
     private func requireOwnStubs(_ document: IncomingDocument, _ id: String, _ batch: WriteBatch) throws {
         for (name, value) in document.attachments where document.blobs[name] == nil {
-            guard value["stub"].bool == true, let digest = value["digest"].string, !digest.begins(with: "md5-"),
+            guard value["stub"].bool == true, let digest = value["digest"].string,
+                !digest.begins(with: "md5-"),
                 try batch.get(id, in: served.collection)?.attachments[name]?.digest.isIdentical(to: digest)
                     != true
             else { continue }

@@ -22,7 +22,9 @@ enum MultipartDocument {
         var document = try IncomingDocument(try FleeceText.parse(json).root)
         let following = document.attachments.filter { $0.value["follows"].bool == true }
         let names = Set(following.map { ByteKey($0.name) })
-        var expected = MemberOrder.names(under: "_attachments", in: json).filter { names.contains(ByteKey($0)) }
+        var expected = MemberOrder.names(under: "_attachments", in: json).filter {
+            names.contains(ByteKey($0))
+        }
         while let part = try await reader.nextPart() {
             let named = ContentDisposition.filename(part.headers["Content-Disposition"])
             let name: String

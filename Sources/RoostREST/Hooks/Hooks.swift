@@ -68,7 +68,9 @@ public struct Hooks: Sendable {
 
     /// The filter of that name, byte by byte.
     func filter(_ name: String) -> Filter? {
-        guard let index = filters.index(forKey: name), filters[index].key.isIdentical(to: name) else { return nil }
+        guard let index = filters.index(forKey: name), filters[index].key.isIdentical(to: name) else {
+            return nil
+        }
         return filters[index].value
     }
 

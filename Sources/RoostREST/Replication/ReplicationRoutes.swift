@@ -83,7 +83,9 @@ enum ReplicationRoutes {
         _ name: String, _ rows: [(id: String, row: DocumentValue)], _ id: String?, _ context: RequestContext
     ) throws -> HTTPResponse {
         if let id {
-            guard let found = rows.first(where: { $0.id.isIdentical(to: id) }) else { throw HTTPFailure.missing }
+            guard let found = rows.first(where: { $0.id.isIdentical(to: id) }) else {
+                throw HTTPFailure.missing
+            }
             return context.answer(try json(found.row))
         }
         let skip = try context.query.count("skip") ?? 0

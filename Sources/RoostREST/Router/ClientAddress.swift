@@ -79,7 +79,9 @@ public struct TrustedProxies: Sendable {
             guard let address = ClientAddress(parts[0]) else { return nil }
             let isFour = address.bytes.starts(with: ClientAddress.mapped)
             let most = isFour ? 32 : 128
-            guard let bits = parts.count == 1 ? most : Int(parts[1]), (0...most).contains(bits) else { return nil }
+            guard let bits = parts.count == 1 ? most : Int(parts[1]), (0...most).contains(bits) else {
+                return nil
+            }
             networks.append(Network(bytes: address.bytes, bits: bits + 128 - most))
         }
         self.networks = networks

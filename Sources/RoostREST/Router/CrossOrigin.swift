@@ -59,7 +59,9 @@ struct CrossOrigin {
         guard isListed, let origin else { return }
         response.headers["Access-Control-Allow-Origin"] = isNamed ? origin : "*"
         response.headers.add("Vary", "Origin")
-        if isNamed, options.allowsCredentials { response.headers["Access-Control-Allow-Credentials"] = "true" }
+        if isNamed, options.allowsCredentials {
+            response.headers["Access-Control-Allow-Credentials"] = "true"
+        }
         response.headers["Access-Control-Expose-Headers"] =
             "content-type, cache-control, accept-ranges, etag, server, x-couch-request-id"
     }

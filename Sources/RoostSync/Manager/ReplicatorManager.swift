@@ -33,9 +33,10 @@ public actor ReplicatorManager {
         let open: @Sendable (_ name: String) throws -> DocumentCollection?
         let create: @Sendable (_ name: String) throws -> DocumentCollection
         /// What revisions that are stored in a database must pass; `nil` for nothing.
-        package var gate: @Sendable (_ name: String, _ collection: DocumentCollection) throws -> ReplicationGate? = {
-            _, _ in nil
-        }
+        package var gate:
+            @Sendable (_ name: String, _ collection: DocumentCollection) throws -> ReplicationGate? = {
+                _, _ in nil
+            }
 
         /// - Parameters:
         ///   - open: The database of a name; `nil` where there is none.

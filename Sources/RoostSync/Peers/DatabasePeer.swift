@@ -4,9 +4,11 @@ import RoostWire
 import Synchronization
 
 /// Decides, within the write, whether a revision may be stored in a database of this process; throws where it may not.
-package typealias ReplicationGate = @Sendable (
-    _ id: String, _ properties: FleeceValue, _ isDeleted: Bool, _ history: [RevisionID], _ batch: WriteBatch
-) throws -> Void
+package typealias ReplicationGate =
+    @Sendable (
+        _ id: String, _ properties: FleeceValue, _ isDeleted: Bool, _ history: [RevisionID],
+        _ batch: WriteBatch
+    ) throws -> Void
 
 /// A collection of a database in this process.
 package struct DatabasePeer: ReplicationPeer {
