@@ -7,7 +7,8 @@ import RoostStorage
 extension DatabaseError {
     /// What a failure of the storage engine means to the user of a database.
     init(_ error: StoreError) {
-        self.init(Self.code(of: error.code), error.message, underlying: error.cause)
+        let cause = error.code == .notFound ? error.cause ?? MissingCollection() : error.cause
+        self.init(Self.code(of: error.code), error.message, underlying: cause)
     }
 
     private static func code(of code: StoreError.Code) -> Code {
@@ -75,6 +76,14 @@ extension DatabaseError {
             .damaged,
             "\(what) is not what Roost writes. Check the database's integrity, and restore a backup.")
     }
+}
+
+/// The cause of a `notFound` that says that a collection is not there, and not something in it.
+struct MissingCollection: Error {}
+
+extension DatabaseError {
+    /// Whether the collection that was to be read or written is not there, or not any more.
+    package var isOfMissingCollection: Bool { code == .notFound && underlying is MissingCollection }
 }
 
 /// An error of a layer below.

@@ -18,6 +18,8 @@ final class ChangeHub: Sendable {
         /// The one document to tell of; `nil` for all.
         let document: String?
         let tell: @Sendable ([Change]) -> Void
+        /// Called when the changes can't be read.
+        let fail: @Sendable (DatabaseError) -> Void
 
         /// Those of `changes` that it is to hear of.
         func heard(_ changes: [Change]) -> [Change] {
@@ -38,6 +40,8 @@ final class ChangeHub: Sendable {
         var purges: [Change] = []
         var purgeCount: UInt64 = 0
         var isScheduled = false
+        /// Whether it is read again after a while, since that failed.
+        var isRetrying = false
     }
 
     private let state = Mutex(State())
@@ -45,9 +49,14 @@ final class ChangeHub: Sendable {
     private let queue: DispatchQueue
     private let read: Reading
     private static let pageSize = 500
+    private let retryDelay: DispatchTimeInterval
 
-    init(queue: DispatchQueue, read: @escaping Reading) {
+    /// - Parameter retryDelay: After what time it is read again when that has failed.
+    init(
+        queue: DispatchQueue, retryDelay: DispatchTimeInterval = .seconds(1), read: @escaping Reading
+    ) {
         self.queue = queue
+        self.retryDelay = retryDelay
         self.read = read
     }
 
@@ -55,12 +64,15 @@ final class ChangeHub: Sendable {
 
     /// Adds a listener for changes after `sequence`; answers the key to remove it by.
     func listen(
-        since sequence: UInt64, to document: String?, _ tell: @escaping @Sendable ([Change]) -> Void
+        since sequence: UInt64, to document: String?,
+        failing fail: @escaping @Sendable (DatabaseError) -> Void,
+        _ tell: @escaping @Sendable ([Change]) -> Void
     ) -> UInt64 {
         let key = state.withLock { state in
             state.nextKey += 1
             state.listeners[state.nextKey] = Listener(
-                bookmark: sequence, earlierPurges: state.purgeCount, document: document, tell: tell)
+                bookmark: sequence, earlierPurges: state.purgeCount, document: document, tell: tell,
+                fail: fail)
             return state.nextKey
         }
         schedule()
@@ -110,11 +122,33 @@ final class ChangeHub: Sendable {
 
     private func tellAll() {
         for call in takePurges() { call.tell(call.changes) }
-        // A collection that was dropped or closed has nothing more to tell.
-        while let bookmark = lowestBookmark, let changes = try? read(bookmark, Self.pageSize),
-            let newest = changes.last?.sequence
-        {
-            for call in take(changes, after: bookmark, to: newest) { call.tell(call.changes) }
+        do throws(DatabaseError) {
+            while let bookmark = lowestBookmark {
+                let changes = try read(bookmark, Self.pageSize)
+                guard let newest = changes.last?.sequence else { return }
+                for call in take(changes, after: bookmark, to: newest) { call.tell(call.changes) }
+            }
+        } catch {
+            report(error)
+        }
+    }
+
+    /// Tells the listeners that the changes can't be read. They keep their bookmarks, and it is read again after a while; but of a
+    /// collection that was dropped, or a database that was closed, nothing more comes.
+    private func report(_ error: DatabaseError) {
+        let isOver = error.isOfMissingCollection || error.code == .closed
+        let (listeners, retries) = state.withLock { state in
+            let listeners = Array(state.listeners.values)
+            if isOver { state.listeners.removeAll() }
+            let retries = !isOver && !state.isRetrying
+            if retries { state.isRetrying = true }
+            return (listeners, retries)
+        }
+        for listener in listeners { listener.fail(error) }
+        guard retries else { return }
+        queue.asyncAfter(deadline: .now() + retryDelay) {
+            self.state.withLock { $0.isRetrying = false }
+            self.schedule()
         }
     }
 

@@ -19,30 +19,37 @@ extension DocumentCollection {
     ///
     /// It is called after the commits, on a queue of Roost's that all listeners of the database share: hand longer work
     /// over. The changes come oldest first; of a document that changed several times since the last call, the last change
-    /// counts. Changes made through any handle in this process are told. A purge is told too (``Change/isPurged``). When
-    /// the collection is dropped, nothing more is told.
+    /// counts. Changes made through any handle in this process are told. A purge is told too (``Change/isPurged``).
+    ///
+    /// Changes that can't be read are not passed over: `failure` is called with the error, and they are read again after a second and
+    /// with the next commit. When the collection is dropped, or the database closed, `failure` is called once, with `notFound` or
+    /// `closed`, and the listener no more.
     ///
     /// - Parameters:
     ///   - sequence: The sequence after which changes are told, those that were made before too; by default that of now.
+    ///   - failure: Called on the same queue when the changes can't be read; by default nothing.
     ///   - listener: Gets what changed since it was last called, never an empty array.
     /// - Returns: What keeps the listener registered.
     /// - Throws: `notFound` when the collection was dropped, `closed`.
     public func observe(
-        since sequence: UInt64? = nil, _ listener: @escaping @Sendable ([Change]) -> Void
+        since sequence: UInt64? = nil, failure: @escaping @Sendable (DatabaseError) -> Void = { _ in },
+        _ listener: @escaping @Sendable ([Change]) -> Void
     ) throws(DatabaseError) -> ObservationToken {
         let present = try snapshot().lastSequence
         let hub = database.core.notifier.hub(self)
-        return ObservationToken(hub, hub.listen(since: sequence ?? present, to: nil, listener))
+        let key = hub.listen(since: sequence ?? present, to: nil, failing: failure, listener)
+        return ObservationToken(hub, key)
     }
 
-    /// Has `listener` called with each change of one document from now on; see ``observe(since:_:)``.
+    /// Has `listener` called with each change of one document from now on; see ``observe(since:failure:_:)``.
     public func observe(
-        _ id: String, _ listener: @escaping @Sendable (Change) -> Void
+        _ id: String, failure: @escaping @Sendable (DatabaseError) -> Void = { _ in },
+        _ listener: @escaping @Sendable (Change) -> Void
     ) throws(DatabaseError) -> ObservationToken {
         let start = try snapshot().lastSequence
         let hub = database.core.notifier.hub(self)
         return ObservationToken(
-            hub, hub.listen(since: start, to: id) { for change in $0 { listener(change) } })
+            hub, hub.listen(since: start, to: id, failing: failure) { for change in $0 { listener(change) } })
     }
 
     /// Has `wake` called once: with the next commit that changes the collection, when it is dropped, or when the database is

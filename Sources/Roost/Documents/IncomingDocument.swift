@@ -86,6 +86,9 @@ public struct IncomingDocument: Sendable {
     /// The properties, without reserved ones.
     package var properties: FleeceDictionary { body.dictionary }
 
+    /// All properties as one value.
+    package var value: FleeceValue { body.properties.root }
+
     /// The names at the top level that begin with an underscore and mean nothing to Roost: they are kept as properties.
     /// CouchDB refuses documents that have any.
     public var unknownMembers: [String] {

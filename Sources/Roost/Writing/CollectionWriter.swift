@@ -231,6 +231,8 @@ final class CollectionWriter {
 extension DatabaseError {
     /// A collection that does not exist, or not any more.
     static func missing(_ name: CollectionName) -> Self {
-        Self(.notFound, "There is no collection \(name) here: it was dropped, or not made yet.")
+        Self(
+            .notFound, "There is no collection \(name) here: it was dropped, or not made yet.",
+            underlying: MissingCollection())
     }
 }

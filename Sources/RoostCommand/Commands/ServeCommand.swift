@@ -20,7 +20,14 @@ enum ServeCommand: Command {
         Option("--address", "A", "the address to listen at, in figures (default 127.0.0.1)"),
         Option("--admin", "NAME", "the name of the administrator"),
         Option("--password-file", "FILE", "the administrator's password: the first line of FILE"),
-        Option("--origins", "LIST", "origins of web pages that may ask, with commas between them"),
+        Option(
+            "--origins", "LIST",
+            "origins of web pages that may send requests, with commas between them; * for all, without credentials"
+        ),
+        Option(
+            "--trusted-proxies", "LIST",
+            "addresses or networks of proxies whose X-Forwarded-For and -Proto are believed, or none (default: this machine's)"
+        ),
         Option(
             "--hosts", "LIST", "names besides this machine's that clients may use, with commas between them"),
         Option("--connections", "N", "how many connections there may be at a time (default 1024)"),
@@ -61,6 +68,12 @@ enum ServeCommand: Command {
         }
         var routing = RouterOptions()
         routing.origins = list(invocation.string("--origins"))
+        if let text = invocation.string("--trusted-proxies") {
+            guard let proxies = TrustedProxies(text == "none" ? [] : list(text)) else {
+                throw UsageError("--trusted-proxies takes addresses such as 10.1.2.3 or 10.0.0.0/8, or none.")
+            }
+            routing.trustedProxies = proxies
+        }
         let administrator = try administrator(invocation)
         routing.admins = [administrator.name: administrator.password]
         routing.allowsGuests = invocation.has("--guests")

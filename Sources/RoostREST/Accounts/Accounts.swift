@@ -1,3 +1,4 @@
+import Fleece
 import Foundation
 import Roost
 import RoostBytes
@@ -15,52 +16,68 @@ final class Accounts: Sendable {
         var renewedCookie: String?
     }
 
-    private struct KnownUser {
-        let context: UserContext
-        /// `nil` for an administrator.
+    /// What is known of a name.
+    private struct Account: Sendable {
+        let user: UserContext
+        /// `nil` for an administrator, and for a user that can't log in.
         let password: PasswordRecord?
+        /// Another one after each change of the account.
+        let revision: RevisionID?
+        /// Whether it has more than one live revision: it must not be used until one is left.
+        let isConflicted: Bool
         /// What the user's sessions are signed with: another one after a change of the password.
         let sessionKey: SymmetricKey
     }
 
-    private struct Attempts {
-        var count: Int
-        var until: Int
+    /// A password that is compared with an account.
+    private struct Attempt: Hashable {
+        /// The name and the address.
+        let pair: AttemptKey
+        let address: AttemptKey
+        /// The code of name and password.
+        let password: [UInt8]
+        /// That of the account.
+        let revision: RevisionID?
     }
 
     private struct State {
-        /// Codes of names and passwords that were right, with the end of their validity, in seconds since 1970.
-        var verified: [[UInt8]: (user: UserContext, until: Int)] = [:]
-        /// Wrong passwords by name and address.
-        var failures: [String: Attempts] = [:]
+        /// Codes of names and passwords that were right, with the revision of the account for which they were.
+        var verified = RecentValues<[UInt8], (revision: RevisionID?, until: Int)>(limit: mostVerified)
+        var attempts = LoginAttempts()
+        /// Passwords that are being checked.
+        var checks: [Attempt: Task<Bool, any Error>] = [:]
     }
 
-    private static let mostFailures = 5
-    private static let lockSeconds = 300
     /// So long a verified password is not computed again, since basic authentication sends it with each request.
     private static let verifiedSeconds = 60
-    private static let mostEntries = 4096
+    private static let mostVerified = 4_096
 
     private let options: RouterOptions
     /// Codes of the administrators' passwords under ``key``; nothing else of them is kept.
-    private let admins: [String: [UInt8]]
-    /// Random at each start, so that codes of passwords are of no use to who reads them.
+    private let admins: [ByteKey: [UInt8]]
+    private let adminNames: Set<ByteKey>
+    /// Random at each start, so that codes of passwords are of no use to a reader of this process's memory of another time.
     private let key = SymmetricKey.random()
     /// Of each administrator, what sessions are signed with.
-    private let adminSessionKeys: [String: SymmetricKey]
+    private let adminSessionKeys: [ByteKey: SymmetricKey]
     /// The same at each start: replicators go on with the sessions they have.
     private let sessionSecret: SymmetricKey
+    private let databases: DatabaseDirectory
     private let state = Mutex(State())
+    private let work = PasswordWork()
 
-    init(_ options: RouterOptions, sessionSecret: [UInt8]) {
+    init(_ options: RouterOptions, _ databases: DatabaseDirectory) {
         let key = key
-        let secret = SymmetricKey(sessionSecret)
-        self.sessionSecret = secret
+        let secret = SymmetricKey(databases.sessionSecret)
+        self.databases = databases
+        sessionSecret = secret
         adminSessionKeys = options.admins.reduce(into: [:]) { keys, admin in
-            keys[admin.key] = SymmetricKey(Self.code(admin.key, admin.value, secret))
+            keys[ByteKey(admin.key)] = SymmetricKey(Self.code(admin.key, admin.value, secret))
         }
-        admins = Dictionary(
-            uniqueKeysWithValues: options.admins.map { ($0.key, Self.code($0.key, $0.value, key)) })
+        admins = options.admins.reduce(into: [:]) { codes, admin in
+            codes[ByteKey(admin.key)] = Self.code(admin.key, admin.value, key)
+        }
+        adminNames = Set(options.admins.keys.map { ByteKey(AccountNames.folded($0)) })
         var options = options
         options.admins = [:]
         self.options = options
@@ -78,34 +95,38 @@ final class Accounts: Sendable {
 
     // MARK: Requests
 
-    /// - Throws: 401 for credentials that are wrong, 403 after too many of them.
-    func identify(_ request: HTTPRequest, _ databases: DatabaseDirectory) async throws -> Identity {
+    /// - Parameter trustsCookies: Whether the session's cookie counts.
+    /// - Throws: 401 for credentials that are wrong, 403 after too many of them, 5xx where accounts can't be read.
+    func identify(_ request: HTTPRequest, trustsCookies: Bool = true) async throws -> Identity {
         if let authorization = request.headers["Authorization"],
-            authorization.lowercased().hasPrefix("basic ")
+            HTTPHeaders.areEqual(authorization.prefix(6), "basic ")
         {
             guard let bytes = Base64.decode(Array(authorization.dropFirst(6).utf8)),
-                let text = String(validating: bytes, as: UTF8.self), let colon = text.firstIndex(of: ":")
+                let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+                let name = String(validating: bytes[..<colon], as: UTF8.self),
+                let password = String(validating: bytes[(colon + 1)...], as: UTF8.self)
             else { throw HTTPFailure.unauthorized("Name or password is incorrect.") }
-            let user = try await logIn(
-                String(text[..<colon]), String(text[text.index(after: colon)...]), from: request.peer,
-                databases)
-            return Identity(user: user, handler: "default")
+            return Identity(
+                user: try await logIn(name, password, from: request.peer).user, handler: "default")
         }
-        guard let value = SessionCookie.find(request.headers["Cookie"]),
-            let name = SessionCookie.claimedUser(value), let user = try user(name, databases),
-            let session = SessionCookie(value, user.sessionKey), session.start <= Self.now,
+        guard trustsCookies, let value = SessionCookie.find(request.headers["Cookie"]),
+            let name = SessionCookie.claimedUser(value), let account = try account(name),
+            !account.isConflicted,
+            let session = SessionCookie(value, account.sessionKey), session.start <= Self.now,
             Self.now - session.start < options.sessionDuration
         else { return Identity() }
         let isOld = Self.now - session.start > options.sessionDuration / 10
         return Identity(
-            user: user.context, handler: "cookie",
-            renewedCookie: isOld ? cookie(name, user.sessionKey) : nil)
+            user: account.user, handler: "cookie",
+            renewedCookie: isOld ? cookie(name, account.sessionKey) : nil)
     }
 
-    /// The field that begins a session of a user.
-    func cookie(_ name: String, _ databases: DatabaseDirectory) throws -> String {
-        guard let user = try user(name, databases) else { return SessionCookie.cleared }
-        return cookie(name, user.sessionKey)
+    /// The user of that name as of now: with the present roles; `nil` where there is none any more.
+    ///
+    /// - Throws: 5xx where accounts can't be read.
+    func user(_ name: String) throws -> UserContext? {
+        guard let account = try account(name), !account.isConflicted else { return nil }
+        return account.user
     }
 
     private func cookie(_ name: String, _ key: SymmetricKey) -> String {
@@ -113,78 +134,146 @@ final class Accounts: Sendable {
             + "HttpOnly; SameSite=Lax; Max-Age=\(options.sessionDuration)"
     }
 
-    /// The user whose name and password these are.
+    // MARK: Changes
+
+    /// Has `wake` called after each change of the accounts, whoever makes it: passwords, roles, deletions, and that of `_users` as a whole.
+    /// Then look again, by ``user(_:)``, at the users for whom something goes on; and observe again.
     ///
-    /// - Throws: 401, or 403 after too many wrong ones from `peer`.
+    /// It is called on the thread that made the change: set a flag or resume something, no more.
+    ///
+    /// - Returns: What keeps `wake` registered; `nil` where `_users` is not there yet.
+    func observe(_ wake: @escaping @Sendable () -> Void) throws -> ObservationToken? {
+        guard let database = try databases.database("_users") else { return nil }
+        let token = database.observeEvents { _ in wake() }
+        // The database stays open for as long as it is observed.
+        return ObservationToken { withExtendedLifetime(database) { token.cancel() } }
+    }
+
+    // MARK: Logging in
+
+    /// The user of a name and password, with the field that begins a session.
+    ///
+    /// - Throws: 401, or 403 after too many wrong ones from `peer`; 503 when too many are being checked; 5xx where accounts can't be read.
     func logIn(
-        _ name: String, _ password: String, from peer: String, _ databases: DatabaseDirectory
-    ) async throws -> UserContext {
-        let attempt = "\(name)\n\(peer)"
+        _ name: String, _ password: String, from peer: String
+    ) async throws -> (user: UserContext, cookie: String) {
+        let account = try account(name)
+        let network = ClientAddress.network(of: peer)
+        let attempt = Attempt(
+            pair: AttemptKey(name, network, key: key), address: AttemptKey(network, key: key),
+            password: Self.code(name, password, key), revision: account?.revision)
+        guard try await isRight(name, password, account, attempt), let account else {
+            throw HTTPFailure.unauthorized("Name or password is incorrect.")
+        }
+        guard !account.isConflicted else {
+            throw HTTPFailure.unauthorized(
+                "The account has conflicting revisions. An administrator must delete all but one.")
+        }
+        // Of the account that the password was compared with: one that changed meanwhile has another key.
+        return (account.user, cookie(name, account.sessionKey))
+    }
+
+    private func isRight(
+        _ name: String, _ password: String, _ account: Account?, _ attempt: Attempt
+    ) async throws -> Bool {
         let now = Self.now
-        let code = Self.code(name, password, key)
-        if let known = try known(code, attempt, now) { return known }
-        if let user = try await verify(name, password, code, databases) {
-            state.withLock { state in
-                if state.verified.count >= Self.mostEntries { state.verified.removeAll() }
-                state.verified[code] = (user, now + Self.verifiedSeconds)
-                state.failures[attempt] = nil
-            }
-            return user
-        }
-        state.withLock { state in
-            if state.failures.count >= Self.mostEntries {
-                state.failures = state.failures.filter { $0.value.until > now }
-            }
-            let old = state.failures[attempt].map { $0.until > now ? $0.count : 0 } ?? 0
-            state.failures[attempt] = Attempts(count: old + 1, until: now + Self.lockSeconds)
-        }
-        throw HTTPFailure.unauthorized("Name or password is incorrect.")
-    }
-
-    /// The user whose password was verified lately.
-    ///
-    /// - Throws: 403 after too many wrong ones.
-    private func known(_ code: [UInt8], _ attempt: String, _ now: Int) throws -> UserContext? {
-        try state.withLock { state in
-            if let failures = state.failures[attempt], failures.count >= Self.mostFailures,
-                failures.until > now
+        let check: Task<Bool, any Error>? = try state.withLock { state in
+            // The same password again, while it is being checked, is no further attempt.
+            if let check = state.checks[attempt] { return check }
+            try state.attempts.check(attempt.pair, attempt.address, now)
+            if account != nil, let verified = state.verified[attempt.password],
+                verified.until > now, verified.revision == attempt.revision
             {
-                throw HTTPFailure.forbidden(
-                    "Too many wrong passwords. Try again in \(failures.until - now) seconds.")
+                return nil
             }
-            if let entry = state.verified[code], entry.until > now { return entry.user }
-            return nil
+            state.attempts.begin(attempt.pair)
+            let lane = state.attempts.isProven(attempt.pair) ? attempt.pair : attempt.address
+            let check = Task {
+                var isRight: Bool?
+                defer { self.end(attempt, isRight) }
+                isRight = try await self.compare(name, password, account, attempt, lane)
+                return isRight == true
+            }
+            state.checks[attempt] = check
+            return check
+        }
+        return try await check?.value ?? true
+    }
+
+    private func end(_ attempt: Attempt, _ isRight: Bool?) {
+        let now = Self.now
+        state.withLock { state in
+            state.checks[attempt] = nil
+            state.attempts.end(attempt.pair, attempt.address, now, isRight: isRight)
+            guard isRight == true else { return }
+            state.verified[attempt.password] = (attempt.revision, now + Self.verifiedSeconds)
         }
     }
 
-    private func verify(
-        _ name: String, _ password: String, _ code: [UInt8], _ databases: DatabaseDirectory
-    ) async throws -> UserContext? {
-        if let admin = admins[name] {
-            return constantTimeEqual(admin, code) ? UserContext(name: name, roles: ["_admin"]) : nil
-        }
-        guard let user = try user(name, databases), let record = user.password else { return nil }
-        let isRight = await record.matches(password)
-        return isRight ? user.context : nil
+    private func compare(
+        _ name: String, _ password: String, _ account: Account?, _ attempt: Attempt, _ lane: AttemptKey
+    ) async throws -> Bool {
+        if let admin = admins[ByteKey(name)], constantTimeEqual(admin, attempt.password) { return true }
+        let (record, rounds) = (account?.password, options.passwordRounds)
+        return try await work.run(lane) { PasswordRecord.matches(password, record, rounds: rounds) }
     }
 
-    /// Forgets verified passwords: users have changed.
-    func forget() { state.withLock { $0.verified.removeAll() } }
-
-    private func user(
-        _ name: String, _ databases: DatabaseDirectory
-    ) throws -> KnownUser? {
-        if let key = adminSessionKeys[name] {
-            return KnownUser(
-                context: UserContext(name: name, roles: ["_admin"]), password: nil, sessionKey: key)
+    /// The record of a user's new password.
+    ///
+    /// - Throws: 503 when too many passwords wait.
+    func record(of password: String, for user: UserContext) async throws -> PasswordRecord {
+        let rounds = options.passwordRounds
+        return try await work.run(AttemptKey("change", user.name ?? "", key: key)) {
+            PasswordRecord(password, rounds: rounds)
         }
-        guard !name.isEmpty, let database = try databases.database("_users"),
-            let document = try? database.defaultCollection.get(UsersDatabase.prefix + name)
-        else { return nil }
+    }
+
+    // MARK: Names
+
+    /// The most rounds that a stored record may ask for.
+    var mostRounds: Int { max(options.passwordRounds, PasswordRecord.mostRounds) }
+
+    /// The password's record in a document of `_users`; `nil` where nobody can log in by it.
+    func record(_ properties: FleeceDictionary) -> PasswordRecord? {
+        PasswordRecord(properties, mostRounds: mostRounds)
+    }
+
+    /// Whether a name is an administrator's, or easily taken for one.
+    func resemblesAdministrator(_ name: String) -> Bool {
+        adminNames.contains(ByteKey(AccountNames.folded(name)))
+    }
+
+    /// - Throws: 5xx where accounts can't be read.
+    private func account(_ name: String) throws -> Account? {
+        if let key = adminSessionKeys[ByteKey(name)] {
+            return Account(
+                user: UserContext(name: name, roles: ["_admin"]), password: nil, revision: nil,
+                isConflicted: false, sessionKey: key)
+        }
+        guard !name.isEmpty, let document = try document(name) else { return nil }
         let roles = document["roles"].array?.compactMap(\.string).filter(UsersDatabase.mayHave) ?? []
-        let salt = document["salt"].string ?? ""
-        return KnownUser(
-            context: UserContext(name: name, roles: roles), password: PasswordRecord(document.properties),
-            sessionKey: SymmetricKey(Self.code(name, salt, sessionSecret)))
+        let record = record(document.properties)
+        // Both of the record's parts, since a replicator may bring another key with the same salt.
+        let secret = record.map {
+            [$0.salt, $0.derivedKey].map { RandomText.text($0) }.joined(separator: ":")
+        }
+        return Account(
+            user: UserContext(name: name, roles: roles), password: record, revision: document.revision,
+            isConflicted: document.isConflicted,
+            sessionKey: SymmetricKey(Self.code(name, secret ?? "", sessionSecret)))
+    }
+
+    private func document(_ name: String) throws -> Document? {
+        let id = UsersDatabase.prefix + name
+        do {
+            guard id.utf8.count <= DocumentID.maximumLength else { return nil }
+            return try databases.database("_users")?.defaultCollection.get(id)
+        } catch {
+            // Not 401, which says that there is no such account.
+            let failure = HTTPFailure(error)
+            throw failure.status >= 500
+                ? failure
+                : HTTPFailure(503, "service unavailable", "Accounts can't be read: \(failure.reason)")
+        }
     }
 }

@@ -1,13 +1,14 @@
 import Fleece
+import Roost
 
 /// Who may administer a database, and who may use it: CouchDB's `_security`.
 struct Security: Sendable {
     /// Names and roles.
     struct Group: Sendable {
-        var names: [String] = []
-        var roles: [String] = []
+        var names: Set<ByteKey> = []
+        var roles: Set<ByteKey> = []
 
-        init(roles: [String] = []) { self.roles = roles }
+        init(roles: [String] = []) { self.roles = Set(roles.map { ByteKey($0) }) }
 
         init(_ value: FleeceValue) {
             names = Self.texts(value["names"])
@@ -17,11 +18,12 @@ struct Security: Sendable {
         var isEmpty: Bool { names.isEmpty && roles.isEmpty }
 
         func contains(_ user: UserContext) -> Bool {
-            user.name.map(names.contains) == true || user.roles.contains(where: roles.contains)
+            user.name.map { names.contains(ByteKey($0)) } == true
+                || user.roles.contains { roles.contains(ByteKey($0)) }
         }
 
-        private static func texts(_ value: FleeceValue) -> [String] {
-            value.array?.compactMap(\.string) ?? []
+        private static func texts(_ value: FleeceValue) -> Set<ByteKey> {
+            Set(value.array?.compactMap { $0.string.map { ByteKey($0) } } ?? [])
         }
     }
 

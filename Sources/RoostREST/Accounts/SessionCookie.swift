@@ -1,5 +1,6 @@
 import RoostBytes
 import RoostCrypto
+import RoostWire
 
 /// The cookie of a session: who it is of, when it began, and a code that only the server can make.
 struct SessionCookie {
@@ -29,13 +30,19 @@ struct SessionCookie {
     }
 
     /// User, time and code; a user may have colons in the name.
-    private static func parts(_ value: String) -> [Substring]? {
-        var base64 = value.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
-        while base64.count % 4 != 0 { base64.append("=") }
-        guard let bytes = Base64.decode(Array(String(base64).utf8)),
-            let text = String(validating: bytes, as: UTF8.self)
-        else { return nil }
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    private static func parts(_ value: String) -> [String]? {
+        var base64 = value.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        while base64.count % 4 != 0 { base64.append(UInt8(ascii: "=")) }
+        guard let bytes = Base64.decode(base64) else { return nil }
+        // By bytes: what combines with a colon is part of a name, and the colon no part of it.
+        let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            .compactMap { String(validating: $0, as: UTF8.self) }
         return parts.count >= 3 ? parts : nil
     }
 
@@ -52,9 +59,9 @@ struct SessionCookie {
 
     /// The session's value among the cookies of a request.
     static func find(_ field: String?) -> String? {
-        for cookie in (field ?? "").split(separator: ";") {
-            let parts = cookie.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-            if parts.count == 2, parts[0] == name { return String(parts[1]) }
+        for cookie in (field ?? "").utf8.split(separator: UInt8(ascii: ";")) {
+            let cookie = String(decoding: cookie.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
+            if let value = cookie.removing(prefix: name + "="), !value.isEmpty { return value }
         }
         return nil
     }

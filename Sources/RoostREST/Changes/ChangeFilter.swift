@@ -1,12 +1,13 @@
 import Fleece
 import Roost
 import RoostQuery
+import RoostWire
 
 /// Which changes belong to a feed.
 enum ChangeFilter: Sendable {
     case all
     /// These documents only.
-    case documents(Set<String>)
+    case documents(Set<ByteKey>)
     /// Design documents only.
     case design
     /// What a Mango selector matches.
@@ -29,9 +30,9 @@ enum ChangeFilter: Sendable {
         case "_doc_ids":
             let given = try body?["doc_ids"] ?? query.json("doc_ids")?.root ?? .undefined
             if let id = given.string {
-                self = .documents([id])
+                self = .documents([ByteKey(id)])
             } else if let ids = given.array, ids.allSatisfy({ $0.string != nil }) {
-                self = .documents(Set(ids.compactMap(\.string)))
+                self = .documents(Set(ids.compactMap { $0.string.map { ByteKey($0) } }))
             } else {
                 throw HTTPFailure.badRequest("`doc_ids` filter parameter is not a list of doc ids.")
             }
@@ -46,13 +47,13 @@ enum ChangeFilter: Sendable {
                 throw HTTPFailure.badRequest("`view` filter parameter is not provided.")
             }
             self = .view(try ViewRoutes.view(parts[1], "_design/\(parts[0])", target))
-        case let name? where name.hasPrefix("_"):
+        case let name? where name.begins(with: "_"):
             throw HTTPFailure.badRequest("unknown builtin filter name")
         case let name?:
             guard name.split(separator: "/").count == 2 else {
                 throw HTTPFailure.badRequest("filter parameter must be of the form `designname/filtername`")
             }
-            guard let function = target.context.router.hooks.filters[name] else {
+            guard let function = target.context.router.hooks.filter(name) else {
                 self = try Self.script(name, target, text)
                 return
             }
@@ -121,8 +122,8 @@ enum ChangeFilter: Sendable {
     /// Whether a document of this ID may belong to the feed.
     func lets(_ id: String) -> Bool {
         switch self {
-        case .documents(let ids): ids.contains(id)
-        case .design: id.hasPrefix("_design/")
+        case .documents(let ids): ids.contains(ByteKey(id))
+        case .design: id.begins(with: "_design/")
         case .all, .selector, .view, .script, .function: true
         }
     }

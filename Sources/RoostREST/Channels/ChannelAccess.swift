@@ -1,4 +1,5 @@
 import Roost
+import RoostWire
 
 /// What somebody who is no administrator has access to, and had.
 struct ChannelAccess: Sendable {
@@ -40,9 +41,9 @@ struct ChannelAccess: Sendable {
         return [SyncDecision.publicChannel, name]
     }
 
-    /// The roles of an account that count here.
+    /// The roles of an account that count here: those that can have channels.
     static func accountRoles(_ context: UserContext) -> Set<String> {
-        Set(context.roles.filter { !$0.hasPrefix("_") })
+        Set(context.roles.filter { !$0.begins(with: "_") && SyncDecision.problem(ofName: $0) == nil })
     }
 
     /// The roles now.

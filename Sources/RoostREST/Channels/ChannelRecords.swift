@@ -1,4 +1,5 @@
 import Roost
+import RoostWire
 
 /// What is kept of channels beside the documents: where each document stands, who has which channels, and the channels' documents in
 /// the order of their sequences.
@@ -18,8 +19,7 @@ enum ChannelKey {
 
     /// Of whom a sync function names: a user, or `role:NAME`.
     static func principal(_ name: String) -> [UInt8] {
-        let prefix = SyncDecision.rolePrefix
-        return name.hasPrefix(prefix) ? role(String(name.dropFirst(prefix.count))) : user(name)
+        name.removing(prefix: SyncDecision.rolePrefix).map { role($0) } ?? user(name)
     }
 
     static func channel(_ name: String) -> [UInt8] {

@@ -131,7 +131,7 @@ final class ChannelRouting: Sendable {
                 continue
             }
             var decisions: [(id: String, leaves: [RevisionID], decided: [String: Routing])] = []
-            for change in page where !change.id.hasPrefix("_design/") {
+            for change in page where !change.id.begins(with: "_design/") {
                 let decision = try decide(served, snapshot, change, isNarrowing: !position.isNarrowed)
                 if let decision { decisions.append(decision) }
             }
@@ -238,7 +238,7 @@ final class ChannelRouting: Sendable {
         position.purges = snapshot.purgeSequence
         try keep(position, in: served) { batch in
             let ledger = ChannelLedger(batch: batch, collection: served.collection)
-            for id in Set(ids) { try ledger.settlePurge(id) }
+            for id in Set(ids.map { ByteKey($0) }) { try ledger.settlePurge(id.text) }
         }
         return position
     }

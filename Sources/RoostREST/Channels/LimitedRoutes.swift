@@ -24,7 +24,7 @@ enum LimitedRoutes {
     /// - Throws: 403 for what concerns no database and is not for everybody.
     static func check(_ context: RequestContext) throws {
         guard context.router.hooks.sync != nil, !context.user.isAdmin, let first = context.path.first,
-            first.hasPrefix("_"), !ofServer.contains(first)
+            first.begins(with: "_"), !ofServer.contains(first)
         else { return }
         throw Security.refusal(context.user, "You are not a server admin.")
     }
@@ -35,11 +35,11 @@ enum LimitedRoutes {
         let isAllowed =
             switch path.first {
             case nil: method == "GET" || method == "POST"
-            case let name? where name.hasPrefix("_local/"):
+            case let name? where name.begins(with: "_local/"):
                 path.count == 1 && ["GET", "PUT", "DELETE"].contains(method)
-            case let name? where name.hasPrefix("_design/"):
+            case let name? where name.begins(with: "_design/"):
                 (3...4).contains(path.count) && path[1] == "_view" && (method == "GET" || method == "POST")
-            case let name? where name.hasPrefix("_"):
+            case let name? where name.begins(with: "_"):
                 path.count == 1 && functions[name]?.contains(method) == true
             case .some: (path.count == 1 ? ofDocument : ofAttachment).contains(method)
             }

@@ -34,7 +34,7 @@ struct PrincipalRoutes {
         let body = ["PUT", "POST"].contains(context.method) ? try await context.object().root : .undefined
         let named = body["name"].exists ? body["name"].string ?? "" : nil
         let name = path.count > 1 ? path[1] : named ?? ""
-        guard named == nil || named == name else {
+        guard named?.isIdentical(to: name) != false else {
             throw HTTPFailure.badRequest("`name` must be the name in the path, \(name).")
         }
         let routes = try Self(target, isRole: path[0] == "_role", name: name)

@@ -1,3 +1,4 @@
+import Roost
 import RoostBytes
 
 /// The newest entries of all channels of a database, in memory, so that a thousand who wait for them don't each look for them in the
@@ -16,7 +17,7 @@ struct RecentEntries {
     private(set) var start: UInt64
     /// In the order of their sequences.
     private var channels: [String: [ChannelEntry]] = [:]
-    private var documents: [String: Known] = [:]
+    private var documents: [ByteKey: Known] = [:]
     /// The documents as they changed; those that changed again stand here again.
     private var order: [(sequence: UInt64, id: String)] = []
     private var orderStart = 0
@@ -33,7 +34,7 @@ struct RecentEntries {
             channels[channel, default: []].insert(entry, at: index)
             known.entries[channel] = place.sequence
         }
-        documents[id] = known
+        documents[ByteKey(id)] = known
         order.append((sequence, id))
         while documents.count > Self.mostDocuments || order.count - orderStart > 2 * Self.mostDocuments {
             forgetOldest()
@@ -47,13 +48,13 @@ struct RecentEntries {
             order.removeSubrange(..<orderStart)
             orderStart = 0
         }
-        guard documents[oldest.id]?.sequence == oldest.sequence else { return }
+        guard documents[ByteKey(oldest.id)]?.sequence == oldest.sequence else { return }
         remove(oldest.id)
         start = oldest.sequence
     }
 
     private mutating func remove(_ id: String) {
-        guard let known = documents.removeValue(forKey: id) else { return }
+        guard let known = documents.removeValue(forKey: ByteKey(id)) else { return }
         for (channel, sequence) in known.entries {
             guard var entries = channels.removeValue(forKey: channel) else { continue }
             let index = Self.index(after: sequence, in: entries) - 1

@@ -62,9 +62,9 @@ struct SeenChanges: Sendable {
     }
 
     /// The revisions that the filter lets pass, by document; it is asked about none that the user does not see.
-    private func chosen(_ page: Page) throws -> [String: [RevisionID]] {
+    private func chosen(_ page: Page) throws -> NamedValues<[RevisionID]> {
         let (snapshot, sight) = (page.sight.snapshot, page.sight)
-        var documents: [String: [Document]] = [:]
+        var documents = NamedValues<[Document]>()
         for case .changed(let document) in page.rows.map(\.event) where documents[document.id] == nil {
             documents[document.id] =
                 query.allLeaves
@@ -72,14 +72,15 @@ struct SeenChanges: Sendable {
         }
         let asked = documents.values.flatMap(\.self)
         let verdicts = try query.filter.chosen(of: asked, at: snapshot)
-        return zip(asked, verdicts).filter(\.1).reduce(into: [:]) { chosen, pair in
-            chosen[pair.0.id, default: []].append(pair.0.revision)
+        return zip(asked, verdicts).filter(\.1).reduce(into: NamedValues()) { chosen, pair in
+            if chosen[pair.0.id] == nil { chosen[pair.0.id] = [] }
+            chosen[pair.0.id]?.append(pair.0.revision)
         }
     }
 
     /// - Parameter chosen: What the filter lets pass; `nil` for one that looks at no documents.
     private func members(
-        _ row: ChannelFeed.Row, _ sight: Sight, _ chosen: [String: [RevisionID]]?
+        _ row: ChannelFeed.Row, _ sight: Sight, _ chosen: NamedValues<[RevisionID]>?
     ) throws -> [(String, JSON)]? {
         var revisions: [RevisionID] = []
         var members: [(String, JSON)] = []

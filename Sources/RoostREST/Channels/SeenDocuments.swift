@@ -29,7 +29,7 @@ struct SeenDocuments {
         all.includesDeleted = true
         if count <= min(Self.mostEntries, try snapshot.count(of: all) / Self.leastShare) {
             let ids = try Self.ids(in: access.channels, range, snapshot)
-            self.ids = range.descending ? ids.sorted(by: Self.precedes) : ids.sorted { Self.precedes($1, $0) }
+            self.ids = (range.descending ? ids.sorted() : ids.sorted(by: >)).map(\.text)
             cursor = nil
         } else {
             ids = []
@@ -53,8 +53,8 @@ struct SeenDocuments {
     /// The documents that stand in some channels.
     private static func ids(
         in channels: Set<String>, _ range: DocumentSelection, _ snapshot: CollectionSnapshot
-    ) throws -> Set<String> {
-        var ids: Set<String> = []
+    ) throws -> Set<ByteKey> {
+        var ids: Set<ByteKey> = []
         for channel in channels {
             var last: UInt64 = 0
             while true {
@@ -62,15 +62,13 @@ struct SeenDocuments {
                     under: ChannelKey.channel(channel), after: ChannelKey.sequence(last), limit: 1_000)
                 let entries = try records.compactMap { try ChannelEntry(record: $0) }
                 ids.formUnion(
-                    entries.lazy.filter { $0.place.left == nil && range.contains($0.id) }.map(\.id))
+                    entries.lazy.filter { $0.place.left == nil && range.contains($0.id) }.map {
+                        ByteKey($0.id)
+                    })
                 guard let end = entries.last?.sequence else { break }
                 last = end
             }
         }
         return ids
-    }
-
-    private static func precedes(_ id: String, _ other: String) -> Bool {
-        id.utf8.lexicographicallyPrecedes(other.utf8)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RoostWire
 
 /// What a sync function decides on one document, and what it can ask about who writes it.
 ///
@@ -67,9 +68,7 @@ public struct SyncDecision: Sendable {
 
     /// - Throws: `forbidden` unless the user is one of these, or an administrator.
     public func requireUser(_ names: some Sequence<String>) throws {
-        // By its bytes: accounts of names that look the same are different ones.
-        let name = user.name.map { Array($0.utf8) }
-        guard isAdmin || names.contains(where: { Array($0.utf8) == name }) else {
+        guard isAdmin || names.contains(where: { user.name?.isIdentical(to: $0) == true }) else {
             throw ValidationFailure.forbidden("wrong user")
         }
     }
@@ -79,7 +78,7 @@ public struct SyncDecision: Sendable {
 
     /// - Throws: `forbidden` unless the user has one of these roles, or is an administrator.
     public func requireRole(_ roles: some Sequence<String>) throws {
-        guard isAdmin || roles.contains(where: { userRoles.contains(Self.roleName($0)) }) else {
+        guard isAdmin || roles.contains(where: { Self.has(userRoles, Self.roleName($0)) }) else {
             throw ValidationFailure.forbidden("missing role")
         }
     }
@@ -90,7 +89,7 @@ public struct SyncDecision: Sendable {
     /// - Throws: `forbidden` unless the user has access to one of these channels, or is an administrator.
     public func requireAccess(_ channels: some Sequence<String>) throws {
         let all = userChannels.contains(Self.allChannels)
-        guard isAdmin || channels.contains(where: { all || userChannels.contains($0) }) else {
+        guard isAdmin || channels.contains(where: { all || Self.has(userChannels, $0) }) else {
             throw ValidationFailure.forbidden("missing channel access")
         }
     }
@@ -98,8 +97,14 @@ public struct SyncDecision: Sendable {
     /// - Throws: `forbidden` unless the user has access to this channel, or is an administrator.
     public func requireAccess(_ channel: String) throws { try requireAccess([channel]) }
 
+    /// Whether a name is among those that somebody has. They are in the normal form C, in which names that Unicode calls equivalent have
+    /// the same bytes; another form of one is another name.
+    private static func has(_ names: Set<String>, _ name: String) -> Bool {
+        names.contains(name) && problem(ofName: name) == nil
+    }
+
     private static func roleName(_ text: String) -> String {
-        text.hasPrefix(rolePrefix) ? String(text.dropFirst(rolePrefix.count)) : text
+        text.removing(prefix: rolePrefix) ?? text
     }
 
     // MARK: What came of it
@@ -134,8 +139,8 @@ public struct SyncDecision: Sendable {
         guard (1...longestName).contains(name.utf8.count) else {
             return "a name of \(name.utf8.count) bytes; 1 to \(longestName) may be"
         }
-        // Of names that look the same there is one.
-        return name.utf8.elementsEqual(name.precomposedStringWithCanonicalMapping.utf8)
+        // Of names that Unicode calls equivalent there is one, so that sets of names compare them by their bytes.
+        return name.isIdentical(to: name.precomposedStringWithCanonicalMapping)
             ? nil : "the name \(name), which is not in Unicode's normal form C"
     }
 

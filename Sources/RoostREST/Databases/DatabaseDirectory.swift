@@ -64,13 +64,12 @@ public final class DatabaseDirectory: Sendable {
         let files = FileManager.default
         try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
         // What a crash left of deletions.
-        for name in try files.contentsOfDirectory(atPath: directory) where name.hasPrefix(Self.deletedPrefix)
-        {
+        for name in try files.contentsOfDirectory(atPath: directory)
+        where name.begins(with: Self.deletedPrefix) {
             try? files.removeItem(atPath: "\(directory)/\(name)")
         }
-        uuid = try Self.kept("server-uuid", in: directory) { RandomText.hexadecimal(bytes: 16) }
-        sessionSecret = Array(
-            try Self.kept("session-secret", in: directory) { RandomText.hexadecimal(bytes: 16) }.utf8)
+        uuid = try SecretFile.text("\(directory)/server-uuid")
+        sessionSecret = Array(try SecretFile.text("\(directory)/session-secret").utf8)
         if isShared { followOthers() }
     }
 
@@ -85,22 +84,6 @@ public final class DatabaseDirectory: Sendable {
             for (_, database) in openDatabases { _ = try? database.refresh() }
             followOthers()
         }
-    }
-
-    /// The text of 32 bytes in a file that only its owner can read; made by `make` where there is none.
-    private static func kept(_ name: String, in directory: String, _ make: () -> String) throws -> String {
-        let path = "\(directory)/\(name)"
-        let files = FileManager.default
-        if let data = files.contents(atPath: path), data.count == 32 {
-            return String(decoding: data, as: UTF8.self)
-        }
-        let text = make()
-        try? files.removeItem(atPath: path)
-        guard
-            files.createFile(
-                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
-        else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: path]) }
-        return text
     }
 
     /// The names of the databases, in the order of their bytes. Collections are not listed.

@@ -1,3 +1,4 @@
+import Roost
 import RoostWire
 
 /// The name of a database on the wire: CouchDB's rules, and for collections other than the default one two parts more.
@@ -59,7 +60,7 @@ struct DatabaseName: Hashable, Sendable {
         }
     }
 
-    static func == (left: Self, right: Self) -> Bool { left.text == right.text }
+    static func == (left: Self, right: Self) -> Bool { ByteKey(left.text) == ByteKey(right.text) }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    func hash(into hasher: inout Hasher) { hasher.combine(ByteKey(text)) }
 }

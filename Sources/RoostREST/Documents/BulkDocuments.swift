@@ -51,8 +51,8 @@ enum BulkDocuments {
         var outcomes: [Outcome?] = Array(repeating: nil, count: docs.count)
         var documents: [(index: Int, id: String, document: IncomingDocument)] = []
         for (index, value) in docs.enumerated() {
-            if let name = value["_id"].string, name.hasPrefix("_local/") {
-                outcomes[index] = await saveLocal(target, String(name.dropFirst(7)), value)
+            if let name = value["_id"].string?.removing(prefix: "_local/") {
+                outcomes[index] = await saveLocal(target, name, value)
                 continue
             }
             // What is no document at all, or has no name it can have, is an error of the whole request, as in CouchDB.
@@ -61,8 +61,9 @@ enum BulkDocuments {
             try IncomingDocument.checkID(id)
             if !newEdits { try document.requireRevision() }
             do {
-                if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target, id) }
-                documents.append((index, id, try await saving.prepare(document, id: id, isEdit: newEdits)))
+                let prepared = try await saving.prepare(
+                    document, id: id, base: document.revision, isEdit: newEdits)
+                documents.append((index, id, prepared))
             } catch {
                 outcomes[index] = .failed(id, nil, HTTPFailure(error))
             }

@@ -1,5 +1,6 @@
 import Fleece
 import RoostQuery
+import RoostWire
 
 /// What the members of a design document have to be, as CouchDB has it, so that a mistake is told when the document is saved, and not
 /// when it is asked.
@@ -48,7 +49,7 @@ enum DesignShape {
         }
         guard view["map"].exists else { throw invalid("View `\(name)` must contain map function") }
         try require(view["reduce"], "views.\(name).reduce", .string)
-        if let reduction = view["reduce"].string, reduction.hasPrefix("_"),
+        if let reduction = view["reduce"].string, reduction.begins(with: "_"),
             ViewReduction.named(in: reduction) == nil
         {
             throw invalid("`\(reduction)` is not a supported reduce function.")

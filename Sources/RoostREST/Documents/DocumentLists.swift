@@ -44,7 +44,7 @@ enum DocumentLists {
                 if key.string == nil { self.keys = [] }
             }
             // Of other documents a list of design documents tells nothing.
-            if let prefix { self.keys = self.keys?.filter { $0.string?.hasPrefix(prefix) == true } }
+            if let prefix { self.keys = self.keys?.filter { $0.string?.begins(with: prefix) == true } }
             guard try !query.flag("group"), query["group_level"] == nil else {
                 throw HTTPFailure.invalidQuery("Invalid use of grouping on a map view.")
             }
@@ -283,7 +283,7 @@ enum DocumentLists {
     private static func localRow(
         _ id: String, _ snapshot: CollectionSnapshot, _ selection: Selection
     ) throws -> JSON {
-        let name = id.hasPrefix(prefix) ? String(id.dropFirst(prefix.count)) : ""
+        let name = id.removing(prefix: prefix) ?? ""
         guard !name.isEmpty, let document = try snapshot.local(name) else {
             return ["key": .string(id), "error": "not_found"]
         }

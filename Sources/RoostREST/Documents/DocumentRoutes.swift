@@ -40,12 +40,11 @@ enum DocumentRoutes {
     static func post(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         let value = try await context.json().root
-        if let id = value["_id"].string, id.hasPrefix("_local/") {
-            return try await LocalRoutes.save(target, String(id.dropFirst(7)), value)
+        if let name = value["_id"].string?.removing(prefix: "_local/") {
+            return try await LocalRoutes.save(target, name, value)
         }
         let document = try IncomingDocument(value)
         let id = document.id ?? RandomText.hexadecimal(bytes: 16)
-        if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target, id) }
         let revision = try await DocumentSaving(target).saveAlone(document, id: id, base: document.revision)
         return isBatch(target) ? accepted(target, id) : saved(target, id, revision, status: 201)
     }
@@ -71,7 +70,7 @@ enum DocumentRoutes {
             throw HTTPFailure.badRequest("Destination header is mandatory for COPY.")
         }
         let parts = destination.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard !destination.hasPrefix("http"), let other = PercentEncoding.decode(parts[0]), !other.isEmpty
+        guard !destination.begins(with: "http"), let other = PercentEncoding.decode(parts[0]), !other.isEmpty
         else {
             throw HTTPFailure.badRequest(
                 "Destination URL must be a document ID, with ?rev= where it is there already.")
@@ -107,9 +106,8 @@ enum DocumentRoutes {
     /// The absolute address of a document, or of what `suffix` names below it.
     static func location(_ target: DatabaseContext, _ id: String, _ suffix: String = "") -> String {
         let path =
-            id.hasPrefix("_design/")
-            ? "_design/" + PercentEncoding.encode(String(id.dropFirst(8))) : PercentEncoding.encode(id)
-        let host = target.context.headers["Host"].map { "http://\($0)" } ?? ""
-        return "\(host)/\(PercentEncoding.encode(target.served.name.text))/\(path)\(suffix)"
+            id.removing(prefix: "_design/").map { "_design/" + PercentEncoding.encode($0) }
+            ?? PercentEncoding.encode(id)
+        return target.context.address("/\(PercentEncoding.encode(target.served.name.text))/\(path)\(suffix)")
     }
 }

@@ -1,6 +1,5 @@
 import Fleece
 import Roost
-import RoostSync
 import RoostWire
 
 /// Saves what clients send, by the rules of every way in: design documents are for administrators of the database, `_users`
@@ -8,7 +7,7 @@ import RoostWire
 struct DocumentSaving: Sendable {
     let served: ServedDatabase
     let user: UserContext
-    let mayDesign: Bool
+    private let gate: WriteGate
     private let validations: [Hooks.Validation]
     /// The design documents that have a validation.
     private let designs: [Document]
@@ -23,8 +22,10 @@ struct DocumentSaving: Sendable {
     init(_ target: DatabaseContext) throws {
         served = target.served
         user = target.user
-        mayDesign = target.security.isAdmin(target.user)
         router = target.context.router
+        gate = WriteGate(
+            name: served.name, collection: served.collection, user: user,
+            mayDesign: target.security.isAdmin(target.user), accounts: router.accounts)
         validations = router.hooks.validations.sorted { $0.key < $1.key }.map(\.value)
         designs = router.hooks.languages.isEmpty ? [] : try Self.validatingDesigns(served.collection)
         isLimited = target.isLimited
@@ -32,20 +33,21 @@ struct DocumentSaving: Sendable {
         security = designs.isEmpty && sync == nil ? [] : try served.securityText()
     }
 
-    /// What must happen before the write: in `_users`, passwords are derived, which takes long; in `_replicator`, documents must
-    /// ask for what can be; functions of design documents are compiled.
+    /// What must happen before the write: in `_users`, keys are derived from passwords, which takes long; functions of design documents
+    /// are compiled.
     ///
-    /// - Parameter isEdit: Whether it was edited here, and is not brought by a replicator: others have it then already.
-    func prepare(_ document: IncomingDocument, id: String, isEdit: Bool) async throws -> IncomingDocument {
-        if isEdit, mayDesign, id.hasPrefix("_design/"), !document.isDeleted { try await compile(document) }
-        if served.name.base == ReplicatorManager.databaseName {
-            try ReplicationRoutes.check(document, id: id)
+    /// - Parameters:
+    ///   - base: The revision that an edit is based on.
+    ///   - isEdit: Whether it was edited here, and is not brought by a replicator: others have it then already.
+    func prepare(
+        _ document: IncomingDocument, id: String, base: RevisionID?, isEdit: Bool
+    ) async throws -> IncomingDocument {
+        if isEdit, gate.mayDesign, id.begins(with: "_design/"), !document.isDeleted {
+            try await compile(document)
         }
         guard served.name.base == "_users" else { return document }
-        router.accounts.forget()
-        let old = try served.collection.get(id)
-        return try await UsersDatabase.prepare(
-            document, id: id, user: user, old: old, rounds: router.options.passwordRounds)
+        let parents = isEdit ? base.map { [$0] } ?? [] : document.history
+        return try await UsersDatabase.prepare(document, id: id, parents: parents, isEdit: isEdit, gate)
     }
 
     /// - Throws: 400 for a design document with a function of which nothing can be made, so that a mistake is told when it is saved.
@@ -67,9 +69,11 @@ struct DocumentSaving: Sendable {
         _ document: IncomingDocument, id: String, base: RevisionID?, in batch: WriteBatch
     ) throws -> RevisionID {
         guard !document.namesUnknownRevision else { throw HTTPFailure.conflict }
-        let routing = try check(document, id, base.map { [$0] } ?? [], batch)
+        let routing = try check(document, id, base.map { [$0] } ?? [], isEdit: true, batch)
         // Those of replicators come as they are: others have them already.
-        if id.hasPrefix("_design/"), !document.isDeleted { try DesignShape.check(document.properties.root) }
+        if id.begins(with: "_design/"), !document.isDeleted {
+            try DesignShape.check(document.properties.root)
+        }
         let saved = try batch.save(
             document.properties, reserved: try document.reserved(), id: id, in: served.collection,
             expecting: base.map { .revision($0) } ?? .absent)
@@ -96,7 +100,7 @@ struct DocumentSaving: Sendable {
         _ revision: RevisionID, of document: IncomingDocument, _ id: String, _ batch: WriteBatch
     ) throws {
         let history = document.history.isEmpty ? [revision] : document.history
-        let routing = try check(document, id, history, batch)
+        let routing = try check(document, id, history, isEdit: false, batch)
         let isNew = try batch.insert(
             document.properties, reserved: try document.reserved(), id: id, history: history,
             in: served.collection)
@@ -107,14 +111,15 @@ struct DocumentSaving: Sendable {
     ///
     /// - Parameter history: What functions see as its revision and the ancestors: of an edit, the one that it is based on.
     private func check(
-        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], _ batch: WriteBatch
+        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], isEdit: Bool, _ batch: WriteBatch
     ) throws -> Routing? {
-        if id.hasPrefix("_design/"), !mayDesign {
-            throw Security.refusal(user, "You are not a db or server admin.")
-        }
+        try gate.admit(
+            WriteGate.Revision(
+                id: id, properties: document.properties.root, isDeleted: document.isDeleted, parents: history,
+                isEdit: isEdit, hasNewPassword: document.hasNewPassword), in: batch)
         try requireOwnStubs(document, id, batch)
         let isAsked = sync != nil || !validations.isEmpty || !designs.isEmpty
-        guard isAsked, !id.hasPrefix("_design/") else { return nil }
+        guard isAsked, !id.begins(with: "_design/") else { return nil }
         let access = sync == nil ? nil : try self.access(batch)
         if isLimited { try requireSeen(id, access, batch) }
         let old = try batch.get(id, in: served.collection)
@@ -148,8 +153,10 @@ struct DocumentSaving: Sendable {
     /// - Throws: 412.
     private func requireOwnStubs(_ document: IncomingDocument, _ id: String, _ batch: WriteBatch) throws {
         for (name, value) in document.attachments where document.blobs[name] == nil {
-            guard value["stub"].bool == true, let digest = value["digest"].string, !digest.hasPrefix("md5-"),
-                try batch.get(id, in: served.collection)?.attachments[name]?.digest != digest
+            guard value["stub"].bool == true, let digest = value["digest"].string,
+                !digest.begins(with: "md5-"),
+                try batch.get(id, in: served.collection)?.attachments[name]?.digest.isIdentical(to: digest)
+                    != true
             else { continue }
             throw HTTPFailure(412, "missing_stub", "The document has no attachment \(name) of this digest.")
         }
@@ -197,7 +204,7 @@ struct DocumentSaving: Sendable {
     func saveAlone(
         _ document: IncomingDocument, id: String, base: RevisionID?
     ) async throws -> RevisionID {
-        let document = try await prepare(document, id: id, isEdit: true)
+        let document = try await prepare(document, id: id, base: base, isEdit: true)
         return try await served.database.write { batch in
             try save(document, id: id, base: base, in: batch)
         }
@@ -205,7 +212,7 @@ struct DocumentSaving: Sendable {
 
     /// Runs one write that inserts `document` alone.
     func insertAlone(_ document: IncomingDocument, id: String) async throws -> RevisionID {
-        let document = try await prepare(document, id: id, isEdit: false)
+        let document = try await prepare(document, id: id, base: nil, isEdit: false)
         try await served.database.write { batch in try insert(document, id: id, in: batch) }
         return try document.requireRevision()
     }

@@ -17,6 +17,8 @@ struct IncomingDocument: Sendable {
     private(set) var attachments: [(name: String, value: FleeceValue)] = []
     /// The content of attachments that came beside the JSON, or that is there already.
     var blobs = NamedValues<Blob>()
+    /// Whether the server has just made a password's record of the password that came with it.
+    var hasNewPassword = false
 
     /// Names that say what is derived from a document; a client that sends them back means nothing by it.
     private static let derived = ["_revs_info", "_conflicts", "_deleted_conflicts", "_local_seq"]
@@ -32,7 +34,7 @@ struct IncomingDocument: Sendable {
         var stated: [(String, FleeceValue)] = []
         writer.beginDictionary()
         for (name, member) in members {
-            guard name.utf8.first == UInt8(ascii: "_"), !name.hasPrefix("_replication_"), name != "_access"
+            guard name.utf8.first == UInt8(ascii: "_"), !name.begins(with: "_replication_"), name != "_access"
             else {
                 writer.key(name)
                 writer.write(member)
@@ -99,7 +101,7 @@ struct IncomingDocument: Sendable {
     /// - Throws: 400 for what no document can be called.
     static func checkID(_ id: String) throws {
         if id.isEmpty { throw HTTPFailure(400, "illegal_docid", "Document id must not be empty") }
-        guard !id.hasPrefix("_") || id.hasPrefix("_design/") || id.hasPrefix("_local/") else {
+        guard !id.begins(with: "_") || id.begins(with: "_design/") || id.begins(with: "_local/") else {
             throw HTTPFailure(400, "illegal_docid", "Only reserved document ids may start with underscore.")
         }
     }
@@ -119,7 +121,7 @@ struct IncomingDocument: Sendable {
 
     /// - Throws: 400 in the words by which replicators know to pass the document over.
     static func checkAttachmentName(_ name: String) throws {
-        if name.hasPrefix("_") {
+        if name.begins(with: "_") {
             throw HTTPFailure.badRequest("Attachment name '\(name)' starts with prohibited character '_'")
         }
         if name.isEmpty { throw HTTPFailure.badRequest("Attachment name is empty") }
@@ -152,8 +154,8 @@ struct IncomingDocument: Sendable {
     func replacing(_ removed: [String], with members: [(String, JSON)]) throws -> IncomingDocument {
         var writer = FleeceWriter()
         writer.beginDictionary()
-        let names = removed + members.map(\.0)
-        for (name, value) in properties.root.dictionary ?? .empty where !names.contains(name) {
+        let names = Set((removed + members.map(\.0)).map { ByteKey($0) })
+        for (name, value) in properties.root.dictionary ?? .empty where !names.contains(ByteKey(name)) {
             writer.key(name)
             writer.write(value)
         }
@@ -233,7 +235,7 @@ struct IncomingDocument: Sendable {
 
     /// Adds an attachment, in place of one of that name.
     mutating func attach(_ name: String, _ blob: Blob) {
-        attachments.removeAll { $0.name == name }
+        attachments.removeAll { $0.name.isIdentical(to: name) }
         attachments.append((name, .undefined))
         blobs[name] = blob
     }
@@ -241,7 +243,7 @@ struct IncomingDocument: Sendable {
     /// Removes an attachment; answers whether there was one.
     mutating func detach(_ name: String) -> Bool {
         let count = attachments.count
-        attachments.removeAll { $0.name == name }
+        attachments.removeAll { $0.name.isIdentical(to: name) }
         blobs[name] = nil
         return attachments.count < count
     }

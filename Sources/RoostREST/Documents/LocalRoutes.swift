@@ -57,7 +57,7 @@ enum LocalRoutes {
         }
         var writer = FleeceWriter()
         writer.beginDictionary()
-        for (key, member) in members where !key.hasPrefix("_") {
+        for (key, member) in members where !key.begins(with: "_") {
             writer.key(key)
             writer.write(member)
         }
@@ -80,7 +80,7 @@ enum LocalRoutes {
     /// The number of `0-N`; 0 for none, which only fits where there is no document.
     private static func base(_ revision: String?) throws -> UInt64 {
         guard let revision else { return 0 }
-        guard revision.hasPrefix("0-"), let number = UInt64(revision.dropFirst(2)) else {
+        guard let number = revision.removing(prefix: "0-").flatMap({ UInt64($0) }) else {
             throw HTTPFailure.invalidRevision
         }
         return number

@@ -21,19 +21,21 @@ enum MultipartDocument {
         let json = try await first.body.collect(limit: options.longestJSON)
         var document = try IncomingDocument(try FleeceText.parse(json).root)
         let following = document.attachments.filter { $0.value["follows"].bool == true }
-        let names = Set(following.map(\.name))
-        var expected = MemberOrder.names(under: "_attachments", in: json).filter(names.contains)
+        let names = Set(following.map { ByteKey($0.name) })
+        var expected = MemberOrder.names(under: "_attachments", in: json).filter {
+            names.contains(ByteKey($0))
+        }
         while let part = try await reader.nextPart() {
             let named = ContentDisposition.filename(part.headers["Content-Disposition"])
             let name: String
-            if let named, let index = expected.firstIndex(of: named) {
+            if let named, let index = expected.firstIndex(where: { $0.isIdentical(to: named) }) {
                 name = expected.remove(at: index)
             } else if !expected.isEmpty {
                 name = expected.removeFirst()
             } else {
                 throw HTTPFailure.badRequest("There are more parts than attachments that follow.")
             }
-            let value = following.first { $0.name == name }?.value ?? .undefined
+            let value = following.first { $0.name.isIdentical(to: name) }?.value ?? .undefined
             document.blobs[name] = try await store(part, value, target, options.longestAttachment)
         }
         guard expected.isEmpty else {
@@ -68,7 +70,7 @@ enum MultipartDocument {
         }
         guard let claimed = value["digest"].string else { return }
         // Digests of other kinds are some client's own business.
-        guard claimed.hasPrefix("md5-") || claimed.hasPrefix("sha1-"),
+        guard claimed.begins(with: "md5-") || claimed.begins(with: "sha1-"),
             ![blob.digest, Attachment(blob).md5, stored.receivedMD5].contains(claimed)
         else { return }
         throw HTTPFailure(

@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostWire
 
 /// A document that is about to be saved, or that a filter looks at.
 public struct ExaminedDocument: Sendable {
@@ -64,6 +65,14 @@ public struct Hooks: Sendable {
 
     /// None.
     public init() {}
+
+    /// The filter of that name, byte by byte.
+    func filter(_ name: String) -> Filter? {
+        guard let index = filters.index(forKey: name), filters[index].key.isIdentical(to: name) else {
+            return nil
+        }
+        return filters[index].value
+    }
 
     /// The language of a design document, JavaScript unless it says another; `nil` for one that is not run here.
     func language(of design: Document) -> (any DesignLanguage)? { language(of: design.value) }

@@ -21,7 +21,7 @@ enum IndexRoutes {
         var path = path
         if path.first == "_design" { path.removeFirst() }
         guard path.count == 3, path[1] == "json" else { throw HTTPFailure.missing }
-        let design = path[0].hasPrefix("_design/") ? path[0] : "_design/\(path[0])"
+        let design = path[0].begins(with: "_design/") ? path[0] : "_design/\(path[0])"
         try await delete(design, name: path[2], target)
         return context.answer(["ok": true])
     }
@@ -86,7 +86,7 @@ enum IndexRoutes {
             Array(SHA256.hash(view.bytes + (given ?? "").utf8).bytes.prefix(20)))
         let name = given ?? digest
         var design = try checkedName(body["ddoc"], "invalid_ddoc_name") ?? digest
-        if !design.hasPrefix("_design/") { design = "_design/\(design)" }
+        if !design.begins(with: "_design/") { design = "_design/\(design)" }
         let old = try target.collection.get(design)
         let answer: (String) -> HTTPResponse = { result in
             context.answer([
@@ -176,7 +176,7 @@ enum IndexRoutes {
         }
         var (done, failed): ([JSON], [JSON]) = ([], [])
         for case let name? in names.map(\.string) {
-            let design = name.hasPrefix("_design/") ? name : "_design/\(name)"
+            let design = name.begins(with: "_design/") ? name : "_design/\(name)"
             do {
                 try await delete(design, name: nil, target)
                 done.append(["id": .string(design), "ok": true])

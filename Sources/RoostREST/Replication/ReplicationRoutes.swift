@@ -83,7 +83,9 @@ enum ReplicationRoutes {
         _ name: String, _ rows: [(id: String, row: DocumentValue)], _ id: String?, _ context: RequestContext
     ) throws -> HTTPResponse {
         if let id {
-            guard let found = rows.first(where: { $0.id == id }) else { throw HTTPFailure.missing }
+            guard let found = rows.first(where: { $0.id.isIdentical(to: id) }) else {
+                throw HTTPFailure.missing
+            }
             return context.answer(try json(found.row))
         }
         let skip = try context.query.count("skip") ?? 0
@@ -99,10 +101,10 @@ enum ReplicationRoutes {
     // MARK: _replicator
 
     /// - Throws: 403 `forbidden` for a document that asks for what can't be.
-    static func check(_ document: IncomingDocument, id: String) throws {
-        guard !document.isDeleted, !id.hasPrefix("_") else { return }
+    static func check(_ revision: WriteGate.Revision) throws {
+        guard !revision.isDeleted, !revision.id.begins(with: "_") else { return }
         do {
-            _ = try ReplicationRequest(DocumentValue(document.properties.root) ?? .null)
+            _ = try ReplicationRequest(DocumentValue(revision.properties) ?? .null)
         } catch let error as ReplicationRequestError {
             throw HTTPFailure.forbidden(error.description)
         }

@@ -13,15 +13,21 @@ struct CrossOrigin {
         origin = request.headers["Origin"]
     }
 
-    private var isListed: Bool {
+    /// Whether the origin is listed by its name.
+    private var isNamed: Bool {
         guard let origin else { return false }
-        return options.origins.contains("*") || options.origins.contains(origin)
+        return options.origins.contains { $0.isIdentical(to: origin) } && origin != "*"
     }
+
+    private var isListed: Bool { isNamed || origin != nil && options.origins.contains("*") }
+
+    /// Whether the cookie of the request counts. A browser sends it by itself, and a page that `*` alone admits has no use of it.
+    var trustsCookies: Bool { origin == nil || isOwn || isNamed && options.allowsCredentials }
 
     /// Whether the page came from this server itself.
     private var isOwn: Bool {
         guard let origin, let host = request.headers["Host"] else { return false }
-        return origin == "http://\(host)" || origin == "https://\(host)"
+        return ["http", "https"].contains { origin.isIdentical(to: "\($0)://\(host)") }
     }
 
     /// The answer to a browser that asks before it sends; `nil` where that is not asked.
@@ -51,9 +57,11 @@ struct CrossOrigin {
     /// Lets the page read the answer.
     func mark(_ response: inout HTTPResponse) {
         guard isListed, let origin else { return }
-        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Allow-Origin"] = isNamed ? origin : "*"
         response.headers.add("Vary", "Origin")
-        if options.allowsCredentials { response.headers["Access-Control-Allow-Credentials"] = "true" }
+        if isNamed, options.allowsCredentials {
+            response.headers["Access-Control-Allow-Credentials"] = "true"
+        }
         response.headers["Access-Control-Expose-Headers"] =
             "content-type, cache-control, accept-ranges, etag, server, x-couch-request-id"
     }

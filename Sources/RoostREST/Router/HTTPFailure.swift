@@ -98,6 +98,7 @@ struct HTTPFailure: Error, Sendable {
         case .invalidDocument, .invalidName, .corruptRevisionData, .decodingFailed:
             self.init(400, "bad_request", error.message)
         case .limitExceeded: self.init(413, "document_too_large", error.message)
+        case .notFound where error.isOfMissingCollection: self = .noDatabase
         case .notFound, .missingStub: self.init(412, "missing_stub", error.message)
         case .closed: self = .noDatabase
         case .readOnly, .permissionDenied: self.init(403, "forbidden", error.message)

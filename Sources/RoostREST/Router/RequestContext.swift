@@ -21,6 +21,11 @@ struct RequestContext: Sendable {
         throw HTTPFailure.method(methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] })
     }
 
+    /// The address of a path of this server, as the client would write it; the path alone where it does not say how it calls the server.
+    func address(_ path: String) -> String {
+        headers["Host"].map { "\(request.isSecure ? "https" : "http")://\($0)\(path)" } ?? path
+    }
+
     // MARK: Bodies
 
     /// The body, decompressed where it was sent as gzip.

@@ -43,17 +43,21 @@ public final class Router: Sendable {
         self.options = options
         self.hooks = hooks
         channelRouting = hooks.sync.map { ChannelRouting($0) }
-        accounts = Accounts(options, sessionSecret: databases.sessionSecret)
-        replicator = ReplicatorManager(
-            ReplicatorManager.Databases { name in
-                try ServedDatabase.collection(of: try DatabaseName(name), in: databases, creating: false)
-            } create: { name in
-                guard
-                    let collection = try ServedDatabase.collection(
-                        of: try DatabaseName(name), in: databases, creating: true)
-                else { throw HTTPFailure.noDatabase }
-                return collection
-            })
+        let accounts = Accounts(options, databases)
+        self.accounts = accounts
+        var served = ReplicatorManager.Databases { name in
+            try ServedDatabase.collection(of: try DatabaseName(name), in: databases, creating: false)
+        } create: { name in
+            guard
+                let collection = try ServedDatabase.collection(
+                    of: try DatabaseName(name), in: databases, creating: true)
+            else { throw HTTPFailure.noDatabase }
+            return collection
+        }
+        served.gate = { name, collection in
+            WriteGate.ofReplications(to: try DatabaseName(name), collection, accounts)
+        }
+        replicator = ReplicatorManager(served)
     }
 
     /// Has the sync function decide on everything in a database that was written without it, and returns when it has. Requests have the
@@ -75,7 +79,7 @@ public final class Router: Sendable {
     /// Never throws: what goes wrong is an answer. Of a stream in it, an error on the way means that the body is not complete
     /// and that the connection has to be broken.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
-        await counted(request) { await respondIdentified($0) }
+        await counted(options.trustedProxies.resolved(request)) { await respondIdentified($0) }
     }
 
     private func respondIdentified(_ request: HTTPRequest) async -> HTTPResponse {
@@ -84,7 +88,7 @@ public final class Router: Sendable {
         var response: HTTPResponse
         do {
             try crossOrigin.check()
-            let identity = try await accounts.identify(request, databases)
+            let identity = try await accounts.identify(request, trustsCookies: crossOrigin.trustsCookies)
             response = await respond(to: request, as: identity.user, by: identity.handler)
             if let cookie = identity.renewedCookie, response.headers["Set-Cookie"] == nil {
                 response.headers["Set-Cookie"] = cookie

@@ -4,16 +4,19 @@ public struct RouterOptions: Sendable {
     public var longestJSON = 64 << 20
     /// How long an attachment may be, in bytes. Default: 1 GiB, as in CouchDB.
     public var longestAttachment: UInt64 = 1 << 30
-    /// The origins of web pages that may ask, such as `https://app.example.org`; `*` for all. Default: none.
+    /// The origins of web pages that may send requests, such as `https://app.example.org`; `*` for all. Default: none.
     public var origins: [String] = []
-    /// The origins' pages may send credentials. Default: true.
+    /// Whether pages of listed origins may send credentials. Those that `*` alone admits never may. Default: true.
     public var allowsCredentials = true
+    /// The proxies that are believed when they tell for whom they ask. Default: those of this machine.
+    public var trustedProxies = TrustedProxies.loopback
     /// Whether those who have not said who they are may use databases where there is a sync function, as far as `_security` lets them:
     /// who sees what is in the channel of everybody, and is asked about by the function as nobody. Default: false.
     public var allowsGuests = false
     /// The administrators of the server by name, with their passwords.
     public var admins: [String: String] = [:]
-    /// How many rounds of PBKDF2 the password of a new user is kept with. Default: 600,000.
+    /// How many rounds of PBKDF2 the password of a new user is stored with; every log-in takes the time of that number. Accounts that were
+    /// brought from elsewhere may have fewer, and more only up to 600,000. Default: 600,000.
     public var passwordRounds = 600_000
     /// How long a session lasts that is not used, in seconds. Default: 600.
     public var sessionDuration = 600

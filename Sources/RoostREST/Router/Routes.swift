@@ -10,7 +10,7 @@ enum Routes {
         try LimitedRoutes.check(context)
         guard let first = context.path.first else { return try ServerRoutes.welcome(context) }
         if first == "_session" { return try await SessionRoutes.respond(context, handler) }
-        if first.hasPrefix("_"), !["_users", "_replicator", "_global_changes"].contains(first) {
+        if first.begins(with: "_"), !["_users", "_replicator", "_global_changes"].contains(first) {
             return try await ServerRoutes.respond(context)
         }
         return try await respondOfDatabase(context)
@@ -38,19 +38,19 @@ enum Routes {
             rest.replaceSubrange(0...1, with: ["\(function)/\(rest[1])"])
         }
         try await target.limit(rest)
-        if rest[0].hasPrefix("_local/") {
+        if let name = rest[0].removing(prefix: "_local/") {
             guard rest.count == 1 else {
                 throw HTTPFailure.badRequest("_local documents do not accept attachments.")
             }
-            return try await LocalRoutes.respond(target, String(rest[0].dropFirst(7)))
+            return try await LocalRoutes.respond(target, name)
         }
-        if rest[0].hasPrefix("_design/") {
-            guard rest.count > 1, rest[1].hasPrefix("_") else {
+        if rest[0].begins(with: "_design/") {
+            guard rest.count > 1, rest[1].begins(with: "_") else {
                 return try await respondOfDocument(target, rest[0], Array(rest.dropFirst()))
             }
             return try await DesignRoutes.respond(target, rest[0], Array(rest.dropFirst()))
         }
-        if rest[0].hasPrefix("_") { return try await DatabaseRoutes.respond(target, function: rest) }
+        if rest[0].begins(with: "_") { return try await DatabaseRoutes.respond(target, function: rest) }
         return try await respondOfDocument(target, rest[0], Array(rest.dropFirst()))
     }
 
@@ -63,7 +63,7 @@ enum Routes {
     private static func respondOfDocument(
         _ target: DatabaseContext, _ id: String, _ rest: [String]
     ) async throws -> HTTPResponse {
-        if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target, id) }
+        if target.served.name.base == "_users" { try UsersDatabase.requireOwn(target.user, id) }
         guard rest.isEmpty else {
             return try await AttachmentRoutes.respond(target, id, rest.joined(separator: "/"))
         }

@@ -20,7 +20,6 @@ enum DatabaseRoutes {
             let served = try Routes.open(name, context)
             try served.database.drop(served.collection)
         }
-        if name.base == "_users" { context.router.accounts.forget() }
         return context.answer(["ok": true])
     }
 
@@ -29,8 +28,7 @@ enum DatabaseRoutes {
             throw HTTPFailure.badRequest("Partitioned databases are not supported by Roost.")
         }
         let manager = context.router.databases
-        let isThere = (try? Routes.open(name, context)) != nil
-        guard !isThere else {
+        guard try !isPresent(name, context) else {
             throw HTTPFailure(
                 412, "file_exists", "The database could not be created, the file already exists.")
         }
@@ -40,9 +38,19 @@ enum DatabaseRoutes {
         } else {
             _ = try manager.open(name, creating: true)?.defaultCollection
         }
-        let host = context.headers["Host"].map { "http://\($0)" } ?? ""
         return context.answer(
-            201, ["ok": true], headers: ["Location": "\(host)/\(PercentEncoding.encode(name.text))"])
+            201, ["ok": true],
+            headers: ["Location": context.address("/\(PercentEncoding.encode(name.text))")])
+    }
+
+    /// - Throws: The error of a database that is there and can't be opened.
+    private static func isPresent(_ name: DatabaseName, _ context: RequestContext) throws -> Bool {
+        do {
+            _ = try Routes.open(name, context)
+            return true
+        } catch let failure as HTTPFailure where failure.status == 404 {
+            return false
+        }
     }
 
     static func respond(_ target: DatabaseContext) async throws -> HTTPResponse {

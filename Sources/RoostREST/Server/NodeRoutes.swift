@@ -48,7 +48,15 @@ enum NodeRoutes {
                     ("max_attachment_size", String(options.longestAttachment)),
                 ]
             ),
-            ("cors", [("credentials", options.allowsCredentials ? "true" : "false"), ("origins", origins)]),
+            (
+                "cors",
+                [
+                    (
+                        "credentials",
+                        options.allowsCredentials && !options.origins.contains("*") ? "true" : "false"
+                    ), ("origins", origins),
+                ]
+            ),
             ("httpd", [("enable_cors", options.origins.isEmpty ? "false" : "true")]),
         ]
     }

@@ -3,6 +3,9 @@ import RoostWire
 
 /// `_session`: logging in and out by cookie.
 enum SessionRoutes {
+    /// The longest body, unpacked: it is read before anybody knows who sends it.
+    private static let longestBody = 8 << 10
+
     static func respond(_ context: RequestContext, _ handler: String?) async throws -> HTTPResponse {
         try context.allow("GET", "POST", "DELETE")
         switch context.method {
@@ -24,23 +27,27 @@ enum SessionRoutes {
         var name: String?
         var password: String?
         if MediaType(context.headers["Content-Type"])?.essence == "application/x-www-form-urlencoded" {
-            let form = try QueryParameters(String(decoding: try await context.bytes(), as: UTF8.self))
+            let text = try await context.body.collect(limit: longestBody)
+            let form = try QueryParameters(String(decoding: text, as: UTF8.self))
             name = form["name"] ?? form["username"]
             password = form["password"]
         } else {
-            let object = try await context.object().root
+            try context.checkIsJSON()
+            let object = try FleeceText.parse(try await context.body.collect(limit: longestBody)).root
+            guard object.kind == .dictionary else {
+                throw HTTPFailure.badRequest("Request body must be a JSON object")
+            }
             name = object["name"].string ?? object["username"].string
             password = object["password"].string
         }
         guard let name else { throw HTTPFailure.badRequest("request body must contain a username") }
-        let accounts = context.router.accounts
         do {
-            let user = try await accounts.logIn(
-                name, password ?? "", from: context.request.peer, context.router.databases)
-            return try context.answer(
+            let (user, cookie) = try await context.router.accounts.logIn(
+                name, password ?? "", from: context.request.peer)
+            return context.answer(
                 200,
                 ["ok": true, "name": user.name.map { .string($0) } ?? .null, "roles": .strings(user.roles)],
-                headers: ["Set-Cookie": accounts.cookie(user.name ?? "", context.router.databases)])
+                headers: ["Set-Cookie": cookie])
         } catch var failure as HTTPFailure {
             failure.headers["Set-Cookie"] = SessionCookie.cleared
             throw failure

@@ -2,6 +2,7 @@ import Fleece
 import Roost
 import RoostBytes
 import RoostCrypto
+import RoostWire
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -44,7 +45,7 @@ package struct ReplicationRequest: Sendable {
             throw ReplicationRequestError("A replication is asked for by a JSON object.")
         }
         var body = members
-        for (name, _) in members where name.hasPrefix("_") { body[name] = nil }
+        for (name, _) in members where name.begins(with: "_") { body[name] = nil }
         self.body = body
         let fields = RequestFields(members)
         options = try fields.options()
@@ -132,7 +133,7 @@ private struct RequestFields {
             guard names.count == ids.count else {
                 throw ReplicationRequestError("`doc_ids` is a list of IDs.")
             }
-            selection.documentIDs = Set(names)
+            selection.identities = Set(names.map { ByteKey($0) })
         default: throw ReplicationRequestError("`doc_ids` is a list of IDs.")
         }
         if let name = try text("filter") {
@@ -168,7 +169,7 @@ private struct RequestFields {
 
     func endpoint(_ name: String, _ http: HTTPOptions) throws -> ReplicationRequest.Endpoint {
         switch value(name) {
-        case .string(let text)? where text.hasPrefix("http://") || text.hasPrefix("https://"):
+        case .string(let text)? where text.begins(with: "http://") || text.begins(with: "https://"):
             return .remote(try remote(text, .none, http, name))
         case .string(let text)? where !text.isEmpty: return .local(text)
         case .dictionary(let parts)?:

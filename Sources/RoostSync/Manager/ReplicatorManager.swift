@@ -1,4 +1,5 @@
 import Roost
+import RoostWire
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -31,6 +32,11 @@ public actor ReplicatorManager {
     public struct Databases: Sendable {
         let open: @Sendable (_ name: String) throws -> DocumentCollection?
         let create: @Sendable (_ name: String) throws -> DocumentCollection
+        /// What revisions that are stored in a database must pass; `nil` for nothing.
+        package var gate:
+            @Sendable (_ name: String, _ collection: DocumentCollection) throws -> ReplicationGate? = {
+                _, _ in nil
+            }
 
         /// - Parameters:
         ///   - open: The database of a name; `nil` where there is none.
@@ -103,8 +109,8 @@ public actor ReplicatorManager {
     }
 
     private func look(at id: String, in collection: DocumentCollection) async throws {
-        guard !id.hasPrefix("_design/") else { return }
-        let job = jobs.values.first { $0.document == id }
+        guard !id.begins(with: "_design/") else { return }
+        let job = jobs.values.first { $0.document?.isIdentical(to: id) == true }
         guard let document = try collection.get(id), !document.isDeleted,
             !["completed", "failed"].contains(document["_replication_state"].string)
         else {
@@ -252,7 +258,7 @@ public actor ReplicatorManager {
             guard let collection = try creating ? databases.create(name) : databases.open(name) else {
                 throw MissingDatabaseError(name: name)
             }
-            return DatabasePeer(collection)
+            return DatabasePeer(collection, gate: try databases.gate(name, collection))
         }
     }
 
@@ -295,17 +301,18 @@ public actor ReplicatorManager {
 
     /// The rows of `_scheduler/docs`, by document: of jobs, and of documents whose jobs have ended.
     package func documentRows() throws -> [(id: String, row: DocumentValue)] {
-        var rows = Dictionary(
-            jobs.values.compactMap { job in job.document.map { ($0, job.documentRow) } },
-            uniquingKeysWith: { first, _ in first })
+        var rows = NamedValues<DocumentValue>()
+        for job in jobs.values {
+            if let document = job.document { rows[document] = job.documentRow }
+        }
         if let collection = try databases.open(Self.databaseName) {
             let snapshot = try collection.snapshot()
             for document in try snapshot.documents(DocumentSelection())
-            where rows[document.id] == nil && !document.id.hasPrefix("_design/") {
+            where rows[document.id] == nil && !document.id.begins(with: "_design/") {
                 rows[document.id] = Self.row(of: document)
             }
         }
-        return rows.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        return rows.map { ($0.key, $0.value) }
     }
 
     private static func row(of document: Document) -> DocumentValue {

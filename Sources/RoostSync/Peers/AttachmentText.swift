@@ -20,7 +20,7 @@ struct AttachmentText {
     /// - Parameter lengths: The lengths of contents where what the text says is not to be relied on.
     /// - Throws: `invalidDocument`, `corruptRevisionData`.
     static func following(
-        _ json: [UInt8], newerThan generation: UInt64, lengths: [String: UInt64] = [:]
+        _ json: [UInt8], newerThan generation: UInt64, lengths: NamedValues<UInt64> = [:]
     ) throws -> (text: [UInt8], attachments: [AttachmentText]) {
         guard mayNameAttachments(json) else { return (json, []) }
         guard case .dictionary(var document) = try DocumentValue(json: String(decoding: json, as: UTF8.self)),

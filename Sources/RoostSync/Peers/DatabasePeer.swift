@@ -1,10 +1,19 @@
+import Fleece
 import Roost
 import RoostWire
 import Synchronization
 
+/// Decides, within the write, whether a revision may be stored in a database of this process; throws where it may not.
+package typealias ReplicationGate =
+    @Sendable (
+        _ id: String, _ properties: FleeceValue, _ isDeleted: Bool, _ history: [RevisionID],
+        _ batch: WriteBatch
+    ) throws -> Void
+
 /// A collection of a database in this process.
 package struct DatabasePeer: ReplicationPeer {
     private let collection: DocumentCollection
+    private let gate: ReplicationGate?
     private var database: Database { collection.database }
 
     /// The most bytes that are taken of an attachment of which the peer does not say how long it is.
@@ -13,7 +22,11 @@ package struct DatabasePeer: ReplicationPeer {
     /// How many revisions' attachments are stored at a time: each waits for the source, and for the medium.
     private static let parallelContents = 8
 
-    package init(_ collection: DocumentCollection) { self.collection = collection }
+    /// - Parameter gate: What revisions that are stored here must pass.
+    package init(_ collection: DocumentCollection, gate: ReplicationGate? = nil) {
+        self.collection = collection
+        self.gate = gate
+    }
 
     package func identity() -> String { "\(database.privateUUID)/\(collection)" }
 
@@ -193,11 +206,13 @@ package struct DatabasePeer: ReplicationPeer {
         return try await database.write { batch in
             var refused: [(CarriedRevision, any Error)] = []
             for (revision, content) in prepared {
-                do throws(DatabaseError) {
+                do {
                     switch content {
                     case .stored(let document, let history):
+                        try pass(document.id, document.value, document.isDeleted, history, batch)
                         try batch.insert(document, history: history, in: collection)
                     case .incoming(let document):
+                        try pass(revision.id, document.value, document.isDeleted, document.history, batch)
                         try batch.insert(document, id: revision.id, in: collection)
                     }
                 } catch {
@@ -206,6 +221,20 @@ package struct DatabasePeer: ReplicationPeer {
                 }
             }
             return refused
+        }
+    }
+
+    private func pass(
+        _ id: String, _ properties: FleeceValue, _ isDeleted: Bool, _ history: [RevisionID],
+        _ batch: WriteBatch
+    ) throws {
+        guard let gate else { return }
+        do {
+            try gate(id, properties, isDeleted, history, batch)
+        } catch let error as DatabaseError {
+            throw error
+        } catch {
+            throw FunctionError(cause: error)
         }
     }
 

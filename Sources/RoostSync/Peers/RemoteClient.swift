@@ -30,8 +30,8 @@ struct RemoteClient: Sendable {
 
     /// The path of a document within its database.
     static func path(_ id: String) -> String {
-        for prefix in ["_design/", "_local/"] where id.hasPrefix(prefix) {
-            return "/" + prefix + PercentEncoding.encode(String(id.dropFirst(prefix.count)))
+        for prefix in ["_design/", "_local/"] {
+            if let name = id.removing(prefix: prefix) { return "/" + prefix + PercentEncoding.encode(name) }
         }
         return "/" + PercentEncoding.encode(id)
     }

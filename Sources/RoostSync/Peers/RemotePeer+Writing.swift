@@ -121,7 +121,7 @@ extension RemotePeer {
     ) async throws -> (text: [UInt8], attachments: [AttachmentText]) {
         let said = try Self.said(revision, newerThan: generation)
         guard case .json = revision.content else { return said }
-        var lengths: [String: UInt64] = [:]
+        var lengths = NamedValues<UInt64>()
         for attachment in said.attachments where attachment.isEncoded {
             lengths[attachment.name] = try await length(of: attachment.name, of: revision)
         }

@@ -65,8 +65,8 @@ package final class RemotePeer: ReplicationPeer {
         _ query: String, _ selection: ReplicationSelection
     ) throws -> RemoteRequest {
         // Lists go in the body: a URL has no room for them.
-        if let ids = selection.documentIDs {
-            let body = DocumentValue.dictionary(["doc_ids": .array(ids.sorted().map { .string($0) })])
+        if let ids = selection.identities {
+            let body = DocumentValue.dictionary(["doc_ids": .array(ids.sorted().map { .string($0.text) })])
             return client.post("/_changes" + query + "&filter=_doc_ids", try body.json())
         }
         switch selection.serverFilter {

@@ -12,6 +12,8 @@ extension Error {
     /// stop a transfer: what it was about to do is done by the next try.
     var isOfOneDocument: Bool {
         switch self {
+        // Without the collection nothing can be done about any document.
+        case let error as DatabaseError where error.isOfMissingCollection: return false
         case let error as DatabaseError:
             let codes: [DatabaseError.Code] = [
                 .corruptRevisionData, .invalidDocument, .invalidDocumentID, .invalidRevisionID,

@@ -81,7 +81,7 @@ struct ReplicationRunner: Sendable {
     /// Settles conflicts of documents that came.
     private func resolve(_ ids: [String]) async throws {
         guard let resolver = options.resolver, let local else { return }
-        for id in Set(ids) {
+        for id in Set(ids.map { ByteKey($0) }).map(\.text) {
             let leaves = try await local.database.perform {
                 let snapshot = try local.snapshot()
                 let conflicts = try snapshot.conflicts(of: id)

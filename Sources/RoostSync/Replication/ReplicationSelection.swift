@@ -3,7 +3,12 @@ import Roost
 /// What a replication carries.
 public struct ReplicationSelection: Sendable {
     /// Only these documents; `nil` for all.
-    public var documentIDs: Set<String>?
+    public var documentIDs: Set<String>? {
+        get { identities.map { Set($0.map(\.text)) } }
+        set { identities = newValue.map { Set($0.map { ByteKey($0) }) } }
+    }
+    /// The same, compared by their bytes.
+    package var identities: Set<ByteKey>?
     /// Only documents that a function of the source's side lets through; `nil` for all.
     public var filter: ReplicationFilter?
     /// Only documents that the source's server lets through; `nil` for all. For pulling from a ``RemoteDatabase``: a database
@@ -24,7 +29,7 @@ public struct ReplicationSelection: Sendable {
     public init(
         documentIDs: Set<String>? = nil, filter: ReplicationFilter? = nil, winnersOnly: Bool = false
     ) {
-        self.documentIDs = documentIDs
+        identities = documentIDs.map { Set($0.map { ByteKey($0) }) }
         self.filter = filter
         self.winnersOnly = winnersOnly
     }
@@ -32,7 +37,7 @@ public struct ReplicationSelection: Sendable {
     /// Everything.
     public static let all = Self()
 
-    func includes(_ id: String) -> Bool { documentIDs?.contains(id) ?? true }
+    func includes(_ id: String) -> Bool { identities?.contains(ByteKey(id)) ?? true }
 
     func admits(_ document: Document) throws -> Bool {
         do { return try filter?.admits(document) ?? true } catch { throw FunctionError(cause: error) }
@@ -41,7 +46,7 @@ public struct ReplicationSelection: Sendable {
     /// What enters the replication's ID: replications that select other documents keep other checkpoints.
     var description: DocumentValue {
         var parts: NamedValues<DocumentValue> = ["winnersOnly": .bool(winnersOnly)]
-        if let documentIDs { parts["ids"] = .array(documentIDs.sorted().map { .string($0) }) }
+        if let identities { parts["ids"] = .array(identities.sorted().map { .string($0.text) }) }
         switch serverFilter {
         case .named(let name, let parameters)?:
             let values = parameters.sorted { $0.key < $1.key }.map {
