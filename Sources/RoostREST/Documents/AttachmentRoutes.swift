@@ -65,8 +65,7 @@ enum AttachmentRoutes {
         let context = target.context
         let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
         // Asked before the content is read, and again within the write.
-        let present = try target.collection.get(id)
-        if present != nil, base == nil { throw HTTPFailure.conflict }
+        if base == nil, try isSeen(target, id) { throw HTTPFailure.conflict }
         let isCompressed = context.headers["Content-Encoding"]?.lowercased() == "gzip"
         let body = isCompressed ? context.request.body ?? BytesBody([]) : try context.body
         let blob = try await target.served.database.store(
@@ -79,6 +78,12 @@ enum AttachmentRoutes {
             201,
             ["ok": true, "id": .string(id), "rev": .string(revision.description)],
             headers: ["Location": DocumentRoutes.location(target, id, suffix), "ETag": "\"\(revision)\""])
+    }
+
+    /// Whether the user sees a document of that name. One that is hidden is told from an absent one by the write at the earliest.
+    private static func isSeen(_ target: DatabaseContext, _ id: String) throws -> Bool {
+        let snapshot = try target.collection.snapshot()
+        return try snapshot.get(id).map { try target.sight(of: snapshot).sees($0) } ?? false
     }
 
     private static func delete(

@@ -112,12 +112,15 @@ struct DocumentSaving: Sendable {
         if id.hasPrefix("_design/"), !mayDesign {
             throw Security.refusal(user, "You are not a db or server admin.")
         }
-        try requireOwnStubs(document, id, batch)
         let isAsked = sync != nil || !validations.isEmpty || !designs.isEmpty
-        guard isAsked, !id.hasPrefix("_design/") else { return nil }
+        let stubs = document.stubs
+        // What is stored is read only where something depends on it.
+        guard isAsked || !stubs.isEmpty else { return nil }
         let access = sync == nil ? nil : try self.access(batch)
-        if isLimited { try requireSeen(id, access, batch) }
-        let old = try batch.get(id, in: served.collection)
+        let present = try present(id, access, batch)
+        try Self.requireOwn(stubs, present)
+        guard isAsked, !id.hasPrefix("_design/") else { return nil }
+        let old = present.winner
         for validation in validations {
             try validation(document.examined(id), old, user)
         }
@@ -140,17 +143,52 @@ struct DocumentSaving: Sendable {
         var decision = SyncDecision(
             user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
         try sync.decide(question, &decision)
-        return try decision.routing(sync.version)
+        let routing = try decision.routing(sync.version)
+        // Only now: what is refused is refused in the same words whether the name is taken or not.
+        if present.isHidden { throw HTTPFailure.conflict }
+        return routing
     }
 
-    /// A stub with the digest that contents are stored by could mean the content of any document. So it has to mean that of this one.
+    /// What a write may depend on of the document that is stored under its name.
+    private struct Present {
+        /// The live winner; `nil` also where the user does not see the whole document.
+        let winner: Document?
+        /// Whether there are live leaves that the user does not see.
+        let isHidden: Bool
+        /// Whether stubs may name attachments of its leaves.
+        let lendsAttachments: Bool
+    }
+
+    /// Reads what the user sees of a document that is to be written. A document with a live leaf that is hidden is judged as an absent
+    /// one by everything that could refuse the write.
+    private func present(_ id: String, _ access: ChannelAccess?, _ batch: WriteBatch) throws -> Present {
+        let winner = try batch.get(id, in: served.collection)
+        guard isLimited else { return Present(winner: winner, isHidden: false, lendsAttachments: true) }
+        let routed = try ledger(batch).document(id)
+        func isSeen(_ leaf: RevisionInfo) -> Bool {
+            access?.sees(routed.leaves[leaf.id.description]) == true
+        }
+        let leaves = try batch.leaves(of: id, in: served.collection)
+        let isHidden = leaves.contains { !$0.isDeleted && !isSeen($0) }
+        let attached = leaves.filter(\.hasAttachments)
+        return Present(
+            winner: isHidden ? nil : winner, isHidden: isHidden,
+            lendsAttachments: !isHidden && !attached.isEmpty && attached.allSatisfy(isSeen))
+    }
+
+    /// Content is a user's by a revision of this document that the user sees, or by having sent it. A stub with the digest that contents
+    /// are stored by could mean the content of any document, so it has to name that of this one. A stub of a document that has no
+    /// attachments for the user is refused before anything is compared with its digest.
     ///
     /// - Throws: 412.
-    private func requireOwnStubs(_ document: IncomingDocument, _ id: String, _ batch: WriteBatch) throws {
-        for (name, value) in document.attachments where document.blobs[name] == nil {
-            guard value["stub"].bool == true, let digest = value["digest"].string, !digest.hasPrefix("md5-"),
-                try batch.get(id, in: served.collection)?.attachments[name]?.digest != digest
-            else { continue }
+    private static func requireOwn(_ stubs: [(name: String, digest: String?)], _ present: Present) throws {
+        for (name, digest) in stubs {
+            if present.lendsAttachments {
+                // By no digest, or an MD5, stubs find contents of this document only.
+                guard let digest, !digest.hasPrefix("md5-"),
+                    present.winner?.attachments[name]?.digest != digest
+                else { continue }
+            }
             throw HTTPFailure(412, "missing_stub", "The document has no attachment \(name) of this digest.")
         }
     }
@@ -159,15 +197,6 @@ struct DocumentSaving: Sendable {
 
     private func access(_ batch: WriteBatch) throws -> ChannelAccess {
         try ChannelAccess(user) { try batch.annotation($0, in: served.collection) }
-    }
-
-    /// - Throws: 409 for a document of which the user does not see all that is in it: nobody learns more of it by editing it.
-    private func requireSeen(_ id: String, _ access: ChannelAccess?, _ batch: WriteBatch) throws {
-        let leaves = try batch.leaves(of: id, in: served.collection).filter { !$0.isDeleted }
-        let routed = try ledger(batch).document(id)
-        for leaf in leaves where access?.sees(routed.leaves[leaf.id.description]) != true {
-            throw HTTPFailure.conflict
-        }
     }
 
     private func settle(_ id: String, _ revision: RevisionID, _ routing: Routing?, _ batch: WriteBatch) throws
