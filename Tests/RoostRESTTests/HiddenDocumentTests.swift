@@ -66,7 +66,8 @@ import Testing
         try await router.put("/db/branched", #"{"channels":["!"]}"#)
         try await router.ask(
             "POST", "/db/_bulk_docs",
-            #"{"new_edits":false,"docs":[{"_id":"branched","_rev":"1-aa","channels":["board"],\#(attachments)}]}"#)
+            #"{"new_edits":false,"docs":[{"_id":"branched","_rev":"1-aa","channels":["board"],\#(attachments)}]}"#
+        )
         for text in ["yes", "no"] {
             for digest in Self.digests(text) {
                 let stub = #""_attachments":{"vote":{"stub":true,"digest":"\#(digest)","revpos":1}}"#
@@ -83,7 +84,8 @@ import Testing
         let revision = try #require(try await router.ask("GET", "/db/hidden")["_rev"] as? String)
         let refused = #"{"refused":"not this"}"#
         let attempts: [(String, String, String?)] = [
-            ("PUT", "NAME", refused), ("PUT", "NAME?rev=\(revision)", refused), ("PUT", "NAME?rev=1-aa", refused),
+            ("PUT", "NAME", refused), ("PUT", "NAME?rev=\(revision)", refused),
+            ("PUT", "NAME?rev=1-aa", refused),
             ("PUT", "NAME?rev=\(revision)", "{}"), ("PUT", "NAME?rev=1-aa", "{}"), ("PUT", "NAME", "[]"),
             ("DELETE", "NAME", nil), ("DELETE", "NAME?rev=\(revision)", nil),
             ("PUT", "NAME/file?rev=\(revision)", "x"), ("DELETE", "NAME/vote", nil),

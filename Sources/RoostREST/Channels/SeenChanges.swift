@@ -68,7 +68,7 @@ struct SeenChanges: Sendable {
         for case .changed(let document) in page.rows.map(\.event) where documents[document.id] == nil {
             documents[document.id] =
                 query.allLeaves
-                ? try snapshot.openRevisions(of: document.id).filter(sight.sees) : [document]
+                ? try sight.leaves(document.id) : [document]
         }
         let asked = documents.values.flatMap(\.self)
         let verdicts = try query.filter.chosen(of: asked, at: snapshot)

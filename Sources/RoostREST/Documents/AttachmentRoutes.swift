@@ -82,8 +82,7 @@ enum AttachmentRoutes {
 
     /// Whether the user sees a document of that name. One that is hidden is told from an absent one by the write at the earliest.
     private static func isSeen(_ target: DatabaseContext, _ id: String) throws -> Bool {
-        let snapshot = try target.collection.snapshot()
-        return try snapshot.get(id).map { try target.sight(of: snapshot).sees($0) } ?? false
+        try target.sight(of: try target.collection.snapshot()).seesLive(id)
     }
 
     private static func delete(
@@ -91,9 +90,8 @@ enum AttachmentRoutes {
     ) async throws -> HTTPResponse {
         let context = target.context
         guard let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context) else {
-            let snapshot = try target.collection.snapshot()
-            guard let document = try snapshot.get(id), try target.sight(of: snapshot).sees(document),
-                document.attachments[name] != nil
+            let sight = try target.sight(of: try target.collection.snapshot())
+            guard let document = try sight.live(id), document.attachments[name] != nil
             else { throw HTTPFailure.noAttachment }
             throw HTTPFailure.conflict
         }
@@ -109,13 +107,10 @@ enum AttachmentRoutes {
         _ change: @escaping @Sendable (inout IncomingDocument) throws -> Void
     ) async throws -> RevisionID {
         let saving = try DocumentSaving(target)
-        let collection = target.collection
         var document: IncomingDocument
         if let base {
-            let snapshot = try collection.snapshot()
-            guard let old = try snapshot.document(id, revision: base),
-                try target.sight(of: snapshot).sees(old)
-            else { throw HTTPFailure.conflict }
+            let sight = try target.sight(of: try target.collection.snapshot())
+            guard let old = try sight.document(id, revision: base) else { throw HTTPFailure.conflict }
             document = IncomingDocument(copying: old)
         } else {
             document = try IncomingDocument(FleeceDocument(json: "{}").root)

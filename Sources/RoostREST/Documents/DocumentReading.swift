@@ -36,11 +36,8 @@ enum DocumentReading {
     static func document(
         _ id: String, _ query: Query, _ sight: Sight
     ) throws -> Document {
-        let snapshot = sight.snapshot
         guard let text = query["rev"] else {
-            guard let document = try snapshot.getIncludingDeleted(id), try sight.sees(document) else {
-                throw HTTPFailure.missing
-            }
+            guard let document = try sight.winner(id) else { throw HTTPFailure.missing }
             if document.isDeleted { throw HTTPFailure.deleted }
             return document
         }
@@ -61,7 +58,6 @@ enum DocumentReading {
     static func find(
         _ id: String, _ revisions: [String], latest: Bool, _ sight: Sight
     ) throws -> [Found] {
-        let snapshot = sight.snapshot
         var found: [Found] = []
         var seen: Set<RevisionID> = []
         for text in revisions {
@@ -69,12 +65,8 @@ enum DocumentReading {
                 found.append(.missing(text))
                 continue
             }
-            var leaves = [revision]
-            if latest {
-                leaves = try snapshot.leaves(of: id, descendingFrom: revision).map(\.id)
-            }
-            let documents = try leaves.compactMap { try snapshot.document(id, revision: $0) }
-                .filter(sight.sees)
+            let leaves = latest ? try sight.leaves(id, descendingFrom: revision) : [revision]
+            let documents = try leaves.compactMap { try sight.document(id, revision: $0) }
             if documents.isEmpty {
                 found.append(
                     try sight.saw(id, leaveBy: revision)
@@ -94,7 +86,7 @@ enum DocumentReading {
         let snapshot = sight.snapshot
         let found: [Found]
         if asked == "all" {
-            found = try snapshot.openRevisions(of: id).filter(sight.sees).map { .document($0) }
+            found = try sight.leaves(id).map { .document($0) }
             if found.isEmpty { throw HTTPFailure.missing }
         } else {
             guard let list = try context.query.json("open_revs")?.root.array else {

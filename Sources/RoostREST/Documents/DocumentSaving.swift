@@ -145,7 +145,7 @@ struct DocumentSaving: Sendable {
         try sync.decide(question, &decision)
         let routing = try decision.routing(sync.version)
         // Only now: what is refused is refused in the same words whether the name is taken or not.
-        if present.isHidden { throw HTTPFailure.conflict }
+        if isLimited { try requireSeen(id, access, batch) }
         return routing
     }
 
@@ -153,8 +153,6 @@ struct DocumentSaving: Sendable {
     private struct Present {
         /// The live winner; `nil` also where the user does not see the whole document.
         let winner: Document?
-        /// Whether there are live leaves that the user does not see.
-        let isHidden: Bool
         /// Whether stubs may name attachments of its leaves.
         let lendsAttachments: Bool
     }
@@ -162,18 +160,28 @@ struct DocumentSaving: Sendable {
     /// Reads what the user sees of a document that is to be written. A document with a live leaf that is hidden is judged as an absent
     /// one by everything that could refuse the write.
     private func present(_ id: String, _ access: ChannelAccess?, _ batch: WriteBatch) throws -> Present {
-        let winner = try batch.get(id, in: served.collection)
-        guard isLimited else { return Present(winner: winner, isHidden: false, lendsAttachments: true) }
-        let routed = try ledger(batch).document(id)
-        func isSeen(_ leaf: RevisionInfo) -> Bool {
-            access?.sees(routed.leaves[leaf.id.description]) == true
+        guard isLimited else {
+            return Present(winner: try batch.get(id, in: served.collection), lendsAttachments: true)
         }
+        let routed = try ledger(batch).document(id)
+        let absent = Present(winner: nil, lendsAttachments: false)
+        guard let access, routed.leaves.values.contains(where: access.sees) else { return absent }
         let leaves = try batch.leaves(of: id, in: served.collection)
-        let isHidden = leaves.contains { !$0.isDeleted && !isSeen($0) }
-        let attached = leaves.filter(\.hasAttachments)
+        let hidden = leaves.filter { !access.sees(routed.leaves[$0.id.description]) }
+        guard hidden.allSatisfy(\.isDeleted) else { return absent }
         return Present(
-            winner: isHidden ? nil : winner, isHidden: isHidden,
-            lendsAttachments: !isHidden && !attached.isEmpty && attached.allSatisfy(isSeen))
+            winner: try batch.get(id, in: served.collection),
+            lendsAttachments: leaves.contains(where: \.hasAttachments)
+                && !hidden.contains(where: \.hasAttachments))
+    }
+
+    /// - Throws: 409 for a document of which the user does not see all that is in it: nobody learns more of it by editing it.
+    private func requireSeen(_ id: String, _ access: ChannelAccess?, _ batch: WriteBatch) throws {
+        let leaves = try batch.leaves(of: id, in: served.collection).filter { !$0.isDeleted }
+        let routed = try ledger(batch).document(id)
+        for leaf in leaves where access?.sees(routed.leaves[leaf.id.description]) != true {
+            throw HTTPFailure.conflict
+        }
     }
 
     /// Content is a user's by a revision of this document that the user sees, or by having sent it. A stub with the digest that contents
