@@ -171,6 +171,24 @@ final class Accounts: Sendable {
     /// Forgets verified passwords: users have changed.
     func forget() { state.withLock { $0.verified.removeAll() } }
 
+    // MARK: Changes
+
+    /// What tells that accounts have changed; `nil` where there are none.
+    func moment(_ databases: DatabaseDirectory) throws -> AccountsMoment? {
+        guard let snapshot = try databases.database("_users")?.defaultCollection.snapshot() else {
+            return nil
+        }
+        return AccountsMoment(
+            epoch: snapshot.epoch, sequence: snapshot.lastSequence, purges: snapshot.purgeSequence)
+    }
+
+    /// Whether the account of a user is as it was when the user was identified: there, with the same password and roles.
+    func holds(_ user: UserContext, _ databases: DatabaseDirectory) throws -> Bool {
+        guard let credential = user.credential, let name = user.name else { return true }
+        guard let present = try self.user(name, databases)?.context else { return false }
+        return present.credential == credential && present.hasRoles(of: user)
+    }
+
     private func user(
         _ name: String, _ databases: DatabaseDirectory
     ) throws -> KnownUser? {
@@ -183,8 +201,17 @@ final class Accounts: Sendable {
         else { return nil }
         let roles = document["roles"].array?.compactMap(\.string).filter(UsersDatabase.mayHave) ?? []
         let salt = document["salt"].string ?? ""
+        let password = PasswordRecord(document.properties)
+        let credential = Array(salt.utf8) + (password?.derivedKey ?? [])
         return KnownUser(
-            context: UserContext(name: name, roles: roles), password: PasswordRecord(document.properties),
+            context: UserContext(name: name, roles: roles, credential: credential), password: password,
             sessionKey: SymmetricKey(Self.code(name, salt, sessionSecret)))
     }
+}
+
+/// A moment of the accounts; another one after each change.
+struct AccountsMoment: Equatable, Sendable {
+    let epoch: UInt64
+    let sequence: UInt64
+    let purges: UInt64
 }

@@ -32,6 +32,7 @@ public final class Router: Sendable {
     /// Where there is a sync function.
     let channelRouting: ChannelRouting?
     let channelWatches = ChannelWatches()
+    let accessWatch: AccessWatch
     /// The threads on which indexes are built and asked.
     let workers = WorkerPool(limit: 8)
 
@@ -44,6 +45,7 @@ public final class Router: Sendable {
         self.hooks = hooks
         channelRouting = hooks.sync.map { ChannelRouting($0) }
         accounts = Accounts(options, sessionSecret: databases.sessionSecret)
+        accessWatch = AccessWatch(accounts, databases)
         replicator = ReplicatorManager(
             ReplicatorManager.Databases { name in
                 try ServedDatabase.collection(of: try DatabaseName(name), in: databases, creating: false)
