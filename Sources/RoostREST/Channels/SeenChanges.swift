@@ -113,8 +113,6 @@ struct SeenChanges: Sendable {
     private func leaves(_ document: Document, _ sight: Sight) throws -> [RevisionID] {
         guard query.allLeaves else { return [document.revision] }
         return try [document.revision]
-            + sight.snapshot.leaves(of: document.id).map(\.id).filter {
-                try $0 != document.revision && sight.sees(document.id, $0)
-            }
+            + sight.leafRevisions(document.id).filter { $0 != document.revision }
     }
 }

@@ -10,19 +10,51 @@ struct Sight: Sendable {
     let access: ChannelAccess?
     let snapshot: CollectionSnapshot
 
+    /// What is seen of one document, by its channels alone.
+    struct Look {
+        fileprivate let access: ChannelAccess?
+        fileprivate let routed: RoutedDocument?
+
+        /// Whether no leaf is seen. An absent document is hidden from who does not see everything.
+        var isHidden: Bool {
+            guard let access else { return false }
+            return routed?.leaves.values.contains(where: access.sees) != true
+        }
+
+        /// Whether a leaf is seen. Of a document that somebody does not see whole, earlier revisions never are.
+        func sees(_ revision: RevisionID) -> Bool {
+            guard let access else { return true }
+            return access.sees(routed?.leaves[revision.description])
+        }
+
+        /// Whether a revision is the one by which the document left a channel, which those are told who saw it there.
+        func saw(leaveBy revision: RevisionID) -> Bool {
+            guard let access, let routed else { return false }
+            return routed.places.contains { channel, place in
+                place.left == revision.description
+                    && place.stays.periods.contains { access.held(channel, within: $0) }
+            }
+        }
+    }
+
+    /// Looks at a document's channels.
+    func look(at id: String) throws -> Look {
+        guard access != nil else { return Look(access: nil, routed: nil) }
+        let record = try snapshot.annotation(ChannelKey.document(id))
+        // Reading one is what takes time, so one is read for absent documents, too.
+        let routed = try RoutedDocument(record: record ?? RoutedDocument.usualRecord)
+        return Look(access: access, routed: record == nil ? nil : routed)
+    }
+
     // MARK: Documents
 
     /// The document's winner, also where that is a tombstone; `nil` where it is absent or not seen.
     func winner(_ id: String) throws -> Document? {
-        guard let access else { return try snapshot.getIncludingDeleted(id) }
-        guard let routed = try partlySeen(id, access), let winner = try snapshot.getIncludingDeleted(id),
-            access.sees(routed.leaves[winner.revision.description])
+        let look = try look(at: id)
+        guard !look.isHidden, let winner = try snapshot.getIncludingDeleted(id), look.sees(winner.revision)
         else { return nil }
         return winner
     }
-
-    /// The document; `nil` where it is absent, deleted or not seen.
-    func live(_ id: String) throws -> Document? { try winner(id).flatMap { $0.isDeleted ? nil : $0 } }
 
     /// As ``winner(_:)``, of several documents.
     func winners(_ ids: [String]) throws -> [Document?] {
@@ -30,95 +62,56 @@ struct Sight: Sendable {
         return try ids.map { try winner($0) }
     }
 
-    /// A revision of a document; `nil` where it is absent or not seen. Of a document that somebody does not see whole, earlier revisions
-    /// never are.
+    /// The document; `nil` where it is absent, deleted or not seen.
+    func live(_ id: String) throws -> Document? { try winner(id).flatMap { $0.isDeleted ? nil : $0 } }
+
+    /// Whether a document is there, not deleted, and seen. Its body is not read.
+    func seesLive(_ id: String) throws -> Bool {
+        let look = try look(at: id)
+        guard !look.isHidden, let winner = try snapshot.winner(of: id) else { return false }
+        return !winner.isDeleted && look.sees(winner.revision)
+    }
+
+    /// A revision of a document; `nil` where it is absent or not seen.
     func document(_ id: String, revision: RevisionID) throws -> Document? {
-        guard try sees(id, revision) else { return nil }
+        guard try look(at: id).sees(revision) else { return nil }
         return try snapshot.document(id, revision: revision)
     }
 
     /// The leaves of a document that are seen, the winner first.
     func leaves(_ id: String) throws -> [Document] {
-        guard let access else { return try snapshot.openRevisions(of: id) }
-        guard let routed = try partlySeen(id, access) else { return [] }
-        return try snapshot.leaves(of: id).filter { access.sees(routed.leaves[$0.id.description]) }
-            .compactMap { try snapshot.document(id, revision: $0.id) }
+        let look = try look(at: id)
+        return look.isHidden ? [] : try snapshot.openRevisions(of: id, where: look.sees)
     }
 
-    /// The leaves that came of a revision and are seen.
-    func leaves(_ id: String, descendingFrom revision: RevisionID) throws -> [RevisionID] {
-        guard let access else { return try snapshot.leaves(of: id, descendingFrom: revision).map(\.id) }
-        guard let routed = try partlySeen(id, access) else { return [] }
-        return try snapshot.leaves(of: id, descendingFrom: revision).map(\.id)
-            .filter { access.sees(routed.leaves[$0.description]) }
-    }
-
-    // MARK: Asking
+    // MARK: Revisions
 
     /// Whether a leaf of a document is seen.
-    func sees(_ id: String, _ revision: RevisionID) throws -> Bool {
-        guard let access else { return true }
-        return access.sees(try routed(id)?.leaves[revision.description])
-    }
+    func sees(_ id: String, _ revision: RevisionID) throws -> Bool { try look(at: id).sees(revision) }
 
-    func sees(_ document: Document) throws -> Bool { try sees(document.id, document.revision) }
-
-    /// Whether a document is there, not deleted, and seen. Its body is not read.
-    func seesLive(_ id: String) throws -> Bool {
-        guard let access else { return try snapshot.contains(id) }
-        guard let routed = try partlySeen(id, access), let winner = try snapshot.winner(of: id) else {
-            return false
-        }
-        return !winner.isDeleted && access.sees(routed.leaves[winner.revision.description])
-    }
-
-    /// Whether a revision is the one by which a document left a channel, which those are told who saw it there.
-    func saw(_ id: String, leaveBy revision: RevisionID) throws -> Bool {
-        guard let access else { return false }
-        return try routed(id)?.places.contains { channel, place in
-            place.left == revision.description
-                && place.stays.periods.contains { access.held(channel, within: $0) }
-        } == true
-    }
-
-    /// What is kept of a document's channels; `nil` where nothing is.
-    func routed(_ id: String) throws -> RoutedDocument? {
-        let record = try snapshot.annotation(ChannelKey.document(id))
-        // Reading one is what takes time, so one is read for absent documents, too.
-        let routed = try RoutedDocument(record: record ?? RoutedDocument.usualRecord)
-        return record == nil ? nil : routed
-    }
-
-    /// What is kept of a document of which at least one leaf is seen.
-    private func partlySeen(_ id: String, _ access: ChannelAccess) throws -> RoutedDocument? {
-        guard let routed = try routed(id), routed.leaves.values.contains(where: access.sees) else {
-            return nil
-        }
-        return routed
+    /// The revisions of the leaves of a document that are seen, the winner first.
+    func leafRevisions(_ id: String) throws -> [RevisionID] {
+        let look = try look(at: id)
+        return look.isHidden ? [] : try snapshot.leaves(of: id).map(\.id).filter(look.sees)
     }
 
     /// Which of the revisions that a replicator offers are missing, and what they may be edits of, as far as it is seen.
     func differences(
         _ offered: [(id: String, texts: [String])]
     ) throws -> [(missing: [RevisionID], possibleAncestors: [RevisionID])] {
-        guard access == nil else { return try offered.map { try difference($0.id, $0.texts) } }
         let asked = try offered.map { ($0.id, try RevisionID.named($0.texts)) }
-        return try snapshot.missingRevisions(from: asked).map { ($0.missing, $0.possibleAncestors) }
-    }
-
-    private func difference(
-        _ id: String, _ texts: [String]
-    ) throws -> (missing: [RevisionID], possibleAncestors: [RevisionID]) {
-        let offered = try RevisionID.named(texts)
-        guard let access, let routed = try partlySeen(id, access) else {
-            return (try offered.filter { try !saw(id, leaveBy: $0) }, [])
+        guard access != nil else {
+            return try snapshot.missingRevisions(from: asked).map { ($0.missing, $0.possibleAncestors) }
         }
-        var seen: Set<RevisionID> = []
-        for leaf in try snapshot.leaves(of: id) where access.sees(routed.leaves[leaf.id.description]) {
-            seen.formUnion(try snapshot.history(of: id, revision: leaf.id))
+        return try asked.map { id, revisions in
+            let look = try look(at: id)
+            guard !look.isHidden else { return (revisions.filter { !look.saw(leaveBy: $0) }, []) }
+            let seen = try snapshot.ancestry(of: id, leaves: look.sees)
+            let known = try snapshot.missingRevisions(of: id, from: revisions)
+            return (
+                revisions.filter { !seen.contains($0) && !look.saw(leaveBy: $0) },
+                known.possibleAncestors.filter(look.sees)
+            )
         }
-        let missing = try offered.filter { try !seen.contains($0) && !saw(id, leaveBy: $0) }
-        let known = try snapshot.missingRevisions(of: id, from: offered)
-        return (missing, try known.possibleAncestors.filter { try sees(id, $0) })
     }
 }

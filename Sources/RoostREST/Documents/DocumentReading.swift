@@ -58,6 +58,7 @@ enum DocumentReading {
     static func find(
         _ id: String, _ revisions: [String], latest: Bool, _ sight: Sight
     ) throws -> [Found] {
+        let look = try sight.look(at: id)
         var found: [Found] = []
         var seen: Set<RevisionID> = []
         for text in revisions {
@@ -65,11 +66,16 @@ enum DocumentReading {
                 found.append(.missing(text))
                 continue
             }
-            let leaves = latest ? try sight.leaves(id, descendingFrom: revision) : [revision]
-            let documents = try leaves.compactMap { try sight.document(id, revision: $0) }
+            var leaves = [revision]
+            if latest, !look.isHidden {
+                leaves = try sight.snapshot.leaves(of: id, descendingFrom: revision).map(\.id)
+            }
+            let documents = try leaves.filter(look.sees).compactMap {
+                try sight.snapshot.document(id, revision: $0)
+            }
             if documents.isEmpty {
                 found.append(
-                    try sight.saw(id, leaveBy: revision)
+                    look.saw(leaveBy: revision)
                         ? .removed(RemovedDocument(id: id, revision: revision)) : .missing(text))
             }
             for document in documents where seen.insert(document.revision).inserted {
