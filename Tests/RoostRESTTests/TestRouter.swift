@@ -44,6 +44,21 @@ final class TestRouter: Sendable {
         router = Router(try DatabaseDirectory(directory), options: options, hooks: hooks)
     }
 
+    /// A router of the same database `db`, compacted, in whose file a byte of a text is another one, so that the document with that text
+    /// can't be read.
+    func damaged(at text: String) async throws -> TestRouter {
+        let database = try #require(try router.databases.database("db"))
+        _ = try await database.compact()
+        try router.databases.close()
+        let copy = try TestRouter(afterKilling: self)
+        let path = copy.directory + "/db.roost/data.roost"
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        let place = try #require(data.range(of: Data(text.utf8)))
+        data[place.lowerBound] ^= 1
+        try data.write(to: URL(fileURLWithPath: path))
+        return copy
+    }
+
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     /// Asks as `user`, with a JSON body where there is one.

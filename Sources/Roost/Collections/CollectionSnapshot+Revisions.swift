@@ -69,6 +69,26 @@ extension CollectionSnapshot {
         try leaves(of: id) { $0.leaves }
     }
 
+    /// As ``openRevisions(of:)``, of the leaves that `includes` lets in. No others are read.
+    package func openRevisions(
+        of id: String, where includes: (RevisionID) -> Bool
+    ) throws(DatabaseError) -> [Document] {
+        try leaves(of: id) { $0.leaves.filter { includes($0.id) } }
+    }
+
+    /// The leaves that `includes` lets in, and all their ancestors that are known. O(n log n) in the number of revisions.
+    package func ancestry(
+        of id: String, leaves includes: (RevisionID) -> Bool
+    ) throws(DatabaseError) -> Set<RevisionID> {
+        let tree = try revisionTree(of: id)
+        var found: Set<RevisionID> = []
+        for leaf in tree.leaves where includes(leaf.id) {
+            var next: RevisionID? = leaf.id
+            while let revision = next, found.insert(revision).inserted { next = tree.parent(of: revision) }
+        }
+        return found
+    }
+
     /// The live leaves besides the winner: edits that nobody has reconciled with it yet.
     public func conflicts(of id: String) throws(DatabaseError) -> [Document] {
         try leaves(of: id) { $0.conflicts }

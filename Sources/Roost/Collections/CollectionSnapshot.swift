@@ -76,6 +76,15 @@ public struct CollectionSnapshot: Sendable {
         get throws(DatabaseError) { try get(id) }
     }
 
+    /// A document's winning revision, without its body, and whether that is a tombstone; `nil` when there is no such document.
+    package func winner(of id: String) throws(DatabaseError) -> (revision: RevisionID, isDeleted: Bool)? {
+        try id.withUTF8View { (key) throws(DatabaseError) in
+            try reader.withEntry(key) { (entry, _) throws(DatabaseError) in
+                (entry.winner, entry.flags.contains(.deleted))
+            }
+        }
+    }
+
     /// Whether there is a document of that ID that is not deleted.
     public func contains(_ id: String) throws(DatabaseError) -> Bool {
         try id.withUTF8View { (key) throws(DatabaseError) in

@@ -144,7 +144,7 @@ extension Execution {
         let indexes = forTable ? source.tableIndexes : source.indexes
         let unions = forTable ? [] : source.unions
         var decision = AccessDecision()
-        guard
+        guard visible == nil,
             !indexes.isEmpty || !unions.isEmpty || source.search != nil
                 || !source.grams.isEmpty,
             case .documents(let collection, let access) = source.origin,

@@ -17,11 +17,15 @@ final class Execution: DocumentSource {
     let options: QueryOptions
     /// The documents of the first source that this execution reads, where others read the rest; see ``ScanParts``.
     let part: DocumentSelection?
+    /// The documents that are read, where not all are visible.
+    let visible: (any VisibleDocuments)?
     private var madeSpill: Spill?
     /// The rows of sources by what they are joined by, and by the sources' numbers.
     var joinTables: [Int: JoinTable] = [:]
     /// What was found in full-text indexes.
     var matches: [TextMatchKey: TextMatches] = [:]
+    /// What visible documents are searched for, one by one.
+    var textQueries: [TextMatchKey: CompiledTextQuery] = [:]
     /// What indexes of trigrams lead to.
     var gramMatches: [ObjectIdentifier: GramMatches] = [:]
 
@@ -29,7 +33,7 @@ final class Execution: DocumentSource {
     init(
         _ frame: Frame, _ parameters: [String: DocumentValue], _ database: Database,
         _ snapshot: DatabaseSnapshot, _ moment: QueryMoment, _ options: QueryOptions,
-        part: DocumentSelection? = nil,
+        part: DocumentSelection? = nil, visible: (any VisibleDocuments)? = nil,
         isCancelled: @escaping () -> Bool = { false }
     ) throws(DatabaseError) {
         self.snapshot = snapshot
@@ -38,6 +42,7 @@ final class Execution: DocumentSource {
         self.parameters = parameters
         self.options = options
         self.part = part
+        self.visible = visible
         counter = WorkCounter(isCancelled: isCancelled)
         self.frame = frame
         try frame.setParameters(parameters)
@@ -118,8 +123,9 @@ final class Execution: DocumentSource {
         _ collection: DocumentCollection, _ access: DocumentAccess, _ number: Int
     ) throws(DatabaseError) -> RowSource {
         let documents = try self.documents(of: collection)
-        if let ids = access.ids {
-            return LookedUpRows(frame, number, documents, access, sortedIDs(ids(frame)), counter)
+        let ids = access.ids.map { sortedIDs($0(frame)) }
+        if let ids, visible == nil {
+            return LookedUpRows(frame, number, documents, access, ids, counter)
         }
         var selection = part ?? DocumentSelection()
         selection.descending = access.descending
@@ -135,6 +141,7 @@ final class Execution: DocumentSource {
             selection.to = text
             selection.includesEnd = upper.isIncluded
         }
+        if let visible { return try visibleRows(visible, of: collection, number, selection, ids: ids) }
         return try DocumentRows(frame, number, documents.snapshot, selection, access.metadata, counter)
     }
 
@@ -181,17 +188,9 @@ final class Execution: DocumentSource {
     func strategy(of plan: SelectPlan) throws(DatabaseError) -> SelectStrategy {
         var strategy = SelectStrategy(
             limit: try bound(plan.limit, "LIMIT") ?? .max, offset: try bound(plan.offset, "OFFSET") ?? 0)
-        if let collection = plan.countedCollection {
-            strategy.known = CountCursor(plan, frame, count: try documents(of: collection).count)
-            return strategy
-        }
-        if let search = plan.countedSearch {
-            strategy.known = CountCursor(plan, frame, count: try matches(of: search).count)
-            return strategy
-        }
         strategy.isSorted = !plan.order.isEmpty
-        if let totals = try totals(of: plan) {
-            strategy.known = totals
+        if visible == nil, let known = try known(plan) {
+            strategy.known = known
             return strategy
         }
         // Rows of a query within another one that are found by a row of that come in no order.
@@ -212,6 +211,17 @@ final class Execution: DocumentSource {
         }
         strategy.threads = try threads(for: plan, strategy)
         return strategy
+    }
+
+    /// The rows of a query that counts of a collection, a search or an index answer without documents being read.
+    private func known(_ plan: SelectPlan) throws(DatabaseError) -> RowCursor? {
+        if let collection = plan.countedCollection {
+            return CountCursor(plan, frame, count: try documents(of: collection).count)
+        }
+        if let search = plan.countedSearch {
+            return CountCursor(plan, frame, count: try matches(of: search).count)
+        }
+        return try totals(of: plan)
     }
 
     /// The groups as an index tells them without its rows being read; `nil` when none does, or reading takes less.
@@ -257,11 +267,13 @@ final class Execution: DocumentSource {
     ) throws(DatabaseError) -> (document: Document, moment: CollectionSnapshot)? {
         guard let collection else { return nil }
         let moment = try documents(of: collection).snapshot
-        return try moment.get(id).map { ($0, moment) }
+        guard let visible else { return try moment.get(id).map { ($0, moment) } }
+        return try visible.find(id, of: collection).map { ($0, moment) }
     }
 
     func blob(named node: FleeceNode, _ frame: Frame) -> Value {
-        guard let digest = Value(node[frame.program.digestKey]).string,
+        // A digest may be that of content that no visible document has.
+        guard visible == nil, let digest = Value(node[frame.program.digestKey]).string,
             let reader = try? database.blobReader(digest), reader.length <= UInt64(Arena.limit),
             let content = try? reader.readAll()
         else { return .missing }

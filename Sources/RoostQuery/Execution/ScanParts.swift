@@ -80,7 +80,7 @@ extension Execution {
     /// How many threads read the documents of a query's first source: more than one where none has an index to go by, they are
     /// many, and what comes of parts of them can be put together.
     func threads(for plan: SelectPlan, _ strategy: SelectStrategy) throws(DatabaseError) -> Int {
-        guard part == nil, options.threads > 1, frame.program.selectCount == 1,
+        guard part == nil, visible == nil, options.threads > 1, frame.program.selectCount == 1,
             strategy.decision.choice == nil,
             case .documents(let collection, let access)? = plan.sources.first?.origin,
             access.isScan, !access.descending,

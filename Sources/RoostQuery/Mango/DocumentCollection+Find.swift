@@ -1,15 +1,6 @@
 import Fleece
 import Roost
 
-/// A document that a selector matches.
-package struct MangoMatch {
-    package let id: String
-    /// `nil` for one that can't be.
-    package let revision: RevisionID?
-    /// The document, or the fields of it that are asked for.
-    package let document: DocumentValue
-}
-
 /// The documents that a selector matches, one after another. Use it from one thread at a time.
 package final class MangoCursor {
     private let fields: [[Step]]?
@@ -18,9 +9,12 @@ package final class MangoCursor {
     package let wantsStatistics: Bool
     /// What CouchDB says where the index that was asked for is not used.
     package let warning: String?
+    /// Whether an index is defined that CouchDB would take, or IDs or words lead to the documents.
+    package let hasIndex: Bool
 
-    fileprivate init(_ request: MangoRequest, _ rows: RowsCursor) {
+    fileprivate init(_ request: MangoRequest, _ query: Query, _ rows: RowsCursor) {
         fields = request.fields
+        hasIndex = request.hasIndex || !query.scansDocuments
         warning = request.warning
         wantsStatistics = request.withStatistics
         self.rows = rows
@@ -29,15 +23,6 @@ package final class MangoCursor {
     /// The next document, or the fields of it that are asked for; `nil` after the last.
     package func next() throws(DatabaseError) -> DocumentValue? {
         try rows.next().map { DocumentCollection.document($0, fields) }
-    }
-
-    /// As ``next()``, with the ID and the revision.
-    package func nextMatch() throws(DatabaseError) -> MangoMatch? {
-        try rows.next().map { row in
-            MangoMatch(
-                id: row[0].string ?? "", revision: row[1].string.flatMap { RevisionID($0) },
-                document: DocumentCollection.document(row, fields))
-        }
     }
 
     /// How many documents were looked at until now.
@@ -80,15 +65,15 @@ extension DocumentCollection {
     /// As ``find(_:)``, one document after another as of a moment, until `isCancelled` says that nobody wants them any more; it is
     /// asked now and then.
     ///
-    /// - Parameter isFiltered: Whether the caller takes some of the documents only, and nothing may tell of the others: `skip` and
-    ///   `limit` are the caller's then, and the order of any two documents follows from these two. So those with words that are looked
-    ///   for come by their IDs where no `sort` is given.
+    /// - Parameter visible: The documents that are looked at, where these are not all; see ``VisibleDocuments``. Those with words that
+    ///   are looked for come by their IDs then where no `sort` is given, since how well words fit follows from all documents.
     package func findCursor(
-        _ request: DocumentValue, at moment: DatabaseSnapshot, isFiltered: Bool = false,
+        _ request: DocumentValue, at moment: DatabaseSnapshot, visible: (any VisibleDocuments)? = nil,
         isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> MangoCursor {
-        let (mango, query) = try prepareFind(request, isFiltered: isFiltered)
-        return MangoCursor(mango, try query.cursor(in: moment, isCancelled: isCancelled))
+        let (mango, query) = try prepareFind(request, isLimited: visible != nil)
+        return MangoCursor(
+            mango, query, try query.cursor(in: moment, visible: visible, isCancelled: isCancelled))
     }
 
     /// How ``find(_:)`` would look for documents now; nothing of it is done.
@@ -105,13 +90,13 @@ extension DocumentCollection {
     }
 
     private func prepareFind(
-        _ request: DocumentValue, isFiltered: Bool = false
+        _ request: DocumentValue, isLimited: Bool = false
     ) throws(DatabaseError) -> (MangoRequest, Query) {
         let indexes = try mangoIndexes()
         do throws(QueryError) {
             var mango = try MangoRequest(request)
             try mango.use(indexes)
-            if isFiltered { try mango.limit() }
+            if isLimited { try mango.limit() }
             mango.orderByIDs()
             return (mango, Query(database, try PreparedQuery(mango.select, planner)))
         } catch {

@@ -15,6 +15,8 @@ struct MangoRequest {
     private(set) var hint: MangoIndexHint?
     /// Whether another index, or none, may do.
     private var allowsFallback = true
+    /// Whether an index is defined that CouchDB would take.
+    private(set) var hasIndex = false
     /// What there is to say of the index that is asked for.
     private(set) var warning: String?
     /// The fields of `sort`.
@@ -96,7 +98,6 @@ struct MangoRequest {
     ///
     /// - Throws: where it asks for conflicts.
     mutating func limit() throws(QueryError) {
-        (select.offset, select.limit) = (nil, nil)
         select.order.removeAll(where: \.isRank)
         let expressions = [select.condition].compactMap(\.self) + select.order.map(\.value)
         guard !withConflicts, !expressions.contains(where: { $0.mentions(.conflicts) }) else {
@@ -114,6 +115,7 @@ struct MangoRequest {
         let chosen = hint.flatMap { hint in suitable(indexes).first { hint.names($0) } }
         let candidates = chosen.map { [$0] } ?? known.usable(indexes).filter { !$0.filter.exists }
         guard let index = candidates.first else { return }
+        hasIndex = true
         if chosen != nil { try narrow(to: index) }
         if let name = index.valueIndex?.name { select.indexUse = chosen == nil ? .any : .named(name) }
         try order(by: candidates)

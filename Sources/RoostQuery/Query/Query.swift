@@ -44,6 +44,14 @@ public struct Query: Sendable {
         }
     }
 
+    /// Whether nothing that is said of IDs and words leads to the documents of the first collection in FROM.
+    var scansDocuments: Bool {
+        guard let source = prepared.plan.sources.first, case .documents(_, let access) = source.origin else {
+            return false
+        }
+        return access.isScan && source.search == nil
+    }
+
     /// The same query with other parameters.
     public func with(_ parameters: [String: DocumentValue]) -> Query {
         var copy = self
@@ -71,22 +79,23 @@ public struct Query: Sendable {
     }
 
     func cursor(
-        in snapshot: DatabaseSnapshot, isCancelled: @escaping () -> Bool
+        in snapshot: DatabaseSnapshot, visible: (any VisibleDocuments)? = nil,
+        isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> RowsCursor {
         let (present, moment) = try database.present { QueryMoment() }
         // Planned by the indexes that there are now.
         return try cursor(
             try prepared.planned(in: present, moment, database), in: snapshot,
-            snapshot.companion { QueryMoment() }, isCancelled)
+            snapshot.companion { QueryMoment() }, isCancelled, visible: visible)
     }
 
     private func cursor(
         _ prepared: PreparedQuery, in snapshot: DatabaseSnapshot, _ moment: QueryMoment,
-        _ isCancelled: @escaping () -> Bool
+        _ isCancelled: @escaping () -> Bool, visible: (any VisibleDocuments)? = nil
     ) throws(DatabaseError) -> RowsCursor {
         let execution = try Execution(
             prepared.frames.take() ?? Frame(prepared.program), parameters, database, snapshot, moment,
-            options, isCancelled: isCancelled)
+            options, visible: visible, isCancelled: isCancelled)
         return RowsCursor(
             execution,
             try execution.reading { () throws(DatabaseError) in try execution.cursor(of: prepared.plan) },

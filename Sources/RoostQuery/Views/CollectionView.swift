@@ -59,26 +59,42 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     public func rows(_ query: ViewQuery, at snapshot: CollectionSnapshot? = nil) throws -> ViewRows<
         Key, Value
     > {
+        try rows(query, at: snapshot) { _ in true }
+    }
+
+    /// As ``rows(_:at:)``, those of some documents.
+    ///
+    /// - Parameter includes: Decides of which documents rows are read. Rows of others count for the query's `skip` and `limit`, and
+    ///   nothing else of them is looked at. It is asked once for each key or range that is asked for at least, about no document where
+    ///   there is no row, so that a row that is left out does not show by the time that it takes.
+    package func rows(
+        _ query: ViewQuery, at snapshot: CollectionSnapshot?, where includes: (_ id: String) throws -> Bool
+    ) throws -> ViewRows<Key, Value> {
         var query = query
         query.reduces = false
         return try read(query, at: snapshot) { reader in
             var rows: [ViewRow<Key, Value>] = []
+            var passed = 0
             let ranges = try reader.ranges()
             try reader.forEachRow(in: ranges) { row in
+                passed += 1
+                let id = row.documentID.string
+                guard try includes(id) else { return true }
                 let (key, value) = ViewPayload.decode(row.payload)
                 let document = query.includesDocuments ? try reader.document(of: row, value) : nil
                 rows.append(
                     ViewRow(
-                        id: row.documentID.string,
+                        id: id,
                         key: try FleeceDecoder().decode(Key.self, from: key),
                         value: try FleeceDecoder().decode(Value.self, from: value),
                         document: document, conflicts: try reader.conflicts(of: document)))
                 return true
             }
+            for _ in passed..<max(passed, ranges.count) { _ = try includes("") }
             return ViewRows(
                 rows: rows, totalRows: query.isSorted ? try reader.index.count() : 0,
                 offset: query.isSorted ? try reader.offset(of: ranges) : 0,
-                updateSequence: reader.updateSequence)
+                updateSequence: reader.updateSequence, passed: passed)
         }
     }
 
@@ -122,7 +138,8 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     ///
     /// - Parameters:
     ///   - place: where to go on, as of the same snapshot.
-    ///   - includes: says of which documents the rows are reduced; of all if `nil`. With it each group costs O(n) for n rows.
+    ///   - includes: says of which documents the rows are reduced; of all if `nil`. With it each group costs O(n) for n rows. It is
+    ///     asked once for each key or range at least.
     /// - Returns: the groups, where to go on, `nil` when these were the last, and the update sequence that they show.
     package func groups(
         _ query: ViewQuery, at snapshot: CollectionSnapshot?, from place: GroupPlace?, limit: Int,
@@ -132,8 +149,12 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
         query.reduces = true
         return try read(query, at: snapshot) { reader in
             var groups: [ViewGroup] = []
+            var asked = 0
             let rows = includes.map { includes in
-                { (row: IndexRowView) in try includes(row.documentID.string) }
+                { (row: IndexRowView) in
+                    asked += 1
+                    return try includes(row.documentID.string)
+                }
             }
             let next = try reader.forEachGroup(from: place, limit: limit, where: rows) { key, value in
                 groups.append(
@@ -141,6 +162,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
                         key: key.map { FleeceDocument(trusting: $0).root },
                         value: FleeceDocument(trusting: value).root))
             }
+            for _ in asked..<max(asked, query.keys?.count ?? 1) { _ = try includes?("") }
             return (groups, next, reader.updateSequence)
         }
     }

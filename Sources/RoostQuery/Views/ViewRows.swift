@@ -34,6 +34,8 @@ public struct ViewRows<Key: Sendable, Value: Sendable>: Sendable, RandomAccessCo
     public let offset: UInt64
     /// The collection's update sequence that the rows show.
     public let updateSequence: UInt64
+    /// How many rows of the view were passed, those of documents that were left out among them.
+    package let passed: Int
 
     /// 0.
     public var startIndex: Int { 0 }

@@ -136,17 +136,20 @@ final class Accounts: Sendable {
 
     // MARK: Changes
 
-    /// Has `wake` called after each change of the accounts, whoever makes it: passwords, roles, deletions, and that of `_users` as a whole.
-    /// Then look again, by ``user(_:)``, at the users for whom something goes on; and observe again.
-    ///
-    /// It is called on the thread that made the change: set a flag or resume something, no more.
-    ///
-    /// - Returns: What keeps `wake` registered; `nil` where `_users` is not there yet.
-    func observe(_ wake: @escaping @Sendable () -> Void) throws -> ObservationToken? {
-        guard let database = try databases.database("_users") else { return nil }
-        let token = database.observeEvents { _ in wake() }
-        // The database stays open for as long as it is observed.
-        return ObservationToken { withExtendedLifetime(database) { token.cancel() } }
+    /// What tells that accounts have changed; `nil` where there are none.
+    func moment() throws -> AccountsMoment? {
+        guard let snapshot = try databases.database("_users")?.defaultCollection.snapshot() else {
+            return nil
+        }
+        return AccountsMoment(
+            epoch: snapshot.epoch, sequence: snapshot.lastSequence, purges: snapshot.purgeSequence)
+    }
+
+    /// Whether the account of a user is as it was when the user was identified: there, with the same password and roles.
+    func holds(_ user: UserContext) throws -> Bool {
+        guard let credential = user.credential, let name = user.name else { return true }
+        guard let present = try self.user(name) else { return false }
+        return present.credential == credential && present.hasRoles(of: user)
     }
 
     // MARK: Logging in
@@ -258,7 +261,7 @@ final class Accounts: Sendable {
             [$0.salt, $0.derivedKey].map { RandomText.text($0) }.joined(separator: ":")
         }
         return Account(
-            user: UserContext(name: name, roles: roles), password: record, revision: document.revision,
+            user: UserContext(name: name, roles: roles, credential: Array((secret ?? "").utf8)), password: record, revision: document.revision,
             isConflicted: document.isConflicted,
             sessionKey: SymmetricKey(Self.code(name, secret ?? "", sessionSecret)))
     }
@@ -276,4 +279,11 @@ final class Accounts: Sendable {
                 : HTTPFailure(503, "service unavailable", "Accounts can't be read: \(failure.reason)")
         }
     }
+}
+
+/// A moment of the accounts; another one after each change.
+struct AccountsMoment: Equatable, Sendable {
+    let epoch: UInt64
+    let sequence: UInt64
+    let purges: UInt64
 }

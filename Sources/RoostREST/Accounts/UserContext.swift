@@ -6,11 +6,32 @@ public struct UserContext: Sendable, Hashable {
     public let name: String?
     /// The roles, `_admin` among them for an administrator of the server.
     public let roles: [String]
+    /// What the account's password was known by when the user was identified; `nil` where no account of `_users` was asked. It makes no
+    /// other user.
+    let credential: [UInt8]?
 
     /// Somebody of that name with these roles.
     public init(name: String?, roles: [String] = []) {
+        self.init(name: name, roles: roles, credential: nil)
+    }
+
+    init(name: String?, roles: [String], credential: [UInt8]?) {
         self.name = name
         self.roles = roles
+        self.credential = credential
+    }
+
+    /// Whether names and roles are the same, byte for byte.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.name.map { Array($0.utf8) } == right.name.map { Array($0.utf8) } && left.hasRoles(of: right)
+    }
+
+    /// Combines what equal users have in common.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name.map { Array($0.utf8) }) }
+
+    /// Whether both have the same roles.
+    func hasRoles(of other: UserContext) -> Bool {
+        roles.map { Array($0.utf8) } == other.roles.map { Array($0.utf8) }
     }
 
     /// An administrator of the server.

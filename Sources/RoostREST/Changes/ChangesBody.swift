@@ -24,6 +24,9 @@ actor ChangesBody: BodyStream {
     private let served: ServedDatabase
     private let query: ChangesQuery
     private let workers: WorkerPool
+    private let lease: AccessLease
+    /// What has the alarm rung when access may have been withdrawn.
+    private var access: ObservationToken?
     /// The changes of somebody who does not see all of them.
     private var seen: SeenChanges?
     private let clock = ContinuousClock()
@@ -48,8 +51,9 @@ actor ChangesBody: BodyStream {
 
     init(
         _ served: ServedDatabase, _ query: ChangesQuery, last: UInt64, _ seen: SeenChanges?,
-        _ workers: WorkerPool
+        _ lease: AccessLease, _ workers: WorkerPool
     ) {
+        self.lease = lease
         self.served = served
         self.seen = seen
         self.workers = workers
@@ -62,6 +66,12 @@ actor ChangesBody: BodyStream {
     }
 
     func next() async throws -> [UInt8]? {
+        guard let piece = try await nextPiece() else { return nil }
+        try lease.check()
+        return piece
+    }
+
+    private func nextPiece() async throws -> [UInt8]? {
         switch phase {
         case .over: return nil
         case .beginning:
@@ -83,6 +93,7 @@ actor ChangesBody: BodyStream {
                 if !isUpToDate {
                     // Asked for first, so that no commit slips in between reading and waiting.
                     try listen()
+                    try lease.check()
                     let bytes = try await page() + (try endIfDone() ?? [])
                     // Of other channels nobody has told it yet.
                     isUpToDate = hasReadAll && seen?.channels == listening?.channels
@@ -105,6 +116,7 @@ actor ChangesBody: BodyStream {
     private func listen() throws {
         let alarm = alarm
         alarm.reset()
+        access = access ?? lease.whenChanged { alarm.ring() }
         guard let seen else {
             listening = (nil, try served.collection.wakeOnChange { alarm.ring() })
             return

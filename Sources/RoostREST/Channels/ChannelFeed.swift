@@ -101,7 +101,7 @@ struct ChannelFeed: Sendable {
                 lost.contains(channel) && (entry.place.left == nil || group.sequence > since)
                     && entry.place.stays.periods.contains { access.held(channel, within: $0) }
             }
-            if let document = try Self.seen(group.id, sight) {
+            if let document = try sight.winner(group.id) {
                 guard hasCome else { continue }
                 rows.append(Row(id: group.id, event: .changed(document), channels: [], token: told))
             } else if !gone.isEmpty {
@@ -128,7 +128,7 @@ struct ChannelFeed: Sendable {
         var rows: [Row] = []
         for group in groups {
             token.sequence = group.sequence
-            if let document = try Self.seen(group.id, sight) {
+            if let document = try sight.winner(group.id) {
                 rows.append(Row(id: group.id, event: .changed(document), channels: [], token: token))
                 continue
             }
@@ -178,13 +178,5 @@ struct ChannelFeed: Sendable {
                 .entries.append((channel, entry))
         }
         return Array(groups.values.sorted { $0.sequence < $1.sequence }.prefix(limit))
-    }
-
-    /// The document, where its winner is seen.
-    private static func seen(_ id: String, _ sight: Sight) throws -> Document? {
-        guard let document = try sight.snapshot.getIncludingDeleted(id), try sight.sees(document) else {
-            return nil
-        }
-        return document
     }
 }

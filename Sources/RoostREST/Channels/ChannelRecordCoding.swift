@@ -76,6 +76,19 @@ extension RoutedDocument: ChannelRecord {
     }
 }
 
+extension RoutedDocument {
+    /// A record as most documents have it, which says nothing.
+    static let usualRecord: [UInt8] = {
+        let revision = "1-0123456789abcdef0123456789abcdef01234567"
+        let usual = RoutedDocument(
+            leaves: [revision: Routing(channels: ["usual-channel"], version: "0123456789abcdef")],
+            winner: revision,
+            places: ["usual-channel": Place(sequence: 1 << 16, stays: [1 << 16], left: nil)])
+        // What holds so little can be written.
+        return (try? usual.record) ?? []
+    }()
+}
+
 extension RoutedDocument.Place: ChannelRecord {
     init(_ value: FleeceValue) throws {
         self.init(

@@ -66,6 +66,7 @@ extension DatabaseContext {
         isLimited = true
         context.query.refused = LimitedRoutes.refusedFlags
         try await noteAccount()
+        accessTime = try AccessClock.time(collection.snapshot())
     }
 
     /// Keeps which roles the user's account has, so that it can be told later what came and went with them.

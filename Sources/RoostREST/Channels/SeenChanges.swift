@@ -68,7 +68,7 @@ struct SeenChanges: Sendable {
         for case .changed(let document) in page.rows.map(\.event) where documents[document.id] == nil {
             documents[document.id] =
                 query.allLeaves
-                ? try snapshot.openRevisions(of: document.id).filter(sight.sees) : [document]
+                ? try sight.leaves(document.id) : [document]
         }
         let asked = documents.values.flatMap(\.self)
         let verdicts = try query.filter.chosen(of: asked, at: snapshot)
@@ -114,8 +114,6 @@ struct SeenChanges: Sendable {
     private func leaves(_ document: Document, _ sight: Sight) throws -> [RevisionID] {
         guard query.allLeaves else { return [document.revision] }
         return try [document.revision]
-            + sight.snapshot.leaves(of: document.id).map(\.id).filter {
-                try $0 != document.revision && sight.sees(document.id, $0)
-            }
+            + sight.leafRevisions(document.id).filter { $0 != document.revision }
     }
 }

@@ -2,42 +2,116 @@ import Roost
 
 /// What somebody sees of a moment of a database: everything, or what stands in their channels. What is not seen is answered as what is
 /// not there.
+///
+/// It is decided before anything of a document is read, by what is kept of its channels. A name that is absent takes the same way, so
+/// that neither the answer nor the work tells it from a hidden one.
 struct Sight: Sendable {
     /// Everything is seen where it is `nil`.
     let access: ChannelAccess?
     let snapshot: CollectionSnapshot
 
-    /// Whether a leaf of a document is seen. Of a document that somebody does not see whole, earlier revisions never are.
-    func sees(_ id: String, _ revision: RevisionID) throws -> Bool {
-        guard let access else { return true }
-        return access.sees(try routed(id)?.leaves[revision.description])
+    /// What is seen of one document, by its channels alone.
+    struct Look {
+        fileprivate let access: ChannelAccess?
+        fileprivate let routed: RoutedDocument?
+
+        /// Whether no leaf is seen. An absent document is hidden from who does not see everything.
+        var isHidden: Bool {
+            guard let access else { return false }
+            return routed?.leaves.values.contains(where: access.sees) != true
+        }
+
+        /// Whether a leaf is seen. Of a document that somebody does not see whole, earlier revisions never are.
+        func sees(_ revision: RevisionID) -> Bool {
+            guard let access else { return true }
+            return access.sees(routed?.leaves[revision.description])
+        }
+
+        /// Whether a revision is the one by which the document left a channel, which those are told who saw it there.
+        func saw(leaveBy revision: RevisionID) -> Bool {
+            guard let access, let routed else { return false }
+            return routed.places.contains { channel, place in
+                place.left == revision.description
+                    && place.stays.periods.contains { access.held(channel, within: $0) }
+            }
+        }
     }
 
-    func sees(_ document: Document) throws -> Bool { try sees(document.id, document.revision) }
-
-    /// Whether a revision is the one by which a document left a channel, which those are told who saw it there.
-    func saw(_ id: String, leaveBy revision: RevisionID) throws -> Bool {
-        guard let access else { return false }
-        return try routed(id)?.places.contains { channel, place in
-            place.left == revision.description
-                && place.stays.periods.contains { access.held(channel, within: $0) }
-        } == true
+    /// Looks at a document's channels.
+    func look(at id: String) throws -> Look {
+        guard access != nil else { return Look(access: nil, routed: nil) }
+        let record = try snapshot.annotation(ChannelKey.document(id))
+        // Reading one is what takes time, so one is read for absent documents, too.
+        let routed = try RoutedDocument(record: record ?? RoutedDocument.usualRecord)
+        return Look(access: access, routed: record == nil ? nil : routed)
     }
 
-    func routed(_ id: String) throws -> RoutedDocument? {
-        try RoutedDocument(record: snapshot.annotation(ChannelKey.document(id)))
+    // MARK: Documents
+
+    /// The document's winner, also where that is a tombstone; `nil` where it is absent or not seen.
+    func winner(_ id: String) throws -> Document? {
+        let look = try look(at: id)
+        guard !look.isHidden, let winner = try snapshot.getIncludingDeleted(id), look.sees(winner.revision)
+        else { return nil }
+        return winner
+    }
+
+    /// As ``winner(_:)``, of several documents.
+    func winners(_ ids: [String]) throws -> [Document?] {
+        guard access != nil else { return try snapshot.documents(ids: ids, includingDeleted: true) }
+        return try ids.map { try winner($0) }
+    }
+
+    /// The document; `nil` where it is absent, deleted or not seen.
+    func live(_ id: String) throws -> Document? { try winner(id).flatMap { $0.isDeleted ? nil : $0 } }
+
+    /// Whether a document is there, not deleted, and seen. Its body is not read.
+    func seesLive(_ id: String) throws -> Bool {
+        let look = try look(at: id)
+        guard !look.isHidden, let winner = try snapshot.winner(of: id) else { return false }
+        return !winner.isDeleted && look.sees(winner.revision)
+    }
+
+    /// A revision of a document; `nil` where it is absent or not seen.
+    func document(_ id: String, revision: RevisionID) throws -> Document? {
+        guard try look(at: id).sees(revision) else { return nil }
+        return try snapshot.document(id, revision: revision)
+    }
+
+    /// The leaves of a document that are seen, the winner first.
+    func leaves(_ id: String) throws -> [Document] {
+        let look = try look(at: id)
+        return look.isHidden ? [] : try snapshot.openRevisions(of: id, where: look.sees)
+    }
+
+    // MARK: Revisions
+
+    /// Whether a leaf of a document is seen.
+    func sees(_ id: String, _ revision: RevisionID) throws -> Bool { try look(at: id).sees(revision) }
+
+    /// The revisions of the leaves of a document that are seen, the winner first.
+    func leafRevisions(_ id: String) throws -> [RevisionID] {
+        let look = try look(at: id)
+        return look.isHidden ? [] : try snapshot.leaves(of: id).map(\.id).filter(look.sees)
     }
 
     /// Which of the revisions that a replicator offers are missing, and what they may be edits of, as far as it is seen.
-    func difference(
-        _ id: String, offered texts: [String], _ known: MissingRevisions
-    ) throws -> (missing: [RevisionID], possibleAncestors: [RevisionID]) {
-        guard access != nil else { return (known.missing, known.possibleAncestors) }
-        var seen: Set<RevisionID> = []
-        for leaf in try snapshot.leaves(of: id) where try sees(id, leaf.id) {
-            seen.formUnion(try snapshot.history(of: id, revision: leaf.id))
+    func differences(
+        _ offered: [(id: String, texts: [String])]
+    ) throws -> [(missing: [RevisionID], possibleAncestors: [RevisionID])] {
+        let asked = try offered.map { ($0.id, try RevisionID.named($0.texts)) }
+        guard access != nil else {
+            return try snapshot.missingRevisions(from: asked).map { ($0.missing, $0.possibleAncestors) }
         }
-        let missing = try RevisionID.named(texts).filter { try !seen.contains($0) && !saw(id, leaveBy: $0) }
-        return (missing, try known.possibleAncestors.filter { try sees(id, $0) })
+        return try asked.map { id, revisions in
+            let look = try look(at: id)
+            guard !look.isHidden else { return (revisions.filter { !look.saw(leaveBy: $0) }, []) }
+            let seen = try snapshot.ancestry(of: id, leaves: look.sees)
+            let known = try snapshot.missingRevisions(of: id, from: revisions)
+            return (
+                revisions.filter { !seen.contains($0) && !look.saw(leaveBy: $0) },
+                known.possibleAncestors.filter(look.sees)
+            )
+        }
     }
 }

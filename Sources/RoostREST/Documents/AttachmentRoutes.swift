@@ -65,8 +65,7 @@ enum AttachmentRoutes {
         let context = target.context
         let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
         // Asked before the content is read, and again within the write.
-        let present = try target.collection.get(id)
-        if present != nil, base == nil { throw HTTPFailure.conflict }
+        if base == nil, try isSeen(target, id) { throw HTTPFailure.conflict }
         let isCompressed = context.headers["Content-Encoding"]?.lowercased() == "gzip"
         let body = isCompressed ? context.request.body ?? BytesBody([]) : try context.body
         let blob = try await target.served.database.store(
@@ -81,14 +80,18 @@ enum AttachmentRoutes {
             headers: ["Location": DocumentRoutes.location(target, id, suffix), "ETag": "\"\(revision)\""])
     }
 
+    /// Whether the user sees a document of that name. One that is hidden is told from an absent one by the write at the earliest.
+    private static func isSeen(_ target: DatabaseContext, _ id: String) throws -> Bool {
+        try target.sight(of: try target.collection.snapshot()).seesLive(id)
+    }
+
     private static func delete(
         _ target: DatabaseContext, _ id: String, _ name: String
     ) async throws -> HTTPResponse {
         let context = target.context
         guard let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context) else {
-            let snapshot = try target.collection.snapshot()
-            guard let document = try snapshot.get(id), try target.sight(of: snapshot).sees(document),
-                document.attachments[name] != nil
+            let sight = try target.sight(of: try target.collection.snapshot())
+            guard let document = try sight.live(id), document.attachments[name] != nil
             else { throw HTTPFailure.noAttachment }
             throw HTTPFailure.conflict
         }
@@ -104,13 +107,10 @@ enum AttachmentRoutes {
         _ change: @escaping @Sendable (inout IncomingDocument) throws -> Void
     ) async throws -> RevisionID {
         let saving = try DocumentSaving(target)
-        let collection = target.collection
         var document: IncomingDocument
         if let base {
-            let snapshot = try collection.snapshot()
-            guard let old = try snapshot.document(id, revision: base),
-                try target.sight(of: snapshot).sees(old)
-            else { throw HTTPFailure.conflict }
+            let sight = try target.sight(of: try target.collection.snapshot())
+            guard let old = try sight.document(id, revision: base) else { throw HTTPFailure.conflict }
             document = IncomingDocument(copying: old)
         } else {
             document = try IncomingDocument(FleeceDocument(json: "{}").root)

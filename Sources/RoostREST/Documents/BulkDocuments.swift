@@ -208,7 +208,7 @@ enum BulkDocuments {
         if let failure = wanted.failure { throw failure }
         let id = wanted.id ?? ""
         guard let revision = wanted.revision else {
-            let leaves = try sight.snapshot.openRevisions(of: id).filter(sight.sees)
+            let leaves = try sight.leaves(id)
             return leaves.isEmpty ? [.missing("undefined")] : leaves.map { .document($0) }
         }
         return try DocumentReading.find(id, [revision], latest: latest, sight)

@@ -36,11 +36,8 @@ enum DocumentReading {
     static func document(
         _ id: String, _ query: Query, _ sight: Sight
     ) throws -> Document {
-        let snapshot = sight.snapshot
         guard let text = query["rev"] else {
-            guard let document = try snapshot.getIncludingDeleted(id), try sight.sees(document) else {
-                throw HTTPFailure.missing
-            }
+            guard let document = try sight.winner(id) else { throw HTTPFailure.missing }
             if document.isDeleted { throw HTTPFailure.deleted }
             return document
         }
@@ -61,7 +58,7 @@ enum DocumentReading {
     static func find(
         _ id: String, _ revisions: [String], latest: Bool, _ sight: Sight
     ) throws -> [Found] {
-        let snapshot = sight.snapshot
+        let look = try sight.look(at: id)
         var found: [Found] = []
         var seen: Set<RevisionID> = []
         for text in revisions {
@@ -70,14 +67,15 @@ enum DocumentReading {
                 continue
             }
             var leaves = [revision]
-            if latest {
-                leaves = try snapshot.leaves(of: id, descendingFrom: revision).map(\.id)
+            if latest, !look.isHidden {
+                leaves = try sight.snapshot.leaves(of: id, descendingFrom: revision).map(\.id)
             }
-            let documents = try leaves.compactMap { try snapshot.document(id, revision: $0) }
-                .filter(sight.sees)
+            let documents = try leaves.filter(look.sees).compactMap {
+                try sight.snapshot.document(id, revision: $0)
+            }
             if documents.isEmpty {
                 found.append(
-                    try sight.saw(id, leaveBy: revision)
+                    look.saw(leaveBy: revision)
                         ? .removed(RemovedDocument(id: id, revision: revision)) : .missing(text))
             }
             for document in documents where seen.insert(document.revision).inserted {
@@ -94,7 +92,7 @@ enum DocumentReading {
         let snapshot = sight.snapshot
         let found: [Found]
         if asked == "all" {
-            found = try snapshot.openRevisions(of: id).filter(sight.sees).map { .document($0) }
+            found = try sight.leaves(id).map { .document($0) }
             if found.isEmpty { throw HTTPFailure.missing }
         } else {
             guard let list = try context.query.json("open_revs")?.root.array else {

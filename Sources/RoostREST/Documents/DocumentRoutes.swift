@@ -52,11 +52,8 @@ enum DocumentRoutes {
     private static func delete(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
         let context = target.context
         let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
-        let collection = target.collection
-        let snapshot = try collection.snapshot()
-        guard let present = try snapshot.getIncludingDeleted(id),
-            try target.sight(of: snapshot).sees(present)
-        else { throw HTTPFailure.missing }
+        let sight = try target.sight(of: try target.collection.snapshot())
+        guard let present = try sight.winner(id) else { throw HTTPFailure.missing }
         if present.isDeleted { throw HTTPFailure.deleted }
         guard let base else { throw HTTPFailure.conflict }
         let tombstone = try IncomingDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)

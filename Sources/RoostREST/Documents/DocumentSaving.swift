@@ -117,12 +117,15 @@ struct DocumentSaving: Sendable {
             WriteGate.Revision(
                 id: id, properties: document.properties.root, isDeleted: document.isDeleted, parents: history,
                 isEdit: isEdit, hasNewPassword: document.hasNewPassword), in: batch)
-        try requireOwnStubs(document, id, batch)
         let isAsked = sync != nil || !validations.isEmpty || !designs.isEmpty
-        guard isAsked, !id.begins(with: "_design/") else { return nil }
+        let stubs = document.stubs
+        // What is stored is read only where something depends on it.
+        guard isAsked || !stubs.isEmpty else { return nil }
         let access = sync == nil ? nil : try self.access(batch)
-        if isLimited { try requireSeen(id, access, batch) }
-        let old = try batch.get(id, in: served.collection)
+        let present = try present(id, access, batch)
+        try Self.requireOwn(stubs, present)
+        guard isAsked, !id.begins(with: "_design/") else { return nil }
+        let old = present.winner
         for validation in validations {
             try validation(document.examined(id), old, user)
         }
@@ -145,27 +148,36 @@ struct DocumentSaving: Sendable {
         var decision = SyncDecision(
             user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
         try sync.decide(question, &decision)
-        return try decision.routing(sync.version)
+        let routing = try decision.routing(sync.version)
+        // Only now: what is refused is refused in the same words whether the name is taken or not.
+        if isLimited { try requireSeen(id, access, batch) }
+        return routing
     }
 
-    /// A stub with the digest that contents are stored by could mean the content of any document. So it has to mean that of this one.
-    ///
-    /// - Throws: 412.
-    private func requireOwnStubs(_ document: IncomingDocument, _ id: String, _ batch: WriteBatch) throws {
-        for (name, value) in document.attachments where document.blobs[name] == nil {
-            guard value["stub"].bool == true, let digest = value["digest"].string,
-                !digest.begins(with: "md5-"),
-                try batch.get(id, in: served.collection)?.attachments[name]?.digest.isIdentical(to: digest)
-                    != true
-            else { continue }
-            throw HTTPFailure(412, "missing_stub", "The document has no attachment \(name) of this digest.")
+    /// What a write may depend on of the document that is stored under its name.
+    private struct Present {
+        /// The live winner; `nil` also where the user does not see the whole document.
+        let winner: Document?
+        /// Whether stubs may name attachments of its leaves.
+        let lendsAttachments: Bool
+    }
+
+    /// Reads what the user sees of a document that is to be written. A document with a live leaf that is hidden is judged as an absent
+    /// one by everything that could refuse the write.
+    private func present(_ id: String, _ access: ChannelAccess?, _ batch: WriteBatch) throws -> Present {
+        guard isLimited else {
+            return Present(winner: try batch.get(id, in: served.collection), lendsAttachments: true)
         }
-    }
-
-    // MARK: Channels
-
-    private func access(_ batch: WriteBatch) throws -> ChannelAccess {
-        try ChannelAccess(user) { try batch.annotation($0, in: served.collection) }
+        let routed = try ledger(batch).document(id)
+        let absent = Present(winner: nil, lendsAttachments: false)
+        guard let access, routed.leaves.values.contains(where: access.sees) else { return absent }
+        let leaves = try batch.leaves(of: id, in: served.collection)
+        let hidden = leaves.filter { !access.sees(routed.leaves[$0.id.description]) }
+        guard hidden.allSatisfy(\.isDeleted) else { return absent }
+        return Present(
+            winner: try batch.get(id, in: served.collection),
+            lendsAttachments: leaves.contains(where: \.hasAttachments)
+                && !hidden.contains(where: \.hasAttachments))
     }
 
     /// - Throws: 409 for a document of which the user does not see all that is in it: nobody learns more of it by editing it.
@@ -175,6 +187,29 @@ struct DocumentSaving: Sendable {
         for leaf in leaves where access?.sees(routed.leaves[leaf.id.description]) != true {
             throw HTTPFailure.conflict
         }
+    }
+
+    /// Content is a user's by a revision of this document that the user sees, or by having sent it. A stub with the digest that contents
+    /// are stored by could mean the content of any document, so it has to name that of this one. A stub of a document that has no
+    /// attachments for the user is refused before anything is compared with its digest.
+    ///
+    /// - Throws: 412.
+    private static func requireOwn(_ stubs: [(name: String, digest: String?)], _ present: Present) throws {
+        for (name, digest) in stubs {
+            if present.lendsAttachments {
+                // By no digest, or an MD5, stubs find contents of this document only.
+                guard let digest, !digest.begins(with: "md5-"),
+                    present.winner?.attachments[name]?.digest != digest
+                else { continue }
+            }
+            throw HTTPFailure(412, "missing_stub", "The document has no attachment \(name) of this digest.")
+        }
+    }
+
+    // MARK: Channels
+
+    private func access(_ batch: WriteBatch) throws -> ChannelAccess {
+        try ChannelAccess(user) { try batch.annotation($0, in: served.collection) }
     }
 
     private func settle(_ id: String, _ revision: RevisionID, _ routing: Routing?, _ batch: WriteBatch) throws

@@ -233,6 +233,13 @@ struct IncomingDocument: Sendable {
         return text.dropLast() + [UInt8(ascii: ",")] + properties.dropFirst()
     }
 
+    /// The attachments that are said to be there already, with the digests that are claimed of them.
+    var stubs: [(name: String, digest: String?)] {
+        attachments.compactMap { name, value in
+            blobs[name] == nil && value["stub"].bool == true ? (name, value["digest"].string) : nil
+        }
+    }
+
     /// Adds an attachment, in place of one of that name.
     mutating func attach(_ name: String, _ blob: Blob) {
         attachments.removeAll { $0.name.isIdentical(to: name) }

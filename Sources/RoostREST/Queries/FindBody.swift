@@ -10,8 +10,8 @@ actor FindBody: BodyStream {
     private let workers: WorkerPool
 
     /// - Parameter bookmark: The one that leads to this page.
-    init(_ target: DatabaseContext, _ request: DocumentValue, _ page: SeenPage, bookmark: String) {
-        search = Search(target, request, page, bookmark)
+    init(_ target: DatabaseContext, _ request: DocumentValue, skip: Int, bookmark: String) {
+        search = Search(target, request, skip, bookmark)
         workers = target.context.router.workers
     }
 
@@ -29,9 +29,6 @@ actor FindBody: BodyStream {
         private let request: DocumentValue
         private let skip: Int
         private let bookmark: String
-        /// Of the documents that are seen, where not all are.
-        private var page: SeenPage
-        private var sight: Sight?
         private let start = ContinuousClock.now
         private var cursor: MangoCursor?
         private var isIndexed = false
@@ -40,12 +37,11 @@ actor FindBody: BodyStream {
         /// Of the call that is being made.
         private var flag: CancellationFlag?
 
-        init(_ target: DatabaseContext, _ request: DocumentValue, _ page: SeenPage, _ bookmark: String) {
+        init(_ target: DatabaseContext, _ request: DocumentValue, _ skip: Int, _ bookmark: String) {
             self.target = target
             self.request = request
-            self.page = page
+            self.skip = skip
             self.bookmark = bookmark
-            skip = page.skip
         }
 
         func piece(_ flag: CancellationFlag) throws -> [UInt8]? {
@@ -54,7 +50,7 @@ actor FindBody: BodyStream {
             var bytes: [UInt8] = []
             let cursor = try cursor ?? begin(&bytes)
             while bytes.count < FindBody.pieceSize {
-                guard let document = try next(cursor) else {
+                guard let document = try cursor.next() else {
                     hasEnded = true
                     bytes += try ending(cursor)
                     break
@@ -66,18 +62,23 @@ actor FindBody: BodyStream {
             return bytes
         }
 
-        /// The next document that is answered.
-        private func next(_ cursor: MangoCursor) throws -> DocumentValue? {
-            guard target.isLimited else { return try cursor.next() }
-            while !page.isFull, let match = try cursor.nextMatch() {
-                guard let revision = match.revision, try sight?.sees(match.id, revision) == true, page.takes()
-                else { continue }
-                return match.document
+        private func begin(_ bytes: inout [UInt8]) throws -> MangoCursor {
+            let collection = target.collection
+            if !target.isLimited { try prepareIndexes() }
+            let moment = try collection.database.snapshot()
+            let visible = SeenByQuery(collection, try target.sight(of: try moment[collection]))
+            let made = try collection.findCursor(request, at: moment, visible: visible) {
+                [unowned self] in flag?.isSet == true
             }
-            return nil
+            // By what is defined alone: what indexes hold follows from all documents.
+            if target.isLimited { isIndexed = made.hasIndex }
+            cursor = made
+            bytes += "{\"docs\":[".utf8
+            return made
         }
 
-        private func begin(_ bytes: inout [UInt8]) throws -> MangoCursor {
+        /// Brings the indexes up to date, and finds out whether another one would help.
+        private func prepareIndexes() throws {
             let collection = target.collection
             try collection.prepareMangoIndexes()
             let steps = try collection.explainFind(request).steps
@@ -85,15 +86,6 @@ actor FindBody: BodyStream {
             isIndexed =
                 !steps.contains { $0.operation == "SCAN" }
                 || steps.contains { $0.operation == "NOT USED" && $0.estimate != nil }
-            let moment = try collection.database.snapshot()
-            let sight = try target.sight(of: try moment[collection])
-            let made = try collection.findCursor(request, at: moment, isFiltered: target.isLimited) {
-                [unowned self] in flag?.isSet == true
-            }
-            self.sight = sight
-            cursor = made
-            bytes += "{\"docs\":[".utf8
-            return made
         }
 
         /// What follows the documents.

@@ -52,8 +52,8 @@ enum FindRoutes {
     static func find(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         let request = try Request(try await context.object().root)
-        let page = SeenPage(skip: request.skip, limit: request.limit)
-        return try await context.stream(FindBody(target, request.members, page, bookmark: request.bookmark))
+        return try await context.stream(
+            FindBody(target, request.members, skip: request.skip, bookmark: request.bookmark))
     }
 
     static func explain(_ target: DatabaseContext) async throws -> HTTPResponse {

@@ -16,6 +16,9 @@ enum QueryRoutes {
             throw HTTPFailure(400, "missing_required_key", "Missing required key: statement")
         }
         let parameters = try parameters(body.root["parameters"])
+        // Before the statement is looked at, so that it is answered the same whatever it names, and after that, since a collection may
+        // have been made meanwhile.
+        try requireAccess(target)
         let query = try await context.router.workers.run { [collection = target.collection] in
             do throws(DatabaseError) {
                 return try collection.query(statement, parameters)
@@ -46,8 +49,7 @@ enum QueryRoutes {
     }
 
     /// A statement may name every collection of the file, and each is a database with its own rules on the wire. So where there
-    /// are others than the path's, only administrators of the server may ask. Called after the statement was prepared: what it
-    /// names was there by then.
+    /// are others than the path's, only administrators of the server may ask.
     private static func requireAccess(_ target: DatabaseContext) throws {
         guard !target.user.isAdmin else { return }
         let database = target.served.database

@@ -91,8 +91,7 @@ actor ViewBody: BodyStream {
             ("value", .text(row.value.jsonBytes())),
         ]
         if page.includesDocuments {
-            // It may be another one than the row's, which the view led to.
-            let document = try row.document.flatMap { try sight.sees($0) ? $0 : nil }
+            let document = sight.access == nil ? row.document : try document(of: row)
             let bytes = try document.map { try text.bytes($0, in: snapshot, of: served) }
             members.append(("doc", bytes.map { .text($0) } ?? .null))
         }
@@ -100,6 +99,13 @@ actor ViewBody: BodyStream {
     }
 
     // MARK: Rows that are seen
+
+    /// The document that a row leads to, the one that its value names or its own; `nil` where that is absent or not seen.
+    private nonisolated func document(of row: ViewRow<FleeceValue, FleeceValue>) throws -> Document? {
+        let id = row.value["_id"].string ?? row.id
+        guard let text = row.value["_rev"].string else { return try sight.live(id) }
+        return try RevisionID(text).flatMap { try sight.document(id, revision: $0) }
+    }
 
     /// As ``page()``, for somebody who does not see all documents: other rows are passed over, and not counted.
     private func seenPage() async throws -> [UInt8] {
@@ -134,19 +140,16 @@ actor ViewBody: BodyStream {
         var (rows, text) = (rows, [UInt8]())
         var part = query
         (part.skip, part.limit, part.isSorted) = (rows.passed, Self.pageSize, false)
-        for row in try view.rows(part, at: snapshot) where !rows.page.isFull {
-            rows.passed += 1
-            guard try sees(row.id), rows.page.takes() else { continue }
+        // Documents are read of rows that are seen, and are answered.
+        part.includesDocuments = false
+        let found = try view.rows(part, at: snapshot, where: sight.seesLive)
+        rows.passed += found.passed
+        for row in found where !rows.page.isFull && rows.page.takes() {
             if !rows.isFirst { text += ",\n".utf8 }
             rows.isFirst = false
-            try write(row, part, to: &text)
+            try write(row, query, to: &text)
         }
         return (text, rows)
-    }
-
-    /// Whether a row of this document is seen.
-    private nonisolated func sees(_ id: String) throws -> Bool {
-        try snapshot.get(id).map { try sight.sees($0) } ?? false
     }
 
     // MARK: Groups
@@ -157,7 +160,7 @@ actor ViewBody: BodyStream {
         let (bytes, next) = try await workers.run { [self] in
             let (groups, next, sequence) = try view.groups(
                 query, at: snapshot, from: place, limit: Self.pageSize,
-                where: sight.access == nil ? nil : { try self.sees($0) })
+                where: sight.access == nil ? nil : { try self.sight.seesLive($0) })
             var bytes = isFirst ? beginning(showing: sequence) : []
             for (index, group) in groups.enumerated() {
                 if index > 0 || !isFirst { bytes += ",\n".utf8 }

@@ -32,6 +32,7 @@ public final class Router: Sendable {
     /// Where there is a sync function.
     let channelRouting: ChannelRouting?
     let channelWatches = ChannelWatches()
+    let accessWatch: AccessWatch
     /// The threads on which indexes are built and asked.
     let workers = WorkerPool(limit: 8)
 
@@ -45,6 +46,7 @@ public final class Router: Sendable {
         channelRouting = hooks.sync.map { ChannelRouting($0) }
         let accounts = Accounts(options, databases)
         self.accounts = accounts
+        accessWatch = AccessWatch(accounts)
         var served = ReplicatorManager.Databases { name in
             try ServedDatabase.collection(of: try DatabaseName(name), in: databases, creating: false)
         } create: { name in

@@ -30,14 +30,16 @@ enum Routes {
             try target.security.requireMember(context.user)
         }
         var rest = Array(context.path.dropFirst())
-        guard let function = rest.first else {
-            try await target.limit([])
-            return try await DatabaseRoutes.respond(target)
-        }
-        if rest.count > 1, function == "_design" || function == "_local" {
-            rest.replaceSubrange(0...1, with: ["\(function)/\(rest[1])"])
+        if rest.count > 1, rest[0] == "_design" || rest[0] == "_local" {
+            rest.replaceSubrange(0...1, with: ["\(rest[0])/\(rest[1])"])
         }
         try await target.limit(rest)
+        return target.leased(try await respond(target, rest))
+    }
+
+    /// - Parameter rest: What follows the database's name, with `_design/…` and `_local/…` as one.
+    private static func respond(_ target: DatabaseContext, _ rest: [String]) async throws -> HTTPResponse {
+        guard !rest.isEmpty else { return try await DatabaseRoutes.respond(target) }
         if let name = rest[0].removing(prefix: "_local/") {
             guard rest.count == 1 else {
                 throw HTTPFailure.badRequest("_local documents do not accept attachments.")
@@ -94,6 +96,8 @@ struct DatabaseContext: Sendable {
     var security: Security
     /// Whether the user sees no more than what stands in their channels.
     var isLimited = false
+    /// When a request of such a user came, on the ``AccessClock``.
+    var accessTime: UInt64 = 0
 
     var collection: DocumentCollection { served.collection }
     var query: Query { context.query }

@@ -22,10 +22,8 @@ enum RevisionRoutes {
         let snapshot = try target.collection.snapshot()
         var rows: [(String, JSON)] = []
         let asked = try await revisions(target)
-        let offered = try asked.map { ($0.id, try RevisionID.named($0.texts)) }
         let sight = try target.sight(of: snapshot)
-        for ((id, texts), known) in zip(asked, try snapshot.missingRevisions(from: offered)) {
-            let found = try sight.difference(id, offered: texts, known)
+        for ((id, texts), found) in zip(asked, try sight.differences(asked)) {
             let unknown = try texts.filter { try RevisionID.possible($0) == nil }
             let all = found.missing.map(\.description) + unknown
             guard !all.isEmpty else { continue }

@@ -49,6 +49,13 @@ struct ChangedTexts: Sendable {
         kept.note(self)
     }
 
+    /// The text of one document alone.
+    init(_ document: Document, _ index: CompiledTextIndex) throws {
+        first = 0
+        var next: Document? = document
+        try add(index) { next.take() }
+    }
+
     /// How many documents there are.
     var count: Int { numbers.count }
 

@@ -42,6 +42,19 @@ final class TextReader {
         averageLength = documentCount > 0 ? Double(words) / Double(documentCount) : 0
     }
 
+    /// The words of one document, as if its collection had no other.
+    init(_ document: Document, at collection: CollectionSnapshot, _ index: CompiledTextIndex) throws {
+        self.index = index
+        self.collection = collection
+        (rows, documentTree, living) = (nil, nil, nil)
+        changes = try ChangedTexts(document, index)
+        segments = changes.segments
+        storedCount = 0
+        deadCounts = changes.deadCounts
+        documentCount = changes.count
+        averageLength = Double(changes.words)
+    }
+
     // MARK: Documents
 
     /// The ID of a document.

@@ -30,6 +30,9 @@ final class TextSearch: @unchecked Sendable {
         self.textExpression = textExpression
     }
 
+    static let noText = DatabaseError(
+        .invalidQuery, "MATCH() looks for a text, and what it was given is none. Is its parameter set?")
+
     /// Whether that is the name of the index.
     func isOf(_ name: String) -> Bool { ByteKey(name) == ByteKey(index.description.name) }
 
@@ -158,17 +161,14 @@ final class TextMatches {
 
 extension Execution {
     func rank(_ id: ByteView, in search: TextSearch) throws(DatabaseError) -> Double? {
+        if let visible { return try rank(id, in: search, visible) }
         let matches = try matches(of: search)
         do { return try matches.rank(id) } catch { throw damage(error, search) }
     }
 
     /// All that a search finds.
     func matches(of search: TextSearch) throws(DatabaseError) -> TextMatches {
-        guard let text = search.text(frame).string else {
-            throw DatabaseError(
-                .invalidQuery,
-                "MATCH() looks for a text, and what it was given is none. Is its parameter set?")
-        }
+        guard let text = search.text(frame).string else { throw TextSearch.noText }
         let key = TextMatchKey(search: search.number, text: ByteKey(text))
         if let known = matches[key] { return known }
         let found = try read(search) { reader in

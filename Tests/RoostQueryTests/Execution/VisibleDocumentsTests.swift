@@ -1,0 +1,120 @@
+import Roost
+import Testing
+
+@testable import RoostQuery
+
+/// Queries that may know of some documents only answer as if there were no others, and read no others.
+@Suite struct VisibleDocumentsTests {
+    /// The documents that are visible: those with an ID in a list.
+    private final class Visible: VisibleDocuments {
+        let collection: DocumentCollection
+        private let ids: Set<String>
+        private let snapshot: CollectionSnapshot
+
+        init(_ collection: DocumentCollection, _ ids: Set<String>) throws {
+            self.collection = collection
+            self.ids = ids
+            snapshot = try collection.snapshot()
+        }
+
+        func documents(in selection: DocumentSelection) throws -> () throws -> Document? {
+            let cursor = try snapshot.cursor(selection)
+            return {
+                while let document = try cursor.next() {
+                    if self.ids.contains(document.id) { return document }
+                }
+                return nil
+            }
+        }
+
+        func document(_ id: String) throws -> Document? { ids.contains(id) ? try snapshot.get(id) : nil }
+    }
+
+    private static let visible = (0..<6).map { number in
+        #"{"_id":"v\#(number)","n":\#(number),"kind":"\#(number % 2 == 0 ? "a" : "b")","text":"owl number \#(number)","tags":["x",\#(number)]}"#
+    }
+    /// A pattern that gives up on their texts would fail a query that looks at them.
+    private static let hidden = (0..<40).map { number in
+        #"{"_id":"\#(["a", "v2", "z"][number % 3])-\#(number)","n":\#(number % 7),"kind":"c","text":"owl owl secret aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\#(number)","tags":["secret"]}"#
+    }
+
+    private static let statements = [
+        "SELECT META().id FROM _ ORDER BY META().id",
+        "SELECT META().id FROM _ ORDER BY META().id DESC LIMIT 2",
+        "SELECT META().id FROM _ WHERE n = 3", "SELECT META().id FROM _ WHERE n BETWEEN 2 AND 5 ORDER BY n",
+        "SELECT META().id FROM _ ORDER BY n DESC LIMIT 3 OFFSET 1", "SELECT count(*) FROM _",
+        "SELECT count(*) FROM _ WHERE n > 1",
+        "SELECT kind, count(*), sum(n) FROM _ GROUP BY kind ORDER BY kind",
+        "SELECT DISTINCT kind FROM _ ORDER BY kind", "SELECT min(n), max(n) FROM _",
+        "SELECT META().id FROM _ WHERE REGEXP_LIKE(text, '^(?=owl)(a|a|a|.)*$') ORDER BY META().id",
+        "SELECT META().id FROM _ WHERE text LIKE '%number 4%'",
+        "SELECT META().id FROM _ WHERE text LIKE '%secret%'",
+        "SELECT META().id FROM _ WHERE CONTAINS(text, 'secret')",
+        "SELECT META().id FROM _ WHERE MATCH(words, 'owl') ORDER BY META().id",
+        "SELECT META().id FROM _ WHERE MATCH(words, 'secret')",
+        "SELECT META().id FROM _ WHERE MATCH(words, 'owl AND NOT secret') AND n < 3 ORDER BY n",
+        "SELECT count(*) FROM _ WHERE MATCH(words, 'owl')",
+        "SELECT META().id FROM _ WHERE META().id = 'a-0'",
+        "SELECT META().id FROM _ WHERE META().id IN ['v1', 'a-0', 'v2-1']",
+        "SELECT META().id FROM _ WHERE META().id >= 'v2' AND META().id < 'v4'",
+        "SELECT META().id FROM _ WHERE META().id LIKE 'v2%'",
+        "SELECT a.n, b.n FROM _ a JOIN _ b ON a.n = b.n ORDER BY a.n",
+        "SELECT a.n, META(b).id FROM _ a LEFT JOIN _ b ON META(b).id = 'a-0' ORDER BY a.n",
+        "SELECT n, (SELECT count(*) FROM _ i WHERE i.n > o.n) FROM _ o ORDER BY n",
+        "SELECT n FROM _ WHERE EXISTS (SELECT 1 FROM _ i WHERE i.kind = 'c')",
+        "SELECT t FROM _ UNNEST tags AS t ORDER BY t",
+        "SELECT n FROM _ WHERE ANY t IN tags SATISFIES t = 'secret' END",
+        "SELECT n FROM _ WHERE n = 1 OR kind = 'b' ORDER BY n",
+        "SELECT id FROM (SELECT META().id AS id FROM _) AS q ORDER BY id",
+    ]
+
+    private static func indexed(_ documents: [String]) throws -> QueryFixture {
+        let fixture = try QueryFixture(documents)
+        let collection = try fixture.database.defaultCollection
+        try collection.createIndex("n", on: "n")
+        try collection.createIndex("kind", on: "kind, n")
+        try collection.createTextIndex("words", on: "text", language: .english)
+        try collection.createTrigramIndex("grams", on: "text")
+        return fixture
+    }
+
+    @Test(arguments: statements) func theyAnswerAsIfThereWereNoOthers(_ statement: String) throws {
+        let whole = try Self.indexed(Self.visible + Self.hidden)
+        let alone = try Self.indexed(Self.visible)
+        let visible = try Visible(
+            whole.database.defaultCollection, Set((0..<6).map { "v\($0)" }))
+        let cursor = try whole.database.query(statement).cursor(
+            in: whole.database.snapshot(), visible: visible
+        ) { false }
+        var rows: [Row] = []
+        while let row = try cursor.next() { rows.append(row) }
+        #expect(try QueryFixture.texts(rows) == alone.rows(statement), "\(statement)")
+        #expect(cursor.indexRowsRead == 0)
+        // Each row of a source may have the six of another one read.
+        #expect(cursor.documentsRead <= 6 + 6 * 6, "\(statement)")
+    }
+
+    /// What others would fail by does not fail it.
+    @Test func nothingIsEvaluatedOfOthers() throws {
+        let whole = try Self.indexed(Self.visible + Self.hidden)
+        let statement = "SELECT META().id FROM _ WHERE REGEXP_LIKE(text, '^(?=.*secret)(?:.|.|.|.|.|.)*\\n')"
+        #expect(throws: DatabaseError.self) { try whole.rows(statement) }
+        let visible = try Visible(whole.database.defaultCollection, ["v1"])
+        let cursor = try whole.database.query(statement).cursor(
+            in: whole.database.snapshot(), visible: visible
+        ) { false }
+        #expect(try cursor.next() == nil && cursor.documentsRead == 1)
+    }
+
+    @Test func otherCollectionsHaveNothingVisible() throws {
+        let fixture = try QueryFixture(Self.visible)
+        try fixture.fill("other", [#"{"n":1}"#])
+        let visible = try Visible(fixture.database.defaultCollection, ["v1"])
+        for statement in ["SELECT n FROM other", "SELECT o.n FROM _ JOIN other o ON o.n = _.n"] {
+            let cursor = try fixture.database.query(statement).cursor(
+                in: fixture.database.snapshot(), visible: visible
+            ) { false }
+            #expect(try cursor.next() == nil)
+        }
+    }
+}
