@@ -17,7 +17,7 @@ enum ChangesRoutes {
         let last = snapshot.lastSequence
         let query = try ChangesQuery(target, body: body, last: last)
         let seen = target.isLimited ? try SeenChanges(target, query, snapshot) : nil
-        let feed = ChangesBody(target.served, query, last: last, seen, context.router.workers)
+        let feed = ChangesBody(target.served, query, last: last, seen, context.work)
         // Proxies must not keep what is to arrive at once.
         var headers: HTTPHeaders = ["X-Accel-Buffering": "no"]
         switch query.feed {

@@ -1,4 +1,5 @@
 import Roost
+import Synchronization
 
 /// What somebody sees of a moment of a database: everything, or what stands in their channels. What is not seen is answered as what is
 /// not there.
@@ -6,6 +7,12 @@ struct Sight: Sendable {
     /// Everything is seen where it is `nil`.
     let access: ChannelAccess?
     let snapshot: CollectionSnapshot
+    private let last = LastRouted()
+
+    init(access: ChannelAccess?, snapshot: CollectionSnapshot) {
+        self.access = access
+        self.snapshot = snapshot
+    }
 
     /// Whether a leaf of a document is seen. Of a document that somebody does not see whole, earlier revisions never are.
     func sees(_ id: String, _ revision: RevisionID) throws -> Bool {
@@ -25,7 +32,24 @@ struct Sight: Sendable {
     }
 
     func routed(_ id: String) throws -> RoutedDocument? {
-        try RoutedDocument(record: snapshot.annotation(ChannelKey.document(id)))
+        if let found = last.document(id) { return found }
+        let found = try RoutedDocument(record: snapshot.annotation(ChannelKey.document(id)))
+        last.set(id, found)
+        return found
+    }
+
+    /// The record that was read last: a document with many conflicts is asked about once for each of them.
+    private final class LastRouted: Sendable {
+        private let state = Mutex<(id: ByteKey, document: RoutedDocument?)?>(nil)
+
+        /// `nil` for another document than the last.
+        func document(_ id: String) -> RoutedDocument?? {
+            state.withLock { $0.flatMap { $0.id == ByteKey(id) ? .some($0.document) : nil } }
+        }
+
+        func set(_ id: String, _ document: RoutedDocument?) {
+            state.withLock { $0 = (ByteKey(id), document) }
+        }
     }
 
     /// Which of the revisions that a replicator offers are missing, and what they may be edits of, as far as it is seen.

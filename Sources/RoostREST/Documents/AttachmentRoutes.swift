@@ -103,7 +103,7 @@ enum AttachmentRoutes {
         _ target: DatabaseContext, _ id: String, _ base: RevisionID?,
         _ change: @escaping @Sendable (inout IncomingDocument) throws -> Void
     ) async throws -> RevisionID {
-        let saving = try DocumentSaving(target)
+        let saving = DocumentSaving(target)
         let collection = target.collection
         var document: IncomingDocument
         if let base {

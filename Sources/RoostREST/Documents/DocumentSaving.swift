@@ -9,28 +9,36 @@ struct DocumentSaving: Sendable {
     let served: ServedDatabase
     let user: UserContext
     let mayDesign: Bool
-    private let validations: [Hooks.Validation]
-    /// The design documents that have a validation.
-    private let designs: [Document]
-    private let security: [UInt8]
+    let validations: [Hooks.Validation]
+    let sync: SyncFunction?
+    let isLimited: Bool
+    let work: RequestWork
     private let router: Router
-    private let sync: SyncFunction?
-    private let isLimited: Bool
+
+    /// How often a document is judged anew since others have changed what it was judged by.
+    private static let mostAttempts = 5
 
     /// Whether the sync function is asked.
     var isRouted: Bool { sync != nil }
 
-    init(_ target: DatabaseContext) throws {
+    /// Whether design documents may have functions that are asked.
+    var hasLanguages: Bool { !router.hooks.languages.isEmpty }
+
+    /// Whether there may be anybody to ask about documents.
+    var asksAny: Bool { isRouted || hasLanguages || !validations.isEmpty }
+
+    init(_ target: DatabaseContext) {
         served = target.served
         user = target.user
         mayDesign = target.security.isAdmin(target.user)
         router = target.context.router
+        work = target.context.work
         validations = router.hooks.validations.sorted { $0.key < $1.key }.map(\.value)
-        designs = router.hooks.languages.isEmpty ? [] : try Self.validatingDesigns(served.collection)
         isLimited = target.isLimited
         sync = served.name.isSystem ? nil : router.hooks.sync
-        security = designs.isEmpty && sync == nil ? [] : try served.securityText()
     }
+
+    func language(of design: Document) -> (any DesignLanguage)? { router.hooks.language(of: design) }
 
     /// What must happen before the write: in `_users`, passwords are derived, which takes long; in `_replicator`, documents must
     /// ask for what can be; functions of design documents are compiled.
@@ -53,161 +61,193 @@ struct DocumentSaving: Sendable {
         let design = document.properties
         guard let language = router.hooks.language(of: design.root) else { return }
         do {
-            try await router.workers.run { try language.check(design.root) }
+            try await work.run { try language.check(design.root) }
         } catch let error as LanguageError {
             guard error.code != .unavailable else { return }
             throw HTTPFailure(400, "compilation_error", error.description)
         }
     }
 
+    /// Puts the content of attachments that stands in a document's text into the store: files are made durable one by one, which nobody
+    /// else's write should have to wait for.
+    func storeInline(_ document: IncomingDocument) async throws -> IncomingDocument {
+        guard
+            document.attachments.contains(where: {
+                document.contents[$0.name] == nil && $0.value["data"].exists
+            })
+        else { return document }
+        let database = served.database
+        return try await work.respond {
+            var document = document
+            for (name, value) in document.attachments
+            where document.contents[name] == nil && value["data"].exists {
+                try Task.checkCancellation()
+                document.contents[name] = try database.storeInline(name, value)
+            }
+            return document
+        }
+    }
+
+    // MARK: Writing
+
     /// Saves an edit.
     ///
     /// - Returns: The new revision.
+    /// - Throws: ``OutdatedJudgement`` where it has to be judged once more.
     func save(
-        _ document: IncomingDocument, id: String, base: RevisionID?, in batch: WriteBatch
+        _ document: IncomingDocument, id: String, base: RevisionID?, _ judgement: Judgement,
+        in write: JudgedWrite
     ) throws -> RevisionID {
         guard !document.namesUnknownRevision else { throw HTTPFailure.conflict }
-        let routing = try check(document, id, base.map { [$0] } ?? [], batch)
+        try requireOwnStubs(document, id, write.batch)
         // Those of replicators come as they are: others have them already.
         if id.hasPrefix("_design/"), !document.isDeleted { try DesignShape.check(document.properties.root) }
-        let saved = try batch.save(
-            document.properties, reserved: try document.reserved(), id: id, in: served.collection,
+        try write.confirm(judgement, id, isEdit: true)
+        let saved = try write.batch.save(
+            document.properties, reserved: try document.reserved(), contents: document.contents, id: id,
+            in: served.collection,
             expecting: base.map { .revision($0) } ?? .absent)
-        try settle(id, saved.revision, routing, batch)
+        try settle(id, saved.revision, judgement.routing, write)
+        try write.note(id)
         return saved.revision
     }
 
     /// Saves a revision that was made elsewhere.
     ///
-    /// - Throws: 403 also for what can't be stored, whoever asks: a replicator passes that over, and would try anything else for ever.
-    func insert(_ document: IncomingDocument, id: String, in batch: WriteBatch) throws {
+    /// - Throws: 403 also for what can't be stored, whoever asks: a replicator passes that over, and would try anything else for ever;
+    ///   ``OutdatedJudgement`` where it has to be judged once more.
+    func insert(
+        _ document: IncomingDocument, id: String, _ judgement: Judgement, in write: JudgedWrite
+    ) throws {
         let revision = try document.requireRevision()
         do {
-            try insert(revision, of: document, id, batch)
+            try requireOwnStubs(document, id, write.batch)
+            try write.confirm(judgement, id, isEdit: false)
+            let isNew = try write.batch.insert(
+                document.properties, reserved: try document.reserved(), contents: document.contents, id: id,
+                history: document.lineage,
+                in: served.collection)
+            if isNew { try settle(id, revision, judgement.routing, write, history: document.lineage) }
+            try write.note(id)
         } catch let failure as UnsettledChannels {
             throw failure
+        } catch let failure as OutdatedJudgement {
+            throw failure
         } catch {
-            let failure = HTTPFailure(error)
-            throw [400, 409].contains(failure.status) ? HTTPFailure.forbidden(failure.reason) : failure
+            throw Self.failure(ofInserting: error)
         }
     }
 
-    private func insert(
-        _ revision: RevisionID, of document: IncomingDocument, _ id: String, _ batch: WriteBatch
-    ) throws {
-        let history = document.history.isEmpty ? [revision] : document.history
-        let routing = try check(document, id, history, batch)
-        let isNew = try batch.insert(
-            document.properties, reserved: try document.reserved(), id: id, history: history,
-            in: served.collection)
-        if isNew { try settle(id, revision, routing, batch) }
-    }
-
-    /// Asks all who may refuse a document; answers what the sync function decided on it.
-    ///
-    /// - Parameter history: What functions see as its revision and the ancestors: of an edit, the one that it is based on.
-    private func check(
-        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], _ batch: WriteBatch
-    ) throws -> Routing? {
-        if id.hasPrefix("_design/"), !mayDesign {
-            throw Security.refusal(user, "You are not a db or server admin.")
-        }
-        try requireOwnStubs(document, id, batch)
-        let isAsked = sync != nil || !validations.isEmpty || !designs.isEmpty
-        guard isAsked, !id.hasPrefix("_design/") else { return nil }
-        let access = sync == nil ? nil : try self.access(batch)
-        if isLimited { try requireSeen(id, access, batch) }
-        let old = try batch.get(id, in: served.collection)
-        for validation in validations {
-            try validation(document.examined(id), old, user)
-        }
-        let collection = served.collection
-        let text = { document.text(id, history) }
-        let oldText = {
-            try old.map { try batch.jsonBytes($0, with: SyncQuestion.metadata, in: collection) }
-        }
-        for design in designs {
-            guard let language = router.hooks.language(of: design) else { continue }
-            let question = ValidationQuestion(
-                new: text(), old: try oldText(),
-                user: user.json(in: served.name.text).bytes, security: security)
-            if let refusal = try language.validate(question, of: design, in: collection) { throw refusal }
-        }
-        guard let sync, let access else { return nil }
-        let question = SyncQuestion(
-            document: document.examined(id), old: old, text: text, oldText: oldText,
-            database: served.name.text, collection: collection, security: security)
-        var decision = SyncDecision(
-            user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
-        try sync.decide(question, &decision)
-        return try decision.routing(sync.version)
+    static func failure(ofInserting error: any Error) -> HTTPFailure {
+        let failure = HTTPFailure(error)
+        return [400, 409].contains(failure.status) ? HTTPFailure.forbidden(failure.reason) : failure
     }
 
     /// A stub with the digest that contents are stored by could mean the content of any document. So it has to mean that of this one.
     ///
     /// - Throws: 412.
     private func requireOwnStubs(_ document: IncomingDocument, _ id: String, _ batch: WriteBatch) throws {
-        for (name, value) in document.attachments where document.blobs[name] == nil {
-            guard value["stub"].bool == true, let digest = value["digest"].string, !digest.hasPrefix("md5-"),
-                try batch.get(id, in: served.collection)?.attachments[name]?.digest != digest
+        var known: NamedValues<Attachment>?
+        for (name, value) in document.attachments where document.contents[name] == nil {
+            guard value["stub"].bool == true, let digest = value["digest"].string, !digest.hasPrefix("md5-")
             else { continue }
+            let own = try known ?? batch.get(id, in: served.collection)?.attachments ?? [:]
+            known = own
+            guard own[name]?.digest != digest else { continue }
             throw HTTPFailure(412, "missing_stub", "The document has no attachment \(name) of this digest.")
         }
     }
 
     // MARK: Channels
 
-    private func access(_ batch: WriteBatch) throws -> ChannelAccess {
-        try ChannelAccess(user) { try batch.annotation($0, in: served.collection) }
-    }
-
-    /// - Throws: 409 for a document of which the user does not see all that is in it: nobody learns more of it by editing it.
-    private func requireSeen(_ id: String, _ access: ChannelAccess?, _ batch: WriteBatch) throws {
-        let leaves = try batch.leaves(of: id, in: served.collection).filter { !$0.isDeleted }
-        let routed = try ledger(batch).document(id)
-        for leaf in leaves where access?.sees(routed.leaves[leaf.id.description]) != true {
-            throw HTTPFailure.conflict
-        }
-    }
-
-    private func settle(_ id: String, _ revision: RevisionID, _ routing: Routing?, _ batch: WriteBatch) throws
-    {
+    private func settle(
+        _ id: String, _ revision: RevisionID, _ routing: Routing?, _ write: JudgedWrite,
+        history: [RevisionID]? = nil
+    ) throws {
         guard let routing else { return }
         do {
-            try ledger(batch).settle(id, revision, routing)
+            try write.ledger.settle(id, revision, routing, history: history)
         } catch {
             throw UnsettledChannels(cause: error)
         }
     }
 
-    private func ledger(_ batch: WriteBatch) -> ChannelLedger {
-        ChannelLedger(batch: batch, collection: served.collection)
-    }
-
-    private static func validatingDesigns(_ collection: DocumentCollection) throws -> [Document] {
-        let cursor = try collection.snapshot().cursor(DocumentSelection(prefix: "_design/"))
-        var designs: [Document] = []
-        while let design = try cursor.next() {
-            if design["validate_doc_update"].exists { designs.append(design) }
-        }
-        return designs
-    }
+    // MARK: Alone
 
     /// Runs one write that saves `document` alone.
     func saveAlone(
         _ document: IncomingDocument, id: String, base: RevisionID?
     ) async throws -> RevisionID {
         let document = try await prepare(document, id: id, isEdit: true)
-        return try await served.database.write { batch in
-            try save(document, id: id, base: base, in: batch)
-        }
+        return try await writePrepared(document, id: id, base: base)
     }
 
     /// Runs one write that inserts `document` alone.
     func insertAlone(_ document: IncomingDocument, id: String) async throws -> RevisionID {
         let document = try await prepare(document, id: id, isEdit: false)
-        try await served.database.write { batch in try insert(document, id: id, in: batch) }
+        try await insertPrepared(document, id: id)
         return try document.requireRevision()
+    }
+
+    /// Saves an edit that was prepared.
+    ///
+    /// - Throws: 409 where what it is judged by does not stop changing.
+    func writePrepared(
+        _ document: IncomingDocument, id: String, base: RevisionID?
+    ) async throws -> RevisionID {
+        try await repeating(orElse: .conflict) {
+            let (judgement, document) = try await admit(document, id, isEdit: true, base: base)
+            return try await served.database.write(for: work.owner) { batch in
+                try JudgedWrite.run(batch, self) { write in
+                    try save(document, id: id, base: base, judgement, in: write)
+                }
+            }
+        }
+    }
+
+    /// Inserts a revision that was prepared.
+    ///
+    /// - Throws: 503 where what it is judged by does not stop changing: a replicator tries that again.
+    func insertPrepared(_ document: IncomingDocument, id: String) async throws {
+        try await repeating(orElse: HTTPFailure(503, "service unavailable", "The document is being changed."))
+        {
+            let (judgement, document) = try await admit(document, id, isEdit: false)
+            try await served.database.write(for: work.owner) { batch in
+                try JudgedWrite.run(batch, self) { write in
+                    try insert(document, id: id, judgement, in: write)
+                }
+            }
+        }
+    }
+
+    /// Asks all who may refuse a document, and stores what it brings once none does.
+    ///
+    /// - Parameters:
+    ///   - base: The revision that an edit is one of.
+    ///   - moment: What it is judged by; the present where it is `nil`.
+    /// - Throws: Of what is inserted, 403 for what can't be stored: see ``insert(_:id:_:in:)``.
+    func admit(
+        _ document: IncomingDocument, _ id: String, isEdit: Bool, base: RevisionID? = nil,
+        at moment: JudgingMoment? = nil
+    ) async throws -> (Judgement, IncomingDocument) {
+        do {
+            let history = isEdit ? base.map { [$0] } ?? [] : document.lineage
+            let judgement = try await judge(document, id, history, at: moment)
+            return (judgement, try await storeInline(document))
+        } catch  where !isEdit {
+            throw Self.failure(ofInserting: error)
+        }
+    }
+
+    private func repeating<R>(orElse failure: HTTPFailure, _ body: () async throws -> R) async throws -> R {
+        for _ in 0..<Self.mostAttempts {
+            do {
+                return try await body()
+            } catch is OutdatedJudgement {
+                continue
+            }
+        }
+        throw failure
     }
 }
 

@@ -15,8 +15,8 @@ struct IncomingDocument: Sendable {
     private(set) var properties: FleeceDocument
     /// What stands under `_attachments`, by name, in the order of the parsed value.
     private(set) var attachments: [(name: String, value: FleeceValue)] = []
-    /// The content of attachments that came beside the JSON, or that is there already.
-    var blobs = NamedValues<Blob>()
+    /// The content of attachments that has been stored: it came beside the JSON or stood in it, or was there already.
+    var contents = NamedValues<Attachment>()
 
     /// Names that say what is derived from a document; a client that sends them back means nothing by it.
     private static let derived = ["_revs_info", "_conflicts", "_deleted_conflicts", "_local_seq"]
@@ -52,7 +52,7 @@ struct IncomingDocument: Sendable {
         properties = FleeceDocument(json: document)
         for (name, attachment) in document.attachments {
             attachments.append((name, .undefined))
-            blobs[name] = attachment.blob
+            contents[name] = attachment
         }
     }
 
@@ -117,6 +117,9 @@ struct IncomingDocument: Sendable {
         return revision
     }
 
+    /// The revision and its ancestors, as far as they are told.
+    var lineage: [RevisionID] { history.isEmpty ? revision.map { [$0] } ?? [] : history }
+
     /// - Throws: 400 in the words by which replicators know to pass the document over.
     static func checkAttachmentName(_ name: String) throws {
         if name.hasPrefix("_") {
@@ -175,20 +178,18 @@ struct IncomingDocument: Sendable {
         writer.beginDictionary()
         for (name, value) in attachments {
             writer.key(name)
-            guard let blob = blobs[name] else {
+            guard let content = contents[name] else {
                 writer.write(value)
                 continue
             }
             writer.beginDictionary()
-            writer.key("stub")
+            writer.key("follows")
             writer.write(true)
-            writer.key("digest")
-            writer.write(blob.digest)
             if let position = value["revpos"].int {
                 writer.key("revpos")
                 writer.write(position)
             }
-            if let type = blob.contentType ?? value["content_type"].string {
+            if let type = content.contentType ?? value["content_type"].string {
                 writer.key("content_type")
                 writer.write(type)
             }
@@ -220,7 +221,7 @@ struct IncomingDocument: Sendable {
         if isDeleted { members.append(("_deleted", true)) }
         if !attachments.isEmpty {
             let list = attachments.map { name, value -> (String, JSON) in
-                let type = blobs[name]?.contentType ?? value["content_type"].string
+                let type = contents[name]?.contentType ?? value["content_type"].string
                 return (name, ["content_type": type.map { .string($0) } ?? .null, "stub": true])
             }
             members.append(("_attachments", .object(list)))
@@ -235,14 +236,14 @@ struct IncomingDocument: Sendable {
     mutating func attach(_ name: String, _ blob: Blob) {
         attachments.removeAll { $0.name == name }
         attachments.append((name, .undefined))
-        blobs[name] = blob
+        contents[name] = Attachment(blob)
     }
 
     /// Removes an attachment; answers whether there was one.
     mutating func detach(_ name: String) -> Bool {
         let count = attachments.count
         attachments.removeAll { $0.name == name }
-        blobs[name] = nil
+        contents[name] = nil
         return attachments.count < count
     }
 }

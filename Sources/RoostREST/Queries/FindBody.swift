@@ -7,24 +7,16 @@ actor FindBody: BodyStream {
     private static let pieceSize = 32 << 10
 
     private let search: Search
-    private let workers: WorkerPool
 
     /// - Parameter bookmark: The one that leads to this page.
     init(_ target: DatabaseContext, _ request: DocumentValue, _ page: SeenPage, bookmark: String) {
         search = Search(target, request, page, bookmark)
-        workers = target.context.router.workers
     }
 
-    func next() async throws -> [UInt8]? {
-        let search = search
-        return try await workers.run(cancelled: CancellationError() as any Error) { flag in
-            try search.piece(flag)
-        }
-    }
+    func next() throws -> [UInt8]? { try search.piece() }
 
-    /// What is being looked for. Only one call at a time is made, since a body is asked by one task at a time and each call is
-    /// waited for.
-    private final class Search: @unchecked Sendable {
+    /// What is being looked for.
+    private final class Search {
         private let target: DatabaseContext
         private let request: DocumentValue
         private let skip: Int
@@ -37,8 +29,6 @@ actor FindBody: BodyStream {
         private var isIndexed = false
         private var count = 0
         private var hasEnded = false
-        /// Of the call that is being made.
-        private var flag: CancellationFlag?
 
         init(_ target: DatabaseContext, _ request: DocumentValue, _ page: SeenPage, _ bookmark: String) {
             self.target = target
@@ -48,9 +38,8 @@ actor FindBody: BodyStream {
             skip = page.skip
         }
 
-        func piece(_ flag: CancellationFlag) throws -> [UInt8]? {
+        func piece() throws -> [UInt8]? {
             guard !hasEnded else { return nil }
-            self.flag = flag
             var bytes: [UInt8] = []
             let cursor = try cursor ?? begin(&bytes)
             while bytes.count < FindBody.pieceSize {
@@ -87,9 +76,8 @@ actor FindBody: BodyStream {
                 || steps.contains { $0.operation == "NOT USED" && $0.estimate != nil }
             let moment = try collection.database.snapshot()
             let sight = try target.sight(of: try moment[collection])
-            let made = try collection.findCursor(request, at: moment, isFiltered: target.isLimited) {
-                [unowned self] in flag?.isSet == true
-            }
+            // Cancelled with the task that asks for the piece.
+            let made = try collection.findCursor(request, at: moment, isFiltered: target.isLimited) { false }
             self.sight = sight
             cursor = made
             bytes += "{\"docs\":[".utf8

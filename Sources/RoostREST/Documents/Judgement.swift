@@ -1,0 +1,211 @@
+import Fleece
+import Roost
+import RoostWire
+
+/// What those who may refuse a document said of it: the app's validations, the functions of design documents and the sync function.
+///
+/// They are asked before the write, since they may take long and nobody else writes meanwhile. What they looked at is compared within
+/// the write, and where it has changed they are asked once more.
+struct Judgement: Sendable {
+    /// What the sync function decided.
+    let routing: Routing?
+    /// What they looked at; `nil` where there was nobody to ask.
+    fileprivate let seen: Seen?
+
+    init() { self.init(routing: nil, seen: nil) }
+
+    fileprivate init(routing: Routing?, seen: Seen?) {
+        self.routing = routing
+        self.seen = seen
+    }
+
+    /// What a document was judged by.
+    fileprivate struct Seen: Sendable {
+        let moment: JudgingMoment
+        /// That of the document's newest change; `nil` where there was no document.
+        let sequence: UInt64?
+    }
+}
+
+/// A moment of a database, as far as documents are judged by it.
+final class JudgingMoment: Sendable {
+    fileprivate let snapshot: CollectionSnapshot
+    /// All design documents, with the sequences of their newest changes.
+    fileprivate let designs: [(id: String, sequence: UInt64)]
+    /// Those that have a validation.
+    fileprivate let validating: [Document]
+    fileprivate let security: [UInt8]
+    /// What the user has access to, where there is a sync function.
+    fileprivate let access: ChannelAccess?
+
+    fileprivate init(_ saving: DocumentSaving) throws {
+        let snapshot = try saving.served.collection.snapshot()
+        self.snapshot = snapshot
+        var designs: [(id: String, sequence: UInt64)] = []
+        var validating: [Document] = []
+        if saving.hasLanguages {
+            var all = DocumentSelection(prefix: "_design/")
+            all.includesDeleted = true
+            let cursor = try snapshot.cursor(all)
+            while let design = try cursor.next() {
+                designs.append((design.id, design.sequence))
+                if !design.isDeleted, design["validate_doc_update"].exists { validating.append(design) }
+            }
+        }
+        (self.designs, self.validating) = (designs, validating)
+        security =
+            validating.isEmpty && !saving.isRouted
+            ? [] : try ServedDatabase.securityText(snapshot.metadata(ServedDatabase.securityName))
+        access = saving.isRouted ? try ChannelAccess(saving.user) { try snapshot.annotation($0) } : nil
+    }
+}
+
+/// What a document was judged by is not so any more.
+struct OutdatedJudgement: Error {}
+
+extension DocumentSaving {
+    /// The present.
+    func moment() throws -> JudgingMoment { try JudgingMoment(self) }
+
+    /// Asks all who may refuse a document.
+    ///
+    /// - Parameters:
+    ///   - history: What functions see as its revision and the ancestors: of an edit, the one that it is based on.
+    ///   - moment: What they see; the present where it is `nil`.
+    func judge(
+        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], at moment: JudgingMoment? = nil
+    ) async throws -> Judgement {
+        if id.hasPrefix("_design/"), !mayDesign {
+            throw Security.refusal(user, "You are not a db or server admin.")
+        }
+        guard asksAny, !id.hasPrefix("_design/") else { return Judgement() }
+        return try await work.respond {
+            try Task.checkCancellation()
+            return try judge(document, id, history, by: try moment ?? self.moment())
+        }
+    }
+
+    private func judge(
+        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], by moment: JudgingMoment
+    ) throws -> Judgement {
+        let snapshot = moment.snapshot
+        if isLimited { try requireSeen(id, moment) }
+        let present = try snapshot.getIncludingDeleted(id)
+        let old = present.flatMap { $0.isDeleted ? nil : $0 }
+        let seen = Judgement.Seen(moment: moment, sequence: present?.sequence)
+        for validation in validations {
+            try validation(document.examined(id), old, user)
+        }
+        let text = { document.text(id, history) }
+        let oldText = { try old.map { try snapshot.jsonBytes($0, with: SyncQuestion.metadata) } }
+        for design in moment.validating {
+            guard let language = language(of: design) else { continue }
+            let question = ValidationQuestion(
+                new: text(), old: try oldText(),
+                user: user.json(in: served.name.text).bytes, security: moment.security)
+            if let refusal = try language.validate(question, of: design, in: served.collection) { throw refusal }
+        }
+        guard let sync, let access = moment.access else { return Judgement(routing: nil, seen: seen) }
+        let question = SyncQuestion(
+            document: document.examined(id), old: old, text: text, oldText: oldText,
+            database: served.name.text, collection: served.collection,
+            security: moment.security)
+        var decision = SyncDecision(
+            user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
+        try sync.decide(question, &decision)
+        return Judgement(routing: try decision.routing(sync.version), seen: seen)
+    }
+
+    /// - Throws: 409 for a document of which the user does not see all that is in it: nobody learns more of it by editing it.
+    private func requireSeen(_ id: String, _ moment: JudgingMoment) throws {
+        let leaves = try moment.snapshot.leaves(of: id).filter { !$0.isDeleted }
+        guard !leaves.isEmpty else { return }
+        let routed = try RoutedDocument(record: moment.snapshot.annotation(ChannelKey.document(id)))
+        for leaf in leaves where moment.access?.sees(routed?.leaves[leaf.id.description]) != true {
+            throw HTTPFailure.conflict
+        }
+    }
+}
+
+/// A write of documents that were judged before.
+final class JudgedWrite {
+    let batch: WriteBatch
+    private let saving: DocumentSaving
+    private let held: HeldRecord
+    /// The sequences that the write itself gave to documents.
+    private var own: [ByteKey: UInt64] = [:]
+    /// Whether a moment's security object and design documents are still those, as it was found last.
+    private var compared: (moment: JudgingMoment, isSame: Bool)?
+
+    private init(_ batch: WriteBatch, _ saving: DocumentSaving) {
+        self.batch = batch
+        self.saving = saving
+        held = HeldRecord(batch, saving.served.collection)
+    }
+
+    /// Changes documents in a batch.
+    static func run<R>(
+        _ batch: WriteBatch, _ saving: DocumentSaving, _ body: (JudgedWrite) throws -> R
+    ) throws -> R {
+        let write = JudgedWrite(batch, saving)
+        let result = try body(write)
+        try write.held.write()
+        return result
+    }
+
+    /// The channels' records within the write.
+    var ledger: ChannelLedger {
+        ChannelLedger(batch: batch, collection: saving.served.collection, held: held)
+    }
+
+    /// Notes a change of the write's own.
+    func note(_ id: String) throws {
+        if id.hasPrefix("_design/") { compared = nil }
+        guard saving.asksAny else { return }
+        own[ByteKey(id)] = try batch.standing(of: id, in: saving.served.collection)?.sequence
+    }
+
+    /// Compares with what a document was judged by.
+    ///
+    /// What the write itself has brought of a document that is inserted changes nothing: all its revisions were made elsewhere, and might
+    /// have come in any order. Access that was gained changes nothing, either: who may do more now might have waited.
+    ///
+    /// - Throws: ``OutdatedJudgement``.
+    func confirm(_ judgement: Judgement, _ id: String, isEdit: Bool) throws {
+        guard let seen = judgement.seen else { return }
+        let collection = saving.served.collection
+        let sequence = try batch.standing(of: id, in: collection)?.sequence
+        guard sequence == seen.sequence || !isEdit && sequence == own[ByteKey(id)],
+            try isSame(seen.moment)
+        else { throw OutdatedJudgement() }
+        guard let old = seen.moment.access else { return }
+        let access = try ChannelAccess(saving.user) { try batch.annotation($0, in: collection) }
+        guard old.channels.isSubset(of: access.channels), old.roleNames.isSubset(of: access.roleNames) else {
+            throw OutdatedJudgement()
+        }
+    }
+
+    private func isSame(_ moment: JudgingMoment) throws -> Bool {
+        if let compared, compared.moment === moment { return compared.isSame }
+        let isSame = try compare(moment)
+        compared = (moment, isSame)
+        return isSame
+    }
+
+    private func compare(_ moment: JudgingMoment) throws -> Bool {
+        let collection = saving.served.collection
+        if !moment.security.isEmpty {
+            let security = try batch.metadata(ServedDatabase.securityName, in: collection)
+            guard ServedDatabase.securityText(security) == moment.security else { return false }
+        }
+        guard saving.hasLanguages,
+            try batch.lastSequence(in: collection) != moment.snapshot.lastSequence
+        else { return true }
+        guard try batch.count(ofIDs: "_design/", in: collection) == UInt64(moment.designs.count) else {
+            return false
+        }
+        return try moment.designs.allSatisfy { design in
+            try batch.standing(of: design.id, in: collection)?.sequence == design.sequence
+        }
+    }
+}
