@@ -38,7 +38,7 @@ package final class CollectionIndexes: Sendable {
     private let stores: AuxiliaryStores
     private let definitions = Mutex<[ByteKey: IndexDefinition]>([:])
     /// The turn of the one who writes.
-    private let turn = DispatchSemaphore(value: 1)
+    private let turn = BuildTurn()
     private let settings: IndexSettings
     private let running = Mutex<NamedValues<BuildUnderWay>>([:])
     private let recentChanges = Mutex<[ByteKey: RecentChanges]>([:])
@@ -64,7 +64,7 @@ package final class CollectionIndexes: Sendable {
     package func drop(_ name: String) throws {
         _ = definitions.withLock { $0.removeValue(forKey: ByteKey(name)) }
         _ = recentChanges.withLock { $0.removeValue(forKey: ByteKey(name)) }
-        try withTurn {
+        try turn.take {
             guard let indexes = try open(), indexes.isWritable else { return }
             try indexes.drop(name)
         }
@@ -128,7 +128,7 @@ package final class CollectionIndexes: Sendable {
     /// Throws the collection's derived data away, to be made anew.
     package func discard(becauseOf error: StoreError) throws {
         recentChanges.withLock { $0 = [:] }
-        try withTurn { try stores.drop(storeName, becauseOf: error.message) }
+        try turn.take { try stores.drop(storeName, becauseOf: error.message) }
     }
 
     /// What is kept of the index with what has changed since; `nil` where it can't be brought near enough to the moment.
@@ -247,7 +247,7 @@ package final class CollectionIndexes: Sendable {
     package func update(
         _ collection: DocumentCollection, building: Building = .all, isAwaited: Bool = false
     ) throws {
-        try withTurn {
+        try turn.take {
             defer { updates.add(1, ordering: .releasing) }
             guard let indexes = try open(), indexes.isWritable else { return }
             let moment = try collection.snapshot()
@@ -370,11 +370,5 @@ package final class CollectionIndexes: Sendable {
     package func statuses() throws -> [IndexStatus] {
         guard let indexes = try open() else { return [] }
         return try indexes.statuses()
-    }
-
-    private func withTurn<R>(_ body: () throws -> R) rethrows -> R {
-        turn.wait()
-        defer { turn.signal() }
-        return try body()
     }
 }

@@ -5,7 +5,8 @@ import RoostWire
 /// else behind this one.
 public protocol RequestHandler: Sendable {
     /// Answers a request; never fails, since failures are answers, too. The body of the request may be read until the
-    /// answer's body has ended. When the client of an endless answer hangs up, the task that asks for its body is cancelled.
+    /// answer's body has ended. When the client hangs up, the task that asks for the answer's body is cancelled; until there is an answer,
+    /// the request's `client` tells of it.
     ///
     /// It is called on one of the threads that wait for sockets, one for each processor: what blocks for long belongs on another.
     func respond(to request: HTTPRequest) async -> HTTPResponse

@@ -1,3 +1,4 @@
+import Fleece
 import RoostBlobs
 import RoostBytes
 
@@ -18,7 +19,9 @@ extension WriteBatch {
             try Self.check(name)
             switch claim.content {
             case .inline(let data):
-                prepared[name] = PreparedAttachment(claim: claim, stored: try store(name, data, claim))
+                let (stored, pin) = try core.vault.store(name, data, claim)
+                pins.append(pin)
+                prepared[name] = PreparedAttachment(claim: claim, stored: stored)
             case .stub:
                 prepared[name] = try find(claim, claim.digest, claim.checksums)
             case .following:
@@ -35,42 +38,10 @@ extension WriteBatch {
         return prepared
     }
 
-    private static func check(_ name: String) throws(DatabaseError) {
+    fileprivate static func check(_ name: String) throws(DatabaseError) {
         guard !name.isEmpty, !name.hasPrefix("_") else {
             throw AttachmentClaim.refusal(name, "needs another name: not empty, and not beginning with _")
         }
-    }
-
-    /// Stores inline data. An MD5 that is claimed for it is not compared: CouchDB gives that of the gzip that it keeps,
-    /// which is not sent.
-    private func store(
-        _ name: String, _ data: [UInt8], _ claim: AttachmentClaim
-    ) throws(DatabaseError) -> Attachment {
-        let expected = claim.digest.flatMap { BlobDigest($0) }
-        var options = BlobWriteOptions()
-        options.algorithm = expected?.algorithm ?? .sha1
-        options.isCompressed = claim.isCompressed
-        options.computesMD5 = true
-        let writer = try translating { () throws(BlobError) in try BlobFileWriter(core.vault.blobs, options) }
-        let installed: InstalledBlob
-        do throws(BlobError) {
-            try writer.write(data)
-            installed = try writer.install(expecting: expected)
-        } catch {
-            switch error.code {
-            case .contentChanged:
-                throw AttachmentClaim.refusal(name, "has data with another digest than it says")
-            case .invalidContent: throw AttachmentClaim.refusal(name, "has data that is no gzip")
-            default: throw DatabaseError(error)
-            }
-        }
-        pins.append(installed.pin)
-        return Attachment(
-            Blob(
-                digest: installed.digest.description, length: installed.length, contentType: claim.contentType
-            ),
-            revisionPosition: 0, encodedLength: installed.encoding == .gzip ? installed.storedLength : nil,
-            checksums: BlobChecksums(installed))
     }
 
     /// An attachment whose content is that of a handle.
@@ -134,5 +105,55 @@ extension CollectionWriter {
         }
         return try body.with(
             prepared.resolved(from: &sources, generation: generation, isEdit: isEdit))
+    }
+}
+
+extension BlobVault {
+    /// Stores inline data. An MD5 that is claimed for it is not compared: CouchDB gives that of the gzip that it keeps,
+    /// which is not sent.
+    fileprivate func store(
+        _ name: String, _ data: [UInt8], _ claim: AttachmentClaim
+    ) throws(DatabaseError) -> (Attachment, BlobPin) {
+        let expected = claim.digest.flatMap { BlobDigest($0) }
+        var options = BlobWriteOptions()
+        options.algorithm = expected?.algorithm ?? .sha1
+        options.isCompressed = claim.isCompressed
+        options.computesMD5 = true
+        let writer = try translating { () throws(BlobError) in try BlobFileWriter(blobs, options) }
+        let installed: InstalledBlob
+        do throws(BlobError) {
+            try writer.write(data)
+            installed = try writer.install(expecting: expected)
+        } catch {
+            switch error.code {
+            case .contentChanged:
+                throw AttachmentClaim.refusal(name, "has data with another digest than it says")
+            case .invalidContent: throw AttachmentClaim.refusal(name, "has data that is no gzip")
+            default: throw DatabaseError(error)
+            }
+        }
+        let attachment = Attachment(
+            Blob(
+                digest: installed.digest.description, length: installed.length, contentType: claim.contentType
+            ),
+            revisionPosition: 0, encodedLength: installed.encoding == .gzip ? installed.storedLength : nil,
+            checksums: BlobChecksums(installed))
+        return (attachment, installed.pin)
+    }
+}
+
+extension Database {
+    /// Stores, durably, the content that stands in a member of `_attachments`, before the write that refers to it.
+    ///
+    /// - Returns: What is to be handed to the write; `nil` for a member that has no content in it.
+    /// - Throws: `corruptRevisionData`, `noSpace`, `inputOutput`.
+    package func storeInline(_ name: String, _ value: FleeceValue) throws(DatabaseError) -> Attachment? {
+        try checkWritable()
+        try WriteBatch.check(name)
+        let claim = try AttachmentClaim(name, DocumentValue(value))
+        guard case .inline(let data) = claim.content else { return nil }
+        let (attachment, pin) = try core.vault.store(name, data, claim)
+        core.vault.keepAWhile(pin)
+        return attachment
     }
 }

@@ -18,7 +18,7 @@ extension WriteBatch {
     package func annotation(
         _ key: [UInt8], in collection: DocumentCollection
     ) throws(DatabaseError) -> [UInt8]? {
-        let reader = try reader(collection)
+        let reader = try writer(collection).reader
         return try translating { () throws(StoreError) in
             try reader.source[reader.trees.extras].value(Key(ExtrasKey.annotation(key)))
         }
@@ -31,15 +31,35 @@ extension WriteBatch {
         try writer.resequence(writer.keyView(try DocumentID(revisioned: id)))
     }
 
+    /// What a document is as of now, its bodies aside; `nil` where there is none.
+    package func standing(
+        of id: String, in collection: DocumentCollection
+    ) throws(DatabaseError) -> DocumentStanding? {
+        let writer = try writer(collection)
+        return try id.withUTF8View { (key) throws(DatabaseError) in
+            try writer.load(key).map(DocumentStanding.init)
+        }
+    }
+
     /// The document's leaves as of now, the winner first; see ``CollectionSnapshot/leaves(of:)``.
     package func leaves(
         of id: String, in collection: DocumentCollection
     ) throws(DatabaseError) -> [RevisionInfo] {
-        let reader = try reader(collection)
-        return try id.withUTF8View { (key) throws(DatabaseError) in
-            let tree = try reader.load(key)?.tree ?? RevisionTree()
-            let winner = tree.winner?.id
-            return tree.leaves.map { RevisionInfo($0, in: tree, winner: winner) }
+        try standing(of: id, in: collection)?.leaves ?? []
+    }
+
+    /// The sequence of the newest change, with those of the batch.
+    package func lastSequence(in collection: DocumentCollection) throws(DatabaseError) -> UInt64 {
+        try writer(collection).record.lastSequence
+    }
+
+    /// How many documents there are whose IDs begin with `prefix`, the deleted among them. O(log n).
+    package func count(
+        ofIDs prefix: String, in collection: DocumentCollection
+    ) throws(DatabaseError) -> UInt64 {
+        let documents = try reader(collection).documents
+        return try translating { () throws(StoreError) in
+            try documents.count(in: KeyRange(prefix: Key(Array(prefix.utf8))))
         }
     }
 
@@ -48,6 +68,24 @@ extension WriteBatch {
         _ id: String, in collection: DocumentCollection
     ) throws(DatabaseError) -> Document? {
         try reader(collection).document(id, includingDeleted: true)
+    }
+}
+
+/// What a document is within a batch, its bodies aside.
+package struct DocumentStanding {
+    private let document: LoadedDocument
+
+    fileprivate init(_ document: LoadedDocument) { self.document = document }
+
+    /// The sequence of the document's newest change.
+    package var sequence: UInt64 { document.sequence }
+    /// The revision that stands for the document.
+    package var winner: RevisionID { document.winner }
+    /// Whether that is a tombstone.
+    package var isDeleted: Bool { !document.isLive }
+    /// The leaves, the winner first. O(n) in the number of revisions.
+    package var leaves: [RevisionInfo] {
+        document.tree.leaves.map { RevisionInfo($0, in: document.tree, winner: document.winner) }
     }
 }
 

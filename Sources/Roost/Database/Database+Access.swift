@@ -19,10 +19,17 @@ extension Database {
     /// write is finished, unless `body` asks with ``WriteBatch/checkCancellation()``.
     @discardableResult
     public func write<R: Sendable>(_ body: @escaping @Sendable (WriteBatch) throws -> R) async throws -> R {
+        try await write(for: WorkOwner(), body)
+    }
+
+    /// As the form for tasks, in the turns of an owner.
+    package func write<R: Sendable>(
+        for owner: WorkOwner, _ body: @escaping @Sendable (WriteBatch) throws -> R
+    ) async throws -> R {
         try checkWritable()
         let core = core
-        return try await core.workers.run(cancelled: DatabaseError.cancelledBeforeStart as any Error) {
-            flag in
+        let cancelled: any Error = DatabaseError.cancelledBeforeStart
+        return try await core.workers.run(for: owner, cancelled: cancelled) { flag in
             try core.write(cancellation: flag, body)
         }
     }

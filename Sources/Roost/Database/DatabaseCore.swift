@@ -13,7 +13,7 @@ final class DatabaseCore: Sendable {
     let environment: Environment
     /// How many bodies of earlier revisions are kept of each branch of a document.
     let keptRevisions: Int
-    let workers = WorkerPool(limit: 16)
+    let workers = WorkerPool(limit: 32, share: 16)
     let notifier = ChangeNotifier()
     let openSnapshots = OpenSnapshots()
     let expirations: ExpirationTimer

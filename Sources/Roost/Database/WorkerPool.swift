@@ -1,31 +1,34 @@
 import Dispatch
 import Synchronization
 
-/// Threads on which calls wait that would block a task's executor.
+/// Threads on which calls wait, or compute for long, that would block a task's executor.
 ///
-/// A few at once, so that concurrent commits can share a sync; the rest wait in a list without a thread. Every worker is
+/// A few at once, so that concurrent commits can share a sync; the rest wait in lists without a thread, and take turns: first by
+/// the user, then by the database that they are for, so that who asks for much holds up no other. Every worker is
 /// a serial queue: those have threads of their own, while work on a global queue that blocks takes threads away from
 /// Swift's executor, which on Linux runs on the same ones.
 package final class WorkerPool: Sendable {
-    private let state: Mutex<State>
+    fileprivate typealias Job = @Sendable () -> Void
 
-    private struct State {
-        var idle: [DispatchQueue]
-        var waiting: [@Sendable () -> Void] = []
-        /// The oldest of those that wait, the oldest last.
-        var turned: [@Sendable () -> Void] = []
-    }
+    /// How many threads work for one user at most.
+    private let share: Int
+    private let state: Mutex<State>
+    private let times = WorkTimes()
 
     /// A pool of so many threads.
-    package init(limit: Int) {
-        state = Mutex(State(idle: (1...limit).map { DispatchQueue(label: "roost.worker.\($0)") }))
+    ///
+    /// - Parameter share: How many of them work for one user at most; `nil` for all.
+    package init(limit: Int, share: Int? = nil) {
+        self.share = min(share ?? limit, limit)
+        state = Mutex(State(limit: limit))
     }
 
     /// Runs `body` on a thread of the pool, with a flag that tells whether the task has been cancelled since.
     ///
     /// - Throws: what `body` throws, or `cancelled`, at once, when the task is cancelled before `body` begins.
     package func run<R: Sendable, Failure: Error>(
-        cancelled: Failure, _ body: @escaping @Sendable (CancellationFlag) throws(Failure) -> R
+        for owner: WorkOwner = WorkOwner(), cancelled: Failure,
+        _ body: @escaping @Sendable (CancellationFlag) throws(Failure) -> R
     ) async throws(Failure) -> R {
         let job = PendingJob<Result<R, Failure>>()
         let result = await withTaskCancellationHandler {
@@ -33,7 +36,7 @@ package final class WorkerPool: Sendable {
                 guard job.wait(continuation) else {
                     return continuation.resume(returning: .failure(cancelled))
                 }
-                enqueue {
+                enqueue(for: owner) {
                     guard let continuation = job.begin() else { return }
                     continuation.resume(returning: Result { () throws(Failure) in try body(job.flag) })
                 }
@@ -44,28 +47,197 @@ package final class WorkerPool: Sendable {
         return try result.get()
     }
 
-    private func enqueue(_ job: @escaping @Sendable () -> Void) {
-        let worker: DispatchQueue? = state.withLock { state in
-            if state.idle.isEmpty { state.waiting.append(job) }
-            return state.idle.popLast()
+    /// Has `job` run when its owner's turn has come.
+    func enqueue(for owner: WorkOwner, _ job: @escaping @Sendable () -> Void) {
+        let ready = state.withLock { state in
+            state.add(job, for: owner, share)
+            return state.begin(share)
         }
-        guard let worker else { return }
-        worker.async {
-            job()
-            while let next = self.next(after: worker) { next() }
+        if let ready { start(ready) }
+    }
+
+    private func start(_ ready: State.Begun) {
+        ready.worker.queue.async { [self] in
+            var next: State.Begun? = ready
+            while let now = next {
+                now.worker.current.withLock { $0 = (self, now.user) }
+                now.job()
+                now.worker.current.withLock { $0 = nil }
+                next = state.withLock { state in
+                    state.finish(now, share)
+                    return state.begin(share)
+                }
+                // Another worker may have been idle for longer.
+                if let other = next, other.worker !== now.worker {
+                    start(other)
+                    next = nil
+                }
+            }
         }
     }
 
-    /// The job that has waited longest; `nil` when there is none, and then `worker` is idle.
-    private func next(after worker: DispatchQueue) -> (@Sendable () -> Void)? {
-        state.withLock { state in
-            if state.turned.isEmpty {
-                state.turned = state.waiting.reversed()
-                state.waiting.removeAll()
-            }
-            if let job = state.turned.popLast() { return job }
-            state.idle.append(worker)
-            return nil
+    // MARK: Waiting
+
+    /// Calls `body`, which waits for what other threads do: were this a pool's thread, another one works in its place meanwhile, so that
+    /// those who wait take none from those who could go on.
+    package static func waiting<R>(_ body: () throws -> R) rethrows -> R {
+        guard let worker = DispatchQueue.getSpecific(key: Worker.key),
+            let (pool, user) = worker.current.withLock({ $0 })
+        else { return try body() }
+        let wasCounted = pool.state.withLock { $0.wait(user, pool.share) }
+        guard wasCounted else { return try body() }
+        if let ready = pool.state.withLock({ $0.begin(pool.share) }) { pool.start(ready) }
+        defer { pool.state.withLock { $0.goOn(user) } }
+        return try body()
+    }
+
+    // MARK: Time
+
+    /// Has an executor look whether its time is over, till ``unwatch(_:)``.
+    func watch(_ executor: WorkExecutor) { times.watch(executor) }
+
+    func unwatch(_ executor: WorkExecutor) { times.unwatch(executor) }
+}
+
+/// One of a pool's threads.
+private final class Worker: Sendable {
+    static let key = DispatchSpecificKey<Worker>()
+
+    let queue = DispatchQueue(label: "roost.worker")
+    /// Whom it is working for.
+    let current = Mutex<(pool: WorkerPool, user: ByteKey)?>(nil)
+
+    init() { queue.setSpecific(key: Self.key, value: self) }
+}
+
+extension WorkerPool {
+    fileprivate struct State {
+        /// How many threads may work at once, those apart that wait for others.
+        let limit: Int
+        var working = 0
+        var idle: [Worker] = []
+        var users: [ByteKey: UserWork] = [:]
+        /// The users who have jobs that wait and have less than their share of the threads, the one whose turn is next first.
+        var turns = FIFO<ByteKey>()
+
+        init(limit: Int) { self.limit = limit }
+
+        /// A job that is to be run now.
+        struct Begun {
+            let worker: Worker
+            let job: Job
+            let user: ByteKey
         }
+    }
+
+    /// What is done, and is to be done, for one user.
+    fileprivate struct UserWork {
+        /// How many threads work, and how many wait for others.
+        var working = 0
+        var waiting = 0
+        /// Whether the user stands among those who have a turn.
+        var isInTurn = false
+        /// The databases with jobs, the one whose turn is next first.
+        var databases = FIFO<ByteKey>()
+        var jobs: [ByteKey: FIFO<Job>] = [:]
+
+        mutating func add(_ job: @escaping Job, for database: ByteKey) {
+            if jobs[database] == nil { databases.append(database) }
+            jobs[database, default: FIFO()].append(job)
+        }
+
+        mutating func next() -> Job? {
+            guard let database = databases.popFirst(), var rest = jobs.removeValue(forKey: database) else {
+                return nil
+            }
+            defer {
+                if !rest.isEmpty {
+                    jobs[database] = rest
+                    databases.append(database)
+                }
+            }
+            return rest.popFirst()
+        }
+    }
+}
+
+extension WorkerPool.State {
+    /// How many threads wait for one user at most in whose place others work.
+    private static let mostWaiting = 16
+
+    mutating func add(_ job: @escaping WorkerPool.Job, for owner: WorkOwner, _ share: Int) {
+        users[owner.user, default: WorkerPool.UserWork()].add(job, for: owner.database)
+        giveTurn(owner.user, share)
+    }
+
+    /// Lets a user who has jobs stand in line, unless enough threads work for that one.
+    private mutating func giveTurn(_ user: ByteKey, _ share: Int) {
+        guard let work = users[user], !work.isInTurn, work.working < share, !work.databases.isEmpty else {
+            return
+        }
+        users[user]?.isInTurn = true
+        turns.append(user)
+    }
+
+    /// Begins the job whose turn it is, if there is one and a thread for it.
+    mutating func begin(_ share: Int) -> Begun? {
+        guard working < limit else { return nil }
+        while let user = turns.popFirst() {
+            users[user]?.isInTurn = false
+            guard let job = users[user]?.next() else { continue }
+            users[user]?.working += 1
+            working += 1
+            giveTurn(user, share)
+            return Begun(worker: idle.popLast() ?? Worker(), job: job, user: user)
+        }
+        return nil
+    }
+
+    mutating func finish(_ begun: Begun, _ share: Int) {
+        idle.append(begun.worker)
+        working -= 1
+        users[begun.user]?.working -= 1
+        if let work = users[begun.user], work.working == 0, work.waiting == 0, work.databases.isEmpty {
+            users[begun.user] = nil
+        } else {
+            giveTurn(begun.user, share)
+        }
+        if idle.count > limit { idle.removeFirst() }
+    }
+
+    /// Notes that one of the threads waits for others; `false` where too many do already.
+    mutating func wait(_ user: ByteKey, _ share: Int) -> Bool {
+        guard let work = users[user], work.waiting < Self.mostWaiting else { return false }
+        users[user]?.waiting += 1
+        users[user]?.working -= 1
+        working -= 1
+        giveTurn(user, share)
+        return true
+    }
+
+    /// Notes that it works again, beside the one that took its place if that is not done.
+    mutating func goOn(_ user: ByteKey) {
+        users[user]?.waiting -= 1
+        users[user]?.working += 1
+        working += 1
+    }
+}
+
+/// A list from which the first is taken. Both ends are O(1), amortized.
+private struct FIFO<Element> {
+    private var added: [Element] = []
+    /// The oldest of those that are there, the oldest last.
+    private var turned: [Element] = []
+
+    var isEmpty: Bool { added.isEmpty && turned.isEmpty }
+
+    mutating func append(_ element: Element) { added.append(element) }
+
+    mutating func popFirst() -> Element? {
+        if turned.isEmpty {
+            turned = added.reversed()
+            added.removeAll()
+        }
+        return turned.popLast()
     }
 }

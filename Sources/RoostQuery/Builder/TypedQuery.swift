@@ -13,6 +13,8 @@ import Roost
 /// An immutable value; each call answers a new query.
 public struct TypedQuery<Value: Codable>: Sendable {
     private let collection: DocumentCollection
+    /// The database that is asked.
+    var database: Database { collection.database }
     private var select = Select()
     private var problem: QueryError?
 

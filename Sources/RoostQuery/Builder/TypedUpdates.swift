@@ -35,7 +35,7 @@ public struct TypedUpdates<Value: Codable & Sendable>: AsyncSequence, Sendable {
             guard let answer = try await rows?.answer() else { return nil }
             let query = query
             do throws(DatabaseError) {
-                let values = try await QueryWorkers.run { (_) throws(DatabaseError) in
+                let values = try await QueryWorkers.run(for: query.database) { () throws(DatabaseError) in
                     try query.values(of: answer.rows, at: answer.moment)
                 }
                 return (answer.rows, values)

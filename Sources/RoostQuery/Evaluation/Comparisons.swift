@@ -54,13 +54,21 @@ enum Comparisons {
         return .bool(contains(elements, value, collation) != isNegated)
     }
 
-    /// Whether one of the elements is equal to `value`.
+    /// Whether one of the elements is equal to `value`. Of many, it is not looked for any more once the task is cancelled, which whoever
+    /// reads rows sees then.
     static func contains(_ elements: Value.Elements, _ value: Value, _ collation: Collation) -> Bool {
-        for element in elements where element.rank == value.rank && element.compare(value, collation) == 0 {
-            return true
+        var untilCheck = checkInterval
+        for element in elements {
+            if element.rank == value.rank, element.compare(value, collation) == 0 { return true }
+            untilCheck -= 1
+            guard untilCheck == 0 else { continue }
+            if Task.isCancelled { return false }
+            untilCheck = checkInterval
         }
         return false
     }
+
+    private static let checkInterval = 4096
 }
 
 /// AND, OR and NOT with four truth values: true, false, null and missing.

@@ -87,7 +87,8 @@ final class Execution: DocumentSource {
         var rows = RowSource(frame)
         for (number, source) in plan.sources.enumerated() {
             if number > 0 {
-                rows = JoinedRows(rows, source) { [self] () throws(DatabaseError) in try open(source) }
+                rows = JoinedRows(rows, source, counter) { [self] () throws(DatabaseError) in try open(source)
+                }
             } else if source.hash == nil, case .documents(let collection, let access) = source.origin {
                 // As it was decided, by what is wanted of the rows.
                 if let first {

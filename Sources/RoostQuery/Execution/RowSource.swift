@@ -63,13 +63,19 @@ final class JoinedRows: RowSource {
     private let condition: Evaluation?
     private let isLeft: Bool
     private let number: Int
+    private let counter: WorkCounter
+    private var untilCheck = 0
     private var inner: RowSource?
     private var hasMatched = false
 
+    private static let checkInterval = 1024
+
     init(
-        _ outer: RowSource, _ source: SourcePlan, _ makeInner: @escaping () throws(DatabaseError) -> RowSource
+        _ outer: RowSource, _ source: SourcePlan, _ counter: WorkCounter,
+        _ makeInner: @escaping () throws(DatabaseError) -> RowSource
     ) {
         self.outer = outer
+        self.counter = counter
         self.makeInner = makeInner
         condition = source.condition
         isLeft = source.join == .left
@@ -81,6 +87,12 @@ final class JoinedRows: RowSource {
         while true {
             if let inner {
                 while try inner.next() {
+                    // Rows that are in memory are read by nobody who would ask.
+                    if untilCheck == 0 {
+                        try counter.checkCancellation()
+                        untilCheck = Self.checkInterval
+                    }
+                    untilCheck -= 1
                     if let condition, !Logic.holds(condition(frame)) {
                         try frame.check()
                         continue

@@ -12,6 +12,8 @@ final class ScanParts<Result: Sendable>: Sendable {
     private let state: Mutex<State>
     /// Threads of the pool that are at work on a part.
     private let atWork = DispatchGroup()
+    /// How long it takes at most till they learn that the caller's task is cancelled.
+    private static var interval: DispatchTimeInterval { .milliseconds(20) }
 
     private struct State {
         /// The part that nobody has begun.
@@ -39,8 +41,13 @@ final class ScanParts<Result: Sendable>: Sendable {
         for _ in 1..<max(threads, 1) {
             DispatchQueue.global().async { [self] in takeParts { [self] in hasFailed } }
         }
-        takeParts { [self] in hasFailed || isCancelled() }
-        atWork.wait()
+        let isOver = { Task.isCancelled || isCancelled() }
+        takeParts { [self] in hasFailed || isOver() }
+        // The task is this thread's alone, so that the others learn from it that it is cancelled.
+        while atWork.wait(timeout: .now() + Self.interval) == .timedOut {
+            guard isOver(), !hasFailed else { continue }
+            state.withLock { $0.failures.append(DatabaseError(.cancelled, "The query was cancelled.")) }
+        }
         let (results, failures) = state.withLock { ($0.results, $0.failures) }
         // The first is why the others were stopped.
         if let failure = failures.first { throw failure }

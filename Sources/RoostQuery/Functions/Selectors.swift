@@ -46,10 +46,14 @@ enum Selectors {
     /// `$in`: equal to one of the arguments; of an array, one of whose elements is, which the array itself is not.
     private static func isAmong(_ value: Value, _ arguments: Value, _ collation: Collation) -> Bool {
         guard let arguments = arguments.arrayElements else { return false }
-        return arguments.contains { argument in
-            value.arrayElements?.contains { equals($0, argument, collation) }
-                ?? equals(value, argument, collation)
+        guard var elements = value.arrayElements else {
+            return Comparisons.contains(arguments, value, collation)
         }
+        while let element = elements.next() {
+            if Task.isCancelled { return false }
+            if Comparisons.contains(arguments, element, collation) { return true }
+        }
+        return false
     }
 
     /// `$all`: an array with every argument; a single argument that is an array may also be the array itself.
@@ -64,7 +68,7 @@ enum Selectors {
             return true
         }
         for argument in arguments {
-            guard elements.contains(where: { equals($0, argument, collation) }) else { return false }
+            guard !Task.isCancelled, Comparisons.contains(elements, argument, collation) else { return false }
         }
         return true
     }

@@ -46,9 +46,10 @@ public struct QueryUpdates: AsyncSequence, Sendable {
                     // Set before reading, so that no commit slips in between.
                     alarm = try Alarm(query.prepared.collections)
                     let query = query
-                    let (rows, moment) = try await QueryWorkers.run { (flag) throws(DatabaseError) in
+                    let (rows, moment) = try await QueryWorkers.run(for: query.database) {
+                        () throws(DatabaseError) in
                         let moment = try query.database.snapshot()
-                        let cursor = try query.cursor(in: moment) { flag.isSet }
+                        let cursor = try query.cursor(in: moment)
                         var rows: [Row] = []
                         while let row = try cursor.next() { rows.append(row) }
                         return (rows, moment)

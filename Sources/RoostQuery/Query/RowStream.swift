@@ -37,19 +37,15 @@ public struct RowStream: AsyncSequence, Sendable {
         // An iterator belongs to one task, and waits for each page before it asks for the next one.
         private let query: Query
         private var cursor: RowsCursor?
-        /// Says whether whoever waits for the present page has gone.
-        private var flag: CancellationFlag?
 
         private static let pageSize = 64
 
         init(_ query: Query) { self.query = query }
 
         func page() async throws(DatabaseError) -> [Row] {
-            try await QueryWorkers.run { [self] (flag) throws(DatabaseError) in
-                self.flag = flag
-                if cursor == nil {
-                    cursor = try query.cursor { [unowned self] in self.flag?.isSet == true }
-                }
+            try await QueryWorkers.run(for: query.database) { [self] () throws(DatabaseError) in
+                // The cursor looks itself whether the task is cancelled.
+                if cursor == nil { cursor = try query.cursor() }
                 var rows: [Row] = []
                 while rows.count < Self.pageSize, let row = try cursor?.next() { rows.append(row) }
                 return rows
@@ -63,15 +59,26 @@ extension Query {
     public var rows: RowStream { RowStream(query: self) }
 }
 
-/// The threads on which queries of tasks are answered, so that Swift's own are never blocked.
+/// The threads on which queries of tasks are answered, so that Swift's own are never blocked: half of them at most for one database.
 enum QueryWorkers {
-    private static let pool = WorkerPool(limit: 4)
+    private static let pool = WorkerPool(limit: 8, share: 4)
 
+    /// Runs `body` as a part of the task, which it can look at to see whether it is cancelled.
+    ///
     /// - Throws: what `body` throws; `cancelled` when the task is cancelled before it begins.
     static func run<R: Sendable>(
-        _ body: @escaping @Sendable (CancellationFlag) throws(DatabaseError) -> R
+        for database: Database, _ body: @escaping @Sendable () throws(DatabaseError) -> R
     ) async throws(DatabaseError) -> R {
-        try await pool.run(
-            cancelled: DatabaseError(.cancelled, "The task was cancelled before the query began."), body)
+        let executor = WorkExecutor(pool, for: WorkOwner(user: database.path))
+        do {
+            return try await executor.run {
+                try Task.checkCancellation()
+                return try body()
+            }
+        } catch let error as DatabaseError {
+            throw error
+        } catch {
+            throw DatabaseError(.cancelled, "The task was cancelled before the query began.")
+        }
     }
 }

@@ -41,11 +41,16 @@ struct WriteGate: Sendable {
         }
     }
 
-    /// - Throws: 401, 403, 404 or 409 for a revision that may not be stored.
-    func admit(_ revision: Revision, in batch: WriteBatch) throws {
-        if revision.id.begins(with: "_design/"), !mayDesign {
+    /// - Throws: 401 or 403 for a design document of a user who does not administer the database.
+    func requireDesigner(_ id: String) throws {
+        if id.begins(with: "_design/"), !mayDesign {
             throw Security.refusal(user, "You are not a db or server admin.")
         }
+    }
+
+    /// - Throws: 401, 403, 404 or 409 for a revision that may not be stored.
+    func admit(_ revision: Revision, in batch: WriteBatch) throws {
+        try requireDesigner(revision.id)
         switch name.base {
         case "_users": try UsersDatabase.admit(revision, of: user, in: collection, batch, accounts)
         case ReplicatorManager.databaseName:

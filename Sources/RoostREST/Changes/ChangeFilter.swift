@@ -103,8 +103,8 @@ enum ChangeFilter: Sendable {
         }
     }
 
-    /// Whether it may take long, so that many documents are asked about at once on a thread that may wait.
-    var takesLong: Bool {
+    /// Whether many documents are asked about at once.
+    var takesMany: Bool {
         switch self {
         case .view, .script: true
         case .all, .documents, .design, .selector, .function: false

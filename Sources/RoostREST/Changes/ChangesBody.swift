@@ -23,7 +23,7 @@ actor ChangesBody: BodyStream {
 
     private let served: ServedDatabase
     private let query: ChangesQuery
-    private let workers: WorkerPool
+    private let work: RequestWork
     private let lease: AccessLease
     /// What has the alarm rung when access may have been withdrawn.
     private var access: ObservationToken?
@@ -51,12 +51,12 @@ actor ChangesBody: BodyStream {
 
     init(
         _ served: ServedDatabase, _ query: ChangesQuery, last: UInt64, _ seen: SeenChanges?,
-        _ lease: AccessLease, _ workers: WorkerPool
+        _ lease: AccessLease, _ work: RequestWork
     ) {
         self.lease = lease
         self.served = served
         self.seen = seen
-        self.workers = workers
+        self.work = work
         self.query = query
         self.last = last
         place = query.descending ? last + 1 : query.since
@@ -77,7 +77,7 @@ actor ChangesBody: BodyStream {
         case .beginning:
             phase = .rows
             lastRow = clock.now
-            let rows = try await page()
+            let rows = try await nextPage()
             lastPiece = clock.now
             switch query.feed {
             case .normal: return Array("{\"results\":[\n".utf8) + rows + (try endIfDone() ?? [])
@@ -94,7 +94,7 @@ actor ChangesBody: BodyStream {
                     // Asked for first, so that no commit slips in between reading and waiting.
                     try listen()
                     try lease.check()
-                    let bytes = try await page() + (try endIfDone() ?? [])
+                    let bytes = try await nextPage() + (try endIfDone() ?? [])
                     // Of other channels nobody has told it yet.
                     isUpToDate = hasReadAll && seen?.channels == listening?.channels
                     if !bytes.isEmpty {
@@ -170,22 +170,27 @@ actor ChangesBody: BodyStream {
 
     // MARK: Rows
 
-    /// The rows of the changes that come next.
-    private func page() async throws -> [UInt8] {
-        let snapshot = try served.collection.snapshot()
-        if seen != nil { return try await seenPage(snapshot) }
-        return try page(snapshot, query.filter.takesLong ? try await choose(snapshot) : nil)
+    /// The rows of the changes that come next. Of what has just happened they are few, and there may be thousands of feeds; all else
+    /// may take long.
+    private func nextPage() async throws -> [UInt8] {
+        guard !hasReadAll || query.allLeaves || query.filter.readsDocuments else { return try page() }
+        return try await work.run { try await self.page() }
     }
 
-    private func seenPage(_ snapshot: CollectionSnapshot) async throws -> [UInt8] {
+    /// The rows of the changes that come next.
+    private func page() throws -> [UInt8] {
+        let snapshot = try served.collection.snapshot()
+        if seen != nil { return try seenPage(snapshot) }
+        return try page(snapshot, query.filter.takesMany ? try choose(snapshot) : nil)
+    }
+
+    private func seenPage(_ snapshot: CollectionSnapshot) throws -> [UInt8] {
         guard let page = try seen?.page(snapshot, limit: min(left, Self.batchSize)), let seen else {
             return []
         }
         hasReadAll = seen.isAtEnd
-        let told =
-            try query.filter.takesLong ? await workers.run { try seen.told(page) } : seen.told(page)
         var bytes: [UInt8] = []
-        for row in told { append(row.json, row.token, to: &bytes) }
+        for row in try seen.told(page) { append(row.json, row.token, to: &bytes) }
         return bytes
     }
 
@@ -230,22 +235,19 @@ actor ChangesBody: BodyStream {
     }
 
     /// Asks the filter about the changes that come next.
-    private func choose(_ snapshot: CollectionSnapshot) async throws -> [UInt64: [RevisionID]] {
-        let (query, place) = (query, place)
-        return try await workers.run {
-            let cursor = try Self.cursor(snapshot, query, place)
-            var chosen: [UInt64: [RevisionID]] = [:]
-            var asked: [(sequence: UInt64, document: Document)] = []
-            while asked.count < Self.batchSize, let change = try cursor.next() {
-                chosen[change.sequence] = []
-                asked += try Self.documents(change, query, cursor, snapshot).map { (change.sequence, $0) }
-            }
-            let verdicts = try query.filter.chosen(of: asked.map(\.document), at: snapshot)
-            for ((sequence, document), isChosen) in zip(asked, verdicts) where isChosen {
-                chosen[sequence, default: []].append(document.revision)
-            }
-            return chosen
+    private func choose(_ snapshot: CollectionSnapshot) throws -> [UInt64: [RevisionID]] {
+        let cursor = try Self.cursor(snapshot, query, place)
+        var chosen: [UInt64: [RevisionID]] = [:]
+        var asked: [(sequence: UInt64, document: Document)] = []
+        while asked.count < Self.batchSize, let change = try cursor.next() {
+            chosen[change.sequence] = []
+            asked += try Self.documents(change, query, cursor, snapshot).map { (change.sequence, $0) }
         }
+        let verdicts = try query.filter.chosen(of: asked.map(\.document), at: snapshot)
+        for ((sequence, document), isChosen) in zip(asked, verdicts) where isChosen {
+            chosen[sequence, default: []].append(document.revision)
+        }
+        return chosen
     }
 
     /// The documents that a change is judged by: the winner, or each leaf.

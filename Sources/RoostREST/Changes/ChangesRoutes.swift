@@ -19,7 +19,7 @@ enum ChangesRoutes {
         let seen = target.isLimited ? try SeenChanges(target, query, snapshot) : nil
         let feed = ChangesBody(
             target.served, query, last: last, seen, AccessLease(target, dependsOnChannels: false),
-            context.router.workers)
+            context.work)
         // Proxies must not keep what is to arrive at once.
         var headers: HTTPHeaders = ["X-Accel-Buffering": "no"]
         switch query.feed {

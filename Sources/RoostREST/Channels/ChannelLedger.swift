@@ -4,6 +4,8 @@ import Roost
 struct ChannelLedger {
     let batch: WriteBatch
     let collection: DocumentCollection
+    /// Where the record of the document that was changed last waits, if it is to.
+    var held: HeldRecord?
 
     /// The most channels that are remembered of a document which has left them.
     private static let mostLeft = 100
@@ -11,18 +13,25 @@ struct ChannelLedger {
     // MARK: Documents
 
     func document(_ id: String) throws -> RoutedDocument {
-        try RoutedDocument(record: batch.annotation(ChannelKey.document(id), in: collection))
+        if let record = held?.record(of: id) { return record }
+        return try RoutedDocument(record: batch.annotation(ChannelKey.document(id), in: collection))
             ?? RoutedDocument()
     }
 
     /// Takes over what was decided on a revision that has just been stored, and brings channels and grants in line with the revision
     /// that wins now.
-    func settle(_ id: String, _ revision: RevisionID, _ routing: Routing) throws {
+    ///
+    /// - Parameter history: Of what was made elsewhere, the revision and its ancestors.
+    func settle(
+        _ id: String, _ revision: RevisionID, _ routing: Routing, history: [RevisionID]? = nil
+    ) throws {
         var record = try document(id)
         let old = record.routing
-        let held = record.winner.flatMap { record.leaves[$0] }
-        record.leaves[revision.description] = try isNarrow(routing) ? routing.narrowed(to: held) : routing
-        try settle(id, &record, old)
+        let present = record.winner.flatMap { record.leaves[$0] }
+        record.leaves[revision.description] = try isNarrow(routing) ? routing.narrowed(to: present) : routing
+        // Of a document that the write has changed before, only the ancestors are leaves no longer.
+        let isKnown = held?.record(of: id) != nil
+        try settle(id, &record, old, replacing: isKnown ? history?.dropFirst() : nil)
     }
 
     /// Whether there may be something left of what another version of the function decided.
@@ -42,7 +51,7 @@ struct ChannelLedger {
     func settle(_ id: String, anew decided: [String: Routing]) throws {
         var record = try document(id)
         let old = record.routing
-        var isNew = try batch.getIncludingDeleted(id, in: collection)?.revision.description != record.winner
+        var isNew = try batch.standing(of: id, in: collection)?.winner.description != record.winner
         for (revision, routing) in decided {
             if record.leaves[revision]?.isSame(as: routing) != true { isNew = true }
             record.leaves[revision] = routing
@@ -59,26 +68,37 @@ struct ChannelLedger {
         try settle(id, &record, old)
     }
 
-    private func settle(_ id: String, _ record: inout RoutedDocument, _ old: Routing) throws {
-        guard let winner = try batch.getIncludingDeleted(id, in: collection) else {
+    /// - Parameter replaced: Those of the record's leaves that may be leaves no longer; `nil` where that is to be looked up.
+    private func settle(
+        _ id: String, _ record: inout RoutedDocument, _ old: Routing,
+        replacing replaced: ArraySlice<RevisionID>? = nil
+    ) throws {
+        guard let winner = try batch.standing(of: id, in: collection) else {
             try grant(id, old, Routing(), at: try collection.snapshot().lastSequence)
             for (channel, place) in record.places {
                 try batch.annotate(ChannelKey.entry(channel, place.sequence), with: nil, in: collection)
             }
             return try batch.annotate(ChannelKey.document(id), with: nil, in: collection)
         }
-        let leaves = Set(try batch.leaves(of: id, in: collection).map(\.id.description))
-        record.leaves = record.leaves.filter { leaves.contains($0.key) }
-        record.winner = winner.revision.description
+        if let replaced {
+            for revision in replaced { record.leaves[revision.description] = nil }
+        } else {
+            let leaves = Set(winner.leaves.map(\.id.description))
+            record.leaves = record.leaves.filter { leaves.contains($0.key) }
+        }
+        record.winner = winner.winner.description
         try grant(id, old, record.routing, at: winner.sequence)
         try place(id, winner, &record)
-        try batch.annotate(ChannelKey.document(id), with: record.record, in: collection)
+        guard let held else {
+            return try batch.annotate(ChannelKey.document(id), with: record.record, in: collection)
+        }
+        try held.hold(record, of: id)
     }
 
     /// Moves the document's entries in the channels to its sequence.
-    private func place(_ id: String, _ winner: Document, _ record: inout RoutedDocument) throws {
+    private func place(_ id: String, _ winner: DocumentStanding, _ record: inout RoutedDocument) throws {
         var channels = Set(record.routing.channels)
-        if !winner.isDeleted, let routing = record.leaves[winner.revision.description],
+        if !winner.isDeleted, let routing = record.leaves[winner.winner.description],
             routing.isRefused != true
         {
             channels.insert(SyncDecision.allChannels)
@@ -94,7 +114,7 @@ struct ChannelLedger {
         }
         for (channel, place) in record.places where place.left == nil && !channels.contains(channel) {
             var place = place
-            place.move(to: winner.sequence, leavingBy: winner.revision.description)
+            place.move(to: winner.sequence, leavingBy: winner.winner.description)
             record.places[channel] = place
             try write(id, channel, record)
         }

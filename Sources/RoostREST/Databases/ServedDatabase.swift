@@ -12,7 +12,7 @@ struct ServedDatabase: Sendable {
     /// made anew. A number of microseconds, as CouchDB's is.
     let instanceStartTime: String
 
-    private static let securityName = "_security"
+    static let securityName = "_security"
 
     init(_ name: DatabaseName, _ database: Database, _ collection: DocumentCollection) throws(DatabaseError) {
         self.name = name
@@ -64,8 +64,11 @@ struct ServedDatabase: Sendable {
 
     /// The security object as it was stored.
     func securityText() throws -> [UInt8] {
-        try collection.metadata(Self.securityName) ?? Security.standardText
+        Self.securityText(try collection.metadata(Self.securityName))
     }
+
+    /// The security object, given what is stored of it.
+    static func securityText(_ stored: [UInt8]?) -> [UInt8] { stored ?? Security.standardText }
 
     func setSecurity(_ text: [UInt8]) async throws {
         let collection = collection

@@ -106,7 +106,7 @@ enum AttachmentRoutes {
         _ target: DatabaseContext, _ id: String, _ base: RevisionID?,
         _ change: @escaping @Sendable (inout IncomingDocument) throws -> Void
     ) async throws -> RevisionID {
-        let saving = try DocumentSaving(target)
+        let saving = DocumentSaving(target)
         var document: IncomingDocument
         if let base {
             let sight = try target.sight(of: try target.collection.snapshot())

@@ -3,131 +3,8 @@ import Roost
 import RoostCrypto
 import RoostWire
 
-/// Many documents in one request.
+/// `_bulk_get`: many documents in one request.
 enum BulkDocuments {
-    // MARK: Saving
-
-    /// What became of one document.
-    private enum Outcome: Sendable {
-        case saved(String, String)
-        case failed(String, String?, HTTPFailure)
-
-        /// Whether the user may not save it.
-        var isRefused: Bool {
-            guard case .failed(_, _, let failure) = self else { return false }
-            return failure.status == 403 || failure.status == 401
-        }
-
-        var json: JSON {
-            switch self {
-            case .saved(let id, let revision):
-                return ["ok": true, "id": .string(id), "rev": .string(revision)]
-            case .failed(let id, let revision, let failure):
-                var members: [(String, JSON)] = [("id", .string(id))]
-                if let revision { members.append(("rev", .string(revision))) }
-                return .object(
-                    members + [("error", .string(failure.error)), ("reason", .string(failure.reason))])
-            }
-        }
-    }
-
-    /// `_bulk_docs`: each document for itself, all of them with one sync.
-    static func save(_ target: DatabaseContext) async throws -> HTTPResponse {
-        let context = target.context
-        let body = try await context.object().root
-        guard body["docs"].exists else {
-            throw HTTPFailure.badRequest("POST body must include `docs` parameter.")
-        }
-        guard let docs = body["docs"].array else {
-            throw HTTPFailure.badRequest("`docs` parameter must be an array.")
-        }
-        guard let newEdits = body["new_edits"].exists ? body["new_edits"].bool : true else {
-            throw HTTPFailure.badRequest("`new_edits` parameter must be a boolean.")
-        }
-        guard body["all_or_nothing"].bool != true else {
-            return context.answer(417, .array(docs.map { refused($0).json }))
-        }
-        let saving = try DocumentSaving(target)
-        var outcomes: [Outcome?] = Array(repeating: nil, count: docs.count)
-        var documents: [(index: Int, id: String, document: IncomingDocument)] = []
-        for (index, value) in docs.enumerated() {
-            if let name = value["_id"].string?.removing(prefix: "_local/") {
-                outcomes[index] = await saveLocal(target, name, value)
-                continue
-            }
-            // What is no document at all, or has no name it can have, is an error of the whole request, as in CouchDB.
-            let document = try IncomingDocument(value)
-            let id = document.id ?? RandomText.hexadecimal(bytes: 16)
-            try IncomingDocument.checkID(id)
-            if !newEdits { try document.requireRevision() }
-            do {
-                let prepared = try await saving.prepare(
-                    document, id: id, base: document.revision, isEdit: newEdits)
-                documents.append((index, id, prepared))
-            } catch {
-                outcomes[index] = .failed(id, nil, HTTPFailure(error))
-            }
-        }
-        let pending = documents
-        let written: [(Int, Outcome)] = try await target.served.database.write { batch in
-            try batch.checkCancellation()
-            var written = try pending.map { index, id, document in
-                (index, try Self.save(document, id, newEdits: newEdits, saving, batch))
-            }
-            guard saving.isRouted else { return written }
-            // What gives access may come behind what needs it: a room that was edited after the messages in it.
-            for (place, (index, id, document)) in pending.enumerated() where written[place].1.isRefused {
-                written[place] = (index, try Self.save(document, id, newEdits: newEdits, saving, batch))
-            }
-            return written
-        }
-        for (index, outcome) in written { outcomes[index] = outcome }
-        let rows = outcomes.compactMap { outcome -> JSON? in
-            if !newEdits, case .saved? = outcome { return nil }
-            return outcome?.json
-        }
-        return context.answer(201, .array(rows))
-    }
-
-    /// What becomes of a document that is to be saved with all others or not at all, as in CouchDB.
-    private static func refused(_ document: FleeceValue) -> Outcome {
-        .failed(
-            document["_id"].string ?? RandomText.hexadecimal(bytes: 16), document["_rev"].string,
-            HTTPFailure(417, "not_implemented", "all_or_nothing is not supported"))
-    }
-
-    private static func save(
-        _ document: IncomingDocument, _ id: String, newEdits: Bool, _ saving: DocumentSaving,
-        _ batch: WriteBatch
-    ) throws -> Outcome {
-        do {
-            guard newEdits else {
-                try saving.insert(document, id: id, in: batch)
-                return .saved(id, document.revision?.description ?? "")
-            }
-            let revision = try saving.save(document, id: id, base: document.revision, in: batch)
-            return .saved(id, revision.description)
-        } catch let failure as UnsettledChannels {
-            throw failure
-        } catch {
-            let failure = HTTPFailure(error)
-            // Replicators ask for the content of a stub again when the whole request fails.
-            if failure.status == 412 { throw failure }
-            return .failed(id, newEdits ? nil : document.revision?.description, failure)
-        }
-    }
-
-    private static func saveLocal(_ target: DatabaseContext, _ name: String, _ value: FleeceValue) async
-        -> Outcome
-    {
-        let id = "_local/\(name)"
-        do {
-            return .saved(id, "0-\(try await LocalRoutes.save(target.served, target.localName(name), value))")
-        } catch {
-            return .failed(id, nil, HTTPFailure(error))
-        }
-    }
-
     // MARK: Reading
 
     /// What `_bulk_get` is asked for: a document at a revision, or at all its leaves.
@@ -171,7 +48,7 @@ enum BulkDocuments {
             throw HTTPFailure.badRequest("Missing JSON list of 'docs'.")
         }
         let wanted = docs.map(Wanted.init)
-        let text = try DocumentText(context.query)
+        let text = try DocumentText(context.query).ofOneRevision
         let latest = try context.query.flag("latest")
         let sight = try target.sight(of: try target.collection.snapshot())
         let served = target.served

@@ -5,12 +5,12 @@ import RoostWire
 
 /// Reading one document, or several revisions of it.
 enum DocumentReading {
-    static func get(_ target: DatabaseContext, _ id: String) throws -> HTTPResponse {
+    static func get(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
         let context = target.context
         let snapshot = try target.collection.snapshot()
         let sight = try target.sight(of: snapshot)
         if let asked = context.query["open_revs"] {
-            return try openRevisions(target, id, asked, sight)
+            return try await openRevisions(target, id, asked, sight)
         }
         let document = try document(id, context.query, sight)
         var text = try DocumentText(context.query)
@@ -26,8 +26,15 @@ enum DocumentReading {
         if text.isPlain, context.matches("\"\(document.revision)\"") {
             return HTTPResponse(304, headers: headers)
         }
-        return context.answer(
-            200, .text(try text.bytes(document, in: snapshot, of: target.served)), headers: headers)
+        guard document.length > RequestWork.mostAtOnce else {
+            return context.answer(
+                200, .text(try text.bytes(document, in: snapshot, of: target.served)), headers: headers)
+        }
+        let plain = text
+        return try await context.work.respond {
+            context.answer(
+                200, .text(try plain.bytes(document, in: snapshot, of: target.served)), headers: headers)
+        }
     }
 
     /// The document that a query means: the winner, or the revision it names; with `latest`, the leaf that came of that.
@@ -85,9 +92,23 @@ enum DocumentReading {
         return found
     }
 
+    private static func row(
+        _ entry: Found, _ text: DocumentText, _ known: FleeceValue?, _ snapshot: CollectionSnapshot,
+        _ served: ServedDatabase
+    ) throws -> JSON {
+        switch entry {
+        case .missing(let revision): return ["missing": .string(revision)]
+        case .removed(let removed): return ["ok": .text(try removed.text(in: snapshot))]
+        case .document(let document):
+            var text = text
+            text.attachmentsSince = try DocumentText.newestKnown(known, of: document, in: snapshot)
+            return ["ok": .text(try text.bytes(document, in: snapshot, of: served))]
+        }
+    }
+
     private static func openRevisions(
         _ target: DatabaseContext, _ id: String, _ asked: String, _ sight: Sight
-    ) throws -> HTTPResponse {
+    ) async throws -> HTTPResponse {
         let context = target.context
         let snapshot = sight.snapshot
         let found: [Found]
@@ -101,22 +122,31 @@ enum DocumentReading {
             found = try find(id, list.compactMap(\.string), latest: context.query.flag("latest"), sight)
         }
         let known = try context.query.json("atts_since")?.root
-        var text = try DocumentText(context.query)
+        // As in CouchDB, nothing is said of the other revisions with each: that would be quadratic in their number.
+        var text = try DocumentText(context.query).ofOneRevision
         text.attachments = text.attachments || known != nil
         let accept = context.headers["Accept"]
         let takesJSON = MediaType.accepts(accept ?? "", "application/json", wildcards: false)
         if takesJSON || !MediaType.accepts(accept, "multipart/mixed") {
-            let rows: [JSON] = try found.map { entry in
-                switch entry {
-                case .missing(let revision): return ["missing": .string(revision)]
-                case .removed(let removed): return ["ok": .text(try removed.text(in: snapshot))]
-                case .document(let document):
-                    var text = text
-                    text.attachmentsSince = try DocumentText.newestKnown(known, of: document, in: snapshot)
-                    return ["ok": .text(try text.bytes(document, in: snapshot, of: target.served))]
+            let (text, served) = (text, target.served)
+            let rows = GeneratedBody {
+                var index = 0
+                return {
+                    guard index <= found.count else { return nil }
+                    var bytes: [UInt8] = index == 0 ? [UInt8(ascii: "[")] : []
+                    while index < found.count, bytes.count < 32 << 10 {
+                        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                        try row(found[index], text, known, snapshot, served).write(to: &bytes)
+                        index += 1
+                    }
+                    if index == found.count {
+                        index += 1
+                        bytes += "]\n".utf8
+                    }
+                    return bytes
                 }
             }
-            return context.answer(.array(rows))
+            return try await context.stream(rows)
         }
         let served = target.served
         let boundary = RandomText.hexadecimal(bytes: 16)

@@ -12,7 +12,7 @@ enum DocumentRoutes {
         case "PUT": return try await put(target, id)
         case "DELETE": return try await delete(target, id)
         case "COPY": return try await copy(target, id)
-        default: return try DocumentReading.get(target, id)
+        default: return try await DocumentReading.get(target, id)
         }
     }
 
@@ -25,7 +25,7 @@ enum DocumentRoutes {
             document = try IncomingDocument(try await context.uncheckedJSON().root)
         }
         // What the body says of the ID does not count, as in CouchDB: clients send only the last part of a design document's.
-        let saving = try DocumentSaving(target)
+        let saving = DocumentSaving(target)
         guard try context.query.flag("new_edits", default: true) else {
             try document.takeRevision(context)
             let revision = try await saving.insertAlone(document, id: id)

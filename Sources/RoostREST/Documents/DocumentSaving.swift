@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostSync
 import RoostWire
 
 /// Saves what clients send, by the rules of every way in: design documents are for administrators of the database, `_users`
@@ -7,31 +8,39 @@ import RoostWire
 struct DocumentSaving: Sendable {
     let served: ServedDatabase
     let user: UserContext
-    private let gate: WriteGate
-    private let validations: [Hooks.Validation]
-    /// The design documents that have a validation.
-    private let designs: [Document]
-    private let security: [UInt8]
+    let gate: WriteGate
+    let validations: [Hooks.Validation]
+    let sync: SyncFunction?
+    let isLimited: Bool
+    let work: RequestWork
     private let router: Router
-    private let sync: SyncFunction?
-    private let isLimited: Bool
+
+    /// How often a document is judged anew since others have changed what it was judged by.
+    private static let mostAttempts = 5
 
     /// Whether the sync function is asked.
     var isRouted: Bool { sync != nil }
 
-    init(_ target: DatabaseContext) throws {
+    /// Whether design documents may have functions that are asked.
+    var hasLanguages: Bool { !router.hooks.languages.isEmpty }
+
+    /// Whether there may be anybody to ask about documents.
+    var asksAny: Bool { isRouted || hasLanguages || !validations.isEmpty }
+
+    init(_ target: DatabaseContext) {
         served = target.served
         user = target.user
         router = target.context.router
         gate = WriteGate(
             name: served.name, collection: served.collection, user: user,
             mayDesign: target.security.isAdmin(target.user), accounts: router.accounts)
+        work = target.context.work
         validations = router.hooks.validations.sorted { $0.key < $1.key }.map(\.value)
-        designs = router.hooks.languages.isEmpty ? [] : try Self.validatingDesigns(served.collection)
         isLimited = target.isLimited
         sync = served.name.isSystem ? nil : router.hooks.sync
-        security = designs.isEmpty && sync == nil ? [] : try served.securityText()
     }
+
+    func language(of design: Document) -> (any DesignLanguage)? { router.hooks.language(of: design) }
 
     /// What must happen before the write: in `_users`, keys are derived from passwords, which takes long; functions of design documents
     /// are compiled.
@@ -55,201 +64,178 @@ struct DocumentSaving: Sendable {
         let design = document.properties
         guard let language = router.hooks.language(of: design.root) else { return }
         do {
-            try await router.workers.run { try language.check(design.root) }
+            try await work.run { try language.check(design.root) }
         } catch let error as LanguageError {
             guard error.code != .unavailable else { return }
             throw HTTPFailure(400, "compilation_error", error.description)
         }
     }
 
+    /// Puts the content of attachments that stands in a document's text into the store: files are made durable one by one, which nobody
+    /// else's write should have to wait for.
+    func storeInline(_ document: IncomingDocument) async throws -> IncomingDocument {
+        guard
+            document.attachments.contains(where: {
+                document.contents[$0.name] == nil && $0.value["data"].exists
+            })
+        else { return document }
+        let database = served.database
+        return try await work.respond {
+            var document = document
+            for (name, value) in document.attachments
+            where document.contents[name] == nil && value["data"].exists {
+                try Task.checkCancellation()
+                document.contents[name] = try database.storeInline(name, value)
+            }
+            return document
+        }
+    }
+
+    // MARK: Writing
+
     /// Saves an edit.
     ///
     /// - Returns: The new revision.
+    /// - Throws: ``OutdatedJudgement`` where it has to be judged once more.
     func save(
-        _ document: IncomingDocument, id: String, base: RevisionID?, in batch: WriteBatch
+        _ document: IncomingDocument, id: String, base: RevisionID?, _ judgement: Judgement,
+        in write: JudgedWrite
     ) throws -> RevisionID {
         guard !document.namesUnknownRevision else { throw HTTPFailure.conflict }
-        let routing = try check(document, id, base.map { [$0] } ?? [], isEdit: true, batch)
+        try write.admit(document, id, base.map { [$0] } ?? [], isEdit: true, judgement)
         // Those of replicators come as they are: others have them already.
         if id.begins(with: "_design/"), !document.isDeleted {
             try DesignShape.check(document.properties.root)
         }
-        let saved = try batch.save(
-            document.properties, reserved: try document.reserved(), id: id, in: served.collection,
+        let saved = try write.batch.save(
+            document.properties, reserved: try document.reserved(), contents: document.contents, id: id,
+            in: served.collection,
             expecting: base.map { .revision($0) } ?? .absent)
-        try settle(id, saved.revision, routing, batch)
+        try settle(id, saved.revision, judgement.routing, write)
+        try write.note(id)
         return saved.revision
     }
 
     /// Saves a revision that was made elsewhere.
     ///
-    /// - Throws: 403 also for what can't be stored, whoever asks: a replicator passes that over, and would try anything else for ever.
-    func insert(_ document: IncomingDocument, id: String, in batch: WriteBatch) throws {
+    /// - Throws: 403 also for what can't be stored, whoever asks: a replicator passes that over, and would try anything else for ever;
+    ///   ``OutdatedJudgement`` where it has to be judged once more.
+    func insert(
+        _ document: IncomingDocument, id: String, _ judgement: Judgement, in write: JudgedWrite
+    ) throws {
         let revision = try document.requireRevision()
         do {
-            try insert(revision, of: document, id, batch)
+            try write.admit(document, id, document.lineage, isEdit: false, judgement)
+            let isNew = try write.batch.insert(
+                document.properties, reserved: try document.reserved(), contents: document.contents, id: id,
+                history: document.lineage,
+                in: served.collection)
+            if isNew { try settle(id, revision, judgement.routing, write, history: document.lineage) }
+            try write.note(id)
         } catch let failure as UnsettledChannels {
             throw failure
+        } catch let failure as OutdatedJudgement {
+            throw failure
         } catch {
-            let failure = HTTPFailure(error)
-            throw [400, 409].contains(failure.status) ? HTTPFailure.forbidden(failure.reason) : failure
+            throw Self.failure(ofInserting: error)
         }
     }
 
-    private func insert(
-        _ revision: RevisionID, of document: IncomingDocument, _ id: String, _ batch: WriteBatch
-    ) throws {
-        let history = document.history.isEmpty ? [revision] : document.history
-        let routing = try check(document, id, history, isEdit: false, batch)
-        let isNew = try batch.insert(
-            document.properties, reserved: try document.reserved(), id: id, history: history,
-            in: served.collection)
-        if isNew { try settle(id, revision, routing, batch) }
-    }
-
-    /// Asks all who may refuse a document; answers what the sync function decided on it.
-    ///
-    /// - Parameter history: What functions see as its revision and the ancestors: of an edit, the one that it is based on.
-    private func check(
-        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], isEdit: Bool, _ batch: WriteBatch
-    ) throws -> Routing? {
-        try gate.admit(
-            WriteGate.Revision(
-                id: id, properties: document.properties.root, isDeleted: document.isDeleted, parents: history,
-                isEdit: isEdit, hasNewPassword: document.hasNewPassword), in: batch)
-        let isAsked = sync != nil || !validations.isEmpty || !designs.isEmpty
-        let stubs = document.stubs
-        // What is stored is read only where something depends on it.
-        guard isAsked || !stubs.isEmpty else { return nil }
-        let access = sync == nil ? nil : try self.access(batch)
-        let present = try present(id, access, batch)
-        try Self.requireOwn(stubs, present)
-        guard isAsked, !id.begins(with: "_design/") else { return nil }
-        let old = present.winner
-        for validation in validations {
-            try validation(document.examined(id), old, user)
-        }
-        let collection = served.collection
-        let text = { document.text(id, history) }
-        let oldText = {
-            try old.map { try batch.jsonBytes($0, with: SyncQuestion.metadata, in: collection) }
-        }
-        for design in designs {
-            guard let language = router.hooks.language(of: design) else { continue }
-            let question = ValidationQuestion(
-                new: text(), old: try oldText(),
-                user: user.json(in: served.name.text).bytes, security: security)
-            if let refusal = try language.validate(question, of: design, in: collection) { throw refusal }
-        }
-        guard let sync, let access else { return nil }
-        let question = SyncQuestion(
-            document: document.examined(id), old: old, text: text, oldText: oldText,
-            database: served.name.text, collection: collection, security: security)
-        var decision = SyncDecision(
-            user: user, isAdmin: !isLimited, channels: access.channels, roles: access.roleNames)
-        try sync.decide(question, &decision)
-        let routing = try decision.routing(sync.version)
-        // Only now: what is refused is refused in the same words whether the name is taken or not.
-        if isLimited { try requireSeen(id, access, batch) }
-        return routing
-    }
-
-    /// What a write may depend on of the document that is stored under its name.
-    private struct Present {
-        /// The live winner; `nil` also where the user does not see the whole document.
-        let winner: Document?
-        /// Whether stubs may name attachments of its leaves.
-        let lendsAttachments: Bool
-    }
-
-    /// Reads what the user sees of a document that is to be written. A document with a live leaf that is hidden is judged as an absent
-    /// one by everything that could refuse the write.
-    private func present(_ id: String, _ access: ChannelAccess?, _ batch: WriteBatch) throws -> Present {
-        guard isLimited else {
-            return Present(winner: try batch.get(id, in: served.collection), lendsAttachments: true)
-        }
-        let routed = try ledger(batch).document(id)
-        let absent = Present(winner: nil, lendsAttachments: false)
-        guard let access, routed.leaves.values.contains(where: access.sees) else { return absent }
-        let leaves = try batch.leaves(of: id, in: served.collection)
-        let hidden = leaves.filter { !access.sees(routed.leaves[$0.id.description]) }
-        guard hidden.allSatisfy(\.isDeleted) else { return absent }
-        return Present(
-            winner: try batch.get(id, in: served.collection),
-            lendsAttachments: leaves.contains(where: \.hasAttachments)
-                && !hidden.contains(where: \.hasAttachments))
-    }
-
-    /// - Throws: 409 for a document of which the user does not see all that is in it: nobody learns more of it by editing it.
-    private func requireSeen(_ id: String, _ access: ChannelAccess?, _ batch: WriteBatch) throws {
-        let leaves = try batch.leaves(of: id, in: served.collection).filter { !$0.isDeleted }
-        let routed = try ledger(batch).document(id)
-        for leaf in leaves where access?.sees(routed.leaves[leaf.id.description]) != true {
-            throw HTTPFailure.conflict
-        }
-    }
-
-    /// Content is a user's by a revision of this document that the user sees, or by having sent it. A stub with the digest that contents
-    /// are stored by could mean the content of any document, so it has to name that of this one. A stub of a document that has no
-    /// attachments for the user is refused before anything is compared with its digest.
-    ///
-    /// - Throws: 412.
-    private static func requireOwn(_ stubs: [(name: String, digest: String?)], _ present: Present) throws {
-        for (name, digest) in stubs {
-            if present.lendsAttachments {
-                // By no digest, or an MD5, stubs find contents of this document only.
-                guard let digest, !digest.begins(with: "md5-"),
-                    present.winner?.attachments[name]?.digest != digest
-                else { continue }
-            }
-            throw HTTPFailure(412, "missing_stub", "The document has no attachment \(name) of this digest.")
-        }
+    static func failure(ofInserting error: any Error) -> HTTPFailure {
+        let failure = HTTPFailure(error)
+        return [400, 409].contains(failure.status) ? HTTPFailure.forbidden(failure.reason) : failure
     }
 
     // MARK: Channels
 
-    private func access(_ batch: WriteBatch) throws -> ChannelAccess {
-        try ChannelAccess(user) { try batch.annotation($0, in: served.collection) }
-    }
-
-    private func settle(_ id: String, _ revision: RevisionID, _ routing: Routing?, _ batch: WriteBatch) throws
-    {
+    private func settle(
+        _ id: String, _ revision: RevisionID, _ routing: Routing?, _ write: JudgedWrite,
+        history: [RevisionID]? = nil
+    ) throws {
         guard let routing else { return }
         do {
-            try ledger(batch).settle(id, revision, routing)
+            try write.ledger.settle(id, revision, routing, history: history)
         } catch {
             throw UnsettledChannels(cause: error)
         }
     }
 
-    private func ledger(_ batch: WriteBatch) -> ChannelLedger {
-        ChannelLedger(batch: batch, collection: served.collection)
-    }
-
-    private static func validatingDesigns(_ collection: DocumentCollection) throws -> [Document] {
-        let cursor = try collection.snapshot().cursor(DocumentSelection(prefix: "_design/"))
-        var designs: [Document] = []
-        while let design = try cursor.next() {
-            if design["validate_doc_update"].exists { designs.append(design) }
-        }
-        return designs
-    }
+    // MARK: Alone
 
     /// Runs one write that saves `document` alone.
     func saveAlone(
         _ document: IncomingDocument, id: String, base: RevisionID?
     ) async throws -> RevisionID {
         let document = try await prepare(document, id: id, base: base, isEdit: true)
-        return try await served.database.write { batch in
-            try save(document, id: id, base: base, in: batch)
-        }
+        return try await writePrepared(document, id: id, base: base)
     }
 
     /// Runs one write that inserts `document` alone.
     func insertAlone(_ document: IncomingDocument, id: String) async throws -> RevisionID {
         let document = try await prepare(document, id: id, base: nil, isEdit: false)
-        try await served.database.write { batch in try insert(document, id: id, in: batch) }
+        try await insertPrepared(document, id: id)
         return try document.requireRevision()
+    }
+
+    /// Saves an edit that was prepared.
+    ///
+    /// - Throws: 409 where what it is judged by does not stop changing.
+    func writePrepared(
+        _ document: IncomingDocument, id: String, base: RevisionID?
+    ) async throws -> RevisionID {
+        try await repeating(orElse: .conflict) {
+            let (judgement, document) = try await admit(document, id, isEdit: true, base: base)
+            return try await served.database.write(for: work.owner) { batch in
+                try JudgedWrite.run(batch, self) { write in
+                    try save(document, id: id, base: base, judgement, in: write)
+                }
+            }
+        }
+    }
+
+    /// Inserts a revision that was prepared.
+    ///
+    /// - Throws: 503 where what it is judged by does not stop changing: a replicator tries that again.
+    func insertPrepared(_ document: IncomingDocument, id: String) async throws {
+        try await repeating(orElse: HTTPFailure(503, "service unavailable", "The document is being changed."))
+        {
+            let (judgement, document) = try await admit(document, id, isEdit: false)
+            try await served.database.write(for: work.owner) { batch in
+                try JudgedWrite.run(batch, self) { write in
+                    try insert(document, id: id, judgement, in: write)
+                }
+            }
+        }
+    }
+
+    /// Asks all who may refuse a document, and stores what it brings once none does.
+    ///
+    /// - Parameters:
+    ///   - base: The revision that an edit is one of.
+    ///   - moment: What it is judged by; the present where it is `nil`.
+    /// - Throws: Of what is inserted, 403 for what can't be stored: see ``insert(_:id:_:in:)``.
+    func admit(
+        _ document: IncomingDocument, _ id: String, isEdit: Bool, base: RevisionID? = nil,
+        at moment: JudgingMoment? = nil
+    ) async throws -> (Judgement, IncomingDocument) {
+        do {
+            let history = isEdit ? base.map { [$0] } ?? [] : document.lineage
+            let judgement = try await judge(document, id, history, at: moment)
+            return (judgement, try await storeInline(document))
+        } catch  where !isEdit {
+            throw Self.failure(ofInserting: error)
+        }
+    }
+
+    private func repeating<R>(orElse failure: HTTPFailure, _ body: () async throws -> R) async throws -> R {
+        for _ in 0..<Self.mostAttempts {
+            do {
+                return try await body()
+            } catch is OutdatedJudgement {
+                continue
+            }
+        }
+        throw failure
     }
 }
 

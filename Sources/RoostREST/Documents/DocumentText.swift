@@ -33,6 +33,13 @@ struct DocumentText: Sendable {
         encodingInfo = try query.flag("att_encoding_info")
     }
 
+    /// The same without what is said of the document's other revisions.
+    var ofOneRevision: DocumentText {
+        var text = self
+        (text.revisionInfo, text.conflicts, text.deletedConflicts) = (false, false, false)
+        return text
+    }
+
     /// Whether what is written follows from the revision alone.
     var isPlain: Bool {
         !(revisions || revisionInfo || conflicts || deletedConflicts || localSequence || attachments)
@@ -150,7 +157,7 @@ struct DocumentText: Sendable {
     static func newestKnown(
         _ known: FleeceValue?, of document: Document, in snapshot: CollectionSnapshot
     ) throws -> UInt64 {
-        let known = known?.array?.compactMap { $0.string.flatMap { RevisionID($0) } } ?? []
+        let known = Set(known?.array?.compactMap { $0.string.flatMap { RevisionID($0) } } ?? [])
         guard !known.isEmpty else { return 0 }
         let history = try snapshot.history(of: document.id, revision: document.revision)
         return history.first(where: known.contains)?.generation ?? 0

@@ -15,8 +15,8 @@ struct IncomingDocument: Sendable {
     private(set) var properties: FleeceDocument
     /// What stands under `_attachments`, by name, in the order of the parsed value.
     private(set) var attachments: [(name: String, value: FleeceValue)] = []
-    /// The content of attachments that came beside the JSON, or that is there already.
-    var blobs = NamedValues<Blob>()
+    /// The content of attachments that has been stored: it came beside the JSON or stood in it, or was there already.
+    var contents = NamedValues<Attachment>()
     /// Whether the server has just made a password's record of the password that came with it.
     var hasNewPassword = false
 
@@ -54,7 +54,7 @@ struct IncomingDocument: Sendable {
         properties = FleeceDocument(json: document)
         for (name, attachment) in document.attachments {
             attachments.append((name, .undefined))
-            blobs[name] = attachment.blob
+            contents[name] = attachment
         }
     }
 
@@ -119,6 +119,9 @@ struct IncomingDocument: Sendable {
         return revision
     }
 
+    /// The revision and its ancestors, as far as they are told.
+    var lineage: [RevisionID] { history.isEmpty ? revision.map { [$0] } ?? [] : history }
+
     /// - Throws: 400 in the words by which replicators know to pass the document over.
     static func checkAttachmentName(_ name: String) throws {
         if name.begins(with: "_") {
@@ -177,20 +180,18 @@ struct IncomingDocument: Sendable {
         writer.beginDictionary()
         for (name, value) in attachments {
             writer.key(name)
-            guard let blob = blobs[name] else {
+            guard let content = contents[name] else {
                 writer.write(value)
                 continue
             }
             writer.beginDictionary()
-            writer.key("stub")
+            writer.key("follows")
             writer.write(true)
-            writer.key("digest")
-            writer.write(blob.digest)
             if let position = value["revpos"].int {
                 writer.key("revpos")
                 writer.write(position)
             }
-            if let type = blob.contentType ?? value["content_type"].string {
+            if let type = content.contentType ?? value["content_type"].string {
                 writer.key("content_type")
                 writer.write(type)
             }
@@ -222,7 +223,7 @@ struct IncomingDocument: Sendable {
         if isDeleted { members.append(("_deleted", true)) }
         if !attachments.isEmpty {
             let list = attachments.map { name, value -> (String, JSON) in
-                let type = blobs[name]?.contentType ?? value["content_type"].string
+                let type = contents[name]?.contentType ?? value["content_type"].string
                 return (name, ["content_type": type.map { .string($0) } ?? .null, "stub": true])
             }
             members.append(("_attachments", .object(list)))
@@ -236,7 +237,7 @@ struct IncomingDocument: Sendable {
     /// The attachments that are said to be there already, with the digests that are claimed of them.
     var stubs: [(name: String, digest: String?)] {
         attachments.compactMap { name, value in
-            blobs[name] == nil && value["stub"].bool == true ? (name, value["digest"].string) : nil
+            contents[name] == nil && value["stub"].bool == true ? (name, value["digest"].string) : nil
         }
     }
 
@@ -244,14 +245,14 @@ struct IncomingDocument: Sendable {
     mutating func attach(_ name: String, _ blob: Blob) {
         attachments.removeAll { $0.name.isIdentical(to: name) }
         attachments.append((name, .undefined))
-        blobs[name] = blob
+        contents[name] = Attachment(blob)
     }
 
     /// Removes an attachment; answers whether there was one.
     mutating func detach(_ name: String) -> Bool {
         let count = attachments.count
         attachments.removeAll { $0.name.isIdentical(to: name) }
-        blobs[name] = nil
+        contents[name] = nil
         return attachments.count < count
     }
 }

@@ -20,26 +20,23 @@ enum MultipartDocument {
         }
         let json = try await first.body.collect(limit: options.longestJSON)
         var document = try IncomingDocument(try FleeceText.parse(json).root)
-        let following = document.attachments.filter { $0.value["follows"].bool == true }
-        let names = Set(following.map { ByteKey($0.name) })
-        var expected = MemberOrder.names(under: "_attachments", in: json).filter {
-            names.contains(ByteKey($0))
+        var following = NamedValues<FleeceValue>()
+        for (name, value) in document.attachments where value["follows"].bool == true {
+            following[name] = value
         }
+        // In the order of their contents, those that have come by their name being passed over.
+        var expected = MemberOrder.names(under: "_attachments", in: json).filter { following[$0] != nil }[...]
         while let part = try await reader.nextPart() {
             let named = ContentDisposition.filename(part.headers["Content-Disposition"])
-            let name: String
-            if let named, let index = expected.firstIndex(where: { $0.isIdentical(to: named) }) {
-                name = expected.remove(at: index)
-            } else if !expected.isEmpty {
-                name = expected.removeFirst()
-            } else {
-                throw HTTPFailure.badRequest("There are more parts than attachments that follow.")
-            }
-            let value = following.first { $0.name.isIdentical(to: name) }?.value ?? .undefined
-            document.blobs[name] = try await store(part, value, target, options.longestAttachment)
+            while let first = expected.first, following[first] == nil { expected.removeFirst() }
+            guard let name = named.flatMap({ following[$0] == nil ? nil : $0 }) ?? expected.first,
+                let value = following.removeValue(forKey: name)
+            else { throw HTTPFailure.badRequest("There are more parts than attachments that follow.") }
+            document.contents[name] = Attachment(
+                try await store(part, value, target, options.longestAttachment))
         }
-        guard expected.isEmpty else {
-            throw HTTPFailure.badRequest("The content of \(expected.count) attachments does not follow.")
+        guard following.isEmpty else {
+            throw HTTPFailure.badRequest("The content of \(following.count) attachments does not follow.")
         }
         return document
     }

@@ -5,7 +5,7 @@ enum FleeceText {
     /// Parses a body.
     ///
     /// - Throws: 400 in CouchDB's words.
-    static func parse(_ bytes: [UInt8]) throws -> FleeceDocument {
+    static func parse(_ bytes: some Collection<UInt8>) throws -> FleeceDocument {
         do throws(FleeceError) {
             return try FleeceDocument(json: bytes)
         } catch {

@@ -23,10 +23,7 @@ final class FilePictures: Sendable {
         defer { isDrawing.withLock { $0 = false } }
         let end = ContinuousClock.now + .seconds(Self.seconds)
         do {
-            let html = try await context.router.workers.run(cancelled: CancellationError() as any Error) {
-                flag in
-                Array(try draw(name, database) { !flag.isSet && .now < end }.utf8)
-            }
+            let html = Array(try draw(name, database) { !Task.isCancelled && .now < end }.utf8)
             guard html.count <= Self.longest else { throw Self.tooLarge }
             return HTTPResponse(200, headers: Self.headers, body: .bytes(html))
         } catch let error as DatabaseError where error.code == .cancelled && .now >= end {

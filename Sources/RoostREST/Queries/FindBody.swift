@@ -7,24 +7,16 @@ actor FindBody: BodyStream {
     private static let pieceSize = 32 << 10
 
     private let search: Search
-    private let workers: WorkerPool
 
     /// - Parameter bookmark: The one that leads to this page.
     init(_ target: DatabaseContext, _ request: DocumentValue, skip: Int, bookmark: String) {
         search = Search(target, request, skip, bookmark)
-        workers = target.context.router.workers
     }
 
-    func next() async throws -> [UInt8]? {
-        let search = search
-        return try await workers.run(cancelled: CancellationError() as any Error) { flag in
-            try search.piece(flag)
-        }
-    }
+    func next() throws -> [UInt8]? { try search.piece() }
 
-    /// What is being looked for. Only one call at a time is made, since a body is asked by one task at a time and each call is
-    /// waited for.
-    private final class Search: @unchecked Sendable {
+    /// What is being looked for.
+    private final class Search {
         private let target: DatabaseContext
         private let request: DocumentValue
         private let skip: Int
@@ -34,8 +26,6 @@ actor FindBody: BodyStream {
         private var isIndexed = false
         private var count = 0
         private var hasEnded = false
-        /// Of the call that is being made.
-        private var flag: CancellationFlag?
 
         init(_ target: DatabaseContext, _ request: DocumentValue, _ skip: Int, _ bookmark: String) {
             self.target = target
@@ -44,9 +34,8 @@ actor FindBody: BodyStream {
             self.bookmark = bookmark
         }
 
-        func piece(_ flag: CancellationFlag) throws -> [UInt8]? {
+        func piece() throws -> [UInt8]? {
             guard !hasEnded else { return nil }
-            self.flag = flag
             var bytes: [UInt8] = []
             let cursor = try cursor ?? begin(&bytes)
             while bytes.count < FindBody.pieceSize {
@@ -67,9 +56,8 @@ actor FindBody: BodyStream {
             if !target.isLimited { try prepareIndexes() }
             let moment = try collection.database.snapshot()
             let visible = SeenByQuery(collection, try target.sight(of: try moment[collection]))
-            let made = try collection.findCursor(request, at: moment, visible: visible) {
-                [unowned self] in flag?.isSet == true
-            }
+            // Cancelled with the task that asks for the piece.
+            let made = try collection.findCursor(request, at: moment, visible: visible) { false }
             // By what is defined alone: what indexes hold follows from all documents.
             if target.isLimited { isIndexed = made.hasIndex }
             cursor = made

@@ -59,10 +59,8 @@ enum FindRoutes {
     static func explain(_ target: DatabaseContext) async throws -> HTTPResponse {
         let (context, collection) = (target.context, target.collection)
         let request = try Request(try await context.object().root)
-        let explanation = try await context.router.workers.run {
-            try collection.prepareMangoIndexes()
-            return try collection.explainMango(request.members)
-        }
+        try collection.prepareMangoIndexes()
+        let explanation = try collection.explainMango(request.members)
         let fields = try text(request.members["fields"], default: [])
         return context.answer([
             "dbname": .string(target.served.name.text),

@@ -19,17 +19,16 @@ enum QueryRoutes {
         // Before the statement is looked at, so that it is answered the same whatever it names, and after that, since a collection may
         // have been made meanwhile.
         try requireAccess(target)
-        let query = try await context.router.workers.run { [collection = target.collection] in
-            do throws(DatabaseError) {
-                return try collection.query(statement, parameters)
-            } catch {
-                guard error.code == .invalidQuery else { throw HTTPFailure(error) }
-                throw HTTPFailure.invalidQuery(error.message)
-            }
+        let query: RoostQuery.Query
+        do throws(DatabaseError) {
+            query = try target.collection.query(statement, parameters)
+        } catch {
+            guard error.code == .invalidQuery else { throw HTTPFailure(error) }
+            throw HTTPFailure.invalidQuery(error.message)
         }
         try requireAccess(target)
         if body.root["explain"].bool == true {
-            let plan = try await context.router.workers.run { try query.explain() }
+            let plan = try query.explain()
             return context.answer([
                 "columns": .strings(query.columnNames), "plan": .text(Array(plan.json.utf8)),
                 "text": .strings(plan.description.split(separator: "\n").map(String.init)),
@@ -37,7 +36,7 @@ enum QueryRoutes {
         }
         var limited = query
         limited.options.memoryLimit = memoryLimit
-        return try await context.stream(QueryBody(limited, context.router.workers))
+        return try await context.stream(QueryBody(limited))
     }
 
     private static func parameters(_ value: FleeceValue) throws -> [String: DocumentValue] {

@@ -14,7 +14,6 @@ actor ViewBody: BodyStream {
     private let served: ServedDatabase
     private let snapshot: CollectionSnapshot
     private let text: DocumentText
-    private let workers: WorkerPool
     private let tellsSequence: Bool
     private let sight: Sight
     /// What is still to be sent.
@@ -37,26 +36,25 @@ actor ViewBody: BodyStream {
         if target.isLimited { self.query.update = .now }
         seenRows = SeenRows(page: SeenPage(skip: query.skip, limit: query.limit))
         text = try DocumentText(parameters)
-        workers = target.context.router.workers
         tellsSequence = try parameters.flag("update_seq")
     }
 
-    func next() async throws -> [UInt8]? {
+    func next() throws -> [UInt8]? {
         guard !hasEnded else { return nil }
         let isReduced = query.reduces ?? view.isReduced
-        return isReduced ? try await groups() : try await page()
+        return isReduced ? try groups() : try page()
     }
 
     // MARK: Rows
 
-    private func page() async throws -> [UInt8] {
-        guard sight.access == nil else { return try await seenPage() }
+    private func page() throws -> [UInt8] {
+        guard sight.access == nil else { return try seenPage() }
         var page = query
         page.limit = min(query.limit, Self.pageSize)
         // Where the rows stand in the view is told once.
         page.isSorted = query.isSorted && !hasBegun
         let (wanted, isFirst) = (page, !hasBegun)
-        let (bytes, count) = try await workers.run { [self] in try rows(wanted, isFirst: isFirst) }
+        let (bytes, count) = try rows(wanted, isFirst: isFirst)
         hasBegun = true
         query.skip += count
         query.limit -= count
@@ -66,7 +64,7 @@ actor ViewBody: BodyStream {
     }
 
     /// The text of some rows, after the beginning where they are the first, and how many they are.
-    private nonisolated func rows(_ page: ViewQuery, isFirst: Bool) throws -> (text: [UInt8], count: Int) {
+    private func rows(_ page: ViewQuery, isFirst: Bool) throws -> (text: [UInt8], count: Int) {
         let rows = try view.rows(page, at: snapshot)
         let place = page.isSorted ? "\"total_rows\":\(rows.totalRows),\"offset\":\(rows.offset)," : ""
         var bytes = isFirst ? beginning(place, showing: rows.updateSequence) : []
@@ -78,12 +76,12 @@ actor ViewBody: BodyStream {
     }
 
     /// The text before the rows: where they stand in the view, and the sequence that they show, where it is asked for.
-    private nonisolated func beginning(_ place: String = "", showing sequence: UInt64) -> [UInt8] {
+    private func beginning(_ place: String = "", showing sequence: UInt64) -> [UInt8] {
         let sequence = tellsSequence ? "\"update_seq\":\"\(served.token(sequence))\"," : ""
         return Array("{\(place)\(sequence)\"rows\":[\n".utf8)
     }
 
-    private nonisolated func write(
+    private func write(
         _ row: ViewRow<FleeceValue, FleeceValue>, _ page: ViewQuery, to bytes: inout [UInt8]
     ) throws {
         var members: [(String, JSON)] = [
@@ -101,21 +99,21 @@ actor ViewBody: BodyStream {
     // MARK: Rows that are seen
 
     /// The document that a row leads to, the one that its value names or its own; `nil` where that is absent or not seen.
-    private nonisolated func document(of row: ViewRow<FleeceValue, FleeceValue>) throws -> Document? {
+    private func document(of row: ViewRow<FleeceValue, FleeceValue>) throws -> Document? {
         let id = row.value["_id"].string ?? row.id
         guard let text = row.value["_rev"].string else { return try sight.live(id) }
         return try RevisionID(text).flatMap { try sight.document(id, revision: $0) }
     }
 
     /// As ``page()``, for somebody who does not see all documents: other rows are passed over, and not counted.
-    private func seenPage() async throws -> [UInt8] {
+    private func seenPage() throws -> [UInt8] {
         // What is not seen is not counted either.
         var bytes = hasBegun ? [] : Array("{\"total_rows\":null,\"offset\":null,\"rows\":[\n".utf8)
         hasBegun = true
         var isEmpty = true
         while isEmpty, !hasEnded {
             let (rows, query) = (seenRows, query)
-            let (text, next) = try await workers.run { [self] in try read(rows, query) }
+            let (text, next) = try read(rows, query)
             hasEnded = next.page.isFull || next.passed - rows.passed < Self.pageSize
             seenRows = next
             isEmpty = text.isEmpty
@@ -134,7 +132,7 @@ actor ViewBody: BodyStream {
     }
 
     /// The text of the rows that are seen of those that come next.
-    private nonisolated func read(
+    private func read(
         _ rows: SeenRows, _ query: ViewQuery
     ) throws -> (text: [UInt8], next: SeenRows) {
         var (rows, text) = (rows, [UInt8]())
@@ -154,35 +152,25 @@ actor ViewBody: BodyStream {
 
     // MARK: Groups
 
-    private func groups() async throws -> [UInt8] {
+    private func groups() throws -> [UInt8] {
         let (query, place) = (query, place)
         let isFirst = !hasBegun
-        let (bytes, next) = try await workers.run { [self] in
-            let (groups, next, sequence) = try view.groups(
-                query, at: snapshot, from: place, limit: Self.pageSize,
-                where: sight.access == nil ? nil : { try self.sight.seesLive($0) })
-            var bytes = isFirst ? beginning(showing: sequence) : []
-            for (index, group) in groups.enumerated() {
-                if index > 0 || !isFirst { bytes += ",\n".utf8 }
-                let row: JSON = [
-                    "key": group.key.map { .text($0.jsonBytes()) } ?? .null,
-                    "value": .text(group.value.jsonBytes()),
-                ]
-                row.write(to: &bytes)
-            }
-            if next == nil { bytes += "\n]}\n".utf8 }
-            return (bytes, next)
+        let (groups, next, sequence) = try view.groups(
+            query, at: snapshot, from: place, limit: Self.pageSize,
+            where: sight.access == nil ? nil : { try self.sight.seesLive($0) })
+        var bytes = isFirst ? beginning(showing: sequence) : []
+        for (index, group) in groups.enumerated() {
+            if index > 0 || !isFirst { bytes += ",\n".utf8 }
+            let row: JSON = [
+                "key": group.key.map { .text($0.jsonBytes()) } ?? .null,
+                "value": .text(group.value.jsonBytes()),
+            ]
+            row.write(to: &bytes)
         }
+        if next == nil { bytes += "\n]}\n".utf8 }
         hasBegun = true
         self.place = next
         hasEnded = next == nil
         return bytes
-    }
-}
-
-extension WorkerPool {
-    /// Runs what takes long, such as building an index, on a thread of the pool.
-    func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-        try await run(cancelled: CancellationError() as any Error) { _ in try body() }
     }
 }

@@ -79,7 +79,7 @@ enum ViewRoutes {
         let (context, collection) = (target.context, target.collection)
         try context.allow("GET")
         guard let document = try collection.get(design) else { throw HTTPFailure.missing }
-        let found = try await context.router.workers.run { try collection.designInformation(design) }
+        let found = try collection.designInformation(design)
         let signature = SHA256.hash(document["views"].jsonBytes()).bytes.prefix(16)
         let pending = JSON.number(found.pending)
         return context.answer([

@@ -25,6 +25,10 @@ struct HTTPFailure: Error, Sendable {
     static let invalidRevision = Self(400, "bad_request", "Invalid rev format")
     static let noAttachment = Self(404, "not_found", "Document is missing attachment")
 
+    /// The words that CouchDB has for it.
+    static let timeout = Self(
+        500, "timeout", "The request could not be processed in a reasonable amount of time.")
+
     static func badRequest(_ reason: String) -> Self { Self(400, "bad_request", reason) }
     static func invalidQuery(_ reason: String) -> Self { Self(400, "query_parse_error", reason) }
     static func forbidden(_ reason: String) -> Self { Self(403, "forbidden", reason) }
@@ -53,6 +57,7 @@ struct HTTPFailure: Error, Sendable {
         case let error as WireError: self.init(error)
         case let error as ViewError: self.init(error)
         case let error as LanguageError: self.init(error)
+        case is WorkExecutor.Timeout: self = .timeout
         case is CancellationError: self.init(503, "service unavailable", "The request was cancelled.")
         default: self.init(500, "unknown_error", "\(error)")
         }

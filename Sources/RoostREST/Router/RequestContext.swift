@@ -12,6 +12,8 @@ struct RequestContext: Sendable {
     let path: [String]
     var query: Query
     let user: UserContext
+    /// What is done for the request apart from the threads that wait for sockets.
+    let work: RequestWork
 
     var headers: HTTPHeaders { request.headers }
 
@@ -103,11 +105,13 @@ struct RequestContext: Sendable {
 
     /// An answer whose JSON is made while it is sent. The first piece is made now, so that what fails early is answered
     /// with a status of its own.
-    func stream(_ body: any BodyStream, headers: HTTPHeaders = HTTPHeaders()) async throws -> HTTPResponse {
+    func stream(
+        _ body: any BodyStream, status: Int = 200, headers: HTTPHeaders = HTTPHeaders()
+    ) async throws -> HTTPResponse {
         var headers = headers
         headers["Content-Type"] = headers["Content-Type"] ?? "application/json"
         let first = try await body.next()
-        return HTTPResponse(200, headers: headers, body: .stream(BegunBody(first, body), length: nil))
+        return HTTPResponse(status, headers: headers, body: .stream(BegunBody(first, body), length: nil))
     }
 }
 

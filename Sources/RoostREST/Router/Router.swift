@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 import RoostCrypto
 import RoostSync
@@ -33,8 +34,9 @@ public final class Router: Sendable {
     let channelRouting: ChannelRouting?
     let channelWatches = ChannelWatches()
     let accessWatch: AccessWatch
-    /// The threads on which indexes are built and asked.
-    let workers = WorkerPool(limit: 8)
+    /// The threads on which everything is done that may take long. One user has no more of them than leave the processors to others.
+    let workers = WorkerPool(
+        limit: 8, share: max(2, min(4, ProcessInfo.processInfo.activeProcessorCount / 2)))
 
     /// A router for these databases.
     public init(
@@ -147,7 +149,7 @@ public final class Router: Sendable {
         if method == "POST", let override = request.headers["X-HTTP-Method-Override"] { method = override }
         return RequestContext(
             router: self, request: request, method: method == "HEAD" ? "GET" : method, path: path,
-            query: Query(query), user: user)
+            query: Query(query), user: user, work: RequestWork(self, request, user, path))
     }
 
     private func answer(_ failure: HTTPFailure) -> HTTPResponse {

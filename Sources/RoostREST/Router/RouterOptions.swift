@@ -18,6 +18,9 @@ public struct RouterOptions: Sendable {
     /// How many rounds of PBKDF2 the password of a new user is stored with; every log-in takes the time of that number. Accounts that were
     /// brought from elsewhere may have fewer, and more only up to 600,000. Default: 600,000.
     public var passwordRounds = 600_000
+    /// How long the server may work on one request, besides waiting for its turn and for the client; after that it is answered with
+    /// 500 `timeout`, or its answer breaks off. What was made of an index until then stays. Default: 5 minutes, `nil` for ever.
+    public var longestWork: Duration? = .seconds(300)
     /// How long a session lasts that is not used, in seconds. Default: 600.
     public var sessionDuration = 600
     /// What the server is called in `GET /`.

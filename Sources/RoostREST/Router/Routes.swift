@@ -8,6 +8,16 @@ enum Routes {
         _ context: RequestContext, authenticatedBy handler: String?
     ) async throws -> HTTPResponse {
         try LimitedRoutes.check(context)
+        guard context.takesLong else { return try await route(context, handler) }
+        var response = try await context.work.respond { try await route(context, handler) }
+        // What goes on without an end mostly waits, and looks after itself.
+        if case .stream(let body, let length) = response.body, !response.isEndless {
+            response.body = .stream(WorkedBody(body: body, work: context.work), length: length)
+        }
+        return response
+    }
+
+    private static func route(_ context: RequestContext, _ handler: String?) async throws -> HTTPResponse {
         guard let first = context.path.first else { return try ServerRoutes.welcome(context) }
         if first == "_session" { return try await SessionRoutes.respond(context, handler) }
         if first.begins(with: "_"), !["_users", "_replicator", "_global_changes"].contains(first) {

@@ -104,7 +104,7 @@ enum DatabaseRoutes {
         case "_bulk_docs":
             try context.allow("POST")
             context.router.statistics.bulkRequests.add()
-            return try await BulkDocuments.save(target)
+            return try await BulkSaving.save(target)
         case "_bulk_get":
             try context.allow("POST")
             context.router.statistics.bulkRequests.add()
@@ -128,13 +128,12 @@ enum DatabaseRoutes {
             try context.allow("POST")
             try target.security.requireAdmin(target.user)
             try context.checkIsJSON()
-            if path == ["_compact"] { try await compact(target) }
+            if path == ["_compact"] { try compact(target) }
             if path.count > 1, path[0] == "_compact", try target.collection.get("_design/\(path[1])") == nil {
                 throw HTTPFailure.missing
             }
             if path == ["_view_cleanup"] {
-                let collection = target.collection
-                try await context.router.workers.run { _ = try collection.cleanUpViews() }
+                _ = try target.collection.cleanUpViews()
             }
             return context.answer(202, ["ok": true])
         case "_ensure_full_commit":
@@ -164,6 +163,9 @@ enum DatabaseRoutes {
         }
     }
 
+    /// How many bytes a security object may have, which is read with each request.
+    private static let mostSecurity = 64 << 10
+
     private static func security(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         try context.allow("GET", "PUT")
@@ -180,17 +182,23 @@ enum DatabaseRoutes {
                 }
             }
         }
-        try await target.served.setSecurity(object.root.jsonBytes())
+        let text = object.root.jsonBytes()
+        guard text.count <= mostSecurity else {
+            throw HTTPFailure(
+                413, "too_large",
+                "The security object has \(text.count) bytes; the most is \(mostSecurity). Use roles.")
+        }
+        try await target.served.setSecurity(text)
         return context.answer(["ok": true])
     }
 
     /// Begins a compaction, beside everything else. Earlier revisions are gone at once.
-    private static func compact(_ target: DatabaseContext) async throws {
+    private static func compact(_ target: DatabaseContext) throws {
         let (database, name) = (target.served.database, target.served.name.base)
         let router = target.context.router
         router.compactionRequests.begin(name)
         do {
-            try await router.workers.run { try database.removeEarlierRevisions() }
+            try database.removeEarlierRevisions()
         } catch {
             router.compactionRequests.end(name)
             throw error

@@ -94,6 +94,7 @@ actor Connection {
             head.method, head.target, headers: head.headers,
             body: framing == .none ? nil : IncomingBody(connection: self), peer: channel.peer)
         request.isSecure = channel.isSecure
+        request.client = channel
         if request.headers["Host"] == nil { request.headers["Host"] = "localhost" }
         channel.setDeadline(.max)
         var response: HTTPResponse

@@ -1,7 +1,6 @@
 import RoostWire
 
-/// Sends a body that is made while it is sent. One without an end of its own is made by a task that is cancelled when the client
-/// hangs up.
+/// Sends a body that is made while it is sent, by a task that is cancelled when the client hangs up.
 struct StreamJob: Sendable {
     let channel: SocketChannel
     let stream: any BodyStream
@@ -11,14 +10,12 @@ struct StreamJob: Sendable {
     /// - Parameter head: What goes before the body.
     /// - Returns: How many bytes of the body went out, and whether it is whole.
     func run(after head: [UInt8], isEndless: Bool, _ activity: ConnectionActivity) async -> (Int, Bool) {
-        guard isEndless else { return await send(after: head) }
         let task = Task(executorPreference: SocketExecutor.shared) { await send(after: head) }
-        activity.setEndless(task)
-        // A client that has closed its own side may still wait for an answer that ends by itself.
+        if isEndless { activity.setEndless(task) }
         channel.watch { task.cancel() }
         let result = await task.value
         channel.stopWatching()
-        activity.setEndless(nil)
+        if isEndless { activity.setEndless(nil) }
         return result
     }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import RoostREST
+import RoostWire
 import Synchronization
 
 #if canImport(Darwin)
@@ -14,18 +15,13 @@ import Synchronization
 ///
 /// While nobody waits for it, it takes no thread and no turn. Everything that ends it comes together in ``close()``: the
 /// peer, a deadline, the server.
-final class SocketChannel: Sendable {
-    private enum Waiting {
-        case nobody
-        case reader(CheckedContinuation<Void, Never>)
-        /// Called when the peer hangs up, while an answer goes out.
-        case watcher(@Sendable () -> Void)
-    }
-
+final class SocketChannel: RequestClient {
     private struct State {
         var isClosed = false
-        var waiting = Waiting.nobody
+        var reader: CheckedContinuation<Void, Never>?
         var writer: CheckedContinuation<Void, Never>?
+        /// Called when the peer hangs up, while an answer is made.
+        var watcher: (@Sendable () -> Void)?
         /// Whether something may have come since a read found nothing, and room be there since a write found none.
         var isReadable = true
         var isWritable = true
@@ -89,7 +85,7 @@ final class SocketChannel: Sendable {
     }
 
     private func isSilent(_ state: State, _ now: UInt64) -> Bool {
-        guard case .reader = state.waiting, now > state.silentSince else { return false }
+        guard state.reader != nil, now > state.silentSince else { return false }
         return now - state.silentSince > state.longestSilence && !SystemSockets.hasInput(socket)
     }
 
@@ -114,6 +110,7 @@ final class SocketChannel: Sendable {
     /// The next bytes; `nil` when the peer has ended, or the connection is closed.
     func read() async -> [UInt8]? {
         while true {
+            var watcher: (@Sendable () -> Void)?
             let outcome = state.withLock { state -> [UInt8]?? in
                 guard !state.isClosed else { return .some(nil) }
                 if !state.early.isEmpty {
@@ -121,8 +118,11 @@ final class SocketChannel: Sendable {
                     return state.early
                 }
                 if state.peerHasEnded { return .some(nil) }
-                return receive(&state)
+                let bytes = receive(&state)
+                if case .some(nil) = bytes { watcher = state.watcher.take() }
+                return bytes
             }
+            watcher?()
             if let outcome { return outcome }
             await waitForInput()
         }
@@ -133,7 +133,7 @@ final class SocketChannel: Sendable {
         await withCheckedContinuation { continuation in
             let goesOn = state.withLock { state in
                 if state.isClosed || state.isReadable { return true }
-                state.waiting = .reader(continuation)
+                state.reader = continuation
                 state.silentSince = Self.now
                 return false
             }
@@ -153,7 +153,7 @@ final class SocketChannel: Sendable {
     func watch(_ hangUp: @escaping @Sendable () -> Void) {
         let hasEnded = state.withLock { state in
             if state.isClosed || state.peerHasEnded { return true }
-            state.waiting = .watcher(hangUp)
+            state.watcher = hangUp
             return false
         }
         if hasEnded { return hangUp() }
@@ -161,11 +161,7 @@ final class SocketChannel: Sendable {
         wake { $0.isReadable = true }
     }
 
-    func stopWatching() {
-        state.withLock { state in
-            if case .watcher = state.waiting { state.waiting = .nobody }
-        }
-    }
+    func stopWatching() { state.withLock { $0.watcher = nil } }
 
     /// Keeps what has come while an answer goes out, and says whether the peer has ended its side.
     private func keepEarly(_ state: inout State) -> Bool {
@@ -197,16 +193,10 @@ final class SocketChannel: Sendable {
             guard !state.isClosed else { return }
             note(&state)
             if state.isReadable {
-                switch state.waiting {
-                case .nobody: break
-                case .reader(let continuation):
-                    state.waiting = .nobody
-                    calls.reader = continuation
-                case .watcher(let hangUp):
-                    if keepEarly(&state) {
-                        state.waiting = .nobody
-                        calls.hangUp = hangUp
-                    }
+                if let reader = state.reader.take() {
+                    calls.reader = reader
+                } else if state.watcher != nil, keepEarly(&state) {
+                    calls.hangUp = state.watcher.take()
                 }
             }
             guard state.isWritable else { return }
@@ -300,12 +290,8 @@ final class SocketChannel: Sendable {
             }
             // While the lock is held: nobody uses the descriptor without it.
             SystemSockets.close(socket)
-            switch state.waiting {
-            case .nobody: break
-            case .reader(let continuation): calls.reader = continuation
-            case .watcher(let hangUp): calls.hangUp = hangUp
-            }
-            state.waiting = .nobody
+            calls.reader = state.reader.take()
+            calls.hangUp = state.watcher.take()
             calls.writer = state.writer.take()
         }
         calls.make()

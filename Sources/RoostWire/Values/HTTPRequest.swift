@@ -12,6 +12,9 @@ public struct HTTPRequest: Sendable {
     public var peer: String
     /// Whether it came over an encrypted connection; cookies are then for such ones only. Default: `false`.
     public var isSecure = false
+    /// Who waits for the answer, so that work for one who has gone can be ended; `nil` for a caller in the same process, whose task is
+    /// cancelled instead.
+    public var client: (any RequestClient)?
 
     /// A request.
     public init(

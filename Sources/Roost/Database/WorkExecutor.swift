@@ -1,0 +1,143 @@
+import Dispatch
+import Synchronization
+
+/// Runs tasks on the threads of a ``WorkerPool``, in the turns of their owner, and cancels them when they have worked for too long.
+///
+/// The time counts in which they hold a thread, not that in which they wait: for their turn, or for a client who is slow.
+package final class WorkExecutor: TaskExecutor {
+    /// How tasks end whose time is over.
+    package struct Timeout: Error {}
+
+    private struct State {
+        /// Nanoseconds, without those since `start`.
+        var spent: UInt64 = 0
+        /// How many threads work now, and since when there was one.
+        var working = 0
+        var start: UInt64 = 0
+        var isOver = false
+        var tasks: [UInt64: @Sendable () -> Void] = [:]
+        var lastTask: UInt64 = 0
+    }
+
+    private let pool: WorkerPool
+    private let owner: WorkOwner
+    /// Nanoseconds that the tasks may work in all.
+    private let limit: UInt64
+    private let state = Mutex(State())
+
+    /// - Parameter limit: How long the tasks may work in all; `nil` for ever.
+    package init(_ pool: WorkerPool, for owner: WorkOwner, limit: Duration? = nil) {
+        self.pool = pool
+        self.owner = owner
+        self.limit = limit.map { UInt64(min(max(0, $0 / .nanoseconds(1)), 1e18)) } ?? .max
+    }
+
+    /// Runs `body` as a task on the pool's threads, which is cancelled with the one that calls.
+    ///
+    /// - Parameter watch: called with what cancels the task.
+    /// - Throws: what `body` throws; ``Timeout`` where it was cancelled since its time was over, or that of tasks before.
+    package func run<R: Sendable>(
+        _ body: @escaping @Sendable () async throws -> R,
+        watch: (_ cancel: @escaping @Sendable () -> Void) -> Void = { _ in }
+    ) async throws -> R {
+        let task = Task(executorPreference: self) { try await body() }
+        watch { task.cancel() }
+        let number = state.withLock { state -> UInt64? in
+            guard !state.isOver else { return nil }
+            state.lastTask += 1
+            state.tasks[state.lastTask] = { task.cancel() }
+            return state.lastTask
+        }
+        if number == nil { task.cancel() }
+        let result = await withTaskCancellationHandler {
+            await task.result
+        } onCancel: {
+            task.cancel()
+        }
+        let isOver = state.withLock { state in
+            if let number { state.tasks[number] = nil }
+            return state.isOver
+        }
+        if isOver, case .failure = result { throw Timeout() }
+        return try result.get()
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        pool.enqueue(for: owner) { [self] in
+            begin()
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+            end()
+        }
+    }
+
+    private func begin() {
+        let isFirst = state.withLock { state in
+            state.working += 1
+            guard state.working == 1 else { return false }
+            state.start = DispatchTime.now().uptimeNanoseconds
+            return true
+        }
+        if isFirst, limit < .max { pool.watch(self) }
+    }
+
+    private func end() {
+        let isLast = state.withLock { state in
+            state.working -= 1
+            guard state.working == 0 else { return false }
+            state.spent += DispatchTime.now().uptimeNanoseconds - state.start
+            return true
+        }
+        if isLast, limit < .max { pool.unwatch(self) }
+    }
+
+    /// Cancels the tasks where their time is over.
+    func checkTime() {
+        let tasks = state.withLock { state -> [@Sendable () -> Void] in
+            guard !state.isOver, state.working > 0 else { return [] }
+            let spent = state.spent + DispatchTime.now().uptimeNanoseconds - state.start
+            guard spent >= limit else { return [] }
+            state.isOver = true
+            return Array(state.tasks.values)
+        }
+        for cancel in tasks { cancel() }
+    }
+}
+
+/// Looks, while they work, whether the time of executors is over.
+final class WorkTimes: Sendable {
+    private struct State {
+        var working: [ObjectIdentifier: WorkExecutor] = [:]
+        /// Runs while there are any.
+        var timer: (any DispatchSourceTimer)?
+    }
+
+    private static let interval = DispatchTimeInterval.milliseconds(100)
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "roost.worktimes")
+
+    func watch(_ executor: WorkExecutor) {
+        state.withLock { state in
+            state.working[ObjectIdentifier(executor)] = executor
+            guard state.timer == nil else { return }
+            let timer = DispatchSource.makeTimerSource(queue: queue)
+            timer.schedule(deadline: .now() + Self.interval, repeating: Self.interval)
+            timer.setEventHandler { [weak self] in self?.check() }
+            timer.resume()
+            state.timer = timer
+        }
+    }
+
+    func unwatch(_ executor: WorkExecutor) {
+        state.withLock { $0.working[ObjectIdentifier(executor)] = nil }
+    }
+
+    private func check() {
+        let executors = state.withLock { state in
+            if state.working.isEmpty { state.timer.take()?.cancel() }
+            return Array(state.working.values)
+        }
+        for executor in executors { executor.checkTime() }
+    }
+}

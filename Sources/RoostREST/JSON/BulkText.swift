@@ -1,0 +1,161 @@
+import Fleece
+
+/// The body of `_bulk_docs` as it came, taken apart only as far as to find each document in it: documents are parsed some at a time,
+/// and never all of them held beside the text.
+struct BulkText {
+    /// The value of `docs`, where there is one.
+    enum Documents {
+        case missing
+        case noArray
+        /// Where each document stands in the text, the first of these places being its beginning.
+        case array([Int])
+    }
+
+    private let text: [UInt8]
+    private(set) var documents = Documents.missing
+    /// The members besides `docs`.
+    private(set) var options: [String: FleeceDocument] = [:]
+
+    /// Finds the documents. They are not parsed: what is wrong with one shows when it is. O(n).
+    ///
+    /// - Throws: 400 for what is no JSON object.
+    init(_ text: [UInt8]) throws {
+        self.text = text
+        var index = 0
+        skipSpace(&index)
+        guard byte(index) == UInt8(ascii: "{") else {
+            // Said in the words for JSON that is broken, where it is.
+            _ = try FleeceText.parse(text)
+            throw HTTPFailure.badRequest("Request body must be a JSON object")
+        }
+        index += 1
+        skipSpace(&index)
+        if byte(index) == UInt8(ascii: "}") {
+            index += 1
+        } else {
+            try readMembers(&index)
+        }
+        skipSpace(&index)
+        guard index == text.count else { throw Self.malformed(index) }
+    }
+
+    /// The text of the document at one of the places in ``documents``.
+    func document(at start: Int) throws -> FleeceDocument {
+        var end = start
+        try skipValue(&end)
+        return try FleeceText.parse(text[start..<end])
+    }
+
+    /// How many bytes the text has.
+    var length: Int { text.count }
+
+    /// How many bytes there are from one place to another, or to the end.
+    func length(from start: Int, to end: Int?) -> Int { (end ?? text.count) - start }
+
+    // MARK: Finding
+
+    private mutating func readMembers(_ index: inout Int) throws {
+        while true {
+            skipSpace(&index)
+            guard byte(index) == UInt8(ascii: "\"") else { throw Self.malformed(index) }
+            var end = index
+            try skipValue(&end)
+            guard let name = try FleeceText.parse(text[index..<end]).root.string else {
+                throw Self.malformed(index)
+            }
+            index = end
+            skipSpace(&index)
+            guard byte(index) == UInt8(ascii: ":") else { throw Self.malformed(index) }
+            index += 1
+            skipSpace(&index)
+            if name == "docs" {
+                documents = try readDocuments(&index)
+            } else {
+                let start = index
+                try skipValue(&index)
+                options[name] = try FleeceText.parse(text[start..<index])
+            }
+            skipSpace(&index)
+            index += 1
+            switch byte(index - 1) {
+            case UInt8(ascii: ","): continue
+            case UInt8(ascii: "}"): return
+            default: throw Self.malformed(index - 1)
+            }
+        }
+    }
+
+    private func readDocuments(_ index: inout Int) throws -> Documents {
+        let start = index
+        guard byte(index) == UInt8(ascii: "[") else {
+            try skipValue(&index)
+            _ = try FleeceText.parse(text[start..<index])
+            return .noArray
+        }
+        index += 1
+        skipSpace(&index)
+        guard byte(index) != UInt8(ascii: "]") else {
+            index += 1
+            return .array([])
+        }
+        var places: [Int] = []
+        while true {
+            skipSpace(&index)
+            places.append(index)
+            try skipValue(&index)
+            skipSpace(&index)
+            index += 1
+            switch byte(index - 1) {
+            case UInt8(ascii: ","): continue
+            case UInt8(ascii: "]"): return .array(places)
+            default: throw Self.malformed(index - 1)
+            }
+        }
+    }
+
+    /// The byte at a place; 0, which JSON has not, beyond the end.
+    private func byte(_ index: Int) -> UInt8 { index < text.count ? text[index] : 0 }
+
+    private func skipSpace(_ index: inout Int) {
+        while index < text.count,
+            text[index] == 0x20 || text[index] == 10 || text[index] == 13 || text[index] == 9
+        {
+            index += 1
+        }
+    }
+
+    /// Passes over a value: what stands between brackets that match, or up to the next sign. Whether it is JSON shows when it is parsed.
+    private func skipValue(_ index: inout Int) throws {
+        let start = index
+        var depth = 0
+        while index < text.count {
+            switch text[index] {
+            case UInt8(ascii: "\""):
+                index += 1
+                while index < text.count, text[index] != UInt8(ascii: "\"") {
+                    index += text[index] == UInt8(ascii: "\\") ? 2 : 1
+                }
+                guard index < text.count else { throw Self.malformed(start) }
+                index += 1
+                if depth == 0 { return }
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                index += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                guard depth > 0 else { return }
+                depth -= 1
+                index += 1
+                if depth == 0 { return }
+            case UInt8(ascii: ","), UInt8(ascii: ":"), 0x20, 10, 13, 9:
+                if depth == 0 { return }
+                index += 1
+            default: index += 1
+            }
+        }
+        guard depth == 0, index > start else { throw Self.malformed(start) }
+    }
+
+    private static func malformed(_ index: Int) -> HTTPFailure {
+        .badRequest("invalid UTF-8 JSON: something else was expected at byte \(index + 1)")
+    }
+}
