@@ -13,7 +13,7 @@ enum DocumentReading {
             return try openRevisions(target, id, asked, sight)
         }
         let document = try document(id, context.query, sight)
-        var text = try DocumentText(context.query)
+        var text = try DocumentText(context.query, context.memory)
         text.attachmentsSince = try DocumentText.newestKnown(
             context.query.json("atts_since")?.root, of: document, in: snapshot)
         if text.attachmentsSince > 0 || context.query["atts_since"] != nil { text.attachments = true }
@@ -103,7 +103,7 @@ enum DocumentReading {
             found = try find(id, list.compactMap(\.string), latest: context.query.flag("latest"), sight)
         }
         let known = try context.query.json("atts_since")?.root
-        var text = try DocumentText(context.query)
+        var text = try DocumentText(context.query, context.memory)
         text.attachments = text.attachments || known != nil
         let accept = context.headers["Accept"]
         let takesJSON = MediaType.accepts(accept ?? "", "application/json", wildcards: false)

@@ -87,9 +87,11 @@ actor FindBody: BodyStream {
                 || steps.contains { $0.operation == "NOT USED" && $0.estimate != nil }
             let moment = try collection.database.snapshot()
             let sight = try target.sight(of: try moment[collection])
-            let made = try collection.findCursor(request, at: moment, isFiltered: target.isLimited) {
-                [unowned self] in flag?.isSet == true
-            }
+            var options = QueryOptions()
+            options.memoryLimit = FindRoutes.queryMemory
+            let made = try collection.findCursor(
+                request, at: moment, isFiltered: target.isLimited, options: options
+            ) { [unowned self] in flag?.isSet == true }
             self.sight = sight
             cursor = made
             bytes += "{\"docs\":[".utf8
