@@ -108,7 +108,8 @@ import Testing
     @Test(arguments: [
         ("_bulk_docs", #"{"docs":["#, "{},", "{}]}"), ("_find", #"{"selector":{"$or":["#, "{},", "{}]}}"),
         ("_all_docs/queries", #"{"queries":["#, "{},", "{}]}"), ("_all_docs", #"{"keys":["#, "1,", "1]}"),
-        ("_bulk_get", #"{"docs":["#, "{},", "{}]}"), ("_changes?filter=_doc_ids", #"{"doc_ids":["#, "1,", "1]}"),
+        ("_bulk_get", #"{"docs":["#, "{},", "{}]}"),
+        ("_changes?filter=_doc_ids", #"{"doc_ids":["#, "1,", "1]}"),
         ("_revs_diff", #"{"a":["#, "1,", "1]}"), ("_query", #"{"parameters":["#, "1,", "1]}"),
         ("_design/v/_view/n/queries", #"{"queries":["#, "{},", "{}]}"), ("_explain", #"{"x":["#, "1,", "1]}"),
     ])
@@ -130,7 +131,9 @@ import Testing
         let test = try TestRouter { options, _ in options.requestMemory = 1 << 20 }
         try await test.ask("PUT", "/db")
         // A mebibyte of spaces, as gzip.
-        let text = "H4sIAAAAAAACA+3BQREAAAwCoCr29Oy+EPsCCQ" + String(repeating: "A", count: 1352) + "DAT3dCBe6sAgAQAA=="
+        let text =
+            "H4sIAAAAAAACA+3BQREAAAwCoCr29Oy+EPsCCQ" + String(repeating: "A", count: 1352)
+            + "DAT3dCBe6sAgAQAA=="
         let packed = Array(try #require(Data(base64Encoded: text)))
         let request = HTTPRequest(
             "POST", "/db", headers: ["Content-Type": "application/json", "Content-Encoding": "gzip"],

@@ -96,7 +96,8 @@ import Testing
             _ = table.add(client)
             _ = client.activity.begin()
         }
-        guard case .refused = table.admit("a", isExempt: false), case .free = table.admit("a", isExempt: true),
+        guard case .refused = table.admit("a", isExempt: false),
+            case .free = table.admit("a", isExempt: true),
             case .free = table.admit("b", isExempt: false)
         else { return #expect(Bool(false), "not as it should be") }
     }

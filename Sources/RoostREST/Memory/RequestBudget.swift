@@ -148,7 +148,8 @@ final class RequestBudget: Sendable {
                 413, "too_large", "The request needs more memory than one may take: \(share) bytes.")
         }
         return HTTPFailure(
-            503, "service unavailable", "Other requests take the memory that this one needs. Try again later.",
+            503, "service unavailable",
+            "Other requests take the memory that this one needs. Try again later.",
             headers: ["Retry-After": String(Self.retryAfter)])
     }
 }

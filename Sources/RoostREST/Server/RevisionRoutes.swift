@@ -37,8 +37,12 @@ enum RevisionRoutes {
                 var bytes: [UInt8] = []
                 while index < asked.count, bytes.count < 32 << 10 {
                     let batch = index..<min(index + batchSize, asked.count)
-                    for (place, known) in zip(batch, try snapshot.missingRevisions(from: Array(offered[batch]))) {
-                        guard let row = try missing(asked[place], known, sight, isDiff: isDiff) else { continue }
+                    for (place, known) in zip(
+                        batch, try snapshot.missingRevisions(from: Array(offered[batch])))
+                    {
+                        guard let row = try missing(asked[place], known, sight, isDiff: isDiff) else {
+                            continue
+                        }
                         bytes += separator.utf8
                         separator = ","
                         bytes.append(jsonString: asked[place].id)
