@@ -264,19 +264,6 @@ import Testing
         await test.server.stop()
     }
 
-    @Test func takesNoMoreConnectionsThanItMay() async throws {
-        let test = try await TestServer { $0.connections = 2 }
-        let clients = try (0..<2).map { _ in try test.connect() }
-        try await test.waitForConnections(2)
-        #expect(try await test.exchange("GET / HTTP/1.1\r\n\(host)\r\n") == "")
-        clients[0].close()
-        try await test.waitForConnections(1)
-        #expect(
-            try await test.exchange("GET / HTTP/1.1\r\n\(host)Connection: close\r\n\r\n").hasPrefix(
-                "HTTP/1.1 200 "))
-        await test.server.stop()
-    }
-
     @Test func stoppingEndsFeedsAndIdleConnections() async throws {
         let test = try await TestServer()
         let feed = try test.connect()

@@ -65,13 +65,16 @@ extension DocumentCollection {
     /// As ``find(_:)``, one document after another as of a moment, until `isCancelled` says that nobody wants them any more; it is
     /// asked now and then.
     ///
-    /// - Parameter visible: The documents that are looked at, where these are not all; see ``VisibleDocuments``. Those with words that
-    ///   are looked for come by their IDs then where no `sort` is given, since how well words fit follows from all documents.
+    /// - Parameters:
+    ///   - visible: The documents that are looked at, where these are not all; see ``VisibleDocuments``. Those with words that are looked
+    ///     for come by their IDs then where no `sort` is given, since how well words fit follows from all documents.
+    ///   - options: What the answer may cost.
     package func findCursor(
         _ request: DocumentValue, at moment: DatabaseSnapshot, visible: (any VisibleDocuments)? = nil,
-        isCancelled: @escaping () -> Bool
+        options: QueryOptions = QueryOptions(), isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> MangoCursor {
-        let (mango, query) = try prepareFind(request, isLimited: visible != nil)
+        var (mango, query) = try prepareFind(request, isLimited: visible != nil)
+        query.options = options
         return MangoCursor(
             mango, query, try query.cursor(in: moment, visible: visible, isCancelled: isCancelled))
     }

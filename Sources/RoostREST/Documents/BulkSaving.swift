@@ -46,6 +46,8 @@ actor BulkSaving: BodyStream {
     /// How many documents, and about how many bytes of them, are dealt with at once.
     private static let mostDocuments = 2_000
     private static let mostBytes = 4 << 20
+    /// How many times the length of its text a part takes.
+    private static let partCost = 6
     /// How long one write may take before it is ended, and another one begun.
     private static let longestWrite = Duration.milliseconds(50)
     /// How many documents that were refused are kept to be asked about once more when others are saved, and how many bytes of the answer
@@ -82,6 +84,8 @@ actor BulkSaving: BodyStream {
         case .noArray: throw HTTPFailure.badRequest("`docs` parameter must be an array.")
         case .array(let found): places = found
         }
+        // The places, and a part of the documents while it is parsed, judged and written.
+        try await context.memory.reserve(places.count * 8 + min(text.length, mostBytes) * partCost)
         guard let newEdits = text.options["new_edits"].map(\.root.bool) ?? true else {
             throw HTTPFailure.badRequest("`new_edits` parameter must be a boolean.")
         }

@@ -56,8 +56,10 @@ actor FindBody: BodyStream {
             if !target.isLimited { try prepareIndexes() }
             let moment = try collection.database.snapshot()
             let visible = SeenByQuery(collection, try target.sight(of: try moment[collection]))
+            var options = QueryOptions()
+            options.memoryLimit = FindRoutes.queryMemory
             // Cancelled with the task that asks for the piece.
-            let made = try collection.findCursor(request, at: moment, visible: visible) { false }
+            let made = try collection.findCursor(request, at: moment, visible: visible, options: options) { false }
             // By what is defined alone: what indexes hold follows from all documents.
             if target.isLimited { isIndexed = made.hasIndex }
             cursor = made
