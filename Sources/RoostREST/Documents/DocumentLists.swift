@@ -41,7 +41,7 @@ enum DocumentLists {
                 range.from = key.string
                 range.to = key.string
                 range.includesEnd = true
-                if key.string == nil { self.keys = [] }
+                if key.string == nil || !inclusive { self.keys = [] }
             }
             // Of other documents a list of design documents tells nothing.
             if let prefix { self.keys = self.keys?.filter { $0.string?.hasPrefix(prefix) == true } }
@@ -107,7 +107,9 @@ enum DocumentLists {
                 keys = Array(list)
             }
         }
-        return try await context.stream(try list(target, path[0], query, keys))
+        let body = try list(target, path[0], query, keys)
+        guard path[0] != "_local_docs" else { return try await context.stream(body) }
+        return try await context.stream(body, of: target)
     }
 
     private static func queries(

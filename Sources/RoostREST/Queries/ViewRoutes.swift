@@ -36,7 +36,9 @@ enum ViewRoutes {
         }
         let view = try view(name, design, target)
         guard let queries else {
-            return try await context.stream(try body(view, query, keys, target))
+            let body = try body(view, query, keys, target)
+            guard body.isPresent else { return try await context.stream(body) }
+            return try await context.stream(body, of: target)
         }
         let answers = try queries.map { value in
             let query = context.query.overridden(by: value.dictionary ?? .empty)
