@@ -91,6 +91,10 @@ enum ViewRoutes {
                 "updater_running": .bool(found.isUpdating), "compact_running": false,
                 "waiting_commit": false, "waiting_clients": 0, "row_count": .number(found.rows),
                 "updates_pending": ["minimum": pending, "preferred": pending, "total": pending],
+                "sizes": [
+                    "file": .number(found.bytes), "external": .number(found.bytes),
+                    "active": .number(found.bytes),
+                ],
                 "language": .string(document["language"].string ?? "javascript"),
                 "signature": .string(RandomText.text(Array(signature))),
             ],
