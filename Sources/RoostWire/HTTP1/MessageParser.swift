@@ -34,7 +34,7 @@ public struct MessageParser<Head: MessageHead>: Sendable {
     /// How many empty lines were passed over since the last message.
     private var passedLines = 0
     /// The most empty lines that may precede a message.
-    private static let mostPassedLines = 16
+    private static var mostPassedLines: Int { 16 }
     /// Set where responses have no body whatever they say, because they answer a HEAD.
     public var ignoresBodies = false
 
