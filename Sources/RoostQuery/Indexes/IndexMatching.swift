@@ -62,10 +62,10 @@ struct IndexMatching {
             add(comparison, left, right, collation, number, text)
             add(comparison.mirrored, right, left, collation, number, text)
         case .collation(let comparison, let left, let right):
-            guard case .literal(let value) = right, let own = own(left),
+            guard case .literal(let literal) = right, let own = own(left),
                 let collation = try? compiler.collation(ofOperands: left, right)
             else { return }
-            guard !value.isNull || comparison != .equal else {
+            guard !literal.isNull || comparison != .equal else {
                 terms.append(
                     Term(
                         expression: own, collation: collation, relation: .equality(.test(.null)), text: text,
