@@ -218,4 +218,23 @@ import Testing
             to: .get("/db/_changes?feed=continuous&limit=3003"), as: .admin)
         #expect(try await TestRouter.read(response).text.split(separator: "\n").count == 3004)
     }
+
+    /// Deleted documents have the field `_deleted`, and others do not, as in CouchDB: so tombstones are left out of a replication.
+    @Test(arguments: [
+        (#"{"_deleted":{"$exists":false}}"#, ["a", "b"]), (#"{"_deleted":{"$exists":true}}"#, ["gone"]),
+        (#"{"_deleted":true}"#, ["gone"]), (#"{"_deleted":false}"#, []), (#"{"_deleted":{"$ne":true}}"#, []),
+        (#"{"$nor":[{"_deleted":{"$exists":true}}]}"#, ["a", "b"]), (#"{"$or":[]}"#, ["a", "b", "gone"]),
+        (#"{"_deleted.x":{"$exists":false}}"#, ["a", "b"]),
+    ])
+    func selectorsSeeWhatIsDeleted(selector: String, expected: [String]) async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        for id in ["a", "b"] { try await test.put("/db/\(id)", "{}") }
+        let revision = try await test.put("/db/gone", "{}")
+        try await test.ask("DELETE", "/db/gone?rev=\(revision)")
+        let answer = try await test.ask(
+            "POST", "/db/_changes?filter=_selector", #"{"selector":\#(selector)}"#)
+        let results = try #require(answer["results"] as? [[String: Any]], "\(answer.text)")
+        #expect(results.compactMap { $0["id"] as? String } == expected)
+    }
 }

@@ -45,6 +45,36 @@ import Testing
         #expect(rows == [["key": 0, "value": 3], ["key": 2, "value": 2]])
     }
 
+    /// What can't be reduced is told in its group, and costs the others nothing.
+    @Test(arguments: ["_sum", "_stats"])
+    func aGroupThatCannotBeReducedIsToldAlone(reduce: String) async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        let documents = (0..<900).map {
+            #"{"_id":"\#(1000 + $0)","k":\#($0 / 300),"v":\#($0 == 450 ? "\"x\"" : "1")}"#
+        }
+        try await test.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(documents.joined(separator: ","))]}")
+        try await test.put(
+            "/db/_design/v",
+            #"{"language":"roost","views":{"n":{"map":{"emit":[{"key":[".k"],"value":[".v"]}]},"reduce":"\#(reduce)"}}}"#
+        )
+        func rows(_ parameters: String) async throws -> [String] {
+            let answer = try await test.ask("GET", "/db/_design/v/_view/n?\(parameters)")
+            let rows = try #require(answer["rows"] as? [[String: Any]], "\(answer.text)")
+            return rows.map { row in
+                let object = row["value"] as? [String: Any]
+                let value = object?["error"] ?? object?["count"] ?? row["value"] ?? "none"
+                return "\(row["key"] as? Int ?? -1) \(value)"
+            }
+        }
+        #expect(try await rows("group=true") == ["0 300", "1 builtin_reduce_error", "2 300"])
+        #expect(try await rows("group=true&skip=1&limit=2") == ["1 builtin_reduce_error", "2 300"])
+        #expect(try await rows("group=true&skip=2") == ["2 300"])
+        #expect(try await rows("group=true&descending=true") == ["2 300", "1 builtin_reduce_error", "0 300"])
+        #expect(try await rows("") == ["-1 builtin_reduce_error"])
+        #expect(try await rows("startkey=2") == ["-1 300"])
+    }
+
     /// A parameter of the address counts, and not the one of the body.
     @Test(arguments: [
         ("_design/v/_view/n?limit=1", #"{"limit":2}"#, ["12"]),

@@ -17,10 +17,49 @@ import Testing
         ("bytes=-3", .part(7..<10)), ("bytes=-30", .part(0..<10)), ("bytes=9-99", .part(9..<10)),
         ("bytes=10-", .unsatisfiable), ("bytes=-0", .unsatisfiable), ("bytes=4-2", .whole),
         ("bytes=0-1,3-4", .whole), ("lines=0-1", .whole), ("bytes=a-b", .whole), ("bytes=-", .whole),
-        ("bytes=99999999999999999999-", .whole),
+        ("bytes=99999999999999999999-", .unsatisfiable), ("bytes=2-99999999999999999999", .part(2..<10)),
+        ("bytes=-99999999999999999999", .part(0..<10)), ("BYTES=0-0", .part(0..<1)),
+        ("bytes= 1-2 ", .part(1..<3)),
+        // Several, of which one is there; elements may be empty.
+        ("bytes=0-1,20-", .part(0..<2)), ("bytes=,0-1,", .part(0..<2)), ("bytes=20-,30-", .unsatisfiable),
+        ("bytes=,", .whole), ("bytes=", .whole), ("bytes=0-1,x", .whole), ("bytes=1-2-3", .whole),
+        ("bytes=+1-2", .whole), ("bytes", .whole),
     ])
     func readsRanges(field: String?, range: ByteRange) {
         #expect(ByteRange(field, length: 10) == range)
+    }
+
+    /// RFC 9110, sections 13.1 and 13.2.2, of a representation with the tag `"a,b"`.
+    @Test(
+        arguments: [
+            ([:], .proceed), (["If-None-Match": #""a,b""#], .notModified),
+            (["If-None-Match": #"W/"a,b""#], .notModified),
+            (["If-None-Match": "*"], .notModified), (["If-None-Match": #""x", W/"y" ,"a,b""#], .notModified),
+            (["If-None-Match": #""A,B""#], .proceed), (["If-None-Match": #""a", "b""#], .proceed),
+            (["If-None-Match": "a,b"], .proceed), (["If-None-Match": #""a,b"#], .proceed),
+            (["If-None-Match": ""], .proceed),
+            (["If-None-Match": #"x, "a,b""#], .notModified), (["If-Match": #""a,b""#], .proceed),
+            (["If-Match": "*"], .proceed),
+            (["If-Match": #"W/"a,b""#], .failed), (["If-Match": #""x""#], .failed),
+            (["If-Match": #""x","a,b""#], .proceed),
+            (["If-Match": #""x""#, "If-None-Match": #""a,b""#], .failed),
+            (["If-Match": #""a,b""#, "If-None-Match": #""a,b""#], .notModified),
+            // Without a date these say nothing.
+            (["If-Modified-Since": "Sun, 28 Feb 2100 23:59:59 GMT"], .proceed),
+            (["If-Unmodified-Since": "Thu, 01 Jan 1970 00:00:00 GMT"], .proceed),
+        ] as [(HTTPHeaders, Preconditions.Verdict)])
+    func judgesConditions(headers: HTTPHeaders, verdict: Preconditions.Verdict) {
+        #expect(Preconditions(headers).verdict(#""a,b""#) == verdict)
+    }
+
+    @Test(arguments: [
+        (nil, true), (#""a""#, true), (#"W/"a""#, false), (#""b""#, false),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", false),
+        ("a", false),
+    ])
+    func partsAreOfOneVersion(field: String?, allows: Bool) {
+        let headers: HTTPHeaders = field.map { ["If-Range": $0] } ?? [:]
+        #expect(Preconditions(headers).allowsPart(#""a""#) == allows)
     }
 
     @Test func readsMediaTypes() {

@@ -43,9 +43,9 @@ import Testing
     @Test(arguments: [1, 2, 3, 7, .max])
     func readsPipelinedMessagesInPiecesOfAnySize(size: Int) throws {
         let text =
-            "GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n"
+            "\r\nGET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n"
             + "PUT /d HTTP/1.1\r\nHost:x\r\nContent-Length:  5 \r\n\r\nhello"
-            + "\r\nPOST /e HTTP/1.1\r\nhost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
+            + "\r\n\r\nPOST /e HTTP/1.1\r\nhost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
             + "3;name=value\r\nabc\r\n0A\r\n0123456789\r\n0\r\nTrailer: t\r\n\r\nGET / HTTP/1.0\r\n\r\n"
         #expect(
             try events(text, size: size) == [
@@ -92,6 +92,10 @@ import Testing
 
     @Test func holdsToItsLimits() {
         let host = "Host: a\r\n"
+        let get = "GET / HTTP/1.1\r\n\(host)\r\n"
+        #expect(status(String(repeating: "\r\n", count: 16) + get) == nil)
+        #expect(status(String(repeating: "\r\n", count: 17) + get) == 400)
+        #expect(status("\n" + get) == 400)
         #expect(status("GET /\(String(repeating: "a", count: 8000)) HTTP/1.1\r\n\(host)\r\n") == 414)
         #expect(status("GET /\(String(repeating: "a", count: 20000))") == 414)
         #expect(status("GET / HTTP/1.1\r\nX: \(String(repeating: "a", count: 17000))\r\n") == 431)

@@ -43,6 +43,11 @@ extension Compiler {
             throw QueryError(
                 "Several sources are joined: say whose document is meant, as in \(aliases)", at: place.offset)
         }
+        guard !scope.ownSources.isEmpty else {
+            throw QueryError(
+                "\(name) names a property, and there is no document here. Write a value, a text in quotation marks or a $parameter",
+                at: place.offset)
+        }
         throw QueryError(
             "\(name) is no name of a source, and with several of them a path begins with one: \(aliases)"
                 + Suggestion.text(for: name, among: scope.ownSources.map(\.alias)), at: place.offset)

@@ -15,6 +15,7 @@ extension SelectPlanning {
         let before = access.bounds
         switch condition {
         case .comparison(let comparison, let left, let right):
+            guard (try? compiler.collation(ofOperands: left, right)) == .binary else { return }
             if isID(left, source) {
                 narrow(access, comparison, right, source)
             } else if isID(right, source) {
@@ -36,7 +37,9 @@ extension SelectPlanning {
                 access.prefix = prefix
             }
         case .membership(let value, let list, isNegated: false):
-            if isID(value, source), access.ids == nil {
+            if isID(value, source), access.ids == nil,
+                (try? compiler.collation(ofOperands: value, list)) == .binary
+            {
                 access.ids = independent(list, of: source, access)
             }
         case .like(let value, .literal(.string(let pattern)), isNegated: false):

@@ -203,7 +203,11 @@ final class TotalsCursor: RowCursor {
     /// The part of a group's range that has values in the column after the group's.
     private func valued(_ range: KeyRange) -> KeyRange {
         // Bounds leave only values.
-        guard totals.groupColumns > 0 || choice.access.lower == nil && choice.access.upper == nil else {
+        guard
+            totals.groupColumns > 0
+                || choice.access.lower == nil && choice.access.upper == nil
+                    && choice.access.prefix == nil
+        else {
             return range
         }
         let column = choice.access.index.columns[totals.prefixColumns]

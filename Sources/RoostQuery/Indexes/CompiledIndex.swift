@@ -102,7 +102,7 @@ final class CompiledIndex: Sendable {
         if let name = compiler.program.parameterNames.first {
             throw QueryError("An index has no parameters, and $\(name) is one. Write its value")
         }
-        let selector = index.selector.map { "; selector \($0)" } ?? ""
+        let selector = index.selector.map { "; selector 2 \($0)" } ?? ""
         let zone =
             parts.contains(where: \.hasLocalTime) ? "; local time of \(TimeZone.current.identifier)" : ""
 
@@ -123,7 +123,8 @@ final class CompiledIndex: Sendable {
     /// What documents in it meet.
     private static func condition(_ index: ValueIndex) throws(QueryError) -> Expression? {
         if let selector = index.selector {
-            return try MangoParser.condition((try? DocumentValue(json: selector)) ?? .null)
+            let selector = try MangoSelector((try? DocumentValue(json: selector)) ?? .null)
+            return try MangoCondition.expression(of: selector)
         }
         return try index.condition.map { (text) throws(QueryError) in try SQLParser.expression(text) }
     }

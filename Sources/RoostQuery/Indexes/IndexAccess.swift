@@ -17,6 +17,8 @@ final class IndexAccess: @unchecked Sendable {
     /// Bounds of the column after these.
     var lower: Bound?
     var upper: Bound?
+    /// What texts begin with in that column, instead of bounds.
+    var prefix: String?
     /// The conditions that the ranges answer, as they are written.
     var conditions: [String] = []
     /// Whether the ranges answer all that the query asks of the source, so that their rows need only be counted.
@@ -54,10 +56,12 @@ final class IndexAccess: @unchecked Sendable {
     struct Bound: Sendable {
         let value: Evaluation
         let isIncluded: Bool
+        /// Whether null is compared as a value, the least of all, as in CouchDB. In SQL nothing is less or greater than null.
+        let countsNull: Bool
     }
 
     /// Whether it reads less than all of the index.
-    var isNarrowed: Bool { !equalities.isEmpty || lower != nil || upper != nil }
+    var isNarrowed: Bool { !equalities.isEmpty || lower != nil || upper != nil || prefix != nil }
 
     /// How many columns in front are the same in all rows.
     var constantColumns: Int { skipped > 0 ? 0 : equalities.prefix { $0.isSingle }.count }
@@ -96,6 +100,7 @@ final class IndexAccess: @unchecked Sendable {
         }
         let longest = prefixes.reduce(0) { max($0, $1.count) }
         guard longest <= Self.longestKey else { return nil }
+        if let prefix { return beginning(prefixes, with: prefix) }
         guard lower != nil || upper != nil else { return prefixes.map { KeyRange(prefix: Key($0)) } }
         return bounded(prefixes, longest, frame)
     }
@@ -134,6 +139,16 @@ final class IndexAccess: @unchecked Sendable {
         return encoder.key
     }
 
+    /// The ranges of keys that begin with one of some keys and that of a text.
+    private func beginning(_ prefixes: [[UInt8]], with text: String) -> [KeyRange]? {
+        let column = index.columns[skipped + equalities.count]
+        guard let key = column.collation.keyPrefix(ofTextsWith: text),
+            prefixes.allSatisfy({ $0.count + key.count <= Self.longestKey })
+        else { return nil }
+        let part = column.isDescending ? key.map { ~$0 } : key
+        return prefixes.map { KeyRange(prefix: Key($0 + part)) }
+    }
+
     /// - Parameter longest: the length of the longest of `prefixes`.
     private func bounded(_ prefixes: [[UInt8]], _ longest: Int, _ frame: Frame) -> [KeyRange]? {
         let column = index.columns[skipped + equalities.count]
@@ -142,8 +157,7 @@ final class IndexAccess: @unchecked Sendable {
         for (bound, isLower) in [(lower, true), (upper, false)] {
             guard let bound else { continue }
             let value = bound.value(frame)
-            // Nothing is less or greater than null.
-            guard value.isValued else { return [] }
+            guard value.isValued || bound.countsNull && value.isNull else { return [] }
             let key = Self.key(value, column, frame.encoder(column.collation))
             guard longest + key.count <= Self.longestKey else { return nil }
             // A column that goes down has the bounds the other way round.
@@ -153,8 +167,8 @@ final class IndexAccess: @unchecked Sendable {
                 high = bound.isIncluded ? Self.after(key) : key
             }
         }
-        // What is less than a value is not null and not missing either.
-        let least = Self.leastValued(column)
+        // What is less than a value is not missing, and null only where that counts.
+        let least = upper?.countsNull == true ? Self.least(column, .null) : Self.leastValued(column)
         if column.isDescending { high = high ?? least } else { low = low ?? least }
         return prefixes.map { prefix in
             let end = high.map { Key(prefix + $0) } ?? (prefix.isEmpty ? nil : Key(Self.after(prefix)))
@@ -164,7 +178,12 @@ final class IndexAccess: @unchecked Sendable {
 
     /// Where the values of a column begin that are neither null nor missing; where they end in one that goes down.
     static func leastValued(_ column: CompiledIndex.Column) -> [UInt8] {
-        let least = key(.bool(false), column, KeyEncoder(column.collation))
+        least(column, .bool(false))
+    }
+
+    /// Where the values of a column begin from `value` on; where they end in one that goes down.
+    private static func least(_ column: CompiledIndex.Column, _ value: Value) -> [UInt8] {
+        let least = key(value, column, KeyEncoder(column.collation))
         return column.isDescending ? after(least) : least
     }
 

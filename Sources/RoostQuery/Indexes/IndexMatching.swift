@@ -16,6 +16,7 @@ struct IndexMatching {
     /// What a condition says of a value.
     private struct Term {
         let expression: Expression
+        /// How the condition compares; only an index in the same order answers it.
         let collation: Collation
         let relation: Relation
         /// The array of which the value is an element, or part of one; which of the conditions about it this comes from.
@@ -31,6 +32,8 @@ struct IndexMatching {
         case equality(IndexAccess.Equality)
         case lower(IndexAccess.Bound)
         case upper(IndexAccess.Bound)
+        /// Texts that begin so, byte by byte.
+        case prefix(String)
     }
 
     init(
@@ -55,19 +58,29 @@ struct IndexMatching {
             try? compiler.collating(options) { () throws(QueryError) in copy.add(inner, number, text: text) }
             terms = copy.terms
         case .comparison(let comparison, let left, let right):
-            let collation = (try? compiler.collation(ofOperands: left, right)) ?? .binary
+            guard let collation = try? compiler.collation(ofOperands: left, right) else { return }
             add(comparison, left, right, collation, number, text)
             add(comparison.mirrored, right, left, collation, number, text)
-        case .collation(let comparison, let left, .literal(let value)):
-            // Null takes part in these comparisons, and is less than all values: no range here begins with it.
-            guard !value.isNull, comparison != .less, comparison != .lessOrEqual else { return }
-            add(comparison, left, .literal(value), compiler.collation, number, text)
+        case .collation(let comparison, let left, let right):
+            guard case .literal(let literal) = right, let own = own(left),
+                let collation = try? compiler.collation(ofOperands: left, right)
+            else { return }
+            guard !literal.isNull || comparison != .equal else {
+                terms.append(
+                    Term(
+                        expression: own, collation: collation, relation: .equality(.test(.null)), text: text,
+                        condition: number))
+                return
+            }
+            guard let value = independent(right) else { return }
+            append(comparison, own, value, collation, number, text, countsNull: true)
         case .membership(let value, let list, isNegated: false):
-            guard let list = independent(list), let own = own(value) else { return }
-            let collation = (try? compiler.collation(ofOperands: value, value)) ?? .binary
+            guard let values = independent(list), let own = own(value),
+                let collation = try? compiler.collation(ofOperands: value, list)
+            else { return }
             terms.append(
                 Term(
-                    expression: own, collation: collation, relation: .equality(.oneOf(list)), text: text,
+                    expression: own, collation: collation, relation: .equality(.oneOf(values)), text: text,
                     condition: number))
         case .test(let value, let test, isNegated: false) where test != .valued:
             guard let own = own(value) else { return }
@@ -76,8 +89,11 @@ struct IndexMatching {
                     expression: own, collation: compiler.collation, relation: .equality(.test(test)),
                     text: text,
                     condition: number))
-        case .like(let value, .literal(.string(let pattern)), isNegated: false):
-            guard let prefix = SelectPlanning.literalPrefix(pattern) else { return }
+        case .like(let value, let operand, isNegated: false):
+            guard case .literal(.string(let pattern)) = operand,
+                let prefix = SelectPlanning.literalPrefix(pattern),
+                (try? compiler.collation(ofOperands: value, operand)) == .binary
+            else { return }
             addPrefix(prefix, value, number, text)
         case .call(.beginsWith, let arguments):
             guard case .literal(.string(let prefix)) = arguments[1], !prefix.isEmpty else { return }
@@ -107,16 +123,19 @@ struct IndexMatching {
 
     private mutating func append(
         _ comparison: Comparison, _ own: Expression, _ value: @escaping Evaluation, _ collation: Collation,
-        _ number: Int, _ text: String, array: Expression? = nil
+        _ number: Int, _ text: String, array: Expression? = nil, countsNull: Bool = false
     ) {
         let relation: Relation
+        func bound(isIncluded: Bool) -> IndexAccess.Bound {
+            IndexAccess.Bound(value: value, isIncluded: isIncluded, countsNull: countsNull)
+        }
         switch comparison {
         case .equal: relation = .equality(.value(value))
         case .unequal: return
         case .greater, .greaterOrEqual:
-            relation = .lower(IndexAccess.Bound(value: value, isIncluded: comparison == .greaterOrEqual))
+            relation = .lower(bound(isIncluded: comparison == .greaterOrEqual))
         case .less, .lessOrEqual:
-            relation = .upper(IndexAccess.Bound(value: value, isIncluded: comparison == .lessOrEqual))
+            relation = .upper(bound(isIncluded: comparison == .lessOrEqual))
         }
         terms.append(
             Term(
@@ -137,8 +156,10 @@ struct IndexMatching {
             parts = (comparison, left, .literal(value))
         default: return
         }
-        guard let steps = steps(parts.1, from: variable), let value = independent(parts.2) else { return }
-        append(parts.0, .path(steps, .unknown), value, compiler.collation, number, text, array: array)
+        guard let steps = steps(parts.1, from: variable), let value = independent(parts.2),
+            let collation = try? compiler.collation(ofOperands: parts.1, parts.2)
+        else { return }
+        append(parts.0, .path(steps, .unknown), value, collation, number, text, array: array)
     }
 
     private func steps(_ expression: Expression, from variable: String) -> [Step]? {
@@ -149,24 +170,12 @@ struct IndexMatching {
         }
     }
 
-    /// Only in the order of bytes do all texts that begin alike stand together.
     private mutating func addPrefix(_ prefix: String, _ value: Expression, _ number: Int, _ text: String) {
-        guard let own = own(value), var end = Optional(Array(prefix.utf8)), compiler.collation == .binary
-        else { return }
-        // No byte of UTF-8 is the greatest there is.
-        end[end.count - 1] += 1
-        let constants = compiler.program.constants
-        let low = Compiler.Constant(value: .string(constants.bytes(prefix)))
-        let high = Compiler.Constant(value: .string(constants.bytes(end)))
-        for relation in [
-            Relation.lower(IndexAccess.Bound(value: { _ in low.value }, isIncluded: true)),
-            .upper(IndexAccess.Bound(value: { _ in high.value }, isIncluded: false)),
-        ] {
-            terms.append(
-                Term(
-                    expression: own, collation: .binary, relation: relation, text: text, condition: number,
-                    isWhole: false))
-        }
+        guard let own = own(value) else { return }
+        terms.append(
+            Term(
+                expression: own, collation: .binary, relation: .prefix(prefix), text: text, condition: number,
+                isWhole: false))
     }
 
     private func own(_ expression: Expression) -> Expression? {
@@ -211,8 +220,11 @@ struct IndexMatching {
         func matching(_ column: CompiledIndex.Column) -> [Term] {
             terms.filter { term in
                 guard term.expression == column.expression else { return false }
-                if case .equality(.test) = term.relation { return true }
-                return term.collation == column.collation
+                switch term.relation {
+                case .equality(.test): return true
+                case .prefix(let text): return column.collation.keyPrefix(ofTextsWith: text) != nil
+                case .equality, .lower, .upper: return term.collation == column.collation
+                }
             }
         }
         // Where nothing is said of the first column, its values may be few, and each of them is gone to.
@@ -240,9 +252,12 @@ struct IndexMatching {
         access.equalities = equalities
         if number < index.columns.count {
             for term in matching(index.columns[number]) {
+                // Other bounds say little where there is a prefix.
+                guard access.prefix == nil else { break }
                 switch term.relation {
                 case .lower(let bound) where access.lower == nil: access.lower = bound
                 case .upper(let bound) where access.upper == nil: access.upper = bound
+                case .prefix(let text) where access.lower == nil && access.upper == nil: access.prefix = text
                 default: continue
                 }
                 if !access.conditions.contains(term.text) { access.conditions.append(term.text) }
@@ -269,7 +284,7 @@ struct IndexMatching {
         let constant = access.skipped..<access.skipped + access.equalities.count
         var number = 0
         var isReversed: Bool?
-        for part in order where !columns[constant].contains(where: { $0.expression == part.expression }) {
+        for part in order where !isConstant(part, in: access) {
             while constant.contains(number) { number += 1 }
             guard number < columns.count else {
                 // Rows of equal keys come in the order of their documents' IDs, of which no two are the same.
@@ -288,6 +303,15 @@ struct IndexMatching {
         }
         access.isOrdered = true
         access.isReversed = isReversed ?? false
+    }
+
+    /// Whether all rows are the same in what they are to be ordered by. What is equal in one order may differ in another, but for bytes.
+    private func isConstant(_ part: WantedOrder, in access: IndexAccess) -> Bool {
+        zip(access.index.columns.dropFirst(access.skipped), access.equalities).contains { column, equality in
+            guard column.expression == part.expression else { return false }
+            if case .test = equality { return true }
+            return column.collation == part.collation || column.collation == .binary
+        }
     }
 
     /// The values that the index has of all that is asked of the source's rows; `nil` when something is asked that it has not.

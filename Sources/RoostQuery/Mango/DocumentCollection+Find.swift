@@ -48,7 +48,7 @@ extension DocumentCollection {
     /// unless given), `skip`, `conflicts`.
     ///
     /// Conditions mean what CouchDB's mean: they hold only of fields that are there, and values of different kinds are
-    /// ordered as CouchDB orders JSON. Sorting needs no index; without `sort`, documents come in the order of the index of a design
+    /// ordered as CouchDB orders JSON. Sorting needs no index, and finds only documents that have all the fields of `sort`; without `sort`, documents come in the order of the index of a design
     /// document that CouchDB would take, or of their IDs. Design documents are not among them, other than by their words (`$text`).
     ///
     /// - Throws: `invalidQuery` for a request that is malformed, `noIndex` where `allow_fallback` is false and no index fits; what
@@ -101,6 +101,7 @@ extension DocumentCollection {
             try mango.use(indexes)
             if isLimited { try mango.limit() }
             mango.orderByIDs()
+            mango.limitEmptyList()
             return (mango, Query(database, try PreparedQuery(mango.select, planner)))
         } catch {
             throw DatabaseError(error)

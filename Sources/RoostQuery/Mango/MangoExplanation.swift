@@ -4,6 +4,8 @@ import Roost
 package struct MangoExplanation {
     /// What is done.
     package let plan: Explanation
+    /// The selector in its normal form.
+    package let selector: DocumentValue
     /// The index that is read, the first of several; `nil` for none of design documents.
     package let index: MangoIndex?
     /// The indexes that are not read, the best first.
@@ -30,11 +32,12 @@ package struct MangoExplanation {
 
     init(_ request: MangoRequest, _ indexes: [MangoIndex], _ plan: Explanation) {
         self.plan = plan
+        selector = request.selector.json
         let read = Set(plan.steps.flatMap(\.indexes))
         let (used, others) = Self.divided(indexes) { $0.valueIndex.map { read.contains($0.name) } ?? false }
         index = used.first { $0.valueIndex?.name == plan.steps.lazy.compactMap(\.index).first } ?? used.first
         fields = request.known.hints
-        keys = request.known.keys(of: index)
+        keys = request.selector.isEmptyList ? (.null, .null) : request.known.keys(of: index)
         isDescending = request.select.order.first?.isDescending ?? false
         hint = request.hint?.names ?? []
         candidates = Self.candidates(request, others, read: index)

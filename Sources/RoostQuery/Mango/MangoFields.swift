@@ -15,56 +15,39 @@ struct MangoFields {
     /// Whether words are looked for.
     private(set) var hasText = false
 
-    init(_ selector: DocumentValue) { note(selector, [], isNegated: false) }
-
-    private init(_ condition: DocumentValue, _ path: [String], isNegated: Bool) {
-        note(condition, path, isNegated: isNegated)
+    init(_ selector: MangoSelector) {
+        if let condition = selector.condition { note(condition) }
     }
+
+    private init(_ condition: MangoSelector.Condition) { note(condition) }
 
     /// `indexable` and the others, as selectors name them.
     var hints: (indexable: [String], others: [String]) {
-        func names(_ paths: Set<[String]>) -> [String] { paths.map(Self.name).sorted() }
+        func names(_ paths: Set<[String]>) -> [String] { paths.map(MangoSelector.name).sorted() }
         return (names(indexable), names(mentioned.subtracting(indexable)))
-    }
-
-    /// A path as a selector names it.
-    private static func name(_ path: [String]) -> String {
-        path.map { $0.replacing("\\", with: "\\\\").replacing(".", with: "\\.") }.joined(separator: ".")
     }
 
     // MARK: Reading a selector
 
-    private mutating func note(_ condition: DocumentValue, _ path: [String], isNegated: Bool) {
-        guard case .dictionary(let members) = condition, !members.isEmpty else {
-            return note(isNegated ? .unequal : .equal, condition, path)
+    private mutating func note(_ condition: MangoSelector.Condition) {
+        switch condition {
+        case .all(let parts): for part in parts { note(part) }
+        case .any(let parts): noteAny(parts)
+        // Of elements only.
+        case .not: break
+        case .text: hasText = true
+        case .field(let path, let test): note(test, path)
         }
-        let parts = members.map { DocumentValue.dictionary([$0.key: $0.value]) }
-        if isNegated, parts.count > 1 { return noteAny(parts, path, isNegated: true) }
-        for (name, value) in members { note(name, value, path, isNegated) }
     }
 
-    private mutating func note(_ name: String, _ value: DocumentValue, _ path: [String], _ isNegated: Bool) {
-        let items = value.array ?? []
-        if let comparison = MangoParser.comparisons[name] {
-            return note(isNegated ? comparison.negated : comparison, value, path)
-        }
-        switch (name, isNegated) {
-        case ("$not", _): note(value, path, isNegated: !isNegated)
-        case ("$and", false), ("$or", true): noteAll(items, path, isNegated: isNegated)
-        case ("$nor", false): noteAll(items, path, isNegated: true)
-        case ("$or", false), ("$and", true): noteAny(items, path, isNegated: isNegated)
-        case ("$nor", true): noteAny(items, path, isNegated: false)
-        case ("$beginsWith", false):
+    private mutating func note(_ test: MangoSelector.Test, _ path: [String]) {
+        switch test {
+        case .comparison(let comparison, let value): note(comparison, value, path)
+        case .exists(let exists): note(exists ? .range : .absence, path)
+        case .operation(.beginsWith, let value, isNegated: false):
             note(.greaterOrEqual, value, path)
             note(.lessOrEqual, .string((value.string ?? "") + "\u{FFFF}"), path)
-        case ("$exists", _): note((value == true) != isNegated ? .range : .absence, path)
-        case ("$text", _): hasText = true
-        default:
-            if name.hasPrefix("$") {
-                note(.presence, path)
-            } else {
-                note(value, path + MangoViewCompiler.steps(name), isNegated: isNegated)
-            }
+        case .among, .operation, .elements: note(.presence, path)
         }
     }
 
@@ -77,13 +60,9 @@ struct MangoFields {
         if !path.isEmpty { ranges[path, default: MangoRange()].narrow(comparison, value) }
     }
 
-    private mutating func noteAll(_ parts: [DocumentValue], _ path: [String], isNegated: Bool) {
-        for part in parts { note(part, path, isNegated: isNegated) }
-    }
-
     /// Notes what each of some conditions says, of which one holds.
-    private mutating func noteAny(_ parts: [DocumentValue], _ path: [String], isNegated: Bool) {
-        let alternatives = parts.map { MangoFields($0, path, isNegated: isNegated) }
+    private mutating func noteAny(_ parts: [MangoSelector.Condition]) {
+        let alternatives = parts.map { MangoFields($0) }
         for part in alternatives {
             mentioned.formUnion(part.mentioned)
             hasText = hasText || part.hasText

@@ -5,13 +5,17 @@ import RoostIndex
 /// thread.
 package struct MangoFilter: Sendable {
     private let expressions: DocumentExpressions
+    /// The selector in CouchDB's normal form: implicit conditions written out, paths whole, negations moved to what they negate.
+    package let normalForm: DocumentValue
     /// Whether it asks for conflicts, which may be with revisions that somebody does not see.
     package let readsConflicts: Bool
 
     /// - Throws: `invalidQuery` for a selector that is malformed.
     package init(_ selector: DocumentValue, of collection: DocumentCollection) throws(DatabaseError) {
         do throws(QueryError) {
-            let condition = try MangoParser.condition(selector)
+            let selector = try MangoSelector(selector)
+            normalForm = selector.json
+            let condition = try MangoCondition.expression(of: selector, seesDeleted: true)
             expressions = try DocumentExpressions([condition], of: collection)
             readsConflicts = condition.mentions(.conflicts)
         } catch {

@@ -13,7 +13,8 @@ struct MangoIndexHint {
     init?(_ value: DocumentValue) throws(QueryError) {
         guard let parts = Self.parts(value), parts.count <= 2 else {
             throw QueryError(
-                "use_index is the name of a design document, or an array of that and of an index's name")
+                "use_index is the name of a design document, or an array of that and of an index's name",
+                word: "invalid_index_name")
         }
         guard let design = parts.first else { return nil }
         self.design = design.hasPrefix(Self.prefix) ? String(design.dropFirst(Self.prefix.count)) : design

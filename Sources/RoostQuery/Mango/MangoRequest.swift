@@ -21,6 +21,8 @@ struct MangoRequest {
     private(set) var warning: String?
     /// The fields of `sort`.
     private(set) var order: [[String]] = []
+    /// The selector in its normal form.
+    let selector: MangoSelector
     /// What the selector says of fields.
     let known: MangoFields
     var withStatistics = false
@@ -35,10 +37,13 @@ struct MangoRequest {
         guard case .dictionary(let members) = request else {
             throw QueryError("A request is an object with a selector")
         }
-        guard let selector = members["selector"] else { throw QueryError("The request has no selector") }
+        guard let given = members["selector"] else {
+            throw QueryError("The request has no selector", word: "missing_required_key")
+        }
         select = Select()
+        selector = try MangoSelector(given)
         known = MangoFields(selector)
-        let condition = try MangoParser.condition(selector)
+        let condition = try MangoCondition.expression(of: selector)
         // A search for words stops at the best, as long as nothing else is asked of them.
         select.condition = condition.hasMatch ? condition : .all([condition, Self.isOrdinary])
         var limit = Self.usualLimit
@@ -46,7 +51,7 @@ struct MangoRequest {
             switch name {
             case "limit": limit = try Self.number(value, name)
             case "skip": select.offset = .literal(.integer(Int64(try Self.number(value, name))))
-            case "sort": select.order = try Self.order(value)
+            case "sort": try sort(by: value)
             case "fields": fields = try Self.fields(value)
             case "use_index": hint = try MangoIndexHint(value)
             case "execution_stats": withStatistics = try Self.flag(value, name)
@@ -54,10 +59,12 @@ struct MangoRequest {
             case "conflicts": withConflicts = try Self.flag(value, name)
             case "update", "stable": _ = try Self.flag(value, name)
             case "r", "w":
-                guard try Self.number(value, name) > 0 else { throw QueryError("\(name) is greater than 0") }
+                guard try Self.number(value, name) > 0 else {
+                    throw QueryError("\(name) is greater than 0", word: "invalid_pos_integer")
+                }
             case "bookmark":
                 guard value.isNull || value.string == "" || value.string == "nil" else {
-                    throw QueryError("Bookmarks are not known; go on with skip")
+                    throw QueryError("Bookmarks are not known; go on with skip", word: "invalid_bookmark")
                 }
             default:
                 guard Self.ignored.contains(name) else {
@@ -67,12 +74,12 @@ struct MangoRequest {
                             "allow_fallback", "conflicts",
                         ]
                     throw QueryError(
-                        "A request has no \(name.debugDescription)\(Suggestion.text(for: name, among: known))"
-                    )
+                        "A request has no \(name.debugDescription)\(Suggestion.text(for: name, among: known))",
+                        word: "invalid_key")
                 }
             }
         }
-        order = select.order.compactMap(\.field)
+        requireSorted()
         if select.order.isEmpty, let rank = Self.rank(of: select.condition) {
             select.order = [Select.Ordering(value: rank, isDescending: true)]
         }
@@ -86,6 +93,20 @@ struct MangoRequest {
             select.columns.append(
                 Select.Column(value: .meta(field, alias: nil, .unknown), alias: field.propertyName))
         }
+    }
+
+    /// Finds only documents that have all fields of `sort`, as CouchDB does, which reads them from an index of these fields.
+    private mutating func requireSorted() {
+        let presence = order.filter { $0 != ["_id"] && $0 != ["_rev"] }.map {
+            Expression.test(MangoCondition.field($0), .missing, isNegated: true)
+        }
+        guard !presence.isEmpty else { return }
+        select.condition = .all([select.condition].compactMap(\.self) + presence)
+    }
+
+    /// Finds nothing where the selector is an empty list of conditions. To be called last.
+    mutating func limitEmptyList() {
+        if selector.isEmptyList { select.limit = .literal(.integer(0)) }
     }
 
     /// Whether it is among the fields that are answered.
@@ -113,12 +134,13 @@ struct MangoRequest {
         guard select.condition?.hasMatch != true else { return }
         try judge(indexes)
         let chosen = hint.flatMap { hint in suitable(indexes).first { hint.names($0) } }
-        let candidates = chosen.map { [$0] } ?? known.usable(indexes).filter { !$0.filter.exists }
+        let candidates =
+            chosen.map { [$0] } ?? known.usable(indexes, sortedBy: order).filter { !$0.filter.exists }
         guard let index = candidates.first else { return }
         hasIndex = true
         if chosen != nil { try narrow(to: index) }
         if let name = index.valueIndex?.name { select.indexUse = chosen == nil ? .any : .named(name) }
-        try order(by: candidates)
+        order(by: candidates)
     }
 
     /// The indexes that have all documents that match, those without a field of `sort` aside, and that are in its order.
@@ -132,22 +154,26 @@ struct MangoRequest {
     /// Finds only documents that are in an index.
     private mutating func narrow(to index: MangoIndex) throws(QueryError) {
         var parts = [select.condition].compactMap(\.self)
-        if let filter = DocumentValue(index.filter) { parts.append(try MangoParser.condition(filter)) }
+        if let filter = DocumentValue(index.filter) {
+            parts.append(try MangoCondition.expression(of: try MangoSelector(filter)))
+        }
         for path in known.missing(index) {
-            let field = MangoParser.path(path.map(Step.key)) { .path($0, .unknown) }
-            parts.append(.test(field, .missing, isNegated: true))
+            parts.append(.test(MangoCondition.field(path), .missing, isNegated: true))
         }
         select.condition = .all(parts)
     }
 
     /// Has documents that the order does not tell apart come as the first of some indexes has them that is in this order, so that
     /// it can be read as it is.
-    private mutating func order(by indexes: [MangoIndex]) throws(QueryError) {
+    private mutating func order(by indexes: [MangoIndex]) {
         guard order.count == select.order.count,
             let further = indexes.lazy.compactMap({ [known, order] in known.further($0, after: order) }).first
         else { return }
         let isDescending = select.order.last?.isDescending ?? false
-        for field in further { select.order.append(try Self.ordering(by: field, isDescending: isDescending)) }
+        for field in further {
+            select.order.append(
+                Self.ordering(by: MangoViewCompiler.steps(field), isDescending: isDescending))
+        }
     }
 
     /// Sees to what the request says of indexes that won't do.
@@ -186,31 +212,38 @@ struct MangoRequest {
     }
 
     private static func flag(_ value: DocumentValue, _ name: String) throws(QueryError) -> Bool {
-        guard case .bool(let flag) = value else { throw QueryError("\(name) is true or false") }
+        guard case .bool(let flag) = value else {
+            throw QueryError("\(name) is true or false", word: "invalid_boolean")
+        }
         return flag
     }
 
     private static func number(_ value: DocumentValue, _ name: String) throws(QueryError) -> Int {
         guard let number = value.int, number >= 0 else {
-            throw QueryError("\(name) is a whole number, not negative")
+            throw QueryError("\(name) is a whole number, not negative", word: "invalid_non_neg_integer")
         }
         return number
     }
 
     private static func fields(_ value: DocumentValue) throws(QueryError) -> [[Step]]? {
-        guard case .array(let names) = value else { throw QueryError("fields is an array of names") }
+        guard case .array(let names) = value else {
+            throw QueryError("fields is an array of names", word: "invalid_fields")
+        }
         var result: [[Step]] = []
         for name in names {
-            guard let text = name.string else { throw QueryError("fields is an array of names") }
-            result.append(try MangoParser.steps(text))
+            guard let text = name.string else {
+                throw QueryError("fields is an array of names", word: "invalid_field")
+            }
+            result.append(try MangoSelector.steps(text).map(Step.key))
         }
         return result.isEmpty ? nil : result
     }
 
     /// `["a", {"b": "desc"}]`; all in one direction, as CouchDB has it.
-    private static func order(_ value: DocumentValue) throws(QueryError) -> [Select.Ordering] {
-        guard case .array(let items) = value else { throw QueryError("sort is an array of fields") }
-        var result: [Select.Ordering] = []
+    private mutating func sort(by value: DocumentValue) throws(QueryError) {
+        guard case .array(let items) = value else {
+            throw QueryError("sort is an array of fields", word: "invalid_sort_json")
+        }
         for item in items {
             var (name, direction) = (item.string, "asc")
             if case .dictionary(let members) = item, members.count == 1,
@@ -220,25 +253,24 @@ struct MangoRequest {
                 direction = member.value.string ?? ""
             }
             guard let name, direction == "asc" || direction == "desc" else {
-                throw QueryError("Each item of sort is a field, or {field: \"asc\" or \"desc\"}")
+                throw QueryError(
+                    "Each item of sort is a field, or {field: \"asc\" or \"desc\"}",
+                    word: "invalid_sort_field")
             }
-            result.append(try ordering(by: name, isDescending: direction == "desc"))
+            let path = try MangoSelector.steps(name)
+            order.append(path)
+            select.order.append(Self.ordering(by: path, isDescending: direction == "desc"))
         }
-        guard Set(result.map(\.isDescending)).count <= 1 else {
-            throw QueryError("All fields of sort go in the same direction")
+        guard Set(select.order.map(\.isDescending)).count <= 1 else {
+            throw QueryError("All fields of sort go in the same direction", word: "unsupported_mixed_sort")
         }
-        return result
     }
 
-    private static func ordering(
-        by name: String, isDescending: Bool
-    ) throws(QueryError) -> Select.Ordering {
-        let steps = try MangoParser.steps(name)
-        let path = MangoParser.path(steps) { .path($0, .unknown) }
-        // Documents stand in the order of their IDs' bytes.
-        let isID = steps == [.key("_id")]
+    private static func ordering(by path: [String], isDescending: Bool) -> Select.Ordering {
+        let field = MangoCondition.field(path)
+        // Documents are stored in the order of their IDs' bytes.
         return Select.Ordering(
-            value: isID ? path : .collate(CollationOptions(isUnicode: true), path),
+            value: path == ["_id"] ? field : .collate(CollationOptions(isUnicode: true), field),
             isDescending: isDescending)
     }
 }

@@ -6,12 +6,15 @@ public struct QueryError: Error, Sendable, Hashable {
     public let message: String
     /// Where in the text, in bytes of its UTF-8; `nil` where no place can be named.
     public let offset: Int?
+    /// The word by which CouchDB names the fault of a Mango request, such as `bad_arg`; `nil` where it has none.
+    package let word: String?
     /// What kept the database from being asked about its collections and indexes: then nothing is wrong with the text.
     let failure: DatabaseError?
 
-    init(_ message: String, at offset: Int? = nil) {
+    init(_ message: String, at offset: Int? = nil, word: String? = nil) {
         self.message = message
         self.offset = offset
+        self.word = word
         failure = nil
     }
 
@@ -19,6 +22,7 @@ public struct QueryError: Error, Sendable, Hashable {
     init(_ failure: DatabaseError) {
         message = failure.message
         offset = nil
+        word = nil
         self.failure = failure
     }
 
@@ -44,6 +48,9 @@ extension DatabaseError {
     init(_ error: QueryError) {
         self = error.failure ?? DatabaseError(.invalidQuery, error.message, underlying: error)
     }
+
+    /// The word by which CouchDB names the fault of a Mango request.
+    package var mangoWord: String? { (underlying as? QueryError)?.word }
 
     /// What is wrong with the query `text`.
     init(_ error: QueryError, in text: String) {

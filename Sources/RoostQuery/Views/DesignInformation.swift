@@ -12,6 +12,8 @@ package struct DesignInformation: Sendable {
     package let isUpdating: Bool
     /// How many rows they have.
     package let rows: UInt64
+    /// About how many bytes they take.
+    package let bytes: UInt64
 }
 
 extension DocumentCollection {
@@ -26,7 +28,7 @@ extension DocumentCollection {
         return DesignInformation(
             sequence: sequence, pending: UInt64(clamping: try snapshot.changeCount(since: sequence)),
             isUpdating: names.contains { builds[$0.text] != nil },
-            rows: statuses.reduce(0) { $0 + $1.rows })
+            rows: statuses.reduce(0) { $0 + $1.rows }, bytes: statuses.reduce(0) { $0 + $1.bytes })
     }
 }
 

@@ -86,7 +86,8 @@ extension DocumentCollection {
             name: "\(document.id)/\(name)",
             identity: identity.map { String($0, radix: 16) }.joined(separator: "."),
             order: options["collation"].string == "raw" ? .raw : .couchDB,
-            reduction: compiled.reduction, includesDesign: options["include_design"].bool ?? false,
+            reduction: compiled.reduction, isOfDesign: true,
+            includesDesign: options["include_design"].bool ?? false,
             showsSequence: options["local_seq"].bool ?? false
         ) { documents, emitter in
             let rows = try compiled.map(documents)

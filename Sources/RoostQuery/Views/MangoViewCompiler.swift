@@ -36,7 +36,8 @@ struct MangoViewCompiler: ViewCompiler {
     private func condition(_ source: ViewSource) throws -> DocumentExpressions? {
         guard let selector = DocumentValue(Self.filter(source.map)) else { return nil }
         do {
-            return try DocumentExpressions([try MangoParser.condition(selector)], of: collection)
+            return try DocumentExpressions(
+                [try MangoCondition.expression(of: try MangoSelector(selector))], of: collection)
         } catch {
             throw ViewError(
                 .invalidView,

@@ -62,6 +62,8 @@ struct ViewCore: Sendable {
     let collation: Collation
     let reduction: ViewReduction?
     let definition: IndexDefinition
+    /// Whether it is of a design document, of which one row in error is no error of the others.
+    private let isOfDesign: Bool
     /// Makes the rows of some documents, design documents among them.
     let mapAny: @Sendable (DocumentPage, CollectionSnapshot) throws -> IndexRows
 
@@ -70,10 +72,12 @@ struct ViewCore: Sendable {
 
     init(
         name: String, identity: String, order: ViewOrder, reduction: ViewReduction?,
-        includesDesign: Bool = false, showsSequence: Bool = false, mapAll: @escaping MapAll
+        isOfDesign: Bool = false, includesDesign: Bool = false, showsSequence: Bool = false,
+        mapAll: @escaping MapAll
     ) {
         let collation = order.collation
         self.name = name
+        self.isOfDesign = isOfDesign
         self.collation = collation
         self.reduction = reduction
         let map: @Sendable (DocumentPage, [Int], CollectionSnapshot) throws -> IndexRows = {
@@ -95,6 +99,9 @@ struct ViewCore: Sendable {
             return try map(documents, mapped, moment)
         }
     }
+
+    /// Whether an error of a row is its value, rather than an error of the reading.
+    func tells(_ error: ViewError) -> Bool { isOfDesign && error.code == .notReducible }
 
     /// The Fleece body of a value.
     static func body<T: Encodable>(of value: T) throws -> [UInt8] { try BodyWriter().body(of: value) }

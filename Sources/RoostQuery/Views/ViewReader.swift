@@ -149,30 +149,33 @@ struct ViewReader {
         for (number, range) in try ranges(ofGroups: true).enumerated().dropFirst(place?.range ?? 0) {
             var rest = number == place?.range ? place?.rest ?? range : range
             if includes == nil, isGroupedForwards {
+                guard left > 0 else { break }
+                let upper = rest.upper
                 var key: [UInt8] = []
                 var end = rest.lower ?? []
-                guard left > 0 else { break }
-                try index.forEachGroup(in: rest) { row in
-                    try Task.checkCancellation()
-                    let group = try group(of: row)
-                    key = group.key
-                    end = min(KeyRange(prefix: Key(group.prefix)).upper ?? [0xFF], rest.upper ?? [0xFF])
-                    return end
-                } _: { value in
-                    if skipped > 0 {
-                        skipped -= 1
-                        return true
+                do {
+                    try index.forEachGroup(in: rest) { row in
+                        try Task.checkCancellation()
+                        let group = try group(of: row)
+                        key = group.key
+                        end = min(KeyRange(prefix: Key(group.prefix)).upper ?? [0xFF], upper ?? [0xFF])
+                        return end
+                    } _: { value in
+                        rest = KeyRange(lower: end, upper: upper)
+                        if skipped > 0 {
+                            skipped -= 1
+                            return true
+                        }
+                        try body(key, reduction.result(value))
+                        left -= 1
+                        count += 1
+                        return left > 0 && count < limit
                     }
-                    try body(key, reduction.result(value))
-                    left -= 1
-                    count += 1
-                    return left > 0 && count < limit
+                    guard count < limit else { return GroupPlace(range: number, rest: rest, left: left) }
+                    continue
+                } catch let error as ViewError where core.tells(error) {
+                    // The groups from that one on are reduced one by one.
                 }
-                guard count < limit else {
-                    return GroupPlace(
-                        range: number, rest: KeyRange(lower: end, upper: rest.upper), left: left)
-                }
-                continue
             }
             while left > 0, let group = try nextGroup(in: rest, where: includes) {
                 try Task.checkCancellation()
@@ -182,8 +185,8 @@ struct ViewReader {
                     : KeyRange(lower: group.range.upper ?? [0xFF], upper: rest.upper)
                 if skipped > 0 {
                     skipped -= 1
-                } else if let value = try reduced(group.range, where: includes) {
-                    try body(group.key, reduction.result(value))
+                } else if let value = try result(of: group.range, reduction, where: includes) {
+                    try body(group.key, value)
                     left -= 1
                     count += 1
                 }
@@ -192,6 +195,24 @@ struct ViewReader {
             }
         }
         return nil
+    }
+
+    /// The result of a group; an object that tells the error in place of one that can't be made, as in CouchDB.
+    private func result(
+        of range: KeyRange, _ reduction: ViewReduction, where includes: ((IndexRowView) throws -> Bool)?
+    ) throws -> [UInt8]? {
+        do {
+            return try reduced(range, where: includes).map(reduction.result)
+        } catch let error as ViewError where core.tells(error) {
+            var writer = FleeceWriter()
+            writer.beginDictionary()
+            for (name, text) in [("error", "builtin_reduce_error"), ("reason", error.message)] {
+                writer.key(name)
+                writer.write(text)
+            }
+            writer.endDictionary()
+            return try writer.finish()
+        }
     }
 
     private func reduced(_ range: KeyRange, where includes: ((IndexRowView) throws -> Bool)?) throws

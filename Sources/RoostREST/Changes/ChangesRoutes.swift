@@ -31,7 +31,7 @@ enum ChangesRoutes {
             // A tag would tell of changes that are not seen.
             if target.isLimited { return try await context.stream(feed) }
             let tag = EntityTag.of("\(target.served.token(last)) \(context.request.target)")
-            if context.matches(tag) { return HTTPResponse(304, headers: ["ETag": tag]) }
+            if let answer = try context.unmodified(tag, ["ETag": tag]) { return answer }
             return try await context.stream(feed, headers: ["ETag": tag])
         case .eventSource: headers["Content-Type"] = EventStream.mediaType
         case .longpoll, .continuous: headers["Content-Type"] = "application/json"

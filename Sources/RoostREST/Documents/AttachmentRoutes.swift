@@ -33,7 +33,7 @@ enum AttachmentRoutes {
             "Content-Security-Policy": "sandbox", "Content-Disposition": ContentDisposition.attachment(name),
         ]
         if gzip != nil { headers["Vary"] = "Accept-Encoding" }
-        if context.matches(tag) { return HTTPResponse(304, headers: headers) }
+        if let answer = try context.unmodified(tag, headers) { return answer }
         if let gzip, sendsGzip {
             headers["Content-Encoding"] = "gzip"
             return HTTPResponse(
@@ -41,7 +41,9 @@ enum AttachmentRoutes {
         }
         var response = HTTPResponse(200, headers: headers)
         var range = 0..<attachment.length
-        switch ByteRange(context.headers["Range"], length: attachment.length) {
+        // A HEAD has no part.
+        let isPart = context.request.method == "GET" && Preconditions(context.headers).allowsPart(tag)
+        switch ByteRange(isPart ? context.headers["Range"] : nil, length: attachment.length) {
         case .whole: break
         case .part(let part):
             range = part
@@ -110,7 +112,9 @@ enum AttachmentRoutes {
         var document: IncomingDocument
         if let base {
             let sight = try target.sight(of: try target.collection.snapshot())
-            guard let old = try sight.document(id, revision: base) else { throw HTTPFailure.conflict }
+            guard let old = try sight.document(id, revision: base) else {
+                throw HTTPFailure(409, "not_found", "missing_rev")
+            }
             document = IncomingDocument(copying: old)
         } else {
             document = try IncomingDocument(FleeceDocument(json: "{}").root)

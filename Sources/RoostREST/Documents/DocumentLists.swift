@@ -42,7 +42,7 @@ enum DocumentLists {
                 range.from = key.string
                 range.to = key.string
                 range.includesEnd = true
-                if key.string == nil { self.keys = [] }
+                if key.string == nil || !inclusive { self.keys = [] }
             }
             // Of other documents a list of design documents tells nothing.
             if let prefix { self.keys = self.keys?.filter { $0.string?.begins(with: prefix) == true } }
@@ -104,8 +104,10 @@ enum DocumentLists {
             keys = try Self.keys(body)
         }
         let sight = try target.sight(of: try target.collection.snapshot())
-        return try await context.stream(
-            try list(target, sight, try selection(target, path[0], query, keys), isLocal: path[0] == local))
+        let body = try list(
+            target, sight, try selection(target, path[0], query, keys), isLocal: path[0] == local)
+        guard path[0] != local else { return try await context.stream(body) }
+        return try await context.stream(body, of: target)
     }
 
     /// What a key takes beside the body: its place in a list, and in a part of it.

@@ -22,10 +22,9 @@ enum DocumentReading {
             text.attachmentsFollow = true
             return try MultipartDocument.response(document, text, snapshot, target.served)
         }
-        let headers: HTTPHeaders = text.isPlain ? ["ETag": "\"\(document.revision)\""] : [:]
-        if text.isPlain, context.matches("\"\(document.revision)\"") {
-            return HTTPResponse(304, headers: headers)
-        }
+        let tag = "\"\(document.revision)\""
+        let headers: HTTPHeaders = text.isPlain ? ["ETag": tag] : [:]
+        if text.isPlain, let answer = try context.unmodified(tag, headers) { return answer }
         guard document.length > RequestWork.mostAtOnce else {
             return context.answer(
                 200, .text(try text.bytes(document, in: snapshot, of: target.served)), headers: headers)

@@ -18,7 +18,7 @@ enum LocalRoutes {
             guard let document = try target.collection.local(try target.localName(name)) else {
                 throw HTTPFailure.missing
             }
-            return context.answer(.text(text(document, name)))
+            return try context.answer(.text(text(document, name)), tag: "\"0-\(document.revision)\"")
         }
     }
 
@@ -90,6 +90,7 @@ enum LocalRoutes {
         _ context: RequestContext, _ name: String, _ revision: UInt64, status: Int = 201
     ) -> HTTPResponse {
         context.answer(
-            status, ["ok": true, "id": .string("_local/\(name)"), "rev": .string("0-\(revision)")])
+            status, ["ok": true, "id": .string("_local/\(name)"), "rev": .string("0-\(revision)")],
+            headers: ["ETag": "\"0-\(revision)\""])
     }
 }

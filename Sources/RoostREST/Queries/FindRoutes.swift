@@ -71,7 +71,7 @@ enum FindRoutes {
         return context.answer([
             "dbname": .string(target.served.name.text),
             "index": explanation.index.map(IndexRoutes.description) ?? IndexRoutes.allDocuments,
-            "partitioned": false, "selector": try text(request.members["selector"], default: [:]),
+            "partitioned": false, "selector": try text(explanation.selector, default: [:]),
             "opts": try options(request, explanation), "limit": .number(request.limit),
             "skip": .number(request.skip), "fields": fields,
             "index_candidates": .array(explanation.candidates.map(candidate)),

@@ -29,10 +29,14 @@ enum IndexRoutes {
     // MARK: Listing
 
     private static func list(_ target: DatabaseContext) throws -> HTTPResponse {
-        let indexes = try target.collection.mangoIndexes()
+        let indexes = try [allDocuments] + target.collection.mangoIndexes().map(description)
+        let limit = try target.query.count("limit") ?? indexes.count
+        guard limit > 0 else {
+            throw HTTPFailure(400, "invalid_list_index_params", "limit is 1 or more.")
+        }
+        let page = indexes.dropFirst(try target.query.count("skip") ?? 0).prefix(limit)
         return target.context.answer([
-            "total_rows": .number(indexes.count + 1),
-            "indexes": .array([allDocuments] + indexes.map(description)),
+            "total_rows": .number(indexes.count), "indexes": .array(Array(page)),
         ])
     }
 
@@ -67,25 +71,31 @@ enum IndexRoutes {
             throw HTTPFailure.notImplemented("The index type \(name)")
         }
         guard !type.exists || type.string == "json" else {
-            throw HTTPFailure(400, "invalid_index", "Unknown index type: \(type.json())")
+            let word = type.string == nil ? "invalid_string" : "invalid_index"
+            throw HTTPFailure(400, word, "Unknown index type: \(type.json())")
         }
-        guard body["index"].exists else {
+        let definition = body["index"]
+        guard definition.exists else {
             throw HTTPFailure(400, "missing_required_key", "Missing required key: index")
         }
-        let fields = try fields(body["index"]["fields"])
-        let filter = body["index"]["partial_filter_selector"]
-        if filter.exists { try check(filter, target) }
-        var map: [(String, JSON)] = [("fields", .object(fields.map { ($0.0, .string($0.1)) }))]
-        map.append(("partial_filter_selector", filter.exists ? .text(filter.jsonBytes()) : [:]))
+        guard definition.dictionary != nil else {
+            throw HTTPFailure(400, "invalid_index", "`index` must be an object.")
+        }
+        let fields = try fields(definition["fields"])
+        let filter = definition["partial_filter_selector"]
+        let map = JSON.object(fields.map { ($0.0, .string($0.1)) })
+        // As CouchDB has it: the selector in its normal form, and besides what was given.
         let view: JSON = [
-            "map": .object(map), "reduce": "_count",
-            "options": ["def": ["fields": .array(fields.map { .object([($0.0, .string($0.1))]) })]],
+            "map": [
+                "fields": map,
+                "partial_filter_selector": filter.exists ? try normalized(filter, target) : [:],
+            ],
+            "reduce": "_count", "options": ["def": .text(definition.jsonBytes())],
         ]
-        let given = try checkedName(body["name"], "invalid_index_name")
-        let digest = RandomText.text(
-            Array(SHA256.hash(view.bytes + (given ?? "").utf8).bytes.prefix(20)))
+        let given = try checkedName(body["name"])
+        let digest = digest(fields, map, filter, given)
         let name = given ?? digest
-        var design = try checkedName(body["ddoc"], "invalid_ddoc_name") ?? digest
+        var design = try checkedName(body["ddoc"]) ?? digest
         if !design.begins(with: "_design/") { design = "_design/\(design)" }
         let old = try target.collection.get(design)
         let answer: (String) -> HTTPResponse = { result in
@@ -95,7 +105,7 @@ enum IndexRoutes {
         }
         if let old, old["language"].string != "query" {
             throw HTTPFailure(
-                400, "invalid_design_doc_language", "\(design) is a design document of another language.")
+                400, "invalid_index", "\(design) is a design document of another language.")
         }
         if try old?["views"][name] == FleeceDocument(json: view.bytes).root { return answer("exists") }
         var views: [(String, JSON)] = []
@@ -108,13 +118,30 @@ enum IndexRoutes {
 
     /// What an index or its design document is to be called; `nil` where nothing is said.
     ///
-    /// - Throws: 400 `error`.
-    private static func checkedName(_ value: FleeceValue, _ error: String) throws -> String? {
+    /// - Throws: 400.
+    private static func checkedName(_ value: FleeceValue) throws -> String? {
         guard value.exists else { return nil }
-        guard let name = value.string, !name.isEmpty, name != "_design/" else {
-            throw HTTPFailure(400, error, "It is no name: \(value.json())")
+        guard let name = value.string else {
+            throw HTTPFailure(400, "invalid_string", "Invalid string: \(value.json())")
+        }
+        guard !name.isEmpty, name != "_design/" else {
+            throw HTTPFailure(400, "invalid_empty_string", "Index name or ddoc cannot be empty string")
         }
         return name
+    }
+
+    /// What an index is called that was given no name: the same whenever the same one is asked for.
+    private static func digest(
+        _ fields: [(String, String)], _ map: JSON, _ filter: FleeceValue, _ name: String?
+    ) -> String {
+        let identity: JSON = [
+            "map": [
+                "fields": map, "partial_filter_selector": filter.exists ? .text(filter.jsonBytes()) : [:],
+            ],
+            "reduce": "_count",
+            "options": ["def": ["fields": .array(fields.map { .object([($0.0, .string($0.1))]) })]],
+        ]
+        return RandomText.text(Array(SHA256.hash(identity.bytes + (name ?? "").utf8).bytes.prefix(20)))
     }
 
     /// The fields of a definition, with their directions.
@@ -128,7 +155,7 @@ enum IndexRoutes {
         }
         guard let fields, !fields.isEmpty, !fields.contains(where: { $0?.0.isEmpty != false }) else {
             throw HTTPFailure(
-                400, "invalid_index_fields",
+                400, value.array == nil ? "invalid_sort_json" : "invalid_sort_field",
                 "`fields` must be an array of names, or of objects of a name and \"asc\" or \"desc\".")
         }
         let found = fields.compactMap { $0 }
@@ -139,8 +166,10 @@ enum IndexRoutes {
         return found
     }
 
-    private static func check(_ filter: FleeceValue, _ target: DatabaseContext) throws {
-        _ = try MangoFilter(DocumentValue(filter) ?? nil, of: target.collection)
+    /// A selector as CouchDB keeps it.
+    private static func normalized(_ filter: FleeceValue, _ target: DatabaseContext) throws -> JSON {
+        let filter = try MangoFilter(DocumentValue(filter) ?? nil, of: target.collection)
+        return .text(Array(try filter.normalForm.json().utf8))
     }
 
     private static func save(
@@ -171,8 +200,12 @@ enum IndexRoutes {
     }
 
     private static func deleteAll(_ target: DatabaseContext) async throws -> HTTPResponse {
-        guard let names = try await target.context.object().root["docids"].array else {
-            throw HTTPFailure.badRequest("`docids` member must be an array.")
+        let docids = try await target.context.object().root["docids"]
+        guard docids.exists else {
+            throw HTTPFailure(400, "missing_required_key", "Missing required key: docids")
+        }
+        guard let names = docids.array else {
+            throw HTTPFailure(400, "invalid_bulk_docs", "`docids` member must be an array.")
         }
         var (done, failed): ([JSON], [JSON]) = ([], [])
         for case let name? in names.map(\.string) {

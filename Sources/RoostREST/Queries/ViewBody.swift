@@ -40,10 +40,14 @@ actor ViewBody: BodyStream {
         self.sight = sight
         // Rows that are not up to date are of documents as they were.
         if target.isLimited { self.query.update = .now }
+        isPresent = self.query.update == .now
         seenRows = SeenRows(page: SeenPage(skip: query.skip, limit: query.limit))
         text = try DocumentText(parameters, target.context.memory)
         tellsSequence = try parameters.flag("update_seq")
     }
+
+    /// Whether it shows the collection as it is now, rather than as the view was brought up last.
+    nonisolated let isPresent: Bool
 
     func next() throws -> [UInt8]? {
         guard !hasEnded else { return nil }

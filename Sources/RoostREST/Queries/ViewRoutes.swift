@@ -37,7 +37,9 @@ enum ViewRoutes {
         let view = try view(name, design, target)
         let sight = try target.sight(of: try target.collection.snapshot())
         guard let queries else {
-            return try await context.stream(try body(view, query, keys, target, sight))
+            let body = try body(view, query, keys, target, sight)
+            guard body.isPresent else { return try await context.stream(body) }
+            return try await context.stream(body, of: target)
         }
         let answer = { @Sendable (index: Int) in
             let value = queries[index]
@@ -97,6 +99,10 @@ enum ViewRoutes {
                 "updater_running": .bool(found.isUpdating), "compact_running": false,
                 "waiting_commit": false, "waiting_clients": 0, "row_count": .number(found.rows),
                 "updates_pending": ["minimum": pending, "preferred": pending, "total": pending],
+                "sizes": [
+                    "file": .number(found.bytes), "external": .number(found.bytes),
+                    "active": .number(found.bytes),
+                ],
                 "language": .string(document["language"].string ?? "javascript"),
                 "signature": .string(RandomText.text(Array(signature))),
             ],

@@ -95,7 +95,7 @@ struct HTTPFailure: Error, Sendable {
 
     private init(_ error: DatabaseError) {
         switch error.code {
-        case .invalidQuery: self.init(400, "invalid_selector", error.message)
+        case .invalidQuery: self.init(400, error.mangoWord ?? "invalid_selector", error.message)
         case .noIndex: self.init(400, "invalid_index", error.message)
         case .conflict: self = .conflict
         case .invalidDocumentID: self.init(400, "illegal_docid", error.message)

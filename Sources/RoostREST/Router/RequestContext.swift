@@ -144,14 +144,21 @@ struct RequestContext: Sendable {
     /// An answer with a tag, or 304 when the client has it already.
     func answer(_ json: @autoclosure () throws -> JSON, tag: String) throws -> HTTPResponse {
         let headers: HTTPHeaders = ["ETag": tag]
-        if matches(tag) { return HTTPResponse(304, headers: headers) }
-        return answer(200, try json(), headers: headers)
+        return try unmodified(tag, headers) ?? answer(200, try json(), headers: headers)
     }
 
-    /// Whether `If-None-Match` names `tag`.
-    func matches(_ tag: String) -> Bool {
-        headers.list("If-None-Match", contains: tag) || headers.list("If-None-Match", contains: "W/" + tag)
-            || headers["If-None-Match"] == "*"
+    /// 304 for a GET or HEAD of a representation with a tag, where the client has it already; `nil` where it is to be sent.
+    ///
+    /// - Throws: 412 where it is not the one that the client asks for.
+    func unmodified(_ tag: String, _ headers: HTTPHeaders) throws -> HTTPResponse? {
+        guard method == "GET" else { return nil }
+        switch Preconditions(self.headers).verdict(tag) {
+        case .proceed: return nil
+        case .notModified: return HTTPResponse(304, headers: headers)
+        case .failed:
+            throw HTTPFailure(
+                412, "precondition_failed", "If-Match names another version than the present one.")
+        }
     }
 
     /// An answer whose JSON is made while it is sent. The first piece is made now, so that what fails early is answered

@@ -141,13 +141,13 @@ public final class Router: Sendable {
     private func context(_ request: HTTPRequest, _ user: UserContext) throws -> RequestContext {
         let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var path: [String] = []
-        for part in parts[0].split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+        // Several slashes are one, as in CouchDB.
+        for part in parts[0].split(separator: "/") {
             guard let text = PercentEncoding.decode(part) else {
                 throw HTTPFailure.badRequest("The path has a broken percent escape.")
             }
             path.append(text)
         }
-        while path.last == "" { path.removeLast() }
         let query = try QueryParameters(parts.count > 1 ? parts[1] : "")
         var method = request.method
         if method == "POST", let override = request.headers["X-HTTP-Method-Override"] { method = override }

@@ -113,3 +113,15 @@ struct DatabaseContext: Sendable {
     var query: Query { context.query }
     var user: UserContext { context.user }
 }
+
+extension RequestContext {
+    /// As ``stream(_:headers:)``, of a body that follows from the present documents of a collection and from the request's target: with a
+    /// tag, and 304 where a client has it. A tag would tell limited users of changes that they do not see.
+    func stream(_ body: any BodyStream, of target: DatabaseContext) async throws -> HTTPResponse {
+        guard method == "GET", !target.isLimited else { return try await stream(body) }
+        let sequence = target.served.token(try target.collection.snapshot().lastSequence)
+        let tag = EntityTag.of("\(sequence) \(request.target)")
+        if let answer = try unmodified(tag, ["ETag": tag]) { return answer }
+        return try await stream(body, headers: ["ETag": tag])
+    }
+}

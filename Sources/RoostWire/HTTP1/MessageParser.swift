@@ -31,8 +31,10 @@ public struct MessageParser<Head: MessageHead>: Sendable {
     /// Where the search for the end of the head goes on.
     private var searched = 0
     private var isOver = false
-    /// Whether an empty line was passed over since the last message.
-    private var hasPassedLine = false
+    /// How many empty lines were passed over since the last message.
+    private var passedLines = 0
+    /// The most empty lines that may precede a message.
+    private static var mostPassedLines: Int { 16 }
     /// Set where responses have no body whatever they say, because they answer a HEAD.
     public var ignoresBodies = false
 
@@ -110,9 +112,9 @@ public struct MessageParser<Head: MessageHead>: Sendable {
     // MARK: Parts
 
     private mutating func takeHead() throws(WireError) -> Event? {
-        // One empty line before a request is passed over (RFC 9112, section 2.2).
-        if !hasPassedLine, pending >= 2, buffer[start] == 13, buffer[start + 1] == 10 {
-            hasPassedLine = true
+        // Empty lines before a request are passed over (RFC 9112, section 2.2).
+        while passedLines < Self.mostPassedLines, pending > 1, buffer[start] == 13, buffer[start + 1] == 10 {
+            passedLines += 1
             start += 2
             searched = start
         }
@@ -127,7 +129,7 @@ public struct MessageParser<Head: MessageHead>: Sendable {
         lines.removeLast(2)
         start = end
         searched = end
-        hasPassedLine = false
+        passedLines = 0
         guard lines.count - 1 <= limits.fields else { throw tooLarge() }
         var fields: [(String, String)] = []
         for line in lines.dropFirst() {

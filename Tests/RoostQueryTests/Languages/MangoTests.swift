@@ -26,7 +26,14 @@ import Testing
         (#"{"null":{"$exists":false}}"#, "acde"), (#"{"n":{"$type":"number"}}"#, "ab"),
         (#"{"n":{"$type":"array"}}"#, "e"), (#"{"n":{"$in":[1,"3"]}}"#, "ace"),
         (#"{"tags":{"$in":["x"]}}"#, "ad"), (#"{"n":{"$in":[]}}"#, ""), (#"{"n":{"$nin":[]}}"#, "abcde"),
-        (#"{"tags":{"$nin":["x"]}}"#, "bc"), (#"{"$and":[]}"#, "abcde"), (#"{"$or":[]}"#, "abcde"),
+        (#"{"tags":{"$nin":["x"]}}"#, "bc"),
+        // An empty list of conditions holds, and finds nothing where there is nothing else.
+        (#"{"$and":[]}"#, ""), (#"{"$or":[]}"#, ""), (#"{"$nor":[]}"#, ""), (#"{"$not":{"$or":[]}}"#, ""),
+        (#"{"n":{"$or":[]}}"#, ""), (#"{"$or":[],"n":1}"#, "a"), (#"{"$and":[{"$or":[]}]}"#, "abcde"),
+        (#"{"n":{"$in":[]},"$or":[]}"#, ""),
+        // No document is the empty object.
+        (#"{"$and":[{}]}"#, ""), (#"{"$or":[{}]}"#, ""), (#"{"$nor":[{}]}"#, "abcde"),
+        (#"{"$or":[{},{"n":1}]}"#, "a"), (#"{"list":{"$elemMatch":{}}}"#, ""),
         (#"{"$or":[{"n":1},{"s":"gamma"}]}"#, "ac"), (#"{"$and":[{"n":1},{"s":"gamma"}]}"#, ""),
         (#"{"$nor":[{"n":1},{"s":"gamma"}]}"#, "b"), (#"{"$not":{"n":{"$gt":1}}}"#, "ad"),
         (#"{"s":{"$not":{"$eq":"alpha"}}}"#, "bc"), (#"{"tags":{"$all":["x","y"]}}"#, "a"),
@@ -42,7 +49,7 @@ import Testing
         (#"{"o":{"in":{"deep":true}}}"#, "a"), (#"{"o.k":{"$exists":true}}"#, "a"), (#"{"a\\.b":1}"#, "d"),
         (#"{"\\$d":2}"#, "d"),
         (#"{"_id":{"$gt":"b","$lte":"d"}}"#, "cd"), (#"{"_id":{"$in":["a","e"]}}"#, "ae"),
-        (#"{"list":[1,5,9]}"#, "c"), (#"{"n":{"$not":{"$in":[1]}}}"#, "bcd"), (#"{"$and":[{}]}"#, "abcde"),
+        (#"{"list":[1,5,9]}"#, "c"), (#"{"n":{"$not":{"$in":[1]}}}"#, "bcd"),
         (#"{"tags":{"$not":{"$size":1}}}"#, "acd"), (#"{"nope":{"$not":{"$size":1}}}"#, ""),
         // A number leads into an array.
         (#"{"tags.0":"x"}"#, "a"), (#"{"tags.1":{"$exists":true}}"#, "a"), (#"{"list.1.q":{"$gt":5}}"#, "e"),
@@ -52,10 +59,28 @@ import Testing
         (#"{"o.k":{"$exists":false}}"#, "bcde"), (#"{"s.k":{"$exists":false}}"#, "de"),
         (#"{"tags.7":{"$exists":false}}"#, "e"), (#"{"n":{"k":{"$exists":false}}}"#, ""),
         (#"{"o.in.deep.x":{"$exists":false}}"#, "bcde"), (#"{"s.k":{"$not":{"$exists":true}}}"#, "de"),
+        (#"{"list":{"$elemMatch":{"k":{"$exists":false}}}}"#, "e"),
+        (#"{"list":{"$allMatch":{"k":{"$exists":false}}}}"#, "e"),
+        (#"{"list":{"$elemMatch":{"$exists":true}}}"#, "ce"),
+        (#"{"list":{"$elemMatch":{"$exists":false}}}"#, ""),
+        // In elements a negation is the opposite, also where there is no such field.
+        (#"{"list":{"$elemMatch":{"$not":{"q":1}}}}"#, "ce"),
+        (#"{"list":{"$allMatch":{"$not":{"q":1}}}}"#, "c"),
+        (#"{"list":{"$elemMatch":{"$nor":[{"q":1},{"q":7}]}}}"#, "c"),
+        (#"{"list":{"$not":{"$elemMatch":{"q":1}}}}"#, "c"),
+        // What is no object has no keys.
+        (#"{"n":{"$not":{"$keyMapMatch":{"$eq":"y"}}}}"#, "abcde"),
+        (#"{"o":{"$not":{"$keyMapMatch":{"$eq":"k"}}}}"#, ""),
+        // Only deleted documents have this field, and none is found.
+        (#"{"_deleted":{"$exists":false}}"#, "abcde"), (#"{"_deleted":{"$exists":true}}"#, ""),
+        (#"{"_deleted":true}"#, ""), (#"{"_deleted":false}"#, ""), (#"{"_deleted":{"$ne":true}}"#, ""),
+        (#"{"n":1,"$nor":[{"_deleted":true}]}"#, ""), (#"{"n":1,"$or":[{"_deleted":true},{"n":1}]}"#, "a"),
         // Of an array, elements count alone.
         (#"{"tags":{"$in":[["x","y"]]}}"#, ""), (#"{"tags":{"$nin":[["x","y"]]}}"#, "abcd"),
     ])
     func selectorsMatch(_ selector: String, _ expected: String) throws {
+        let notes = try fixture.database.defaultCollection
+        try notes.delete(try notes.save(json: "{}", id: "gone"))
         let found = try fixture.database.defaultCollection.find(json: #"{"selector":\#(selector)}"#)
         #expect(found.documents.map { $0["_id"].string ?? "" }.joined() == expected)
     }
@@ -111,6 +136,24 @@ import Testing
             for number in 0..<40 { try batch.save(json: "{}", id: "z\(number)", in: notes) }
         }
         #expect(try notes.find(["selector": [:]]).documents.count == 25)
+    }
+
+    /// As with CouchDB's indexes, whichever index there is.
+    @Test func sortingFindsWhatHasAllFieldsOfTheOrder() throws {
+        let notes = try fixture.database.defaultCollection
+        func found(_ sort: String) throws -> String {
+            let request = #"{"selector":{"_id":{"$gt":null}},"sort":\#(sort)}"#
+            return try notes.find(json: request).documents.map { $0["_id"].string ?? "" }.joined()
+        }
+        for index in [nil, "s", "m, n"] {
+            if let index { try notes.createIndex(index, on: index) }
+            #expect(try found(#"["s"]"#) == "abc")
+            #expect(try found(#"[{"n":"desc"},{"list":"desc"}]"#) == "ec")
+            #expect(try found(#"["m"]"#) == "e")
+            #expect(try found(#"["null"]"#) == "b")
+            #expect(try found(#"[{"_id":"desc"}]"#) == "edcba")
+            #expect(try found(#"["_deleted"]"#) == "")
+        }
     }
 
     @Test(arguments: [
