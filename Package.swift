@@ -155,26 +155,26 @@ let package = Package(
         .trait(name: "TLS", description: "`RoostServer` serves over TLS, by OpenSSL on Linux."),
     ],
     targets: [
-        .systemLibrary(name: "CHardware"),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CEpoll"),
-        .systemLibrary(name: "CPrefetch"),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CRoostHardware"),
+        .systemLibrary(name: "CRoostZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CRoostCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CRoostEpoll"),
+        .systemLibrary(name: "CRoostPrefetch"),
+        .systemLibrary(name: "CRoostOpenSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         engineLayer("RoostBytes"),
         engineLayer(
             "RoostCrypto",
-            ["RoostBytes", .target(name: "CHardware", condition: .when(traits: ["HardwareCrypto"]))]),
+            ["RoostBytes", .target(name: "CRoostHardware", condition: .when(traits: ["HardwareCrypto"]))]),
         engineLayer("RoostFile", ["RoostBytes"]),
-        engineLayer("RoostStorage", ["RoostBytes", "RoostFile", "CPrefetch", "CZlib"]),
-        engineLayer("RoostBlobs", ["RoostBytes", "RoostCrypto", "RoostFile", "CZlib"]),
+        engineLayer("RoostStorage", ["RoostBytes", "RoostFile", "CRoostPrefetch", "CRoostZlib"]),
+        engineLayer("RoostBlobs", ["RoostBytes", "RoostCrypto", "RoostFile", "CRoostZlib"]),
         engineLayer("Fleece", ["RoostBytes"]),
-        engineLayer("RoostOrder", ["RoostBytes", "Fleece", "CZlib"]),
+        engineLayer("RoostOrder", ["RoostBytes", "Fleece", "CRoostZlib"]),
         engineLayer("RoostText", ["RoostBytes"]),
         engineLayer(
             "Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
-        layer("RoostWire", ["RoostBytes", "RoostCrypto", "CZlib"]),
-        layer("RoostBLIP", ["RoostBytes", "CZlib"]),
+        layer("RoostWire", ["RoostBytes", "RoostCrypto", "CRoostZlib"]),
+        layer("RoostBLIP", ["RoostBytes", "CRoostZlib"]),
         engineLayer(
             "RoostIndex",
             ["RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "RoostOrder", "Roost"]),
@@ -188,7 +188,7 @@ let package = Package(
             "RoostSync",
             [
                 "RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostWire",
-                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                .target(name: "CRoostCurl", condition: .when(platforms: [.linux])),
             ], settings: session),
         layer(
             "RoostREST",
@@ -196,8 +196,8 @@ let package = Package(
         layer(
             "RoostServer",
             [
-                "RoostWire", "RoostREST", .target(name: "CEpoll", condition: .when(platforms: [.linux])),
-                .target(name: "COpenSSL", condition: .when(platforms: [.linux], traits: ["TLS"])),
+                "RoostWire", "RoostREST", .target(name: "CRoostEpoll", condition: .when(platforms: [.linux])),
+                .target(name: "CRoostOpenSSL", condition: .when(platforms: [.linux], traits: ["TLS"])),
             ]),
         layer("RoostScript", ["RoostCrypto", "Fleece", "Roost", "RoostQuery", "RoostREST"]),
         engineLayer("RoostSimulation", ["RoostFile"]),
@@ -244,7 +244,7 @@ let package = Package(
         tests("FleeceTests", ["Fleece"], exclude: ["Vectors"]),
         tests("RoostOrderTests", ["RoostOrder", "RoostBytes", "Fleece"], exclude: ["Vectors"]),
         tests("RoostTextTests", ["RoostText", "RoostBytes", "RoostSimulation"], exclude: ["Vectors"]),
-        tests("RoostWireTests", ["RoostWire", "CZlib"]),
+        tests("RoostWireTests", ["RoostWire", "CRoostZlib"]),
         tests("RoostBLIPTests", ["RoostBLIP", "RoostWire"], exclude: ["Recorded"]),
         tests(
             "RoostIndexTests",

@@ -1,4 +1,4 @@
-import CZlib
+import CRoostZlib
 import RoostBytes
 
 /// Decodes the frames of one direction of a connection, in their order: the checksum and the compression run on from frame to frame.

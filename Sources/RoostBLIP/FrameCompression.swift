@@ -1,4 +1,4 @@
-import CZlib
+import CRoostZlib
 
 /// The end of what a synchronizing flush writes, which senders cut off and readers append again.
 private let flushMark: [UInt8] = [0, 0, 0xFF, 0xFF]
@@ -35,7 +35,7 @@ private let flushMark: [UInt8] = [0, 0, 0xFF, 0xFF]
                 let chunk = unsafe [UInt8](unsafeUninitializedCapacity: 16 << 10) { target, produced in
                     unsafe stream.pointee.next_out = target.baseAddress
                     unsafe stream.pointee.avail_out = uInt(target.count)
-                    _ = unsafe CZlib.deflate(stream, Z_SYNC_FLUSH)
+                    _ = unsafe CRoostZlib.deflate(stream, Z_SYNC_FLUSH)
                     produced = unsafe target.count - Int(stream.pointee.avail_out)
                 }
                 output += chunk
@@ -78,7 +78,7 @@ private let flushMark: [UInt8] = [0, 0, 0xFF, 0xFF]
                 let chunk = unsafe [UInt8](unsafeUninitializedCapacity: 16 << 10) { target, produced in
                     unsafe stream.pointee.next_out = target.baseAddress
                     unsafe stream.pointee.avail_out = uInt(target.count)
-                    status = unsafe CZlib.inflate(stream, Z_SYNC_FLUSH)
+                    status = unsafe CRoostZlib.inflate(stream, Z_SYNC_FLUSH)
                     produced = unsafe target.count - Int(stream.pointee.avail_out)
                 }
                 output += chunk

@@ -8,6 +8,8 @@ public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
     case german = "de"
     case hungarian = "hu"
     case italian = "it"
+    /// Takes particles off nouns.
+    case korean = "ko"
     case norwegian = "no"
     case portuguese = "pt"
     case romanian = "ro"
@@ -42,6 +44,7 @@ public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
         case .german: GermanStemmer()
         case .hungarian: HungarianStemmer()
         case .italian: ItalianStemmer()
+        case .korean: KoreanStemmer()
         case .norwegian: NorwegianStemmer()
         case .portuguese: PortugueseStemmer()
         case .romanian: RomanianStemmer()

@@ -3,7 +3,8 @@ import RoostBytes
 /// Words by the rules of Unicode: word boundaries (UAX #29), full case folding, and one form for letters with marks.
 ///
 /// Runs of Chinese, Japanese, Thai, Lao, Khmer and Burmese letters, which have no spaces between words, become pairs of
-/// neighbouring characters; Korean is taken by word. Pictographs count as words, and other signs don't.
+/// neighbouring characters; Korean is taken by word. Pictographs and flags count as words, and other signs don't. A pictograph is found
+/// in any colour of skin. The end of `O'Brien's` does not belong to the word.
 public struct WordTokenizer: Tokenizer {
     /// The language whose forms of a word are one; `nil` for none.
     public let language: Language?
@@ -41,7 +42,7 @@ public struct WordTokenizer: Tokenizer {
     }
 
     /// Counted up whenever words or stems change.
-    private static let rules = 3
+    private static let rules = 4
 
     /// Adds the words of a text. About 100 MB a second of ASCII.
     public func words(of text: String, into words: inout WordList) {

@@ -36,6 +36,7 @@ import Testing
         Route(method: "GET", target: "/_all_dbs", expected: administrators),
         Route(method: "GET", target: "/_dbs_info", expected: administrators),
         Route(method: "GET", target: "/_active_tasks", expected: administrators),
+        Route(method: "GET", target: "/_db_updates", expected: administrators),
         Route(method: "GET", target: "/_membership", expected: administrators),
         Route(method: "GET", target: "/_cluster_setup", expected: administrators),
         Route(method: "GET", target: "/_node/_local/_config", expected: administrators),

@@ -158,6 +158,41 @@ import Testing
         #expect(try await ask("POST", "/_replicate", request + #","cancel":true}"#).status == 404)
     }
 
+    @Test func aJobIsCancelledByItsName() async throws {
+        let request = #"{"source":"a","target":"b","continuous":true}"#
+        for suffix in ["+continuous", ""] {
+            let begun = try await ask("POST", "/_replicate", request)
+            let id = try #require(begun.json["_local_id"]?.string)
+            #expect(id.hasSuffix("+continuous"))
+            for (name, other) in [("replication_id", 200), ("_local_id", 404)] {
+                let cancellation = #"{"\#(name)":"\#(id.dropLast(11) + suffix)","cancel":true}"#
+                let answer = try await ask("POST", "/_replicate", cancellation)
+                #expect(answer.status == other)
+                if other == 200 { #expect(answer.json["_local_id"]?.string == id) }
+            }
+        }
+    }
+
+    @Test func sessionsHaveTimesAndRequestsForDocumentsTheirCounts() async throws {
+        for id in ["x", "y", "z"] { try collection("a").put(id) }
+        let answer = try await ask(
+            "POST", "/_replicate", #"{"source":"a","target":"b","doc_ids":["x","z","none"]}"#
+        )
+        .json
+        let session = try #require(answer["history"]?[0])
+        for name in ["start_time", "end_time"] {
+            let date = try #require(session[name]?.string)
+            #expect(try !date.matches(of: Regex(#"^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$"#)).isEmpty)
+            #expect(answer[name]?.string == date)
+        }
+        #expect(session["start_last_seq"]?.int == 0 && session["end_last_seq"] == answer["source_last_seq"])
+        for (name, count) in [("docs_read", 2), ("docs_written", 2), ("doc_write_failures", 0)] {
+            #expect(answer[name]?.int == count && session[name]?.int == count)
+        }
+        let whole = try await ask("POST", "/_replicate", #"{"source":"a","target":"b"}"#).json
+        #expect(whole["docs_read"] == nil && whole["history"]?[0]?["docs_written"]?.int == 1)
+    }
+
     @Test(arguments: [
         "{}", #"{"source":"a"}"#, #"{"source":1,"target":"b"}"#, #"{"source":"a","target":{"headers":{}}}"#,
         #"{"source":"a","target":"b","doc_ids":[1]}"#,

@@ -5,14 +5,14 @@ import Foundation
 /// What speaks HTTP in a test: the platform's client, and on Linux that of Apple's systems, too.
 enum TestedClient: CaseIterable, Sendable {
     case platform
-    #if canImport(CCurl) && ROOST_URLSESSION
+    #if os(Linux) && ROOST_URLSESSION
         case session
     #endif
 
     func make(_ options: HTTPOptions = HTTPOptions()) -> any HTTPClient {
         switch self {
         case .platform: PlatformClient(options)
-        #if canImport(CCurl) && ROOST_URLSESSION
+        #if os(Linux) && ROOST_URLSESSION
             case .session: SessionClient(options)
         #endif
         }

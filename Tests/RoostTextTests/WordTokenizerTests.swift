@@ -21,7 +21,7 @@ import Testing
     @Test func english() {
         #expect(
             words("The Owl's nest, e.g. at 3.14 or 1,000 m (foo_bar)!") == [
-                "the", "owl's", "nest", "e.g", "at", "3.14", "or", "1,000", "m", "foo_bar",
+                "the", "owl", "nest", "e.g", "at", "3.14", "or", "1,000", "m", "foo_bar",
             ])
         #expect(
             words("don\u{2019}t stop a:b 1:2 ___ a-b x, y") == [
@@ -93,6 +93,38 @@ import Testing
 
     @Test func pictographsAreWordsOtherSignsAreNot() {
         #expect(words("I ❤ 🦉🦉 © ½") == ["i", "❤", "🦉", "🦉", "½"])
+    }
+
+    @Test func flagsAreWords() {
+        #expect(words("🇩🇪🇫🇷 a🇯🇵b") == ["🇩🇪", "🇫🇷", "a", "🇯🇵", "b"])
+        // One indicator alone is no flag.
+        #expect(words("\u{1F1E9} 🇩🇪\u{1F1EB}") == ["🇩🇪"])
+        // England's, of a black flag and tags, is not the black flag.
+        let england = words("🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴")
+        #expect(england.count == 2 && england[0] != england[1])
+    }
+
+    @Test func aPictographIsOneInAnyColourAndForm() {
+        #expect(words("👍🏽 👍 👍🏿👍🏻") == ["👍", "👍", "👍", "👍"])
+        #expect(words("❤\u{FE0F} ❤") == ["❤", "❤"])
+        #expect(words("🏽") == ["🏽"])
+        // What joiners put together is one word, without the joiners.
+        #expect(words("👩🏽‍🚀 👨‍👩‍👧") == ["👩🚀", "👨👩👧"])
+        #expect(words("1\u{FE0F}\u{20E3}").count == 1)
+    }
+
+    /// Without a language, too. Other apostrophes are part of the word.
+    @Test func aPossessiveIsFoundByItsName() {
+        for text in [
+            "O'Brien's", "O\u{2019}Brien\u{2019}s", "o'brien'S", "O\u{FF07}BRIEN\u{FF07}S", "O'Brien",
+        ] {
+            #expect(words(text) == ["o'brien"], "\(text)")
+        }
+        #expect(words("it's James' café's 's s's l'été") == ["it", "james", "cafe", "s", "s", "l'ete"])
+        var list = WordList()
+        WordTokenizer(stopWords: ["it's"]).words(of: "It\u{2019}s owls", into: &list)
+        #expect(list.strings == ["owls"])
+        #expect(list.words.map(\.position) == [1])
     }
 
     @Test func stopWordsKeepTheirPlaces() {

@@ -1,4 +1,4 @@
-import CZlib
+import CRoostZlib
 import RoostWire
 import Testing
 

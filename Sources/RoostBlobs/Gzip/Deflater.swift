@@ -1,4 +1,4 @@
-import CZlib
+import CRoostZlib
 import RoostBytes
 
 /// Compresses a stream of bytes to one gzip member (RFC 1952) without a name or a time, in constant memory.

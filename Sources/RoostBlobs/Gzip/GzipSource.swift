@@ -1,4 +1,4 @@
-import CZlib
+import CRoostZlib
 import RoostBytes
 
 /// Reads the content of a blob that is stored as gzip. Made for reading from the beginning to the end: going back

@@ -1,4 +1,4 @@
-import CZlib
+import CRoostZlib
 import RoostBytes
 
 /// Decompresses one gzip member (RFC 1952) that comes in pieces, in constant memory.

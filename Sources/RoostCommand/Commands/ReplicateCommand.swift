@@ -21,9 +21,13 @@ enum ReplicateCommand: Command {
             Option(
                 "--selector", "JSON", "only documents that match a Mango selector, at the source's server"),
             Option("--winners", nil, "only the winning revision of each document, without conflicts"),
+            Option(
+                "--no-checkpoints", nil,
+                "compare everything and keep no record of it (CouchDB's use_checkpoints: false)"),
         ] + RemoteAccess.options + [.collection, .json]
     static let notes = """
-        What was carried is not carried again. Documents that were refused are listed, and the status is 1 then.
+        What was carried is not carried again. Documents that could not be carried are listed, and the status is 1 then. The next run
+        tries them again. A source that can't be written to keeps no record; the target's then counts alone.
         A key or passphrase is that of the source, or of the target where the source is elsewhere; a target that is a path
         beside a source that is one is not encrypted. Name and password are those of both where both are elsewhere.
         """
@@ -40,6 +44,7 @@ enum ReplicateCommand: Command {
     private static func options(_ invocation: Invocation) throws -> ReplicationOptions {
         var options = ReplicationOptions()
         options.isContinuous = invocation.has("--continuous")
+        options.usesCheckpoints = !invocation.has("--no-checkpoints")
         options.selection.winnersOnly = invocation.has("--winners")
         options.selection.documentIDs = invocation.string("--doc-ids").map {
             Set($0.split(separator: ",").map(String.init))

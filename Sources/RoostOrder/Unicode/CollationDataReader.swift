@@ -1,4 +1,4 @@
-import CZlib
+import CRoostZlib
 import RoostBytes
 
 /// Reads what `Scripts/make-collation-data` wrote. The data is a part of the program, so a fault in it is the program's.

@@ -127,12 +127,10 @@ actor ChangesBody: BodyStream {
 
     /// Waits for a change, for as long as nothing else is due; what is due then is answered.
     private func wait() async throws -> [UInt8]? {
-        let deadline =
-            query.heartbeat.map { lastPiece.advanced(by: .milliseconds($0)) }
-            ?? lastRow.advanced(by: .milliseconds(query.timeout))
+        let deadline = query.timing.deadline(after: query.timing.heartbeat == nil ? lastRow : lastPiece)
         if await alarm.wait(until: deadline) { return nil }
         try Task.checkCancellation()
-        if query.heartbeat != nil {
+        if query.timing.heartbeat != nil {
             lastPiece = clock.now
             return query.feed == .eventSource ? EventStream.heartbeat : [10]
         }

@@ -23,29 +23,17 @@ struct ChangesQuery: Sendable {
     let allLeaves: Bool
     let includesDocuments: Bool
     let activeOnly: Bool
-    /// Milliseconds between signs of life; `nil` for none.
-    let heartbeat: Int?
-    /// Milliseconds without a change after which a waiting feed ends.
-    let timeout: Int
+    /// How long a feed waits.
+    let timing: FeedTiming
     /// Every how many rows the sequence is told, from the first on.
     let sequenceInterval: Int
     let filter: ChangeFilter
     let text: DocumentText
 
-    private static let longestTimeout = 60_000
-
     /// - Parameter body: The body of a POST; `nil` for any other request.
     init(_ target: DatabaseContext, body: [UInt8]?, last: UInt64) throws {
         let query = target.query
-        switch query["feed"] {
-        case nil, "normal": feed = .normal
-        case "longpoll": feed = .longpoll
-        case "continuous", "live": feed = .continuous
-        case "eventsource": feed = .eventSource
-        default:
-            throw HTTPFailure.badRequest(
-                "Supported `feed` types: normal, continuous, live, longpoll, eventsource")
-        }
+        feed = try Self.feed(query)
         descending = try query.flag("descending")
         let given =
             target.context.headers["Last-Event-ID"] ?? query["last-event-id"] ?? query["since"] ?? "0"
@@ -56,6 +44,36 @@ struct ChangesQuery: Sendable {
         allLeaves = query["style"] == "all_docs"
         includesDocuments = try query.flag("include_docs")
         activeOnly = try query.flag("active_only")
+        timing = try FeedTiming(query)
+        sequenceInterval = max(1, try query.count("seq_interval") ?? 1)
+        filter = try ChangeFilter(target, body)
+        text = try DocumentText(query, target.context.memory)
+    }
+
+    /// The feed that a query asks for.
+    static func feed(_ query: Query) throws -> Feed {
+        switch query["feed"] {
+        case nil, "normal": return .normal
+        case "longpoll": return .longpoll
+        case "continuous", "live": return .continuous
+        case "eventsource": return .eventSource
+        default:
+            throw HTTPFailure.badRequest(
+                "Supported `feed` types: normal, continuous, live, longpoll, eventsource")
+        }
+    }
+}
+
+/// How long a feed waits for something to happen.
+struct FeedTiming: Sendable {
+    /// Milliseconds between signs of life; `nil` for none.
+    let heartbeat: Int?
+    /// Milliseconds without a change after which a waiting feed ends.
+    let timeout: Int
+
+    private static let longestTimeout = 60_000
+
+    init(_ query: Query) throws {
         timeout = min(try query.count("timeout") ?? Self.longestTimeout, Self.longestTimeout)
         switch query["heartbeat"] {
         case nil, "false": heartbeat = nil
@@ -68,8 +86,10 @@ struct ChangesQuery: Sendable {
             }
             heartbeat = interval
         }
-        sequenceInterval = max(1, try query.count("seq_interval") ?? 1)
-        filter = try ChangeFilter(target, body)
-        text = try DocumentText(query, target.context.memory)
+    }
+
+    /// When a feed that has been silent since `start` gives a sign of life, or ends.
+    func deadline(after start: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        start.advanced(by: .milliseconds(heartbeat ?? timeout))
     }
 }

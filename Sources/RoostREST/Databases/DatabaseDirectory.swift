@@ -33,6 +33,8 @@ public final class DatabaseDirectory: Sendable {
         /// Keeps it open while it was used lately.
         var kept: Database?
         var lastUse: UInt64
+        /// Notes changes of it for `_db_updates`, where these are wanted.
+        var watch: UpdateWatch?
     }
 
     private struct State {
@@ -52,6 +54,10 @@ public final class DatabaseDirectory: Sendable {
     let sessionSecret: [UInt8]
     private let options: Options
     private let state = Mutex(State())
+    /// What happened to the databases.
+    let updates = DatabaseUpdates()
+    /// What tells the sequences of ``updates`` from those of another run.
+    let updatesEpoch = RandomText.hexadecimal(bytes: 8)
     /// Takes in what other processes commit.
     private let followers = DispatchQueue(label: "roost.followers")
 
@@ -130,6 +136,7 @@ public final class DatabaseDirectory: Sendable {
             try Database.withdraw(path(name), to: grave)
             return true
         }
+        if wasThere, name.collection == nil { updates.note(.deleted, name.base) }
         // From here on it is gone, also after a crash.
         if wasThere { try FileManager.default.removeItem(atPath: grave) }
         return wasThere
@@ -174,18 +181,36 @@ public final class DatabaseDirectory: Sendable {
                     .closed, "The databases of \(directory) were closed: the server has ended.")
             }
             state.clock += 1
-            if let database = state.entries[name.base]?.database {
-                state.entries[name.base] = Entry(database: database, kept: database, lastUse: state.clock)
+            if let entry = state.entries[name.base], let database = entry.database {
+                state.entries[name.base] = Entry(
+                    database: database, kept: database, lastUse: state.clock, watch: entry.watch)
                 return database
             }
-            guard creating || FileManager.default.fileExists(atPath: path(name)) else { return nil }
+            let isThere = FileManager.default.fileExists(atPath: path(name))
+            guard creating || isThere else { return nil }
             let database = try Database.open(path(name), options: options.database)
-            state.entries[name.base] = Entry(database: database, kept: database, lastUse: state.clock)
+            state.entries[name.base] = Entry(
+                database: database, kept: database, lastUse: state.clock,
+                watch: updates.isActive ? UpdateWatch(name.base, database, updates) : nil)
+            if !isThere { updates.note(.created, name.base) }
             letGo(&state)
             return database
         }
         if isShared { try database?.refresh() }
         return database
+    }
+
+    /// Begins to note what happens to the databases. Doing it twice does nothing.
+    ///
+    /// - Throws: An error of the file system.
+    func beginUpdates() throws {
+        guard !updates.isActive, updates.activate(try names()) else { return }
+        state.withLock { state in
+            for (name, entry) in state.entries {
+                guard let database = entry.database, entry.watch == nil else { continue }
+                state.entries[name]?.watch = UpdateWatch(name, database, updates)
+            }
+        }
     }
 
     /// Stops keeping the database that was not used for longest. It closes unless somebody is using it.

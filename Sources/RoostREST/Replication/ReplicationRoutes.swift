@@ -11,19 +11,16 @@ enum ReplicationRoutes {
     static func replicate(_ context: RequestContext) async throws -> HTTPResponse {
         try context.allow("POST")
         try Security.requireServerAdmin(context.user)
-        let body = try await context.object()
-        let request: ReplicationRequest
+        let body = try await context.object().root
         do {
-            request = try ReplicationRequest(DocumentValue(body.root) ?? .null)
-        } catch let error as ReplicationRequestError {
-            throw HTTPFailure.badRequest(error.description)
-        }
-        do {
-            switch try await context.router.replicator.replicate(request) {
-            case .finished(let status): return context.answer(200, try result(status))
+            switch try await outcome(body, context.router.replicator) {
+            case .finished(let status):
+                return context.answer(200, try result(status, namesDocuments: body["doc_ids"].array != nil))
             case .running(let id): return context.answer(202, ["ok": true, "_local_id": .string(id)])
             case .cancelled(let id): return context.answer(200, ["ok": true, "_local_id": .string(id)])
             }
+        } catch let error as ReplicationRequestError {
+            throw HTTPFailure.badRequest(error.description)
         } catch is UnknownJobError {
             throw HTTPFailure(404, "not_found", "There is no such replication.")
         } catch let error as MissingDatabaseError {
@@ -37,13 +34,26 @@ enum ReplicationRoutes {
         }
     }
 
-    private static func result(_ status: ReplicationStatus) throws -> JSON {
+    private static func outcome(
+        _ body: FleeceValue, _ replicator: ReplicatorManager
+    ) async throws -> ReplicatorManager.Outcome {
+        if body["cancel"].bool == true, let id = body["replication_id"].string ?? body["_local_id"].string {
+            return try await replicator.cancel(id)
+        }
+        return try await replicator.replicate(try ReplicationRequest(DocumentValue(body) ?? .null))
+    }
+
+    /// - Parameter namesDocuments: Whether the request names the documents: the counts of such a one are members of their own, too.
+    private static func result(_ status: ReplicationStatus, namesDocuments: Bool) throws -> JSON {
         guard let checkpoint = status.checkpoint, let position = checkpoint.position else {
             return ["ok": true, "no_changes": true, "replication_id_version": 4]
         }
         let history = checkpoint.history.map { session -> JSON in
             [
-                "session_id": .string(session.id), "recorded_seq": .text(Array(session.position.json.utf8)),
+                "session_id": .string(session.id), "start_time": .string(session.startTime ?? ""),
+                "end_time": .string(session.endTime ?? ""),
+                "start_last_seq": .text(Array((session.start?.json ?? "0").utf8)),
+                "recorded_seq": .text(Array(session.position.json.utf8)),
                 "end_last_seq": .text(Array(session.position.json.utf8)),
                 "missing_checked": .number(session.missingChecked),
                 "missing_found": .number(session.missingFound),
@@ -52,12 +62,22 @@ enum ReplicationRoutes {
             ]
         }
         var members: [(String, JSON)] = [("ok", true)]
-        if status.pushed.checked == 0 { members.append(("no_changes", true)) }
+        if status.pushed.checked == 0, status.pushed.missing == 0, status.problemCount == 0 {
+            members.append(("no_changes", true))
+        }
         members += [
             ("session_id", .string(checkpoint.session)),
             ("source_last_seq", .text(Array(position.json.utf8))),
             ("replication_id_version", 4), ("history", .array(history)),
         ]
+        if namesDocuments, let session = checkpoint.history.first {
+            members += [
+                ("start_time", .string(session.startTime ?? "")),
+                ("end_time", .string(session.endTime ?? "")),
+                ("docs_read", .number(session.docsRead)), ("docs_written", .number(session.docsWritten)),
+                ("doc_write_failures", .number(session.docWriteFailures)),
+            ]
+        }
         return .object(members)
     }
 

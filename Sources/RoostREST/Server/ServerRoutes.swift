@@ -37,7 +37,8 @@ enum ServerRoutes {
             ])
         case "_cluster_setup": return try clusterSetup(context)
         case "_node": return try await NodeRoutes.respond(context)
-        case "_db_updates", "_search_analyze", "_nouveau_analyze", "_reshard", "_dedup":
+        case "_db_updates": return try await DatabaseUpdatesBody.respond(context)
+        case "_search_analyze", "_nouveau_analyze", "_reshard", "_dedup":
             throw HTTPFailure.notImplemented(context.path[0])
         default:
             // What may not be a database's name is told whoever wants to make one.

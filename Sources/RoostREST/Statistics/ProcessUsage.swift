@@ -27,12 +27,15 @@ struct ProcessUsage {
 
     #if canImport(Darwin)
         private static var resident: UInt64 {
+            // Each call adds a right to the task's port, which has to be given back.
+            let task = task_self_trap()
+            defer { mach_port_deallocate(task, task) }
             var info = mach_task_basic_info()
             var count = mach_msg_type_number_t(
                 MemoryLayout<mach_task_basic_info>.size / MemoryLayout<natural_t>.size)
             let status = unsafe withUnsafeMutablePointer(to: &info) { pointer in
                 unsafe pointer.withMemoryRebound(to: integer_t.self, capacity: Int(count)) {
-                    unsafe task_info(task_self_trap(), task_flavor_t(MACH_TASK_BASIC_INFO), $0, &count)
+                    unsafe task_info(task, task_flavor_t(MACH_TASK_BASIC_INFO), $0, &count)
                 }
             }
             return status == KERN_SUCCESS ? info.resident_size : 0

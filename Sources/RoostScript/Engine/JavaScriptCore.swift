@@ -8,20 +8,17 @@
 
 /// The functions of JavaScriptCore's C API that are needed, looked up in the system's library when the first script is run.
 ///
-/// Nothing is linked, so that a program is built, and starts, where the library is missing. They are documented in
-/// JavaScriptCore's headers; `JSContextGroupSetExecutionTimeLimit` in its header `JSContextRefPrivate.h`.
+/// Nothing is linked, so that a program is built, and starts, where the library is missing. All of them are declared in
+/// JavaScriptCore's public headers, as Apple asks of programs: ``ScriptWatch`` ends what takes too long.
 @safe struct JavaScriptCore: @unchecked Sendable {
     // Unchecked: addresses of functions, which never change.
 
     /// A pointer to an object of the library.
     typealias Ref = OpaquePointer
     typealias Exception = UnsafeMutablePointer<Ref?>
-    /// Answers whether the script is to be ended.
-    typealias LimitCallback = @convention(c) (Ref?, UnsafeMutableRawPointer?) -> Bool
 
     let makeGroup: @convention(c) () -> Ref?
     let releaseGroup: @convention(c) (Ref) -> Void
-    let setTimeLimit: @convention(c) (Ref, Double, LimitCallback?, UnsafeMutableRawPointer?) -> Void
     let makeContext: @convention(c) (Ref, Ref?) -> Ref?
     let releaseContext: @convention(c) (Ref) -> Void
     let evaluate: @convention(c) (Ref, Ref, Ref?, Ref?, Int32, Exception?) -> Ref?
@@ -55,7 +52,6 @@
         }
         unsafe makeGroup = try function("JSContextGroupCreate")
         unsafe releaseGroup = try function("JSContextGroupRelease")
-        unsafe setTimeLimit = try function("JSContextGroupSetExecutionTimeLimit")
         unsafe makeContext = try function("JSGlobalContextCreateInGroup")
         unsafe releaseContext = try function("JSGlobalContextRelease")
         unsafe evaluate = try function("JSEvaluateScript")

@@ -1,5 +1,3 @@
-import Dispatch
-
 /// A function of a design document in a world of its own: no other function sees what it does to its globals. Belongs to one thread at a
 /// time.
 @safe final class ScriptContext {
@@ -9,48 +7,6 @@ import Dispatch
     private let context: OpaquePointer
     /// The function of the prelude that takes requests.
     private let entry: OpaquePointer
-    private let watch: Watch
-
-    /// Looks at time and memory while a script runs.
-    @safe private final class Watch {
-        let library: JavaScriptCore
-        let memory: Int
-        let group: OpaquePointer
-        var deadline: UInt64 = 0
-        var verdict: ScriptError?
-        let seconds: Double
-
-        init(_ library: JavaScriptCore, _ limits: ScriptLimits, _ group: OpaquePointer) {
-            self.library = library
-            memory = limits.memory
-            seconds = limits.seconds
-            unsafe self.group = unsafe group
-        }
-
-        /// How many seconds lie between looks.
-        static let interval = 0.1
-
-        func arm() {
-            unsafe library.setTimeLimit(
-                group, Self.interval,
-                { _, pointer in
-                    guard let pointer = unsafe pointer else { return true }
-                    return unsafe Unmanaged<Watch>.fromOpaque(pointer).takeUnretainedValue().look()
-                }, Unmanaged.passUnretained(self).toOpaque())
-        }
-
-        private func look() -> Bool {
-            if DispatchTime.now().uptimeNanoseconds > deadline {
-                verdict = .tooLong(seconds: seconds)
-            } else if ResidentMemory.present > memory {
-                verdict = .tooMuchMemory(bytes: memory)
-            } else {
-                arm()
-                return false
-            }
-            return true
-        }
-    }
 
     /// - Throws: ``ScriptError/noLibrary``.
     init(_ limits: ScriptLimits) throws(ScriptError) {
@@ -65,7 +21,6 @@ import Dispatch
         self.limits = limits
         unsafe self.group = group
         unsafe self.context = context
-        watch = unsafe Watch(library, limits, group)
         guard let script = unsafe library.makeString(ScriptPrelude.source),
             let value = unsafe library.evaluate(context, script, nil, nil, 1, nil),
             let entry = unsafe library.object(context, value, nil)
@@ -87,7 +42,7 @@ import Dispatch
     /// Answers a request: see ``ScriptPrelude/source``.
     ///
     /// - Parameter request: JSON text without a zero byte.
-    /// - Throws: ``ScriptError`` when a limit was reached. The context may be called again.
+    /// - Throws: ``ScriptError`` when the answer is too long or the function was ended. The context may be called again.
     func respond(to request: [UInt8]) throws(ScriptError) -> [UInt8] {
         let text = request + [0]
         guard
@@ -96,13 +51,9 @@ import Dispatch
             })
         else { throw .broken("has no memory for a request") }
         defer { unsafe library.releaseString(string) }
-        watch.verdict = nil
-        watch.deadline = DispatchTime.now().uptimeNanoseconds + UInt64(limits.seconds * 1e9)
-        watch.arm()
         var exception: OpaquePointer?
         var arguments = unsafe [library.stringValue(context, string)]
         let value = unsafe library.call(context, entry, nil, 1, &arguments, &exception)
-        if let verdict = watch.verdict { throw verdict }
         guard let value = unsafe value, unsafe exception == nil else {
             throw .thrown("The function was ended.")
         }

@@ -18,8 +18,7 @@ final class ScriptProcess: ScriptPeer {
 
     /// Milliseconds between looks at a process that does not answer.
     private static let interval: Int32 = 100
-    /// Seconds that it gets beyond its own limit before it is killed: for what its own watch can't end, such as a long search
-    /// by a regular expression.
+    /// Seconds that it gets beyond its own limit before it is killed, for one that does not end itself.
     private static let grace = 1.0
 
     /// Starts a process.

@@ -16,32 +16,22 @@ public enum ScriptWorker {
     public static func run(_ limits: ScriptLimits = ScriptLimits()) {
         confine()
         var worlds = ScriptWorlds(limits)
-        // The other process ends this one when a function takes too long and can't be interrupted. Where that is gone, the alarm does.
-        let longest = UInt32(min(max(limits.seconds, 0), 1e9).rounded(.up)) + grace
+        let watch = ScriptWatch(limits)
         while let message = ScriptMessage.read(STDIN_FILENO) {
-            alarm(longest)
+            watch.begin()
             let answer = worlds.answer(message)
-            alarm(0)
+            watch.end()
             guard answer.write(STDOUT_FILENO) else { return }
         }
     }
 
-    /// Seconds that a function has beyond its limit before the system ends this process, longer than the other process waits.
-    private static let grace: UInt32 = 3
-
-    /// Gives up what scripts need not have: files that were open, files that could be written, and root's rights. Lets an alarm end
-    /// the process, whatever the one that started it does with alarms.
+    /// Gives up what scripts need not have: files that were open, files that could be written, and root's rights.
     private static func confine() {
         #if canImport(Glibc)
             closefrom(3)
         #else
             for descriptor in 3..<Int32(1024) { close(descriptor) }
         #endif
-        signal(SIGALRM, SIG_DFL)
-        var alarm = sigset_t()
-        unsafe sigemptyset(&alarm)
-        unsafe sigaddset(&alarm, SIGALRM)
-        unsafe sigprocmask(SIG_UNBLOCK, &alarm, nil)
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Glibc)
             unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &none)

@@ -1,10 +1,10 @@
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
-    import CEpoll
+    import CRoostEpoll
     import Musl
 #else
-    import CEpoll
+    import CRoostEpoll
     import Glibc
 #endif
 

@@ -1,5 +1,5 @@
-#if canImport(COpenSSL)
-    import COpenSSL
+#if os(Linux) && TLS
+    import CRoostOpenSSL
 
     /// What all connections of an identity share: its certificates, its key, and what is permitted.
     ///

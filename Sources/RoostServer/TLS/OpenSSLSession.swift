@@ -1,5 +1,5 @@
-#if canImport(COpenSSL)
-    import COpenSSL
+#if os(Linux) && TLS
+    import CRoostOpenSSL
 
     /// OpenSSL's end of one connection, between two buffers in memory.
     ///

@@ -1,5 +1,5 @@
-#if canImport(COpenSSL)
-    import COpenSSL
+#if os(Linux) && TLS
+    import CRoostOpenSSL
 
     #if canImport(Musl)
         import Musl

@@ -3,13 +3,13 @@
 /// Give it to ``ServerOptions/identity``. On Linux it takes OpenSSL's libssl, and the package's trait `TLS`, which is on by
 /// default. It may be used from any thread, by several servers.
 public final class TLSIdentity: Sendable {
-    #if canImport(COpenSSL)
+    #if os(Linux) && TLS
         private let context: OpenSSLContext
     #endif
 
     /// Whether this program was built with TLS.
     public static var isAvailable: Bool {
-        #if canImport(COpenSSL)
+        #if os(Linux) && TLS
             true
         #else
             false
@@ -23,7 +23,7 @@ public final class TLSIdentity: Sendable {
     ///   - keyFile: The path of its private key, not encrypted. What was read of it is wiped.
     /// - Throws: ``TLSError``, which says what is wrong with which file.
     public init(certificateFile: String, keyFile: String) throws(TLSError) {
-        #if canImport(COpenSSL)
+        #if os(Linux) && TLS
             context = try OpenSSLContext(certificateFile, keyFile)
         #else
             throw TLSError(
@@ -35,7 +35,7 @@ public final class TLSIdentity: Sendable {
 
     /// What encrypts one connection; `nil` when there is no memory for it.
     func makeCipher() -> (any ChannelCipher)? {
-        #if canImport(COpenSSL)
+        #if os(Linux) && TLS
             OpenSSLSession(context)
         #else
             nil

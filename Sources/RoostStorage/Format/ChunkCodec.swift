@@ -1,4 +1,4 @@
-import CZlib
+import CRoostZlib
 import RoostBytes
 
 /// Writes and reads chunks: `checksum (4) | kind and flags (1) | payload length (varint) | payload`.

@@ -1,4 +1,4 @@
-import CPrefetch
+import CRoostPrefetch
 import RoostBytes
 
 extension ByteView {

@@ -1,14 +1,20 @@
 import Roost
+import RoostBytes
 
 /// How far a replication has come: a local document of the same content in source and target, with the names that CouchDB
 /// gives its members.
 ///
-/// Both sides keep it, so that one that is restored, or made anew, does not pass for what it was: the place to go on from
-/// is the newest session that both know of.
+/// Both sides keep it, so that one that is restored, or created again, does not pass for what it was: the place to go on from
+/// is the newest session that both know of. What was not carried is kept with it and tried again by the next run.
 package struct Checkpoint: Codable, Sendable, Equatable {
     /// What was done up to one record of the position.
     package struct Session: Codable, Sendable, Equatable {
         package var id: String
+        /// When it began and when it ended, as HTTP writes dates.
+        package var startTime: String?
+        package var endTime: String?
+        /// The source's position at its beginning.
+        package var start: SourcePosition?
         /// The source's position at its end.
         package var position: SourcePosition
         package var missingChecked = 0
@@ -19,6 +25,9 @@ package struct Checkpoint: Codable, Sendable, Equatable {
 
         enum CodingKeys: String, CodingKey {
             case id = "session_id"
+            case startTime = "start_time"
+            case endTime = "end_time"
+            case start = "start_last_seq"
             case position = "recorded_seq"
             case missingChecked = "missing_checked"
             case missingFound = "missing_found"
@@ -28,11 +37,31 @@ package struct Checkpoint: Codable, Sendable, Equatable {
         }
     }
 
+    /// A revision before the position that the target does not have.
+    package struct Failure: Codable, Sendable, Equatable {
+        package var document: String
+        /// As the source writes it; `nil` where it could not be read.
+        package var revision: String?
+
+        enum CodingKeys: String, CodingKey {
+            case document = "id"
+            case revision = "rev"
+        }
+
+        /// By bytes, as names are compared.
+        package static func == (left: Self, right: Self) -> Bool {
+            ByteKey(left.document) == ByteKey(right.document)
+                && left.revision.map(ByteKey.init) == right.revision.map(ByteKey.init)
+        }
+    }
+
     /// The newest session first.
     package private(set) var history: [Session] = []
     package private(set) var session: String = ""
-    /// Up to where everything is in the target; `nil` for the beginning.
+    /// Up to where everything is in the target but for ``failures``; `nil` for the beginning.
     package private(set) var position: SourcePosition?
+    /// `nil` where there are none.
+    private var failed: [Failure]?
     private var version = 1
 
     /// How many sessions are remembered, as in CouchDB.
@@ -42,6 +71,7 @@ package struct Checkpoint: Codable, Sendable, Equatable {
         case history
         case session = "session_id"
         case position = "source_last_seq"
+        case failed = "failures"
         case version = "replication_id_version"
     }
 
@@ -53,8 +83,12 @@ package struct Checkpoint: Codable, Sendable, Equatable {
         self = checkpoint
     }
 
-    /// Records that everything up to the end of `session` is in the target.
-    package mutating func record(_ session: Session) {
+    /// What the target lacks of everything up to the position.
+    package var failures: [Failure] { failed ?? [] }
+
+    /// Records that everything up to the end of `session` is in the target, but for `failures`.
+    package mutating func record(_ session: Session, failures: [Failure] = []) {
+        failed = failures.isEmpty ? nil : failures
         history = [session] + history.prefix(Self.longestHistory - 1)
         self.session = session.id
         position = session.position
@@ -69,6 +103,10 @@ package struct Checkpoint: Codable, Sendable, Equatable {
         common.history = Array(target.history.drop { known[$0.id] != $0.position })
         common.session = common.history.first?.id ?? ""
         common.position = common.history.first?.position
+        guard common.position != nil else { return common }
+        // One side may have been restored to a time when another failure was known. Those that are none any more are found out.
+        let all = source.failures + target.failures
+        common.failed = all.isEmpty ? nil : all
         return common
     }
 }

@@ -60,8 +60,10 @@ package struct ReplicationRequest: Sendable {
         ]
         let digest = SHA256.hash(Array(DocumentValue.dictionary(parts).description.utf8)).description.prefix(
             32)
-        id = digest + (options.isContinuous ? "+continuous" : "")
+        id = digest + (options.isContinuous ? Self.continuousSuffix : "")
     }
+
+    static let continuousSuffix = "+continuous"
 
     /// Whether both ask the same.
     package func isSame(as other: Self) -> Bool { body == other.body }

@@ -279,17 +279,25 @@ public actor ReplicatorManager {
     ///
     /// - Throws: What ended it; ``UnknownJobError`` for a job to be ended that is not there.
     package func replicate(_ request: ReplicationRequest) async throws -> Outcome {
-        guard !request.isCancellation else {
-            guard let job = jobs[request.id], job.document == nil else { throw UnknownJobError() }
-            await end(job)
-            return .cancelled(request.id)
-        }
+        guard !request.isCancellation else { return try await cancel(request.id) }
         if request.options.isContinuous {
             if jobs[request.id] == nil { jobs[request.id] = ReplicationJob(request, document: nil) }
             schedule()
             return .running(request.id)
         }
         return .finished(try await replication(of: request).finished)
+    }
+
+    /// Ends the job of that name that a request began.
+    ///
+    /// - Throws: ``UnknownJobError`` where there is none.
+    package func cancel(_ id: String) async throws -> Outcome {
+        // CouchDB takes the name without what follows the digest, too.
+        guard let job = jobs[id] ?? jobs[id + ReplicationRequest.continuousSuffix], job.document == nil else {
+            throw UnknownJobError()
+        }
+        await end(job)
+        return .cancelled(job.request.id)
     }
 
     // MARK: What is told

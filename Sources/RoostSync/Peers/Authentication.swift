@@ -43,7 +43,9 @@ actor Authentication {
     /// Takes over a cookie that the server renewed.
     func see(_ response: HTTPResponse) {
         guard case .session = credentials, let cookie = Self.cookie(of: response) else { return }
-        fields = ["Cookie": cookie]
+        var renewed = fields ?? HTTPHeaders()
+        renewed["Cookie"] = cookie
+        fields = renewed
     }
 
     private func make() async throws -> HTTPHeaders {
@@ -58,11 +60,27 @@ actor Authentication {
 
     private func logIn(_ name: String, _ password: String) async throws -> HTTPHeaders {
         let body = try DocumentValue.dictionary(["name": .string(name), "password": .string(password)]).json()
-        let response = try await transport.send(.json("POST", "/_session", body))
-        if response.status == 200, let cookie = Self.cookie(of: response) { return ["Cookie": cookie] }
+        var request = HTTPRequest.json("POST", "/_session", body)
+        var response = try await transport.send(request)
+        var fields = HTTPHeaders()
+        if response.status == 401, Self.wantsBasic(response) {
+            // CouchDB with `require_valid_user`, or a proxy before it, wants to know who asks already here. A proxy goes on to.
+            fields = Self.basic(name, password)
+            request = .json("POST", "/_session", body)
+            request.headers["Authorization"] = fields["Authorization"]
+            response = try await transport.send(request)
+        }
+        if response.status == 200, let cookie = Self.cookie(of: response) {
+            fields["Cookie"] = cookie
+            return fields
+        }
         // A server without sessions may know the older way.
         guard response.status == 401 else { return Self.basic(name, password) }
         throw RemoteError(nil, status: 401, database: "_session")
+    }
+
+    private static func wantsBasic(_ response: HTTPResponse) -> Bool {
+        response.headers.all("WWW-Authenticate").contains { $0.lowercased().hasPrefix("basic") }
     }
 
     private static func cookie(of response: HTTPResponse) -> String? {

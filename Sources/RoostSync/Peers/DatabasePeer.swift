@@ -30,6 +30,8 @@ package struct DatabasePeer: ReplicationPeer {
 
     package func identity() -> String { "\(database.privateUUID)/\(collection)" }
 
+    package func filterCode(_ selection: ReplicationSelection) -> String? { nil }
+
     // MARK: Changes
 
     package func changes(
@@ -58,6 +60,16 @@ package struct DatabasePeer: ReplicationPeer {
         }
     }
 
+    package func leaves(of ids: [String]) async throws -> [ChangedDocument] {
+        try await database.perform {
+            let snapshot = try collection.snapshot()
+            return try ids.compactMap { id in
+                let leaves = try snapshot.leaves(of: id).map(\.id)
+                return leaves.isEmpty ? nil : ChangedDocument(id: id, leaves: leaves)
+            }
+        }
+    }
+
     package func untilChanged(after position: SourcePosition?) async throws {
         let snapshot = try collection.snapshot()
         var feed = collection.changes(since: snapshot.sequence(of: position)).makeAsyncIterator()
@@ -82,27 +94,29 @@ package struct DatabasePeer: ReplicationPeer {
 
     package func read(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
-    ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
+    ) async throws -> ReadRevisions {
         try await database.perform {
             let snapshot = try collection.snapshot()
-            var carried: [Result<CarriedRevision, ReplicationProblem>] = []
+            var read = ReadRevisions()
             for document in wanted {
                 let known = document.possibleAncestors.map(\.generation).max() ?? 0
                 for revision in document.revisions {
                     do {
-                        // What was edited since comes with the next changes.
-                        guard let found = try snapshot.document(document.id, revision: revision),
-                            try selection.admits(found)
-                        else { continue }
+                        guard let found = try snapshot.document(document.id, revision: revision) else {
+                            let absence = DatabaseError(.notFound, "\(database.path) has no such revision.")
+                            read.addMissing(revision, of: document, absence)
+                            continue
+                        }
+                        guard try selection.admits(found) else { continue }
                         let history = try snapshot.history(of: document.id, revision: revision)
-                        carried.append(.success(carry(found, history, known, snapshot)))
+                        read.carried.append(carry(found, history, known, snapshot))
                     } catch {
                         guard error.isOfOneDocument else { throw error }
-                        carried.append(.failure(ReplicationProblem(document.id, revision, error)))
+                        read.problems.append(ReplicationProblem(document.id, revision, error))
                     }
                 }
             }
-            return carried
+            return read
         }
     }
 

@@ -70,14 +70,24 @@ struct RemoteClient: Sendable {
     ///
     /// - Throws: ``RemoteError`` for an answer of failure, or one that is no JSON; what the transport throws.
     func json(_ request: RemoteRequest) async throws -> FleeceValue {
+        let bytes = try await bytes(request)
+        do {
+            return try FleeceDocument(json: bytes).root
+        } catch {
+            throw malformed("its answer is no JSON")
+        }
+    }
+
+    /// The text of a successful answer, for what is taken apart before it is parsed.
+    ///
+    /// - Throws: ``RemoteError`` for an answer of failure, or one that is too long; what the transport throws.
+    func bytes(_ request: RemoteRequest) async throws -> [UInt8] {
         let response = try await send(request)
         do {
-            return try FleeceDocument(json: try await response.bytes(limit: Self.longestAnswer)).root
+            return try await response.bytes(limit: Self.longestAnswer)
         } catch let error as WireError {
             throw RemoteError(
                 status: error.status == 413 ? 413 : 502, "malformed_answer", "\(error)", label)
-        } catch is FleeceError {
-            throw malformed("its answer is no JSON")
         }
     }
 
@@ -151,7 +161,9 @@ struct RemoteRequest: Sendable {
         (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
     }
 
-    func made() -> HTTPRequest { HTTPRequest(method, target, headers: headers, body: body?()) }
+    func made() -> HTTPRequest {
+        HTTPRequest(method, target, headers: headers, body: body.map { RepeatableBody($0) })
+    }
 }
 
 /// What a server refused, in its own words.
@@ -180,6 +192,12 @@ public struct RemoteError: Error, Sendable, CustomStringConvertible {
 
     /// Whether the same might succeed later: the server is busy or broken, or could not be understood this time.
     var isTemporary: Bool { status == 408 || status == 429 || status >= 500 }
+
+    /// Whether a request with several documents may have been refused for what one of them is.
+    var mayBeOfOneDocument: Bool { [400, 409, 412, 413, 414, 415, 417, 422].contains(status) }
+
+    /// Whether the one who asks may not write here.
+    var refusesWriting: Bool { [401, 403, 405].contains(status) }
 
     /// Whether it says something of one document only: not that the server does not know who asks, or has no such database.
     var isOfOneDocument: Bool {

@@ -11,46 +11,54 @@ extension RemotePeer {
     /// Reads revisions document by document, from a server without `_bulk_get`.
     func readOneByOne(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
-    ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
-        let read = try await concurrently(wanted, limit: Self.atATime) { try await self.read($0, selection) }
-        return read.flatMap(\.self)
+    ) async throws -> ReadRevisions {
+        try await concurrently(wanted, limit: Self.atATime) { try await self.read($0, selection) }
+            .reduce(into: ReadRevisions()) { $0 += $1 }
     }
 
     private func read(
         _ document: WantedRevisions, _ selection: ReplicationSelection
-    ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
-        var carried: [Result<CarriedRevision, ReplicationProblem>] = []
+    ) async throws -> ReadRevisions {
+        var read = ReadRevisions()
         var rest = document.revisions[...]
         while !rest.isEmpty {
             let asked = rest.prefix(Self.mostRevisions)
             rest = rest.dropFirst(asked.count)
             do {
-                for (revision, entry) in try await entries(document.id, Array(asked)) {
-                    if let found = try carry(entry, document, revision, selection) { carried.append(found) }
+                let entries = try await entries(document.id, Array(asked))
+                for revision in asked {
+                    if let entry = entries.first(where: { $0.revision == revision })?.entry {
+                        try add(entry, document, revision, selection, to: &read)
+                    } else {
+                        read.addMissing(revision, of: document, absence)
+                    }
                 }
             } catch {
                 guard error.isOfOneDocument else { throw error }
-                carried += asked.map { .failure(ReplicationProblem(document.id, $0, error)) }
+                for revision in asked { read.addFailed(revision, of: document, error) }
             }
         }
-        return carried
+        return read
     }
 
-    /// What the server says of revisions of a document. It may leave out some and answer in another order.
+    /// The revisions of a document that the server gives. It may leave out some and answer in another order.
     private func entries(
         _ id: String, _ asked: [RevisionID]
-    ) async throws -> [(RevisionID, FleeceValue)] {
+    ) async throws -> [(revision: RevisionID, entry: ArraySlice<UInt8>)] {
         let list = try DocumentValue.array(asked.map { .string("\($0)") }).json()
         let query = "?revs=true&att_encoding_info=true&open_revs=" + PercentEncoding.encode(list)
         // Else CouchDB answers in parts, with the content of attachments.
         let request = client.get(RemoteClient.path(id) + query, accept: "application/json")
-        guard let answers = try await client.json(request).array else {
+        guard let answers = JSONParts.elements(of: try await client.bytes(request)[...]) else {
             throw client.malformed("it answered no list of revisions")
         }
-        return try answers.compactMap { entry in
-            guard let text = entry["ok"]["_rev"].string else { return nil }
-            let revision = try RevisionID(validating: text)
-            return asked.contains(revision) ? (revision, entry) : nil
+        return answers.compactMap { entry in
+            guard let document = JSONParts.member("ok", of: entry),
+                let name = JSONParts.member("_rev", of: document),
+                let text = (try? FleeceDocument(json: name))?.root.string, let revision = RevisionID(text),
+                asked.contains(revision)
+            else { return nil }
+            return (revision, entry)
         }
     }
 }

@@ -46,8 +46,8 @@ extension RemotePeer {
         return problems
     }
 
-    /// Sends documents without attachments that follow; halves them where they are too many for the server, or where one of them
-    /// has it refuse all.
+    /// Sends documents without attachments that follow. Halves them where they are too many for the server, or where it refuses all
+    /// for what one of them is, until that one is alone.
     private func post(_ bulk: [(CarriedRevision, [UInt8])]) async throws -> [ReplicationProblem] {
         guard !bulk.isEmpty else { return [] }
         var body = Array(#"{"new_edits":false,"docs":["#.utf8)
@@ -60,8 +60,8 @@ extension RemotePeer {
         let answer: FleeceValue
         do {
             answer = try await client.json(client.post("/_bulk_docs", body))
-        } catch let error as RemoteError where error.status == 413 || error.kind == "missing_stub" {
-            guard bulk.count > 1 else { return try await retry(bulk[0].0, refusedWith: error) }
+        } catch let error as RemoteError where error.mayBeOfOneDocument {
+            guard bulk.count > 1 else { return try await sendAlone(bulk[0], refusedWith: error) }
             let middle = bulk.count / 2
             return try await post(Array(bulk[..<middle])) + post(Array(bulk[middle...]))
         }
@@ -79,6 +79,24 @@ extension RemotePeer {
             }
         }
         return problems
+    }
+
+    /// Sends a document that was refused in the list by a request of its own, in which it is nested less deeply.
+    private func sendAlone(
+        _ document: (revision: CarriedRevision, text: [UInt8]), refusedWith refusal: RemoteError
+    ) async throws -> [ReplicationProblem] {
+        let (revision, text) = document
+        guard refusal.status == 400 else { return try await retry(revision, refusedWith: refusal) }
+        do {
+            let headers: HTTPHeaders = [
+                "Content-Type": "application/json", "Content-Length": "\(text.count)",
+            ]
+            let path = RemoteClient.path(revision.id) + "?new_edits=false"
+            _ = try await client.json(client.put(path, headers: headers) { BytesBody(text) })
+            return []
+        } catch let error as RemoteError where error.isOfOneDocument {
+            return try await retry(revision, refusedWith: error)
+        }
     }
 
     /// Sends a document alone, with all of its contents, where it was refused for want of one.

@@ -30,6 +30,19 @@ package final class RemotePeer: ReplicationPeer {
         return "\(uuid)/\(client.database)"
     }
 
+    package func filterCode(_ selection: ReplicationSelection) async throws -> String? {
+        guard case .named(let name, let parameters)? = selection.serverFilter else { return nil }
+        // The filter `_view` is the map function of the view that a parameter names.
+        let isView = name == "_view"
+        let parts = (isView ? parameters["view"] ?? "" : name).split(separator: "/", maxSplits: 1)
+        guard parts.count == 2,
+            let design = try await client.jsonIfFound(
+                client.get(RemoteClient.path("_design/\(parts[0])")))
+        else { return nil }
+        let function = design[isView ? "views" : "filters"][String(parts[1])]
+        return (isView ? function["map"] : function).string
+    }
+
     // MARK: Changes
 
     package func changes(
@@ -38,27 +51,55 @@ package final class RemotePeer: ReplicationPeer {
         let style = selection.winnersOnly ? "main_only" : "all_docs"
         var query = "?style=\(style)&limit=\(limit)"
         if let position { query += "&since=\(position.query)" }
-        let answer = try await client.json(try changesRequest(query, selection))
-        guard let rows = answer["results"].array, answer["last_seq"].exists else {
-            throw client.malformed("its changes have no results")
+        let answer = try await client.bytes(try changesRequest(query, selection))[...]
+        guard let rows = JSONParts.member("results", of: answer).flatMap(JSONParts.elements),
+            let last = JSONParts.member("last_seq", of: answer),
+            let position = try? FleeceDocument(json: last)
+        else { throw client.malformed("its changes have no results") }
+        let documents = try rows.map { try changedDocument($0) }.filter { selection.includes($0.id) }
+        let pending = JSONParts.member("pending", of: answer).flatMap {
+            try? FleeceDocument(json: $0).root.int
         }
-        var documents: [ChangedDocument] = []
-        for row in rows {
-            guard let id = row["id"].string, let changes = row["changes"].array else {
-                throw client.malformed("a row of its changes has no id")
-            }
-            let leaves = try changes.map { change in
-                guard let text = change["rev"].string else {
-                    throw client.malformed("a change has no rev")
-                }
-                return try RevisionID(validating: text)
-            }
-            if selection.includes(id) { documents.append(ChangedDocument(id: id, leaves: leaves)) }
-        }
-        let pending = answer["pending"].int
         return ChangeBatch(
-            documents: documents, position: SourcePosition(json: answer["last_seq"].json()), pending: pending,
+            documents: documents, position: SourcePosition(json: position.root.json()), pending: pending,
             isLast: rows.count < limit || pending == 0)
+    }
+
+    /// A row of changes. One that names a document, or a revision of it, as nothing here can be named is a problem of that document
+    /// alone.
+    private func changedDocument(_ text: ArraySlice<UInt8>) throws -> ChangedDocument {
+        guard let row = try? FleeceDocument(json: text).root else {
+            let id = String(decoding: JSONParts.member("id", of: text) ?? text.prefix(100), as: UTF8.self)
+            let problem = ReplicationProblem(id, nil, client.malformed("a row of its changes is no JSON"))
+            return ChangedDocument(id: id, leaves: [], problems: [problem])
+        }
+        guard let id = row["id"].string, let changes = row["changes"].array else {
+            throw client.malformed("a row of its changes has no id")
+        }
+        var leaves: [RevisionID] = []
+        var problems: [ReplicationProblem] = []
+        for change in changes {
+            guard let text = change["rev"].string else { throw client.malformed("a change has no rev") }
+            do throws(DatabaseError) {
+                leaves.append(try RevisionID(validating: text))
+            } catch {
+                problems.append(ReplicationProblem(id, unusable: text, error))
+            }
+        }
+        return ChangedDocument(id: id, leaves: leaves, problems: problems)
+    }
+
+    /// How many documents are looked up at a time: CouchDB reads all changes for more than that.
+    private static let mostLookedUp = 100
+
+    package func leaves(of ids: [String]) async throws -> [ChangedDocument] {
+        var found: [ChangedDocument] = []
+        for start in stride(from: 0, to: ids.count, by: Self.mostLookedUp) {
+            let part = ids[start..<min(start + Self.mostLookedUp, ids.count)]
+            let selection = ReplicationSelection(documentIDs: Set(part))
+            found += try await changes(after: nil, limit: part.count, selection).documents
+        }
+        return found
     }
 
     private func changesRequest(
@@ -103,18 +144,18 @@ package final class RemotePeer: ReplicationPeer {
             let entry = answer[document.id]
             guard let missing = entry["missing"].array else { return nil }
             return WantedRevisions(
-                id: document.id, revisions: try revisionIDs(missing),
-                possibleAncestors: try entry["possible_ancestors"].array.map(revisionIDs) ?? [])
+                id: document.id,
+                revisions: try missing.map { try RevisionID(validating: $0.string ?? "") },
+                // One that has no name here is the ancestor of nothing that is here.
+                possibleAncestors: entry["possible_ancestors"].array?.compactMap {
+                    $0.string.flatMap(RevisionID.init)
+                } ?? [])
         }
-    }
-
-    private func revisionIDs(_ values: FleeceArray) throws -> [RevisionID] {
-        try values.map { try RevisionID(validating: $0.string ?? "") }
     }
 
     package func read(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
-    ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
+    ) async throws -> ReadRevisions {
         if !lacksBulkGet.withLock({ $0 }) {
             do {
                 return try await read(
@@ -129,50 +170,64 @@ package final class RemotePeer: ReplicationPeer {
 
     private func read(
         _ asked: ArraySlice<(WantedRevisions, RevisionID)>, _ selection: ReplicationSelection
-    ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
+    ) async throws -> ReadRevisions {
         let documents = asked.map { document, revision -> DocumentValue in
             .dictionary(["id": .string(document.id), "rev": .string("\(revision)")])
         }
-        let answer: FleeceValue
+        var read = ReadRevisions()
+        let answer: [UInt8]
         do {
-            answer = try await client.json(
+            answer = try await client.bytes(
                 client.post(
                     "/_bulk_get?revs=true&attachments=false&att_encoding_info=true",
                     DocumentValue.dictionary(["docs": .array(documents)]).json()))
         } catch let error as RemoteError where error.status == 413 {
             // Too many for the server, or its answer too long for us.
             guard asked.count > 1 else {
-                return asked.map { .failure(ReplicationProblem($0.id, $1, error)) }
+                read.problems = asked.map { ReplicationProblem($0.id, $1, error) }
+                return read
             }
             let middle = asked.startIndex + asked.count / 2
-            return try await read(asked[..<middle], selection) + read(asked[middle...], selection)
+            read = try await self.read(asked[..<middle], selection)
+            read += try await self.read(asked[middle...], selection)
+            return read
         }
-        guard let results = answer["results"].array, results.count == asked.count else {
-            throw client.malformed("it answered another number of documents than were asked for")
-        }
-        var carried: [Result<CarriedRevision, ReplicationProblem>] = []
+        guard let results = JSONParts.member("results", of: answer[...]).flatMap(JSONParts.elements),
+            results.count == asked.count
+        else { throw client.malformed("it answered another number of documents than were asked for") }
         for ((document, revision), result) in zip(asked, results) {
-            for entry in result["docs"].array ?? FleeceArray.empty {
-                if let found = try carry(entry, document, revision, selection) { carried.append(found) }
-            }
+            let entries = JSONParts.member("docs", of: result).flatMap(JSONParts.elements) ?? []
+            for entry in entries { try add(entry, document, revision, selection, to: &read) }
+            if entries.isEmpty { read.addMissing(revision, of: document, absence) }
         }
-        return carried
+        return read
     }
 
-    /// What `_bulk_get` and `open_revs` say of a revision; `nil` for one that was removed or edited since, which comes with the
-    /// next changes, or is not selected.
-    func carry(
-        _ entry: FleeceValue, _ document: WantedRevisions, _ revision: RevisionID,
-        _ selection: ReplicationSelection
-    ) throws -> Result<CarriedRevision, ReplicationProblem>? {
+    /// Why a revision is not carried that the server passes over.
+    var absence: RemoteError {
+        RemoteError(status: 404, "not_found", "The server did not give this revision.", client.label)
+    }
+
+    /// Takes what `_bulk_get` and `open_revs` say of a revision.
+    func add(
+        _ entry: ArraySlice<UInt8>, _ document: WantedRevisions, _ revision: RevisionID,
+        _ selection: ReplicationSelection, to read: inout ReadRevisions
+    ) throws {
+        guard let text = JSONParts.member("ok", of: entry) else {
+            let failure = JSONParts.member("error", of: entry).flatMap { try? FleeceDocument(json: $0).root }
+            guard let failure, failure["error"].string != "not_found" else {
+                return read.addMissing(revision, of: document, absence)
+            }
+            return read.addFailed(
+                revision, of: document, RemoteError(failure, status: 200, database: client.label))
+        }
         do {
-            guard entry["ok"].exists else { return nil }
-            let text = entry["ok"].jsonBytes()
-            guard try admits(text, document.id, revision, selection) else { return nil }
-            return .success(carry(text, document, revision))
+            let text = Array(text)
+            guard try admits(text, document.id, revision, selection) else { return }
+            read.carried.append(carry(text, document, revision))
         } catch {
             guard error.isOfOneDocument else { throw error }
-            return .failure(ReplicationProblem(document.id, revision, error))
+            read.problems.append(ReplicationProblem(document.id, revision, error))
         }
     }
 

@@ -8,6 +8,10 @@ package protocol ReplicationPeer: Sendable {
     /// What tells the database from all others, without secrets. Part of the replication's ID.
     func identity() async throws -> String
 
+    /// The source of the function that this source's server filters its changes by; `nil` where there is none, or the server has none
+    /// to show. Part of the replication's ID.
+    func filterCode(_ selection: ReplicationSelection) async throws -> String?
+
     /// The documents that changed after `position`, oldest first, with their leaves.
     ///
     /// - Parameters:
@@ -19,16 +23,19 @@ package protocol ReplicationPeer: Sendable {
         after position: SourcePosition?, limit: Int, _ selection: ReplicationSelection
     ) async throws -> ChangeBatch
 
+    /// The documents of these IDs with all of their leaves, those that are there.
+    func leaves(of ids: [String]) async throws -> [ChangedDocument]
+
     /// Returns when there may be changes after `position`.
     func untilChanged(after position: SourcePosition?) async throws
 
     /// Of the offered leaves those that are not known here.
     func missing(_ offered: [ChangedDocument]) async throws -> [WantedRevisions]
 
-    /// Reads revisions with their histories.
+    /// Reads revisions with their histories, those that are selected.
     func read(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
-    ) async throws -> [Result<CarriedRevision, ReplicationProblem>]
+    ) async throws -> ReadRevisions
 
     /// Stores revisions, durably, with the content of their attachments.
     ///
@@ -63,6 +70,8 @@ package struct SourcePosition: Sendable, Hashable, Codable {
 package struct ChangedDocument: Sendable {
     package let id: String
     package let leaves: [RevisionID]
+    /// The leaves that can't be carried because their names are no revision IDs here.
+    package var problems: [ReplicationProblem] = []
 }
 
 /// Changes that stand one after another at the source.
@@ -75,6 +84,50 @@ package struct ChangeBatch: Sendable {
     package let pending: Int?
     /// Whether nothing comes after them at present.
     package let isLast: Bool
+}
+
+/// What became of reading revisions.
+package struct ReadRevisions: Sendable {
+    /// A revision that the source did not give.
+    struct Withheld: Sendable {
+        /// The document with this revision alone.
+        let wanted: WantedRevisions
+        /// Whether the source says that it has no such revision: it may have been edited or removed since.
+        let isMissing: Bool
+        let problem: ReplicationProblem
+    }
+
+    var carried: [CarriedRevision] = []
+    /// The revisions that were given and can't be carried.
+    var problems: [ReplicationProblem] = []
+    /// The revisions that the source may give when it is asked once more.
+    var withheld: [Withheld] = []
+
+    static func += (left: inout Self, right: Self) {
+        left.carried += right.carried
+        left.problems += right.problems
+        left.withheld += right.withheld
+    }
+
+    /// Notes that the source says it has no such revision.
+    mutating func addMissing(_ revision: RevisionID, of document: WantedRevisions, _ cause: any Error) {
+        add(revision, of: document, isMissing: true, cause)
+    }
+
+    /// Notes that the source failed to give the revision.
+    mutating func addFailed(_ revision: RevisionID, of document: WantedRevisions, _ cause: any Error) {
+        add(revision, of: document, isMissing: false, cause)
+    }
+
+    private mutating func add(
+        _ revision: RevisionID, of document: WantedRevisions, isMissing: Bool, _ cause: any Error
+    ) {
+        withheld.append(
+            Withheld(
+                wanted: WantedRevisions(
+                    id: document.id, revisions: [revision], possibleAncestors: document.possibleAncestors),
+                isMissing: isMissing, problem: ReplicationProblem(document.id, revision, cause)))
+    }
 }
 
 /// Revisions of a document that a target lacks.

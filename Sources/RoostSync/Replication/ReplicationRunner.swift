@@ -54,14 +54,16 @@ struct ReplicationRunner: Sendable {
     private func transfer(_ side: ReplicationOptions.Direction) async throws {
         let transfer = Transfer(
             source: side == .push ? here : there, target: side == .push ? there : here, options: options
-        ) { counts, problems, checkpoint in
+        ) { counts, failures, checkpoint in
             board.update { status in
                 // Only what came of this try shows that it was worth it.
                 let before = side == .push ? status.pushed.recorded : status.pulled.recorded
                 if counts.written > 0 || counts.recorded != before { status.lastError = nil }
-                if side == .push { status.pushed = counts } else { status.pulled = counts }
-                if side == .push { status.checkpoint = checkpoint }
-                status.add(problems)
+                if side == .push {
+                    (status.pushed, status.pushFailures, status.checkpoint) = (counts, failures, checkpoint)
+                } else {
+                    (status.pulled, status.pullFailures) = (counts, failures)
+                }
                 status.idle.remove(side)
                 status.phase = .active
             }
@@ -82,6 +84,7 @@ struct ReplicationRunner: Sendable {
     private func resolve(_ ids: [String]) async throws {
         guard let resolver = options.resolver, let local else { return }
         for id in Set(ids.map { ByteKey($0) }).map(\.text) {
+            board.update { $0.unresolved.forget(id) }
             let leaves = try await local.database.perform {
                 let snapshot = try local.snapshot()
                 let conflicts = try snapshot.conflicts(of: id)
@@ -98,8 +101,8 @@ struct ReplicationRunner: Sendable {
                 }
             } catch {
                 guard error.isOfOneDocument else { throw error }
-                // Somebody edited it meanwhile, or the resolver failed: the conflict stays for the next time.
-                board.update { $0.add([ReplicationProblem(id, nil, error)]) }
+                // It was edited meanwhile, or the resolver failed: the conflict stays for the next time.
+                board.update { $0.unresolved.add([ReplicationProblem(id, nil, error)]) }
             }
         }
     }

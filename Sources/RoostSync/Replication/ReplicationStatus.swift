@@ -24,11 +24,13 @@ public struct ReplicationStatus: Sendable {
     public internal(set) var pushed = ReplicationCounts()
     /// Counts of what came from there.
     public internal(set) var pulled = ReplicationCounts()
-    /// The documents that were not carried, the newest last, at most ``longestList`` of them. Each stands here until its
-    /// document changes again.
-    public internal(set) var problems: [ReplicationProblem] = []
-    /// How many documents were not carried, those that left the list included.
-    public internal(set) var problemCount = 0
+    /// The documents that are not carried, at most ``longestList`` of them: those that earlier runs could not carry, either, are tried
+    /// again by each run and are listed while that fails. Each is listed until it is carried or its document changes.
+    public var problems: [ReplicationProblem] {
+        Array((pullFailures.all + pushFailures.all + unresolved.all).suffix(Self.longestList))
+    }
+    /// How many documents are not carried, those that the list has no room for included.
+    public var problemCount: Int { pullFailures.count + pushFailures.count + unresolved.count }
     /// What the last try failed with; `nil` once one has succeeded.
     public internal(set) var lastError: (any Error)?
 
@@ -49,10 +51,11 @@ public struct ReplicationStatus: Sendable {
     /// The directions in which all is carried.
     var idle: Set<ReplicationOptions.Direction> = []
 
-    mutating func add(_ new: [ReplicationProblem]) {
-        problemCount += new.count
-        problems = Array((problems + new).suffix(Self.longestList))
-    }
+    /// What did not come from there, and what did not go there.
+    var pullFailures = FailureList()
+    var pushFailures = FailureList()
+    /// The documents whose conflicts could not be settled.
+    var unresolved = FailureList()
 }
 
 /// What went in one direction since the replication began.
@@ -73,7 +76,7 @@ public struct ReplicationCounts: Sendable, Equatable {
     package internal(set) var recorded: SourcePosition?
 }
 
-/// A revision that was not carried. The replication goes on without it.
+/// A revision that was not carried. The replication goes on without it, and the next one tries it again.
 public struct ReplicationProblem: Sendable, Error, CustomStringConvertible {
     /// The document.
     public let document: String
@@ -82,14 +85,26 @@ public struct ReplicationProblem: Sendable, Error, CustomStringConvertible {
     /// Why.
     public let cause: any Error
 
+    /// The revision as the source writes it.
+    let revisionText: String?
+
     init(_ document: String, _ revision: RevisionID?, _ cause: any Error) {
         self.document = document
         self.revision = revision
         self.cause = cause
+        revisionText = revision?.description
+    }
+
+    /// A problem of a revision that has a name which is no revision ID here.
+    init(_ document: String, unusable revision: String, _ cause: any Error) {
+        self.document = document
+        self.revision = nil
+        self.cause = cause
+        revisionText = revision
     }
 
     /// Document, revision and cause.
     public var description: String {
-        "\(document)\(revision.map { " at \($0)" } ?? ""): \(cause)"
+        "\(document)\(revisionText.map { " at \($0.prefix(100))" } ?? ""): \(cause)"
     }
 }

@@ -28,6 +28,14 @@ enum OutgoingBody: Sendable {
         self = .stream([first, second], then: stream, length: length)
     }
 
+    /// The same body from its beginning, for a session that has to send it once more; `nil` where it can't be made again.
+    var again: OutgoingBody? {
+        guard case .stream(_, let stream, let length) = self, let stream = stream as? RepeatableBody else {
+            return nil
+        }
+        return .stream([], then: stream.again, length: length)
+    }
+
     /// Hands over the pieces of a stream until `offer` wants no more; answers whether it took all.
     ///
     /// - Throws: What the stream throws; `interrupted` where it is not as long as it was announced.
@@ -48,4 +56,20 @@ enum OutgoingBody: Sendable {
         }
         return true
     }
+}
+
+/// A body that can be made again, as a session asks for when the connection on which it began to send it was closed.
+actor RepeatableBody: BodyStream {
+    private let make: @Sendable () -> any BodyStream
+    private let stream: any BodyStream
+
+    init(_ make: @escaping @Sendable () -> any BodyStream) {
+        self.make = make
+        stream = make()
+    }
+
+    /// The body from its beginning.
+    nonisolated var again: RepeatableBody { RepeatableBody(make) }
+
+    func next() async throws -> [UInt8]? { try await stream.next() }
 }

@@ -10,7 +10,7 @@ struct WordBoundaries {
         let end: Int
         /// The class of the first character.
         let first: CharacterClass
-        /// Whether it has letters, digits or a pictograph.
+        /// Whether it has letters, digits, a pictograph or a flag.
         let isWord: Bool
     }
 
@@ -41,7 +41,8 @@ struct WordBoundaries {
             raw = next
             end = nextEnd
         }
-        return Segment(end: end, first: first, isWord: isWord)
+        // Two indicators are the flag of a region.
+        return Segment(end: end, first: first, isWord: isWord || indicators > 1)
     }
 
     /// Whether there is no boundary before `next`, which ends at `nextEnd`.

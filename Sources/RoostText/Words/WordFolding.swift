@@ -31,8 +31,25 @@ struct WordFolding: Sendable {
             }
         }
         if !isComposed { table.compose(&scalars) }
-        for scalar in scalars where !Self.isLeftOut(scalar) { appendUTF8(scalar, to: &bytes) }
+        let start = bytes.count
+        for scalar in scalars where !Self.isLeftOut(scalar) {
+            if Self.skinTones.contains(scalar), bytes.count > start { continue }
+            appendUTF8(scalar, to: &bytes)
+        }
+        Self.removePossessive(&bytes, from: start)
     }
+
+    /// Removes an apostrophe with s from the end of the word that begins at `start`: *O'Brien* finds *O'Brien's*.
+    @inline(__always) static func removePossessive(_ bytes: inout [UInt8], from start: Int) {
+        let end = bytes.count
+        guard end - start > 2, bytes[end - 1] == UInt8(ascii: "s"), bytes[end - 2] == UInt8(ascii: "'") else {
+            return
+        }
+        bytes.removeLast(2)
+    }
+
+    /// The colours of skin that follow a pictograph.
+    private static let skinTones: ClosedRange<UInt32> = 0x1F3FB...0x1F3FF
 
     /// Soft hyphens, joiners and marks of direction, which nobody sees; the line that stretches Arabic words; and U+0000.
     private static func isLeftOut(_ scalar: UInt32) -> Bool {

@@ -84,6 +84,7 @@ struct WordWalk {
             offset += 1
         }
         if hasWord {
+            WordFolding.removePossessive(&words.bytes, from: place)
             finish(place, start..<offset, .word, &words)
         } else {
             words.bytes.removeLast(words.bytes.count - place)

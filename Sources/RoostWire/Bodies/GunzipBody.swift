@@ -1,4 +1,4 @@
-import CZlib
+import CRoostZlib
 
 /// A body that was sent as gzip (RFC 1952), decompressed as it is read.
 public actor GunzipBody: BodyStream {
@@ -67,7 +67,7 @@ public actor GunzipBody: BodyStream {
                 unsafe stream.pointee.avail_in = uInt(source.count)
                 unsafe stream.pointee.next_out = target.baseAddress
                 unsafe stream.pointee.avail_out = uInt(count)
-                status = unsafe CZlib.inflate(stream, Z_NO_FLUSH)
+                status = unsafe CRoostZlib.inflate(stream, Z_NO_FLUSH)
                 left = unsafe Int(stream.pointee.avail_in)
                 produced = unsafe count - Int(stream.pointee.avail_out)
             }

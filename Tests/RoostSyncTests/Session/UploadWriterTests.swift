@@ -1,5 +1,6 @@
-#if !canImport(CCurl) || ROOST_URLSESSION
+#if !os(Linux) || ROOST_URLSESSION
     import Foundation
+    import RoostWire
     import Testing
 
     @testable import RoostSync
@@ -48,6 +49,41 @@
             #expect(queue.sync { output.isClosed } == false)
             makeRoom(10)
             #expect(queue.sync { output.bytes } == [])
+        }
+
+        /// A session that has to begin again gets the whole body from its beginning, and the exchange goes on.
+        @Test func aBodyIsSentOnceMore() async throws {
+            let request = HTTPRequest(
+                "PUT", "/a",
+                body: RepeatableBody {
+                    GeneratedBody {
+                        var pieces: [[UInt8]] = [[1, 2], [3, 4], [5, 6]]
+                        return { pieces.isEmpty ? nil : pieces.removeFirst() }
+                    }
+                })
+            let body = try await OutgoingBody(of: request)
+            let exchange = SessionExchange(with: "http://a", HTTPOptions())
+            // The first writer has no room, and is given up.
+            exchange.send(body, by: writer)
+            let again = try #require(exchange.bodyAgain())
+            let second = NarrowStream(toMemory: ())
+            let secondWriter = UploadWriter(into: second, on: queue)
+            queue.sync { second.room = 100 }
+            exchange.send(again, by: secondWriter)
+            while !queue.sync(execute: { second.isClosed }) { await Task.yield() }
+            #expect(queue.sync { second.bytes } == [1, 2, 3, 4, 5, 6])
+            #expect(!queue.sync { output.isClosed })
+            exchange.take(SessionExchange.Head(status: 201, headers: HTTPHeaders(), length: nil))
+            #expect(try await exchange.head().status == 201)
+            exchange.finish(nil, head: nil)
+        }
+
+        @Test func aBodyThatCantBeMadeAgainFailsTheExchange() async throws {
+            let exchange = SessionExchange(with: "http://a", HTTPOptions())
+            exchange.send(.stream([], then: BytesBody([1]), length: 1), by: writer)
+            #expect(exchange.bodyAgain() == nil)
+            let error = await #expect(throws: TransportError.self) { _ = try await exchange.head() }
+            #expect(error?.code == .interrupted)
         }
 
         @Test func aStreamThatFailsWantsNoMore() async throws {

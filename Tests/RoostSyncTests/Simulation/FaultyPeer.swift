@@ -21,6 +21,10 @@ struct FaultyPeer: ReplicationPeer {
 
     func identity() -> String { peer.identity() }
 
+    func filterCode(_ selection: ReplicationSelection) -> String? { nil }
+
+    func leaves(of ids: [String]) async throws -> [ChangedDocument] { try await peer.leaves(of: ids) }
+
     func changes(
         after position: SourcePosition?, limit: Int, _ selection: ReplicationSelection
     ) async throws -> ChangeBatch {
@@ -43,22 +47,21 @@ struct FaultyPeer: ReplicationPeer {
 
     func read(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
-    ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
-        let found = try await peer.read(wanted, selection)
+    ) async throws -> ReadRevisions {
+        var found = try await peer.read(wanted, selection)
         switch fault {
-        case .positionTooFar, .hiddenConflicts: return found
-        case .droppedRevision: return found.dropLast()
+        case .positionTooFar, .hiddenConflicts: break
+        case .droppedRevision: _ = found.carried.popLast()
         case .stubForContent:
-            return found.map { result in
-                result.map { revision in
-                    CarriedRevision(
-                        id: revision.id, revision: revision.revision,
-                        knownGeneration: revision.knownGeneration,
-                        content: revision.content
-                    ) { _ in BytesBody(Array(#"{"stub":true}"#.utf8)) }
-                }
+            found.carried = found.carried.map { revision in
+                CarriedRevision(
+                    id: revision.id, revision: revision.revision,
+                    knownGeneration: revision.knownGeneration,
+                    content: revision.content
+                ) { _ in BytesBody(Array(#"{"stub":true}"#.utf8)) }
             }
         }
+        return found
     }
 
     func write(_ revisions: [CarriedRevision]) async throws -> [ReplicationProblem] {

@@ -1,5 +1,5 @@
 #if HardwareCrypto && arch(arm64)
-    import CHardware
+    import CRoostHardware
     import _Builtin_intrinsics.arm.neon
 
     extension AESInstructions {

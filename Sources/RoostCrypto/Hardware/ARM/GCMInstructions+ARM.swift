@@ -1,5 +1,5 @@
 #if HardwareCrypto && arch(arm64)
-    import CHardware
+    import CRoostHardware
     import _Builtin_intrinsics.arm.neon
 
     /// AES-256 in counter mode and GHASH at the same time, with the instructions of arm64.

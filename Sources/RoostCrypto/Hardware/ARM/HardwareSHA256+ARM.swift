@@ -1,5 +1,5 @@
 #if HardwareCrypto && arch(arm64)
-    import CHardware
+    import CRoostHardware
     import _Builtin_intrinsics.arm.neon
 
     /// SHA-256's compression function with the instructions of arm64; the same function as ``PortableSHA256``.

@@ -1,5 +1,5 @@
 #if HardwareCrypto && arch(arm64)
-    import CHardware
+    import CRoostHardware
 
     /// What this processor can do, asked once.
     enum Processor {

@@ -1,5 +1,5 @@
 #if HardwareCrypto && arch(x86_64)
-    import CHardware
+    import CRoostHardware
     import _Builtin_intrinsics.intel
 
     /// GHASH with PCLMULQDQ.

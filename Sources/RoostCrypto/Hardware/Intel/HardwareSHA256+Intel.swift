@@ -1,5 +1,5 @@
 #if HardwareCrypto && arch(x86_64)
-    import CHardware
+    import CRoostHardware
     import _Builtin_intrinsics.intel
 
     /// SHA-256's compression function with the SHA extensions; the same function as ``PortableSHA256``.

@@ -1,4 +1,4 @@
-#if canImport(CCurl)
+#if os(Linux)
     import RoostWire
 
     /// HTTP by libcurl.

@@ -1,5 +1,5 @@
-#if canImport(CCurl)
-    import CCurl
+#if os(Linux)
+    import CRoostCurl
     import RoostWire
 
     /// A transfer of curl's, on the thread of its loop. What curl is told of stays as long as this.

@@ -1,5 +1,5 @@
-#if canImport(CCurl)
-    import CCurl
+#if os(Linux)
+    import CRoostCurl
     import Dispatch
     import Synchronization
 

@@ -1,4 +1,4 @@
-#if !canImport(CCurl) || ROOST_URLSESSION
+#if !os(Linux) || ROOST_URLSESSION
     import RoostBytes
     import RoostCrypto
 

@@ -1,4 +1,4 @@
-#if !canImport(CCurl) || ROOST_URLSESSION
+#if !os(Linux) || ROOST_URLSESSION
     import Foundation
     import RoostWire
 
@@ -71,7 +71,7 @@
         }
     }
 
-    #if !canImport(CCurl)
+    #if !os(Linux)
         typealias PlatformClient = SessionClient
     #endif
 

@@ -1,4 +1,4 @@
-#if !canImport(CCurl) || ROOST_URLSESSION
+#if !os(Linux) || ROOST_URLSESSION
     import Foundation
     import RoostWire
     import Synchronization
@@ -63,6 +63,19 @@
         }
 
         #if canImport(Darwin)
+            /// The connection on which a body was being sent was closed, or the server asked who asks: it is sent from its beginning.
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask,
+                needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+            ) {
+                guard let exchange = exchange(of: task), let body = exchange.bodyAgain() else {
+                    return completionHandler(nil)
+                }
+                let (input, writer) = UploadWriter.pair()
+                exchange.send(body, by: writer)
+                completionHandler(input)
+            }
+
             /// Whether a server is who it says. The session asks here, as nothing here answers such questions for a session.
             func urlSession(
                 _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,

@@ -1,4 +1,4 @@
-#if !canImport(CCurl) || ROOST_URLSESSION
+#if !os(Linux) || ROOST_URLSESSION
     import RoostWire
     import Synchronization
 
@@ -29,6 +29,11 @@
             var flow: (any SessionFlow)?
             /// What goes to the server, until the session's task is done: a stream that ended earlier would be taken for whole.
             var writer: UploadWriter?
+            /// The body that is being sent, and how often it was begun.
+            var body: OutgoingBody?
+            var sendings = 0
+            /// What sends it.
+            var sender: Task<Void, Never>?
             /// What is to end with the exchange.
             var helpers: [Task<Void, Never>] = []
             /// Whether the next piece of the request's body is being made, for which the server has to wait.
@@ -73,27 +78,41 @@
             }
         }
 
-        /// Sends a body that is a stream as fast as the server takes it.
+        /// Sends a body that is a stream as fast as the server takes it. One that is being sent already is given up: the session begins
+        /// again.
         func send(_ body: OutgoingBody, by writer: UploadWriter) {
-            state.withLock { state in
+            let (number, former) = state.withLock { state in
+                let former = (state.writer, state.sender)
                 state.writer = writer
+                state.body = body
                 state.isMaking = true
+                state.sendings += 1
+                return (state.sendings, former)
             }
+            former.0?.stop()
+            former.1?.cancel()
             let task = Task {
                 do {
                     let isWhole = try await body.deliver { piece in
-                        setMaking(false)
+                        setMaking(false, in: number)
                         let wantsMore = await writer.write(piece)
-                        setMaking(true)
+                        setMaking(true, in: number)
                         return wantsMore
                     }
-                    setMaking(false)
+                    setMaking(false, in: number)
                     if isWhole { writer.close() }
                 } catch {
-                    fail(error)
+                    if state.withLock({ $0.sendings }) == number { fail(error) }
                 }
             }
-            state.withLock { $0.helpers.append(task) }
+            state.withLock { if $0.sendings == number { $0.sender = task } }
+        }
+
+        /// The body from its beginning, for a session that wants to send it once more. The exchange fails where it can't be made again.
+        func bodyAgain() -> OutgoingBody? {
+            if let body = state.withLock({ $0.body?.again }) { return body }
+            fail(TransportError(.interrupted, "\(host): the connection was closed while a body was sent."))
+            return nil
         }
 
         /// Waits for the head of the answer.
@@ -136,8 +155,9 @@
         /// Ends the exchange wherever it is. Does nothing once it has ended.
         func fail(_ error: any Error) { end(.failed(error)) }
 
-        private func setMaking(_ isMaking: Bool) {
+        private func setMaking(_ isMaking: Bool, in sending: Int) {
             state.withLock { state in
+                guard state.sendings == sending else { return }
                 state.isMaking = isMaking
                 state.lastActivity = .now
             }
@@ -147,7 +167,7 @@
             let ended = state.withLock { state -> State? in
                 guard state.ending == nil else { return nil }
                 state.ending = ending
-                defer { state.helpers = [] }
+                defer { (state.helpers, state.sender) = ([], nil) }
                 return state
             }
             guard let ended else { return }
@@ -155,6 +175,7 @@
             if case .failed = ending { ended.flow?.cancel() }
             ended.writer?.stop()
             for helper in ended.helpers { helper.cancel() }
+            ended.sender?.cancel()
         }
 
         // MARK: The session's side
