@@ -1,3 +1,4 @@
+import Foundation
 import RoostREST
 import RoostWire
 import Testing
@@ -12,6 +13,35 @@ import Testing
         """#
 
     // MARK: SQL++
+
+    /// A statement of a user who may not query all collections of the file tells nothing of the others.
+    @Test func aCollectionThatMayNotBeSeenIsAnsweredAsNone() async throws {
+        let test = try TestRouter()
+        let keeper = UserContext(name: "kim", roles: ["keeper"])
+        for name in ["db", "db.secret"] { #expect(try await test.ask("PUT", "/\(name)").status == 201) }
+        try await test.ask(
+            "PUT", "/db/_security", #"{"admins":{"roles":["keeper"]},"members":{"names":["mia"]}}"#)
+        try await test.put("/db.secret/x", #"{"n":1}"#)
+        for statement in [
+            "SELECT n FROM NAME", "SELECT _.n FROM _ JOIN NAME AS o ON o.n = _.n", "SELECT n FROM NAME WHERE",
+            "SELECT (SELECT n FROM NAME) FROM _",
+        ] {
+            for more in ["", #","explain":true"#] {
+                func ask(_ name: String, as user: UserContext) async throws -> String {
+                    let text = statement.replacingOccurrences(of: "NAME", with: name)
+                    let answer = try await test.ask(
+                        "POST", "/db/_query", #"{"statement":"\#(text)"\#(more)}"#, as: user)
+                    return "\(answer.status) \(answer.text.replacingOccurrences(of: name, with: "NAME"))"
+                }
+                for user in [UserContext(name: "mia"), keeper] {
+                    #expect(try await ask("secret", as: user) == ask("absent", as: user), "\(statement)")
+                }
+                #expect(try await ask("absent", as: .admin).hasPrefix("400"))
+            }
+        }
+        let seen = try await test.ask("POST", "/db/_query", #"{"statement":"SELECT n FROM secret"}"#)
+        #expect(seen.status == 200)
+    }
 
     @Test func statementsAreAnsweredAndExplained() async throws {
         let test = try await TestRouter.stars()

@@ -1,3 +1,4 @@
+import Fleece
 import Roost
 import Testing
 
@@ -115,6 +116,39 @@ import Testing
                 in: fixture.database.snapshot(), visible: visible
             ) { false }
             #expect(try cursor.next() == nil)
+        }
+    }
+
+    /// A row of a view that is left out takes as many decisions as no row.
+    @Test func aRowThatIsLeftOutShowsByNothing() throws {
+        let fixture = try QueryFixture(Self.visible + Self.hidden)
+        let view = try fixture.database.defaultCollection.view(
+            View<String, Int>("ids", version: "1", reduce: .sum) { document, emit in emit(document.id, 1) })
+        func decisions(_ key: String, _ grouping: ViewQuery.Grouping?) throws -> Int {
+            var query = ViewQuery()
+            let keys = try FleeceDocument(
+                json: "[\(Array(repeating: "\"\(key)\"", count: 5).joined(separator: ","))]")
+            query.keys = Array(keys.root.array ?? .empty)
+            var count = 0
+            if let grouping {
+                query.grouping = grouping
+                let found = try view.groups(query, at: nil, from: nil, limit: .max) { id in
+                    count += 1
+                    return id.hasPrefix("v") && id.utf8.count == 2
+                }
+                #expect(found.groups.isEmpty)
+            } else {
+                let found = try view.rows(query, at: nil) { id in
+                    count += 1
+                    return id.hasPrefix("v") && id.utf8.count == 2
+                }
+                #expect(found.isEmpty)
+            }
+            return count
+        }
+        for grouping in [nil, .exact] as [ViewQuery.Grouping?] {
+            #expect(try decisions("a-0", grouping) == 5)
+            #expect(try decisions("a-999", grouping) == 5)
         }
     }
 }
