@@ -46,8 +46,8 @@ actor BulkSaving: BodyStream {
     /// How many documents, and about how many bytes of them, are dealt with at once.
     private static let mostDocuments = 2_000
     private static let mostBytes = 4 << 20
-    /// How long one write may take before it is ended, and another one begun.
-    private static let longestWrite = Duration.milliseconds(50)
+    /// How long one write may take that others wait for, before it is ended and another one begun.
+    private static let longestWrite = Duration.milliseconds(10)
     /// How many documents that were refused are kept to be asked about once more when others are saved, and how many bytes of the answer
     /// wait for that.
     private static let mostRefused = 10_000
@@ -274,7 +274,7 @@ actor BulkSaving: BodyStream {
             var outcomes: [Outcome?] = []
             for item in items {
                 outcomes.append(try outcome(of: item, newEdits: newEdits, saving, write))
-                if outcomes.count % 16 == 0, .now >= end { break }
+                if outcomes.count % 16 == 0, batch.isWaitedFor, .now >= end { break }
             }
             return outcomes
         }
