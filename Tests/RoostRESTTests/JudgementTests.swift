@@ -20,6 +20,22 @@ import Testing
         var list: [String] { all.withLock { $0 } }
     }
 
+    /// Saves a document with some members in one of the ways that there are.
+    private func save(
+        _ way: String, _ id: String, _ members: String, in test: TestRouter
+    ) async throws -> TestRouter.Answer {
+        let rest = members.isEmpty ? "" : ",\(members)"
+        switch way {
+        case "PUT": return try await test.ask("PUT", "/db/\(id)", "{\(members)}")
+        case "POST": return try await test.ask("POST", "/db", #"{"_id":"\#(id)"\#(rest)}"#)
+        case "bulk":
+            return try await test.ask(
+                "POST", "/db/_bulk_docs", #"{"docs":[{"_id":"\#(id)"\#(rest)},{"_id":"with"}]}"#)
+        default:
+            return try await test.ask("PUT", "/db/\(id)?new_edits=false", #"{"_rev":"1-a"\#(rest)}"#)
+        }
+    }
+
     @Test(arguments: ["PUT", "POST", "bulk", "insert"])
     func aFunctionThatTakesLongHoldsUpNoOtherWrite(way: String) async throws {
         let gate = TestGate()
@@ -27,13 +43,7 @@ import Testing
             hooks.validations["slow"] = { new, _, _ in if new.id == "slow" { gate.pass() } }
         }
         try await test.ask("PUT", "/db")
-        async let slow =
-            switch way {
-            case "PUT": test.ask("PUT", "/db/slow", "{}")
-            case "POST": test.ask("POST", "/db", #"{"_id":"slow"}"#)
-            case "bulk": test.ask("POST", "/db/_bulk_docs", #"{"docs":[{"_id":"slow"},{"_id":"with"}]}"#)
-            default: test.ask("PUT", "/db/slow?new_edits=false", #"{"_rev":"1-a"}"#)
-            }
+        async let slow = save(way, "slow", "", in: test)
         try await gate.wait(for: 1)
         #expect(try await test.ask("PUT", "/db/other", "{}").status == 201)
         #expect(try await test.ask("POST", "/db/_bulk_docs", #"{"docs":[{"_id":"b"}]}"#).status == 201)
@@ -156,12 +166,7 @@ import Testing
         let gate = TestGate()
         let writer = Task { try await database.write { _ in gate.pass() } }
         try await gate.wait(for: 1)
-        async let saved =
-            switch way {
-            case "PUT": test.ask("PUT", "/db/doc", "{\(Self.inline)}")
-            case "bulk": test.ask("POST", "/db/_bulk_docs", #"{"docs":[{"_id":"doc",\#(Self.inline)}]}"#)
-            default: test.ask("PUT", "/db/doc?new_edits=false", #"{"_rev":"1-a",\#(Self.inline)}"#)
-            }
+        async let saved = save(way, "doc", Self.inline, in: test)
         // While another write is under way.
         while try database.blobs().isEmpty { try await Task.sleep(for: .milliseconds(2)) }
         gate.open()

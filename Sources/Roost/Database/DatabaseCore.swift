@@ -23,6 +23,8 @@ final class DatabaseCore: Sendable {
     let process: WritingProcess?
     /// The thread that is running a batch; 0 when none is.
     private let writingThread = Atomic<UInt>(0)
+    /// How many batches wait for their turn to be filled.
+    private let waitingBatches = Atomic(0)
     private let access: Mutex<Access>
 
     private struct Access {
@@ -159,6 +161,8 @@ final class DatabaseCore: Sendable {
                 "This thread is within a write already, which would wait for itself. Make the change through the batch."
             )
         }
+        waitingBatches.add(1, ordering: .relaxed)
+        defer { waitingBatches.subtract(1, ordering: .relaxed) }
         let batch = try WriteBatch(self, flag)
         if flag?.isSet == true {
             batch.rollback()
@@ -167,6 +171,9 @@ final class DatabaseCore: Sendable {
         writingThread.store(currentThread(), ordering: .relaxed)
         return batch
     }
+
+    /// Whether others wait until the present batch is filled.
+    var hasWaitingBatches: Bool { waitingBatches.load(ordering: .relaxed) > 0 }
 
     /// Notes that the batch is not being filled any more; it still holds the turn.
     func endBatch() { writingThread.store(0, ordering: .relaxed) }

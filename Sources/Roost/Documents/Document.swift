@@ -46,8 +46,6 @@ public struct Document: Sendable, Identifiable {
 
     /// The body that holds the properties.
     package var fleece: FleeceDocument { body.properties }
-    /// How many bytes the properties take.
-    package var length: Int { body.properties.bytes.count }
 
     /// All properties as one value.
     public var value: FleeceValue { body.properties.root }

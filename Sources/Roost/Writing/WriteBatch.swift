@@ -84,6 +84,9 @@ public final class WriteBatch {
         throw DatabaseError(.cancelled, "The task was cancelled during the write; nothing was changed.")
     }
 
+    /// Whether other writes wait until this one has ended, so that one which can go on in another should.
+    package var isWaitedFor: Bool { core.hasWaitingBatches }
+
     /// Makes everything durable and visible, and tells those who observe.
     func commit() throws(DatabaseError) {
         try checkOpen()

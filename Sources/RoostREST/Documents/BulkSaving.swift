@@ -48,8 +48,8 @@ actor BulkSaving: BodyStream {
     private static let mostBytes = 4 << 20
     /// How many times the length of its text a part takes.
     private static let partCost = 6
-    /// How long one write may take before it is ended, and another one begun.
-    private static let longestWrite = Duration.milliseconds(50)
+    /// How long one write may take that others wait for, before it is ended and another one begun.
+    private static let longestWrite = Duration.milliseconds(10)
     /// How many documents that were refused are kept to be asked about once more when others are saved, and how many bytes of the answer
     /// wait for that.
     private static let mostRefused = 10_000
@@ -276,7 +276,7 @@ actor BulkSaving: BodyStream {
             var outcomes: [Outcome?] = []
             for item in items {
                 outcomes.append(try outcome(of: item, newEdits: newEdits, saving, write))
-                if outcomes.count % 16 == 0, .now >= end { break }
+                if outcomes.count % 16 == 0, batch.isWaitedFor, .now >= end { break }
             }
             return outcomes
         }

@@ -6,8 +6,17 @@ import RoostWire
 /// Reading one document, or several revisions of it.
 enum DocumentReading {
     static func get(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
-        let context = target.context
         let snapshot = try target.collection.snapshot()
+        guard try snapshot.storedLength(of: id) ?? 0 > RequestWork.mostAtOnce else {
+            return try await get(target, id, snapshot)
+        }
+        return try await target.context.work.respond { try await get(target, id, snapshot) }
+    }
+
+    private static func get(
+        _ target: DatabaseContext, _ id: String, _ snapshot: CollectionSnapshot
+    ) async throws -> HTTPResponse {
+        let context = target.context
         let sight = try target.sight(of: snapshot)
         if let asked = context.query["open_revs"] {
             return try await openRevisions(target, id, asked, sight)
@@ -25,15 +34,8 @@ enum DocumentReading {
         let tag = "\"\(document.revision)\""
         let headers: HTTPHeaders = text.isPlain ? ["ETag": tag] : [:]
         if text.isPlain, let answer = try context.unmodified(tag, headers) { return answer }
-        guard document.length > RequestWork.mostAtOnce else {
-            return context.answer(
-                200, .text(try text.bytes(document, in: snapshot, of: target.served)), headers: headers)
-        }
-        let plain = text
-        return try await context.work.respond {
-            context.answer(
-                200, .text(try plain.bytes(document, in: snapshot, of: target.served)), headers: headers)
-        }
+        return context.answer(
+            200, .text(try text.bytes(document, in: snapshot, of: target.served)), headers: headers)
     }
 
     /// The document that a query means: the winner, or the revision it names; with `latest`, the leaf that came of that.

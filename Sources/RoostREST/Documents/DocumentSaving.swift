@@ -112,7 +112,7 @@ struct DocumentSaving: Sendable {
             in: served.collection,
             expecting: base.map { .revision($0) } ?? .absent)
         try settle(id, saved.revision, judgement.routing, write)
-        try write.note(id)
+        try write.note(id, judgement)
         return saved.revision
     }
 
@@ -131,7 +131,7 @@ struct DocumentSaving: Sendable {
                 history: document.lineage,
                 in: served.collection)
             if isNew { try settle(id, revision, judgement.routing, write, history: document.lineage) }
-            try write.note(id)
+            try write.note(id, judgement)
         } catch let failure as UnsettledChannels {
             throw failure
         } catch let failure as OutdatedJudgement {

@@ -77,9 +77,11 @@ extension DocumentSaving {
     ) async throws -> Judgement {
         try gate.requireDesigner(id)
         guard asksAny, !id.begins(with: "_design/") else { return Judgement() }
+        let moment = try moment ?? self.moment()
+        guard isRouted || !validations.isEmpty || !moment.validating.isEmpty else { return Judgement() }
         return try await work.respond {
             try Task.checkCancellation()
-            return try judge(document, id, history, by: try moment ?? self.moment())
+            return try judge(document, id, history, by: moment)
         }
     }
 
@@ -102,7 +104,8 @@ extension DocumentSaving {
             let question = ValidationQuestion(
                 new: text(), old: try oldText(),
                 user: user.json(in: served.name.text).bytes, security: moment.security)
-            if let refusal = try language.validate(question, of: design, in: served.collection) { throw refusal }
+            let refusal = try language.validate(question, of: design, in: served.collection)
+            if let refusal { throw refusal }
         }
         guard let sync, let access = moment.access else { return Judgement(routing: nil, seen: seen) }
         let question = SyncQuestion(
@@ -192,9 +195,9 @@ final class JudgedWrite {
     }
 
     /// Notes a change of the write's own.
-    func note(_ id: String) throws {
+    func note(_ id: String, _ judgement: Judgement) throws {
         if id.begins(with: "_design/") { compared = nil }
-        guard saving.asksAny else { return }
+        guard judgement.seen != nil else { return }
         own[ByteKey(id)] = try batch.standing(of: id, in: saving.served.collection)?.sequence
     }
 

@@ -72,7 +72,8 @@ extension RequestContext {
     private func takesLong(_ path: [String]) -> Bool {
         guard let first = path.first else { return !["GET", "POST"].contains(method) }
         switch first {
-        case "_local": return false
+        // They are seldom, and may be large.
+        case "_local": return true
         case "_security", "_revs_limit", "_ensure_full_commit": return path.count > 1
         case "_design" where path.count > 2 && path[2].hasPrefix("_"): return true
         case "_design": return takesLong(path.count - 2)
@@ -85,7 +86,7 @@ extension RequestContext {
     private func takesLong(_ names: Int) -> Bool {
         switch method {
         case "GET" where names > 0: headers["Range"] != nil
-        case "GET": query.parameters.values.contains { $0.key != "rev" }
+        case "GET": !query.parameters.values.isEmpty
         case "PUT", "DELETE": names > 0 || headers["Content-Type"]?.hasPrefix("multipart/") == true
         default: true
         }
