@@ -52,11 +52,11 @@ import Testing
             asked.append("SELECT s FROM _ WHERE \(condition) ORDER BY s COLLATE UNICODE DESC, t LIMIT 5")
             asked.append("SELECT count(*) FROM _ WHERE \(condition) GROUP BY s ORDER BY s")
         }
-        let before = try asked.map { try? fixture.rows($0) }
+        let before = asked.map { try? fixture.rows($0) }
         #expect(before.contains { $0?.isEmpty == false })
         try fixture.database.defaultCollection.createIndex("i", on: columns)
         for (query, rows) in zip(asked, before) {
-            #expect(try? fixture.rows(query) == rows, "\(query) with an index on \(columns)")
+            #expect((try? fixture.rows(query)) == rows, "\(query) with an index on \(columns)")
         }
     }
 
