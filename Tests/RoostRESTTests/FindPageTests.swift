@@ -83,6 +83,22 @@ import Testing
         #expect(!plan.contains { $0.contains("SORT") }, "\(answer.text)")
     }
 
+    /// What an answer wraps around a document adds to its depth, and is none of it.
+    @Test func documentsAsDeepAsMayBeStoredAreFound() async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        let deep = String(repeating: "[", count: 511) + String(repeating: "]", count: 511)
+        try await test.put("/db/deep", #"{"n":1,"v":\#(deep)}"#)
+        for request in [
+            #"{"selector":{}}"#, #"{"selector":{"n":1},"sort":["n"]}"#, #"{"selector":{},"fields":["v"]}"#,
+        ] {
+            let answer = try await test.ask("POST", "/db/_find", request)
+            #expect(answer.status == 200 && answer.text.contains(deep), "\(request)")
+        }
+        let rows = try await test.ask("POST", "/db/_query", #"{"statement":"SELECT v FROM _ ORDER BY n"}"#)
+        #expect(rows.status == 200 && rows.text.contains(deep))
+    }
+
     @Test func aBookmarkOfTheEndStaysThere() async throws {
         let test = try await TestRouter.stars()
         func page(_ more: String) async throws -> TestRouter.Answer {

@@ -8,6 +8,8 @@ struct FleeceOutput: ~Copyable {
     var sharedKeys: SharedKeys?
     /// The first thing that went wrong; reported when the body is finished.
     var failure: FleeceError?
+    /// How many collections may be nested.
+    var maximumDepth = FleeceLimits.maximumDepth
     private var strings = StringTable()
     var sorting = DictionarySorting()
 

@@ -43,7 +43,7 @@ extension FleeceOutput {
     private mutating func copy(
         _ view: RawSpan, collectionAt offset: Int, keys: SharedKeys?, depth: Int
     ) -> Item {
-        guard depth < FleeceLimits.maximumDepth else {
+        guard depth < maximumDepth else {
             fail(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
             return .undefined
         }

@@ -43,6 +43,13 @@ public struct FleeceWriter: ~Copyable {
         output = FleeceOutput(sharedKeys: sharedKeys, capacity: capacity)
     }
 
+    /// A writer for bodies in which the values within `wrapping` collections may be as deep as a whole body: rows of answers, of which a
+    /// column may be a document.
+    package init(capacity: Int, wrapping levels: Int) {
+        self.init(capacity: capacity)
+        output.maximumDepth += levels
+    }
+
     /// The shared keys with all that were added so far; `nil` if the writer was made without.
     public var sharedKeys: SharedKeys? { output.sharedKeys }
 
@@ -117,7 +124,7 @@ public struct FleeceWriter: ~Copyable {
     }
 
     private mutating func begin(isDictionary: Bool) {
-        guard depth < FleeceLimits.maximumDepth else {
+        guard depth < output.maximumDepth else {
             return output.fail(
                 .tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
         }

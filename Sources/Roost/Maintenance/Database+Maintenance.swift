@@ -36,6 +36,7 @@ extension Database {
         try checkWritable()
         _ = try core.refresh()
         try removeEarlierRevisions()
+        try shortenHistories()
         return try translating { () throws(StoreError) in try core.store.compact(options, progress: progress)
         }
     }
@@ -55,6 +56,50 @@ extension Database {
             // Nobody else makes or drops collections meanwhile.
             for (name, trees) in try core.collections(in: core.store.snapshot()) {
                 try batch.writer(name, trees).removeEarlierBodies()
+            }
+        }
+    }
+
+    /// How many documents are shortened in one commit.
+    private static let shortenedTogether = 1000
+
+    /// Forgets revisions beyond the limits of the collections, durably, where these were lowered since.
+    ///
+    /// - Throws: `noSpace`, `inputOutput`, `readOnly`.
+    private func shortenHistories() throws(DatabaseError) {
+        for scope in try scopes {
+            for collection in try collections(scope: scope) {
+                do throws(DatabaseError) {
+                    try shortenHistories(in: collection)
+                } catch {
+                    // One that was dropped meanwhile has none.
+                    guard error.code == .notFound else { throw error }
+                }
+            }
+        }
+    }
+
+    private func shortenHistories(in collection: DocumentCollection) throws(DatabaseError) {
+        let snapshot = try collection.snapshot()
+        let limit = snapshot.revisionLimit
+        var place: UInt64 = 0
+        while true {
+            let changes = try snapshot.changes(since: place, limit: Self.shortenedTogether)
+            guard let last = changes.last else { return }
+            place = last.sequence
+            var long: [String] = []
+            for change in changes
+            where change.revision.generation > UInt64(limit) || change.hasSeveralLeaves {
+                var tree = try snapshot.revisionTree(of: change.id)
+                if tree.stem(to: limit) > 0 { long.append(change.id) }
+            }
+            guard !long.isEmpty else { continue }
+            let shortened = long
+            try core.write { (batch) throws(DatabaseError) in
+                let writer = try batch.writer(collection)
+                for id in shortened {
+                    try writer.shortenHistory(of: writer.keyView(DocumentID(revisioned: id)))
+                }
             }
         }
     }

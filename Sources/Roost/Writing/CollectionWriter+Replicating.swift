@@ -66,6 +66,16 @@ extension CollectionWriter {
         return purged
     }
 
+    /// Forgets what a document has of revisions beyond the limit. That is no change of it.
+    func shortenHistory(of id: ByteView) throws(DatabaseError) {
+        try flush()
+        guard var loaded = try reader.load(id), loaded.tree.stem(to: record.revisionLimit) > 0 else { return }
+        try removeEarlierBodies(of: id)
+        beginChange()
+        try putEntry(id, loaded)
+        endChange()
+    }
+
     /// Removes the bodies of a document's earlier revisions.
     private func removeEarlierBodies(of id: ByteView) throws(DatabaseError) {
         let range = KeyRange(prefix: Key(ExtrasKey.earlierBodies(of: id)))

@@ -142,7 +142,7 @@ extension WriteBatch {
     }
 
     /// Sets how many revisions back from a leaf a document's history is kept from now on. Applies to a document when it
-    /// is changed next.
+    /// is changed next, and to all of them when the database is compacted.
     ///
     /// - Parameters:
     ///   - limit: 1 to 2²⁴; 1000 in a new collection.

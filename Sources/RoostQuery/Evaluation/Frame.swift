@@ -172,7 +172,9 @@ final class Frame {
     // MARK: Making values
 
     /// A writer for a row, to be given back. Who evaluates something meanwhile may need another one.
-    func takeWriter() -> FleeceWriter { unsafe spareWriter.take() ?? FleeceWriter(capacity: 128) }
+    func takeWriter() -> FleeceWriter {
+        unsafe spareWriter.take() ?? FleeceWriter(capacity: 128, wrapping: 1)
+    }
 
     /// Makes keys in a collation, until somebody asks for one again. Reset it before each key: it may have an earlier one.
     func encoder(_ collation: Collation) -> KeyEncoder {

@@ -104,7 +104,7 @@ final class GroupedCursor: GroupCursor {
     private func putAside(_ key: [UInt8]) throws(DatabaseError) {
         let sort = rest ?? ExternalSort(execution)
         rest = sort
-        var writer = FleeceWriter(capacity: 128)
+        var writer = FleeceWriter(capacity: 128, wrapping: 1)
         writer.beginArray()
         for value in rowKeys + rowInputs {
             if value.isMissing { writer.writeUndefined() } else { writer.write(value) }

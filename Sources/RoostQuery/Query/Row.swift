@@ -57,7 +57,7 @@ public struct Row: Sendable {
 
     /// The columns as a dictionary.
     var object: FleeceDocument {
-        var writer = FleeceWriter(capacity: document.bytes.count * 2)
+        var writer = FleeceWriter(capacity: document.bytes.count * 2, wrapping: 1)
         writer.beginDictionary()
         for (index, name) in columns.names.enumerated() {
             let value = document[index]

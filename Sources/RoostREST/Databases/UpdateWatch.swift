@@ -30,7 +30,7 @@ final class UpdateWatch: Sendable {
     private func listen(to collection: DocumentCollection) {
         // The collection is not held meanwhile: its database closes when nothing else uses it.
         let wake: @Sendable () -> Void = { [weak self, weak database = collection.database] in
-            Self.queue.async {
+            Self.queue.async { [weak self, weak database] in
                 guard let self, let collection = try? database?.defaultCollection else { return }
                 self.listen(to: collection)
             }

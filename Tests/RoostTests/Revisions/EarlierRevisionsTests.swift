@@ -38,6 +38,16 @@ import Testing
         try check()
     }
 
+    @Test(arguments: [1, 2, 3]) func aLowerLimitOfRevisionsRemovesTheRest(limit: Int) throws {
+        let revisions = try edit("a", 6)
+        try database.write { try $0.setRevisionLimit(limit, in: notes) }
+        let last = try edit("a", 1, after: 6)
+        let kept = [nil, nil, nil, nil, limit > 2 ? 5 : nil, limit > 1 ? 6 : nil, 7]
+        #expect(try numbers("a", revisions + last) == kept)
+        #expect(try notes.snapshot().earlierRevisions(of: "a").count == limit - 1)
+        try check()
+    }
+
     @Test func eachBranchKeepsItsOwn() throws {
         let first = try edit("a", 1)[0]
         let left = try RevisionID(validating: "2-aa")

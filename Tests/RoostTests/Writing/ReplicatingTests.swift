@@ -230,6 +230,29 @@ import Testing
         #expect(code { try notes.database.write { try $0.setRevisionLimit(0, in: notes) } } == .limitExceeded)
     }
 
+    /// A limit that is lowered forgets the rest of a document with its next change, and of all documents with a compaction.
+    @Test(arguments: [1, 2, 5]) func aLowerLimitShortens(limit: Int) throws {
+        for id in ["a", "b"] {
+            for number in 0..<20 { try notes.save(json: #"{"v":\#(number)}"#, id: id) }
+        }
+        _ = try notes.insert("b", "3-bb 2-bb 1-bb")
+        try notes.database.write { try $0.setRevisionLimit(limit, in: notes) }
+        let (before, last) = (try notes.snapshot().changes(), try notes.snapshot().lastSequence)
+        #expect(try notes.snapshot().history(of: "a").count == 20)
+        try notes.database.compact()
+        let snapshot = try notes.snapshot()
+        for id in ["a", "b"] {
+            #expect(try snapshot.history(of: id).map(\.generation) == (0..<limit).map { UInt64(20 - $0) })
+            #expect(try snapshot.get(id)?.json() == #"{"v":19}"#)
+        }
+        #expect(try notes.leaves("b").contains("3-bb"))
+        // That is no change.
+        #expect(try snapshot.lastSequence == last && snapshot.changes() == before)
+        #expect(try notes.database.check().isClean)
+        try notes.save(json: "{}", id: "a")
+        #expect(try notes.snapshot().history(of: "a").count == limit)
+    }
+
     @Test func longHistoriesFindTheirPlace() throws {
         try notes.database.write { batch in
             for number in 0..<1100 { try batch.save(json: #"{"v":\#(number)}"#, id: "a", in: notes) }
