@@ -18,16 +18,10 @@ public final class Server: Sendable {
         let watch: UInt64?
     }
 
-    private struct Client {
-        let channel: SocketChannel
-        let activity: ConnectionActivity
-    }
-
     private struct State {
         /// What listens; `nil` once the server is stopped.
         var listener: Listener?
-        var clients: [UInt64: Client] = [:]
-        var number: UInt64 = 0
+        var clients: ClientTable
         var isStopped = false
         var end: [CheckedContinuation<Void, Never>] = []
         /// What new clients are shown; `nil` where nothing is encrypted.
@@ -44,7 +38,7 @@ public final class Server: Sendable {
     private let statistics: ServerStatistics
     private let hosts: HostCheck
     private let executor = SocketExecutor.shared
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Begins to listen.
     ///
@@ -54,6 +48,8 @@ public final class Server: Sendable {
         statistics = handler.statistics
         self.options = options
         hosts = HostCheck(options)
+        state = Mutex(
+            State(clients: ClientTable(limit: options.connections, share: options.connectionsOfAddress)))
         let socket: Int32
         (socket, port) = try SystemSockets.listen(options.address, options.port)
         state.withLock { state in
@@ -110,7 +106,7 @@ public final class Server: Sendable {
     public func stop() async {
         let clients = state.withLock { state in
             defer { state.isStopped = true }
-            return state.isStopped ? [] : Array(state.clients.values)
+            return state.isStopped ? [] : state.clients.all
         }
         stopListening()
         for client in clients { client.activity.stop() }
@@ -144,13 +140,8 @@ public final class Server: Sendable {
                 continue
             }
             let activity = ConnectionActivity()
-            let number: UInt64? = state.withLock { state in
-                guard !state.isStopped, state.clients.count < options.connections else { return nil }
-                state.number += 1
-                state.clients[state.number] = Client(channel: channel, activity: activity)
-                return state.number
-            }
-            guard let number else {
+            guard let number = admit(ClientTable.Client(channel: channel, activity: activity, address: peer))
+            else {
                 channel.close()
                 continue
             }
@@ -163,8 +154,24 @@ public final class Server: Sendable {
         }
     }
 
+    /// Takes a client, in place of one that waits for a request where there are too many.
+    ///
+    /// - Returns: Its number; `nil` where there is no room.
+    private func admit(_ client: ClientTable.Client) -> UInt64? {
+        let (number, other) = state.withLock { state -> (UInt64?, ClientTable.Client?) in
+            guard !state.isStopped else { return (nil, nil) }
+            switch state.clients.admit(client.address, isExempt: false) {
+            case .free: return (state.clients.add(client), nil)
+            case .inPlace(let other): return (state.clients.add(client), other)
+            case .refused: return (nil, nil)
+            }
+        }
+        other?.channel.close()
+        return number
+    }
+
     private func forget(_ number: UInt64) {
-        state.withLock { $0.clients[number] = nil }
+        state.withLock { $0.clients.remove(number) }
         statistics.countEndOfConnection()
     }
 
@@ -174,7 +181,7 @@ public final class Server: Sendable {
     private func lookAround() -> Bool {
         let now = SocketChannel.now
         let (isOver, clients) = state.withLock { state in
-            (state.isStopped && state.clients.isEmpty, Array(state.clients.values))
+            (state.isStopped && state.clients.isEmpty, state.clients.all)
         }
         for client in clients { client.channel.checkDeadline(now) }
         acceptAll()

@@ -12,8 +12,13 @@ public struct ServerOptions: Sendable {
     /// Names besides those of this machine that clients may know the server by, as their field `Host` tells; a page that
     /// lets its own name lead here (DNS rebinding) is refused. Asked only while the address is of the loopback.
     public var hosts: [String] = []
-    /// How many connections there may be at a time. Default: 1,024.
+    /// How many connections there may be at a time. Default: 1,024. When there are as many, those that have waited longest for a
+    /// request make room for new ones, those of the address with most connections first.
     public var connections = 1024
+    /// How many connections one address may have; of version 6, one network of 64 bits. Proxies that are trusted have no such limit.
+    /// Default: `nil`, three quarters of ``connections``.
+    public var connectionsPerAddress: Int?
+    var connectionsOfAddress: Int { max(1, connectionsPerAddress ?? connections - connections / 4) }
     /// How large heads may be.
     public var limits = MessageLimits()
     /// Seconds from the first byte of a head to its last, and those that a TLS handshake may take. Default: 15.

@@ -24,6 +24,9 @@ enum ServeCommand: Command {
         Option(
             "--hosts", "LIST", "names besides this machine's that clients may use, with commas between them"),
         Option("--connections", "N", "how many connections there may be at a time (default 1024)"),
+        Option(
+            "--connections-per-address", "N",
+            "how many of them one address may have (default: three quarters)"),
         Option("--log", "FILE", "appends a line for each request to FILE; - for standard error"),
         Option("--log-format", "F", "common (the default), or json: a JSON object a line"),
         Option("--certificate", "FILE", "serve over TLS, with this certificate and its chain in PEM"),
@@ -48,6 +51,7 @@ enum ServeCommand: Command {
         options.address = invocation.string("--address") ?? options.address
         options.port = try number(invocation, "--port").map { try port($0) } ?? options.port
         options.connections = try number(invocation, "--connections") ?? options.connections
+        options.connectionsPerAddress = try number(invocation, "--connections-per-address")
         options.hosts = list(invocation.string("--hosts"))
         options.log = try log(invocation.string("--log"))
         options.logFormat = try logFormat(invocation.string("--log-format")) ?? options.logFormat

@@ -80,14 +80,17 @@ extension DocumentCollection {
     /// As ``find(_:)``, one document after another as of a moment, until `isCancelled` says that nobody wants them any more; it is
     /// asked now and then.
     ///
-    /// - Parameter isFiltered: Whether the caller takes some of the documents only, and nothing may tell of the others: `skip` and
-    ///   `limit` are the caller's then, and the order of any two documents follows from these two. So those with words that are looked
-    ///   for come by their IDs where no `sort` is given.
+    /// - Parameters:
+    ///   - isFiltered: Whether the caller takes some of the documents only, and nothing may tell of the others: `skip` and `limit` are
+    ///     the caller's then, and the order of any two documents follows from these two. So those with words that are looked for come
+    ///     by their IDs where no `sort` is given.
+    ///   - options: What the answer may cost.
     package func findCursor(
         _ request: DocumentValue, at moment: DatabaseSnapshot, isFiltered: Bool = false,
-        isCancelled: @escaping () -> Bool
+        options: QueryOptions = QueryOptions(), isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> MangoCursor {
-        let (mango, query) = try prepareFind(request, isFiltered: isFiltered)
+        var (mango, query) = try prepareFind(request, isFiltered: isFiltered)
+        query.options = options
         return MangoCursor(mango, try query.cursor(in: moment, isCancelled: isCancelled))
     }
 

@@ -70,6 +70,6 @@ struct ChangesQuery: Sendable {
         }
         sequenceInterval = max(1, try query.count("seq_interval") ?? 1)
         filter = try ChangeFilter(target, body)
-        text = try DocumentText(query)
+        text = try DocumentText(query, target.context.memory)
     }
 }

@@ -10,7 +10,11 @@ enum ChangesRoutes {
         var body: [UInt8]?
         if context.method == "POST" {
             try context.checkIsJSON()
-            body = try await context.bytes()
+            let text = try await context.bytes()
+            // Parsed by the filter, which keeps IDs as texts.
+            let cost = JSONCost(text)
+            try await context.memory.reserve(cost.parsing + cost.values * 64)
+            body = text
         }
         if target.isLimited { try LimitedRoutes.checkChanges(target.query) }
         let snapshot = try target.collection.snapshot()

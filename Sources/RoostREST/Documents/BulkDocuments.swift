@@ -47,8 +47,7 @@ enum BulkDocuments {
         guard let docs = try await context.object().root["docs"].array else {
             throw HTTPFailure.badRequest("Missing JSON list of 'docs'.")
         }
-        let wanted = docs.map(Wanted.init)
-        let text = try DocumentText(context.query).ofOneRevision
+        let text = try DocumentText(context.query, context.memory).ofOneRevision
         let latest = try context.query.flag("latest")
         let sight = try target.sight(of: try target.collection.snapshot())
         let served = target.served
@@ -56,7 +55,7 @@ enum BulkDocuments {
             let type = ["multipart/mixed", "multipart/related"].first(where: { MediaType.accepts(accept, $0) }
             )
         {
-            return try multipart(wanted, type, text, latest, sight, served)
+            return try multipart(docs, type, text, latest, sight, served)
         }
         let body = GeneratedBody {
             var index = 0
@@ -64,12 +63,12 @@ enum BulkDocuments {
             return {
                 guard !hasEnded else { return nil }
                 var bytes = index == 0 ? Array("{\"results\":[".utf8) : []
-                while index < wanted.count, bytes.count < 32 << 10 {
+                while index < docs.count, bytes.count < 32 << 10 {
                     if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                    try result(wanted[index], text, latest, sight, served).write(to: &bytes)
+                    try result(Wanted(docs[index]), text, latest, sight, served).write(to: &bytes)
                     index += 1
                 }
-                if index == wanted.count {
+                if index == docs.count {
                     hasEnded = true
                     bytes += "]}\n".utf8
                 }
@@ -128,20 +127,44 @@ enum BulkDocuments {
         ]
     }
 
+    /// The documents that a `_bulk_get` asks for, found one after another.
+    private actor FoundDocuments {
+        private let docs: FleeceArray
+        private let latest: Bool
+        private let sight: Sight
+        private var index = 0
+        /// Of the one before `index`, last first.
+        private var found: [DocumentReading.Found] = []
+
+        init(_ docs: FleeceArray, _ latest: Bool, _ sight: Sight) {
+            (self.docs, self.latest, self.sight) = (docs, latest, sight)
+        }
+
+        func next() throws -> (Wanted, DocumentReading.Found)? {
+            while found.isEmpty {
+                guard index < docs.count else { return nil }
+                found = try BulkDocuments.find(Wanted(docs[index]), latest, sight).reversed()
+                index += 1
+            }
+            return found.popLast().map { (Wanted(docs[index - 1]), $0) }
+        }
+    }
+
     private static func multipart(
-        _ wanted: [Wanted], _ type: String, _ text: DocumentText, _ latest: Bool,
+        _ docs: FleeceArray, _ type: String, _ text: DocumentText, _ latest: Bool,
         _ sight: Sight, _ served: ServedDatabase
     ) throws -> HTTPResponse {
         let snapshot = sight.snapshot
         let boundary = RandomText.hexadecimal(bytes: 16)
-        var entries: [(Wanted, DocumentReading.Found)] = []
-        for wanted in wanted {
-            entries += try find(wanted, latest, sight).map { (wanted, $0) }
+        // What is wrong with one of them is the answer to all.
+        for value in docs {
+            let wanted = Wanted(value)
+            if let failure = wanted.failure { throw failure }
+            _ = try wanted.revision.map(RevisionID.possible)
         }
-        let found = entries
-        let body = MultipartBody(boundary: boundary) { index in
-            guard index < found.count else { return nil }
-            let (wanted, entry) = found[index]
+        let found = FoundDocuments(docs, latest, sight)
+        let body = MultipartBody(boundary: boundary) { _ in
+            guard let (wanted, entry) = try await found.next() else { return nil }
             switch entry {
             case .missing(let revision):
                 return MultipartBody.Part(

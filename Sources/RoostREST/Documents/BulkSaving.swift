@@ -46,6 +46,10 @@ actor BulkSaving: BodyStream {
     /// How many documents, and about how many bytes of them, are dealt with at once.
     private static let mostDocuments = 2_000
     private static let mostBytes = 4 << 20
+    /// What a document takes besides, as the list of their places grows and with its outcome.
+    private static let bytesPerPlace = 32
+    /// What a byte takes that is parsed, in the documents made of it and in copies.
+    private static let bytesPerByte = 4
     /// How long one write may take before it is ended, and another one begun.
     private static let longestWrite = Duration.milliseconds(50)
     /// How many documents that were refused are kept to be asked about once more when others are saved, and how many bytes of the answer
@@ -75,7 +79,11 @@ actor BulkSaving: BodyStream {
     static func save(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         try context.checkIsJSON()
-        let text = try BulkText(try await context.bytes())
+        let bytes = try await context.bytes()
+        // The places of the documents, and what is parsed of them at once.
+        let values = JSONCost(bytes).values
+        try await context.memory.reserve(values * bytesPerPlace + min(bytes.count, mostBytes) * bytesPerByte)
+        let text = try BulkText(bytes)
         let places: [Int]
         switch text.documents {
         case .missing: throw HTTPFailure.badRequest("POST body must include `docs` parameter.")

@@ -15,7 +15,8 @@ enum DocumentLists {
         let text: DocumentText
         let tellsSequence: Bool
 
-        init(_ query: Query, prefix: String?, keys: [FleeceValue]?) throws {
+        /// - Parameter memory: Where what is sent of attachments is reserved.
+        init(_ query: Query, prefix: String?, keys: [FleeceValue]?, _ memory: RequestMemory) throws {
             var range = DocumentSelection(prefix: prefix)
             range.descending = try query.flag("descending")
             let start = try query.json("startkey", "start_key")?.root
@@ -58,7 +59,7 @@ enum DocumentLists {
             skip = try query.count("skip") ?? 0
             limit = try query.count("limit") ?? .max
             includesDocuments = try query.flag("include_docs")
-            text = try DocumentText(query)
+            text = try DocumentText(query, memory)
             tellsSequence = try query.flag("update_seq")
         }
 
@@ -97,17 +98,32 @@ enum DocumentLists {
         var query = context.query
         var keys: [FleeceValue]?
         if context.method == "POST" {
-            let body = try await context.object().root
+            let body = try await context.object(perValue: bytesPerKey).root
             if path.count > 1, path[1] == "queries" { return try await queries(target, path[0], body) }
             query = query.completed(by: body.dictionary ?? .empty)
-            if body["keys"].exists {
-                guard let list = body["keys"].array else {
-                    throw HTTPFailure.badRequest("`keys` member must be an array.")
-                }
-                keys = Array(list)
-            }
+            keys = try Self.keys(body)
         }
-        return try await context.stream(try list(target, path[0], query, keys))
+        let sight = try target.sight(of: try target.collection.snapshot())
+        return try await context.stream(
+            try list(target, sight, try selection(target, path[0], query, keys), isLocal: path[0] == local))
+    }
+
+    /// What a key takes beside the body: its place in a list, and in a part of it.
+    private static let bytesPerKey = 2 * MemoryLayout<FleeceValue>.stride
+
+    private static func keys(_ body: FleeceValue) throws -> [FleeceValue]? {
+        guard body["keys"].exists else { return nil }
+        guard let list = body["keys"].array else {
+            throw HTTPFailure.badRequest("`keys` member must be an array.")
+        }
+        return Array(list)
+    }
+
+    private static func selection(
+        _ target: DatabaseContext, _ kind: String, _ query: Query, _ keys: [FleeceValue]?
+    ) throws -> Selection {
+        try Selection(
+            query, prefix: kind == "_design_docs" ? "_design/" : nil, keys: keys, target.context.memory)
     }
 
     private static func queries(
@@ -116,21 +132,28 @@ enum DocumentLists {
         guard let queries = body["queries"].array else {
             throw HTTPFailure.badRequest("POST body must include `queries` parameter.")
         }
-        let answers = try queries.map { value in
+        let selected = { @Sendable (index: Int) in
+            let value = queries[index]
+            let keys = try keys(value)
             let query = target.query.overridden(by: value.dictionary ?? .empty)
-            return try list(target, kind, query, value["keys"].array.map(Array.init))
+            return try selection(target, kind, keys == nil ? query : query.without("keys"), keys)
         }
-        return try await target.context.stream(ResultsBody(answers))
+        // What is wrong with one of them is the answer to all.
+        for index in queries.indices { _ = try selected(index) }
+        let sight = try target.sight(of: try target.collection.snapshot())
+        let body = ResultsBody(count: queries.count) { index in
+            try list(target, sight, selected(index), isLocal: kind == local)
+        }
+        return try await target.context.stream(body)
     }
 
+    private static let local = "_local_docs"
+
     private static func list(
-        _ target: DatabaseContext, _ kind: String, _ query: Query, _ keys: [FleeceValue]?
+        _ target: DatabaseContext, _ sight: Sight, _ selection: Selection, isLocal: Bool
     ) throws -> GeneratedBody {
         let served = target.served
-        let snapshot = try target.collection.snapshot()
-        let sight = try target.sight(of: snapshot)
-        let selection = try Selection(query, prefix: kind == "_design_docs" ? "_design/" : nil, keys: keys)
-        if kind == "_local_docs" { return try localList(snapshot, selection) }
+        if isLocal { return try localList(sight.snapshot, selection) }
         return GeneratedBody {
             let rows = try Rows(sight, served, selection)
             return { try rows.piece() }
@@ -267,14 +290,23 @@ enum DocumentLists {
             names = try snapshot.localNames.map { prefix + $0 }.filter(selection.range.contains)
         }
         if selection.range.descending { names.reverse() }
-        let rows = try names.dropFirst(selection.skip).prefix(selection.limit).map { id in
-            try localRow(id, snapshot, selection)
-        }
-        // How many there are is not told, as in CouchDB.
-        let bytes = (["total_rows": nil, "offset": nil, "rows": .array(rows)] as JSON).bytes + [10]
+        let chosen = names.dropFirst(selection.skip).prefix(selection.limit)
         return GeneratedBody {
-            var left: [UInt8]? = bytes
-            return { left.take() }
+            var left = chosen
+            var hasEnded = false
+            // How many there are is not told, as in CouchDB.
+            var bytes = Array("{\"total_rows\":null,\"offset\":null,\"rows\":[".utf8)
+            return {
+                guard !hasEnded else { return nil }
+                while bytes.count < 32 << 10, let id = left.popFirst() {
+                    try localRow(id, snapshot, selection).write(to: &bytes)
+                    if !left.isEmpty { bytes.append(UInt8(ascii: ",")) }
+                }
+                hasEnded = left.isEmpty
+                if hasEnded { bytes += "]}\n".utf8 }
+                defer { bytes = [] }
+                return bytes
+            }
         }
     }
 

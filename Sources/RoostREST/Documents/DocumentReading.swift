@@ -13,7 +13,7 @@ enum DocumentReading {
             return try await openRevisions(target, id, asked, sight)
         }
         let document = try document(id, context.query, sight)
-        var text = try DocumentText(context.query)
+        var text = try DocumentText(context.query, context.memory)
         text.attachmentsSince = try DocumentText.newestKnown(
             context.query.json("atts_since")?.root, of: document, in: snapshot)
         if text.attachmentsSince > 0 || context.query["atts_since"] != nil { text.attachments = true }
@@ -125,7 +125,7 @@ enum DocumentReading {
         }
         let known = try context.query.json("atts_since")?.root
         // As in CouchDB, nothing is said of the other revisions with each: that would be quadratic in their number.
-        var text = try DocumentText(context.query).ofOneRevision
+        var text = try DocumentText(context.query, context.memory).ofOneRevision
         text.attachments = text.attachments || known != nil
         let accept = context.headers["Accept"]
         let takesJSON = MediaType.accepts(accept ?? "", "application/json", wildcards: false)

@@ -18,11 +18,14 @@ struct DocumentText: Sendable {
     var encodingInfo = false
     /// Attachments that a leaf's known ancestors had already stay stubs: those up to this generation.
     var attachmentsSince: UInt64 = 0
-
-    init() {}
+    /// Where what is long is reserved.
+    private let memory: RequestMemory
+    /// How long a document may be that is not counted, in bytes.
+    private static let uncounted = 16 << 10
 
     /// What a query asks for.
-    init(_ query: Query) throws {
+    init(_ query: Query, _ memory: RequestMemory) throws {
+        self.memory = memory
         let meta = try query.flag("meta")
         revisions = try query.flag("revs")
         revisionInfo = try query.flag("revs_info") || meta
@@ -66,6 +69,8 @@ struct DocumentText: Sendable {
         }
         var text = JSON.object(members).bytes
         let properties = document.jsonBytes()
+        // With the copy in the row or the answer that it becomes a part of.
+        if properties.count > Self.uncounted { try memory.reserveAnswer(properties.count * 2) }
         if properties.count > 2 {
             text[text.count - 1] = UInt8(ascii: ",")
             text += properties.dropFirst()
@@ -146,6 +151,9 @@ struct DocumentText: Sendable {
                 if let gzip { fields += [("encoding", "gzip"), ("encoded_length", .number(gzip.length))] }
             } else {
                 guard let reader = try database.blobReader(attachment) else { throw HTTPFailure.noAttachment }
+                // The content, its base64, and the copies in what that becomes a part of.
+                let (cost, isTooLarge) = attachment.length.multipliedReportingOverflow(by: 5)
+                try memory.reserveAnswer(isTooLarge ? .max : Int(clamping: cost))
                 fields.append(("data", .string(Base64.encode(try reader.readAll()))))
             }
             members.append((name, .object(fields)))

@@ -13,13 +13,14 @@ enum MultipartDocument {
     static func read(
         _ body: any BodyStream, _ type: MediaType, _ target: DatabaseContext
     ) async throws -> IncomingDocument {
-        let options = target.context.router.options
+        let context = target.context
+        let options = context.router.options
         let reader = try MultipartReader(body, type: type)
         guard let first = try await reader.nextPart() else {
             throw HTTPFailure.badRequest("The multipart body has no document.")
         }
-        let json = try await first.body.collect(limit: options.longestJSON)
-        var document = try IncomingDocument(try FleeceText.parse(json).root)
+        let json = try await context.memory.collect(first.body, limit: options.longestJSON, length: nil)
+        var document = try IncomingDocument(try await context.parse(json).root)
         var following = NamedValues<FleeceValue>()
         for (name, value) in document.attachments where value["follows"].bool == true {
             following[name] = value
@@ -48,7 +49,7 @@ enum MultipartDocument {
         let isCompressed = encoding?.lowercased() == "gzip"
         let type = value["content_type"].string ?? part.headers["Content-Type"] ?? "application/octet-stream"
         let stored = try await target.served.database.store(
-            part.body, contentType: type, isCompressed: isCompressed, limit: limit)
+            part.body, contentType: type, isCompressed: isCompressed, limit: limit, target.context.memory)
         try check(stored, is: value, isCompressed: isCompressed)
         return stored.blob
     }

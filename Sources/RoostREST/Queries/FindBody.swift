@@ -76,8 +76,12 @@ actor FindBody: BodyStream {
                 || steps.contains { $0.operation == "NOT USED" && $0.estimate != nil }
             let moment = try collection.database.snapshot()
             let sight = try target.sight(of: try moment[collection])
+            var options = QueryOptions()
+            options.memoryLimit = FindRoutes.queryMemory
             // Cancelled with the task that asks for the piece.
-            let made = try collection.findCursor(request, at: moment, isFiltered: target.isLimited) { false }
+            let made = try collection.findCursor(
+                request, at: moment, isFiltered: target.isLimited, options: options
+            ) { false }
             self.sight = sight
             cursor = made
             bytes += "{\"docs\":[".utf8

@@ -49,16 +49,22 @@ enum FindRoutes {
         }
     }
 
+    /// What a value of a request takes when it is read, and in the plan that it becomes a part of.
+    static let bytesPerValue = 128
+    /// What one answer may hold in memory to sort, group and join; the rest goes to disk.
+    static let queryMemory = 8 << 20
+
     static func find(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
-        let request = try Request(try await context.object().root)
+        let request = try Request(try await context.object(perValue: bytesPerValue).root)
+        try await context.memory.reserve(queryMemory)
         let page = SeenPage(skip: request.skip, limit: request.limit)
         return try await context.stream(FindBody(target, request.members, page, bookmark: request.bookmark))
     }
 
     static func explain(_ target: DatabaseContext) async throws -> HTTPResponse {
         let (context, collection) = (target.context, target.collection)
-        let request = try Request(try await context.object().root)
+        let request = try Request(try await context.object(perValue: bytesPerValue).root)
         try collection.prepareMangoIndexes()
         let explanation = try collection.explainMango(request.members)
         let fields = try text(request.members["fields"], default: [])

@@ -61,7 +61,7 @@ enum IndexRoutes {
 
     private static func create(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
-        let body = try await context.object().root
+        let body = try await context.object(perValue: FindRoutes.bytesPerValue).root
         let type = body["type"]
         if let name = type.string, name == "text" || name == "nouveau" {
             throw HTTPFailure.notImplemented("The index type \(name)")

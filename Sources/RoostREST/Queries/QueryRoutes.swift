@@ -5,13 +5,10 @@ import RoostWire
 
 /// `_query`, which is Roost's own: SQL++ over the wire, in which `_` is the database of the path.
 enum QueryRoutes {
-    /// What one answer may hold in memory to sort, group and join; the rest goes to disk.
-    private static let memoryLimit = 32 << 20
-
     static func respond(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         try context.allow("POST")
-        let body = try await context.object()
+        let body = try await context.object(perValue: FindRoutes.bytesPerValue)
         guard let statement = body.root["statement"].string else {
             throw HTTPFailure(400, "missing_required_key", "Missing required key: statement")
         }
@@ -32,7 +29,8 @@ enum QueryRoutes {
             ])
         }
         var limited = query
-        limited.options.memoryLimit = memoryLimit
+        limited.options.memoryLimit = FindRoutes.queryMemory
+        try await context.memory.reserve(FindRoutes.queryMemory)
         return try await context.stream(QueryBody(limited))
     }
 

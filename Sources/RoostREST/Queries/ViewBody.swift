@@ -9,6 +9,8 @@ actor ViewBody: BodyStream {
     typealias DesignView = CollectionView<FleeceValue, FleeceValue>
 
     private static let pageSize = 500
+    /// How long a page may become, apart from its last row.
+    private static let longestPage = 256 << 10
 
     private let view: DesignView
     private let served: ServedDatabase
@@ -16,6 +18,8 @@ actor ViewBody: BodyStream {
     private let text: DocumentText
     private let tellsSequence: Bool
     private let sight: Sight
+    /// How many rows are read at a time: fewer where they are long.
+    private var pageSize = ViewBody.pageSize
     /// What is still to be sent.
     private var query: ViewQuery
     private var hasBegun = false
@@ -26,16 +30,18 @@ actor ViewBody: BodyStream {
     /// Of the rows that are seen, where not all are.
     private var seenRows: SeenRows
 
-    init(_ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: Query) throws {
+    init(
+        _ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: Query, _ sight: Sight
+    ) throws {
         self.view = view
         self.query = query
         served = target.served
-        snapshot = try target.collection.snapshot()
-        sight = try target.sight(of: snapshot)
+        snapshot = sight.snapshot
+        self.sight = sight
         // Rows that are not up to date are of documents as they were.
         if target.isLimited { self.query.update = .now }
         seenRows = SeenRows(page: SeenPage(skip: query.skip, limit: query.limit))
-        text = try DocumentText(parameters)
+        text = try DocumentText(parameters, target.context.memory)
         tellsSequence = try parameters.flag("update_seq")
     }
 
@@ -50,29 +56,34 @@ actor ViewBody: BodyStream {
     private func page() throws -> [UInt8] {
         guard sight.access == nil else { return try seenPage() }
         var page = query
-        page.limit = min(query.limit, Self.pageSize)
+        page.limit = min(query.limit, pageSize)
         // Where the rows stand in the view is told once.
         page.isSorted = query.isSorted && !hasBegun
         let (wanted, isFirst) = (page, !hasBegun)
-        let (bytes, count) = try rows(wanted, isFirst: isFirst)
+        let (bytes, count, isCut) = try rows(wanted, isFirst: isFirst)
         hasBegun = true
         query.skip += count
         query.limit -= count
-        guard count < page.limit || query.limit == 0 else { return bytes }
+        pageSize = isCut ? max(1, count) : min(pageSize * 2, Self.pageSize)
+        guard !isCut, count < page.limit || query.limit == 0 else { return bytes }
         hasEnded = true
         return bytes + Array("\n]}\n".utf8)
     }
 
-    /// The text of some rows, after the beginning where they are the first, and how many they are.
-    private func rows(_ page: ViewQuery, isFirst: Bool) throws -> (text: [UInt8], count: Int) {
+    /// The text of some rows, after the beginning where they are the first, how many they are, and whether there are more of the page
+    /// for which the text has become too long.
+    private func rows(
+        _ page: ViewQuery, isFirst: Bool
+    ) throws -> (text: [UInt8], count: Int, isCut: Bool) {
         let rows = try view.rows(page, at: snapshot)
         let place = page.isSorted ? "\"total_rows\":\(rows.totalRows),\"offset\":\(rows.offset)," : ""
         var bytes = isFirst ? beginning(place, showing: rows.updateSequence) : []
         for (index, row) in rows.enumerated() {
+            if bytes.count > Self.longestPage { return (bytes, index, true) }
             if index > 0 || !isFirst { bytes += ",\n".utf8 }
             try write(row, page, to: &bytes)
         }
-        return (bytes, rows.count)
+        return (bytes, rows.count, false)
     }
 
     /// The text before the rows: where they stand in the view, and the sequence that they show, where it is asked for.

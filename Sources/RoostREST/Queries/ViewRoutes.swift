@@ -18,14 +18,14 @@ enum ViewRoutes {
         context.router.statistics.viewReads.add()
         var query = context.query
         var keys: [FleeceValue]?
-        var queries: [FleeceValue]?
+        var queries: FleeceArray?
         if context.method == "POST" {
-            let body = try await context.object().root
+            let body = try await context.object(perValue: bytesPerKey).root
             if path.count > 1 {
                 guard let list = body["queries"].array else {
                     throw HTTPFailure.badRequest("POST body must include `queries` parameter.")
                 }
-                queries = Array(list)
+                queries = list
             } else {
                 query = query.completed(by: body.dictionary ?? .empty)
                 let list = try list(body["keys"])
@@ -35,15 +35,22 @@ enum ViewRoutes {
             throw HTTPFailure.method(["POST"])
         }
         let view = try view(name, design, target)
+        let sight = try target.sight(of: try target.collection.snapshot())
         guard let queries else {
-            return try await context.stream(try body(view, query, keys, target))
+            return try await context.stream(try body(view, query, keys, target, sight))
         }
-        let answers = try queries.map { value in
+        let answer = { @Sendable (index: Int) in
+            let value = queries[index]
             let query = context.query.overridden(by: value.dictionary ?? .empty)
-            return try body(view, query, list(value["keys"]), target)
+            return try body(view, query, list(value["keys"]), target, sight)
         }
-        return try await context.stream(ResultsBody(answers))
+        // What is wrong with one of them is the answer to all.
+        for index in queries.indices { _ = try answer(index) }
+        return try await context.stream(ResultsBody(count: queries.count, answer))
     }
+
+    /// What a key takes beside the body: its place in a list, and in the ranges that the view reads.
+    private static let bytesPerKey = 4 * MemoryLayout<FleeceValue>.stride
 
     private static func list(_ keys: FleeceValue) throws -> [FleeceValue]? {
         guard keys.exists else { return nil }
@@ -54,13 +61,14 @@ enum ViewRoutes {
     }
 
     private static func body(
-        _ view: ViewBody.DesignView, _ query: Query, _ keys: [FleeceValue]?, _ target: DatabaseContext
+        _ view: ViewBody.DesignView, _ query: Query, _ keys: [FleeceValue]?, _ target: DatabaseContext,
+        _ sight: Sight
     ) throws -> ViewBody {
         var query = query
         // Those of a body have been read, and may be longer than a parameter's text should be.
         if keys != nil { query = query.without("keys") }
         let parameters = try ViewQuery(query, keys: keys, isReduced: view.isReduced)
-        return try ViewBody(view, parameters, target, query)
+        return try ViewBody(view, parameters, target, query, sight)
     }
 
     /// - Throws: 404 for what is not there, in CouchDB's words; 501 for a language that nothing here compiles.

@@ -56,17 +56,19 @@ struct Query: Sendable {
         return copy
     }
 
-    /// The same parameters with those of a JSON object in their place.
+    /// The same parameters with those of a JSON object in their place. `keys` is none of them: a list that may be long is read where
+    /// it is.
     func overridden(by object: FleeceDictionary) -> Query {
         var copy = self
-        for (name, value) in object { copy.parameters[name] = Query.text(name, value) }
+        for (name, value) in object where name != "keys" { copy.parameters[name] = Query.text(name, value) }
         return copy
     }
 
-    /// The same parameters with those of a JSON object where they are not given.
+    /// The same parameters with those of a JSON object, except `keys`, where they are not given.
     func completed(by object: FleeceDictionary) -> Query {
         var copy = self
-        for (name, value) in object where !Query.names(of: name).contains(where: { parameters[$0] != nil }) {
+        for (name, value) in object
+        where name != "keys" && !Query.names(of: name).contains(where: { parameters[$0] != nil }) {
             copy.parameters[name] = Query.text(name, value)
         }
         return copy
@@ -84,7 +86,7 @@ struct Query: Sendable {
     /// How a value would be written as a parameter: those that are JSON anyway as JSON.
     private static func text(_ name: String, _ value: FleeceValue) -> String {
         let isJSON = [
-            "key", "keys", "startkey", "start_key", "endkey", "end_key", "doc_ids",
+            "key", "startkey", "start_key", "endkey", "end_key", "doc_ids",
         ].contains(name)
         return isJSON ? value.json() : value.string ?? value.json()
     }

@@ -14,6 +14,8 @@ struct RequestContext: Sendable {
     let user: UserContext
     /// What is done for the request apart from the threads that wait for sockets.
     let work: RequestWork
+    /// What the request holds in memory: all that grows with what a client sends or asks for is reserved there.
+    let memory: RequestMemory
 
     var headers: HTTPHeaders { request.headers }
 
@@ -37,11 +39,51 @@ struct RequestContext: Sendable {
         }
     }
 
-    /// The body in memory.
-    func bytes() async throws -> [UInt8] { try await body.collect(limit: router.options.longestJSON) }
+    /// How long the body is, where the client has stated it and it comes as it is.
+    private var statedLength: Int? {
+        guard headers["Content-Encoding"].map({ $0.lowercased() == "identity" }) ?? true else { return nil }
+        return headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
+    }
+
+    /// The body in memory, which stays reserved until the request is answered or ``RequestMemory/release(_:)`` is called with its
+    /// count.
+    ///
+    /// - Parameter limit: How long it may be where that is less than what options permit.
+    func bytes(limit: Int = .max) async throws -> [UInt8] { try await bytes(limit: limit, ahead: 0) }
+
+    private func bytes(limit: Int, ahead: Int) async throws -> [UInt8] {
+        try await memory.collect(
+            try body, limit: min(limit, router.options.longestJSON), length: statedLength, ahead: ahead)
+    }
+
+    /// Parses JSON in memory that is reserved for it, and for a copy. The text stays reserved.
+    ///
+    /// - Parameters:
+    ///   - perValue: How many bytes of memory what is built from a value takes, where that is more than a copy.
+    ///   - paid: What is reserved for it already.
+    func parse(_ text: [UInt8], perValue: Int = 0, paid: Int = 0) async throws -> FleeceDocument {
+        let cost = JSONCost(text)
+        let built = cost.values * perValue
+        let whole = max(cost.parsing + built, paid)
+        if whole > paid { try await memory.reserve(whole - paid) }
+        let document = try FleeceText.parse(text)
+        memory.release(whole - built - document.bytes.count * 2)
+        return document
+    }
+
+    /// The body, parsed, and its text, which stays reserved.
+    private func parsed(limit: Int, perValue: Int) async throws -> (document: FleeceDocument, text: [UInt8]) {
+        let ahead = 2
+        let text = try await bytes(limit: limit, ahead: ahead)
+        return (try await parse(text, perValue: perValue, paid: (statedLength ?? 0) * ahead), text)
+    }
 
     /// The body as JSON, whatever its type is said to be.
-    func uncheckedJSON() async throws -> FleeceDocument { try FleeceText.parse(try await bytes()) }
+    func uncheckedJSON() async throws -> FleeceDocument {
+        let (document, text) = try await parsed(limit: .max, perValue: 0)
+        memory.release(text.count)
+        return document
+    }
 
     /// The body as JSON.
     ///
@@ -52,13 +94,22 @@ struct RequestContext: Sendable {
     }
 
     /// The body as a JSON object.
-    func object() async throws -> FleeceDocument { try await orderedObject().object }
+    ///
+    /// - Parameters:
+    ///   - limit: How long its text may be where that is less than what options permit.
+    ///   - perValue: As in ``parse(_:perValue:)``.
+    func object(limit: Int = .max, perValue: Int = 0) async throws -> FleeceDocument {
+        let (object, text) = try await orderedObject(limit: limit, perValue: perValue)
+        memory.release(text.count)
+        return object
+    }
 
     /// The body as a JSON object, and the text, which has the order of its members.
-    func orderedObject() async throws -> (object: FleeceDocument, text: [UInt8]) {
+    func orderedObject(
+        limit: Int = .max, perValue: Int = 0
+    ) async throws -> (object: FleeceDocument, text: [UInt8]) {
         try checkIsJSON()
-        let text = try await bytes()
-        let document = try FleeceText.parse(text)
+        let (document, text) = try await parsed(limit: limit, perValue: perValue)
         guard document.root.kind == .dictionary else {
             throw HTTPFailure.badRequest("Request body must be a JSON object")
         }

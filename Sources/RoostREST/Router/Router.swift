@@ -28,6 +28,10 @@ public final class Router: Sendable {
     /// What was asked and answered since the router was made.
     public let statistics = ServerStatistics()
     let compactionRequests = CompactionRequests()
+    /// What requests hold in memory.
+    let memory: RequestBudget
+    /// What they have stored of attachments that no document names yet.
+    let uploads: RequestBudget
     let accounts: Accounts
     let filePictures = FilePictures()
     /// Where there is a sync function.
@@ -44,7 +48,11 @@ public final class Router: Sendable {
         self.databases = databases
         self.options = options
         self.hooks = hooks
+        memory = RequestBudget(limit: options.requestMemory, of: "memory")
         channelRouting = hooks.sync.map { ChannelRouting($0) }
+        uploads = RequestBudget(limit: options.unsavedAttachments, of: "room for attachments")
+        var replications = ReplicatorManager.Options()
+        replications.longestAttachment = options.longestAttachment
         accounts = Accounts(options, sessionSecret: databases.sessionSecret)
         replicator = ReplicatorManager(
             ReplicatorManager.Databases { name in
@@ -55,7 +63,7 @@ public final class Router: Sendable {
                         of: try DatabaseName(name), in: databases, creating: true)
                 else { throw HTTPFailure.noDatabase }
                 return collection
-            })
+            }, options: replications)
     }
 
     /// Has the sync function decide on everything in a database that was written without it, and returns when it has. Requests have the
@@ -121,7 +129,8 @@ public final class Router: Sendable {
         let response: HTTPResponse
         do {
             let context = try context(request, user)
-            response = try await Routes.respond(context, authenticatedBy: handler)
+            response = try Self.holding(
+                context.memory, for: try await Routes.respond(context, authenticatedBy: handler))
         } catch {
             response = answer(HTTPFailure(error))
         }
@@ -143,7 +152,22 @@ public final class Router: Sendable {
         if method == "POST", let override = request.headers["X-HTTP-Method-Override"] { method = override }
         return RequestContext(
             router: self, request: request, method: method == "HEAD" ? "GET" : method, path: path,
-            query: Query(query), user: user, work: RequestWork(self, request, user, path))
+            query: Query(query), user: user, work: RequestWork(self, request, user, path),
+            memory: RequestMemory(memory, uploads, user, peer: request.peer))
+    }
+
+    /// Has the memory of a request last as long as its answer, and counts the answer.
+    private static func holding(_ memory: RequestMemory, for response: HTTPResponse) throws -> HTTPResponse {
+        var response = response
+        switch response.body {
+        case .stream(let body, let length):
+            response.body = .stream(HeldBody(body: body, memory: memory), length: length)
+        case .bytes(let bytes) where bytes.count > HeldBody.uncounted:
+            let body = HeldBody(body: BytesBody(bytes), memory: memory)
+            response.body = .stream(body, length: UInt64(bytes.count))
+        case .bytes, .none: break
+        }
+        return response
     }
 
     private func answer(_ failure: HTTPFailure) -> HTTPResponse {

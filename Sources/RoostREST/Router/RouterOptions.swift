@@ -1,9 +1,17 @@
 /// What a router permits.
 public struct RouterOptions: Sendable {
-    /// How long a body may be that is held in memory, in bytes: JSON. Default: 64 MiB.
+    /// How long a body may be that is held in memory, in bytes: JSON. What is built from it counts as well: see ``requestMemory``. Default:
+    /// 64 MiB.
     public var longestJSON = 64 << 20
+    /// How many bytes of memory all requests together may hold for bodies, for what is built from them and for answers; those of one
+    /// user, or of one address without a user, at most half of it. Requests beyond that wait, and are answered with 503 and
+    /// `Retry-After` when that takes too long. Default: 128 MiB.
+    public var requestMemory = 128 << 20
     /// How long an attachment may be, in bytes. Default: 1 GiB, as in CouchDB.
     public var longestAttachment: UInt64 = 1 << 30
+    /// How many bytes of attachments all requests together may have stored that no document names yet; those of one user, or of one
+    /// address without a user, at most half of it. Requests beyond that wait as for ``requestMemory``. Default: 8 GiB.
+    public var unsavedAttachments = Int(clamping: UInt64(8) << 30)
     /// The origins of web pages that may ask, such as `https://app.example.org`; `*` for all. Default: none.
     public var origins: [String] = []
     /// The origins' pages may send credentials. Default: true.

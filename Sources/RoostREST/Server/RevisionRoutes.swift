@@ -4,9 +4,14 @@ import RoostWire
 
 /// What replicators ask about revisions, and what removes them.
 enum RevisionRoutes {
+    /// What a revision takes, or the ID of a document, while it is asked about: its text, and what that is read as.
+    private static let bytesPerRevision = 192
+    /// How many documents are looked up together.
+    private static let batchSize = 100
+
     /// `{"id":["1-a"]}`, in that order: replicators send what is missing in the order of the answer.
     private static func revisions(_ target: DatabaseContext) async throws -> [(id: String, texts: [String])] {
-        let (object, text) = try await target.context.orderedObject()
+        let (object, text) = try await target.context.orderedObject(perValue: bytesPerRevision)
         var asked: [(String, [String])] = []
         var known: Set<[UInt8]> = []
         for id in MemberOrder.names(in: text) where known.insert(Array(id.utf8)).inserted {
@@ -20,27 +25,55 @@ enum RevisionRoutes {
 
     static func difference(_ target: DatabaseContext, isDiff: Bool) async throws -> HTTPResponse {
         let snapshot = try target.collection.snapshot()
-        var rows: [(String, JSON)] = []
         let asked = try await revisions(target)
         let offered = try asked.map { ($0.id, try RevisionID.named($0.texts)) }
         let sight = try target.sight(of: snapshot)
-        for ((id, texts), known) in zip(asked, try snapshot.missingRevisions(from: offered)) {
-            let found = try sight.difference(id, offered: texts, known)
-            let unknown = try texts.filter { try RevisionID.possible($0) == nil }
-            let all = found.missing.map(\.description) + unknown
-            guard !all.isEmpty else { continue }
-            let missing = JSON.strings(all)
-            guard isDiff else {
-                rows.append((id, missing))
-                continue
+        let body = GeneratedBody {
+            var index = 0
+            var separator = isDiff ? "{" : "{\"missing_revs\":{"
+            var hasEnded = false
+            return {
+                guard !hasEnded else { return nil }
+                var bytes: [UInt8] = []
+                while index < asked.count, bytes.count < 32 << 10 {
+                    let batch = index..<min(index + batchSize, asked.count)
+                    for (place, known) in zip(
+                        batch, try snapshot.missingRevisions(from: Array(offered[batch])))
+                    {
+                        guard let row = try missing(asked[place], known, sight, isDiff: isDiff) else {
+                            continue
+                        }
+                        bytes += separator.utf8
+                        separator = ","
+                        bytes.append(jsonString: asked[place].id)
+                        bytes.append(UInt8(ascii: ":"))
+                        row.write(to: &bytes)
+                    }
+                    index = batch.upperBound
+                }
+                guard index == asked.count else { return bytes.isEmpty ? [0x20] : bytes }
+                hasEnded = true
+                if separator != "," { bytes += separator.utf8 }
+                return bytes + Array(isDiff ? "}\n".utf8 : "}}\n".utf8)
             }
-            var members: [(String, JSON)] = [("missing", missing)]
-            if !found.possibleAncestors.isEmpty {
-                members.append(("possible_ancestors", .strings(found.possibleAncestors.map(\.description))))
-            }
-            rows.append((id, .object(members)))
         }
-        return target.context.answer(isDiff ? .object(rows) : ["missing_revs": .object(rows)])
+        return try await target.context.stream(body)
+    }
+
+    /// What is missing of the revisions that a replicator offers of a document; `nil` where nothing is.
+    private static func missing(
+        _ asked: (id: String, texts: [String]), _ known: MissingRevisions, _ sight: Sight, isDiff: Bool
+    ) throws -> JSON? {
+        let found = try sight.difference(asked.id, offered: asked.texts, known)
+        let unknown = try asked.texts.filter { try RevisionID.possible($0) == nil }
+        let all = found.missing.map(\.description) + unknown
+        guard !all.isEmpty else { return nil }
+        guard isDiff else { return .strings(all) }
+        var members: [(String, JSON)] = [("missing", .strings(all))]
+        if !found.possibleAncestors.isEmpty {
+            members.append(("possible_ancestors", .strings(found.possibleAncestors.map(\.description))))
+        }
+        return .object(members)
     }
 
     static func limit(_ target: DatabaseContext) async throws -> HTTPResponse {

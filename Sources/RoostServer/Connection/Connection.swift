@@ -52,7 +52,7 @@ actor Connection {
         while !activity.isStopping {
             do {
                 guard let (head, framing) = try await nextHead() else { return channel.finishWriting() }
-                activity.begin()
+                guard activity.begin() else { return }
                 let goesOn = await answer(head, framing)
                 activity.end()
                 guard goesOn else { return }

@@ -3,8 +3,11 @@ import Synchronization
 /// What a connection is doing, as the server needs to know it to stop.
 final class ConnectionActivity: Sendable {
     private struct State {
-        var isBusy = false
+        /// Since when no request is being answered; `nil` while one is.
+        var idleSince: UInt64? = SocketChannel.now
         var isStopping = false
+        /// Whether the connection has made room for another and serves no more requests.
+        var isRetired = false
         /// Sends an answer that has no end of its own.
         var endless: Task<(Int, Bool), Never>?
     }
@@ -12,10 +15,33 @@ final class ConnectionActivity: Sendable {
     private let state = Mutex(State())
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
-    var isBusy: Bool { state.withLock { $0.isBusy } }
+    var isBusy: Bool { idleSince == nil }
+    /// Since when the connection waits for a request, in nanoseconds of ``SocketChannel/now``; `nil` while it serves one.
+    var idleSince: UInt64? { state.withLock { $0.idleSince } }
 
-    func begin() { state.withLock { $0.isBusy = true } }
-    func end() { state.withLock { $0.isBusy = false } }
+    /// Begins a request.
+    ///
+    /// - Returns: Whether it is served.
+    func begin() -> Bool {
+        state.withLock { state in
+            guard !state.isRetired else { return false }
+            state.idleSince = nil
+            return true
+        }
+    }
+
+    func end() { state.withLock { $0.idleSince = SocketChannel.now } }
+
+    /// Ends a connection that serves no request.
+    ///
+    /// - Returns: Whether it does not.
+    func retire() -> Bool {
+        state.withLock { state in
+            guard state.idleSince != nil else { return false }
+            state.isRetired = true
+            return true
+        }
+    }
 
     func setEndless(_ task: Task<(Int, Bool), Never>?) {
         let isStopping = state.withLock { state in

@@ -22,6 +22,8 @@ public actor ReplicatorManager {
         public var firstDelay = 30.0
         /// Seconds without trouble after which earlier failures don't count. Default: 120.
         public var healthySeconds = 120.0
+        /// How long an attachment may be, in bytes, that is pulled from elsewhere. Default: 1 GiB.
+        public var longestAttachment: UInt64 = 1 << 30
 
         /// The defaults.
         public init() {}
@@ -252,7 +254,7 @@ public actor ReplicatorManager {
             guard let collection = try creating ? databases.create(name) : databases.open(name) else {
                 throw MissingDatabaseError(name: name)
             }
-            return DatabasePeer(collection)
+            return DatabasePeer(collection, longestAttachment: options.longestAttachment)
         }
     }
 
