@@ -7,10 +7,10 @@ import Synchronization
 
 /// Requests to CouchDB's API, several one after another, over databases in a directory.
 extension FuzzTarget {
-    static let routers = [router]
+    static let routers = [router, routerSecrets]
 
     /// Between two requests of an input.
-    private static let separator: UInt8 = 0
+    static let separator: UInt8 = 0
 
     private static let requestTexts: [[String]] = [
         [
@@ -71,7 +71,7 @@ extension FuzzTarget {
 }
 
 /// A request as inputs write it: `METHOD TARGET`, fields, an empty line, the body.
-private struct FuzzedRequest {
+struct FuzzedRequest {
     let method: String
     let target: String
     var headers = HTTPHeaders()
@@ -118,7 +118,7 @@ private struct FuzzedRequest {
 }
 
 /// A router over databases in a directory, beside which nothing may change.
-private final class RouterPlace: Sendable {
+final class RouterPlace: Sendable {
     private static let sentinel = Data("as it was".utf8)
 
     /// Databases to begin with: made once, copied for each input.
@@ -156,7 +156,7 @@ private final class RouterPlace: Sendable {
     }
 
     /// Copies a directory. The fuzzer's timer interrupts calls, which Foundation does not repeat.
-    private static func copy(_ source: String, to target: String) throws {
+    static func copy(_ source: String, to target: String) throws {
         while true {
             do {
                 return try FileManager.default.copyItem(atPath: source, toPath: target)
@@ -192,7 +192,7 @@ private final class RouterPlace: Sendable {
 }
 
 /// What a client sees of an answer.
-private final class SeenAnswer: Sendable {
+final class SeenAnswer: Sendable {
     private struct State {
         var response: HTTPResponse?
         var bytes: [UInt8] = []
@@ -230,6 +230,13 @@ private final class SeenAnswer: Sendable {
         } catch {
             // Half an answer breaks the connection, which tells the client.
         }
+    }
+
+    /// All that the client sees: the fields and the body.
+    var bytes: [UInt8] {
+        let seen = state.withLock { $0 }
+        let fields = (seen.response?.headers.fields ?? []).map { "\($0.name): \($0.value)\n" }.joined()
+        return Array(fields.utf8) + seen.bytes
     }
 
     func check(of request: HTTPRequest) throws {

@@ -19,7 +19,8 @@ extension DocumentCollection {
     public func replicate(
         with other: DocumentCollection, _ options: ReplicationOptions = ReplicationOptions()
     ) -> Replication {
-        Replication(local: self, remote: DatabasePeer(other), options)
+        Replication(
+            local: self, remote: DatabasePeer(other, longestAttachment: options.longestAttachment), options)
     }
 
     /// Makes this collection and a database elsewhere agree, over CouchDB's HTTP API, as the form for a collection in this

@@ -315,6 +315,20 @@ import Testing
         #expect(lines.all[1].hasSuffix(" \"-\" 400 0"))
     }
 
+    /// A target may hold what is no control character of ASCII and yet begins a sequence that terminals obey.
+    @Test(arguments: [LogFormat.common, .json]) func linesCommandNoTerminal(format: LogFormat) async throws {
+        let lines = Lines()
+        let test = try await TestServer {
+            $0.log = { lines.add($0) }
+            $0.logFormat = format
+        }
+        _ = try await test.exchange("GET /db?\u{9B}31m\u{2028}ö HTTP/1.1\r\n\(host)Connection: close\r\n\r\n")
+        await test.server.stop()
+        let line = try #require(lines.all.first)
+        #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) })
+        #expect(!line.contains("\u{2028}") && line.contains("31m"), "\(line)")
+    }
+
     @Test func linesAreJSON() async throws {
         let lines = Lines()
         let test = try await TestServer {

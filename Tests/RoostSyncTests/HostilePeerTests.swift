@@ -182,6 +182,31 @@ import Testing
         }
     }
 
+    /// A length that the server states is no permission to fill the disk.
+    @Test(arguments: [(1_000_000_000_000_000, true), (5, true), (5, false)])
+    func anAttachmentWithoutEnd(length: Int, statesLength: Bool) async throws {
+        let said = statesLength ? #""length":\#(length),"# : ""
+        let stub = #"{"x":{"stub":true,\#(said)"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","revpos":1}}"#
+        let document = #"{"_id":"bad","_rev":"1-aa","_attachments":\#(stub)}"#
+        let content = String(repeating: "x", count: 400_000)
+        let server = try ScriptedServer { request in
+            switch request.path {
+            case "/db/_bulk_get": .json(200, Self.bulk(document))
+            case "/db/bad/x":
+                .text("HTTP/1.1 200 OK\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)")
+            default: Self.sound(request)
+            }
+        }
+        let status = try await notes.replicate(
+            with: RemoteDatabase(server.url()), ReplicationOptions(.pull) { $0.longestAttachment = 100_000 }
+        ).finished
+        #expect(status.problems.map(\.document) == ["bad"], "\(status.problems)")
+        #expect(try notes.find("good") != nil && notes.find("bad") == nil)
+        #expect(try notes.database.blobs().isEmpty)
+        // What is longer than any is not even begun.
+        #expect(server.seen.contains { $0.path == "/db/bad/x" } == (length < 100_000))
+    }
+
     /// So CouchDB has those of a revision that was stored with a history and no `revpos`: no ancestor has them.
     @Test(arguments: [1, 2]) func anAttachmentThatSaysItCameBeforeAnyRevision(generation: Int) async throws {
         let stub = #"{"x":{"stub":true,"length":5,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","revpos":0}}"#

@@ -152,8 +152,7 @@ import Testing
         #expect(stream.framing == .none && String(decoding: stream.bytes, as: UTF8.self).contains("chunked"))
         let old = MessageEncoder.head(of: response, answering: "GET", minorVersion: 0, keepsAlive: true)
         #expect((old.framing, old.keepsAlive) == (.untilClose, false))
-        #expect(
-            String(decoding: MessageEncoder.chunk(Array(repeating: 65, count: 17)), as: UTF8.self)
-                == "11\r\n\(String(repeating: "A", count: 17))\r\n")
+        let chunk = MessageEncoder.chunkStart(17) + Array(repeating: 65, count: 17) + MessageEncoder.chunkEnd
+        #expect(String(decoding: chunk, as: UTF8.self) == "11\r\n\(String(repeating: "A", count: 17))\r\n")
     }
 }

@@ -21,6 +21,7 @@ extension WriteBatch {
             case .inline(let data):
                 let (stored, pin) = try core.vault.store(name, data, claim)
                 pins.append(pin)
+                if let hold = stored.blob.hold { holds.append(hold) }
                 prepared[name] = PreparedAttachment(claim: claim, stored: stored)
             case .stub:
                 prepared[name] = try find(claim, claim.digest, claim.checksums)
@@ -123,7 +124,7 @@ extension BlobVault {
         let installed: InstalledBlob
         do throws(BlobError) {
             try writer.write(data)
-            installed = try writer.install(expecting: expected)
+            installed = try writer.install(expecting: expected, isHeld: true)
         } catch {
             switch error.code {
             case .contentChanged:
@@ -132,11 +133,12 @@ extension BlobVault {
             default: throw DatabaseError(error)
             }
         }
+        var blob = Blob(
+            digest: installed.digest.description, length: installed.length, contentType: claim.contentType)
+        blob.hold = installed.hold
         let attachment = Attachment(
-            Blob(
-                digest: installed.digest.description, length: installed.length, contentType: claim.contentType
-            ),
-            revisionPosition: 0, encodedLength: installed.encoding == .gzip ? installed.storedLength : nil,
+            blob, revisionPosition: 0,
+            encodedLength: installed.encoding == .gzip ? installed.storedLength : nil,
             checksums: BlobChecksums(installed))
         return (attachment, installed.pin)
     }
@@ -145,15 +147,14 @@ extension BlobVault {
 extension Database {
     /// Stores, durably, the content that stands in a member of `_attachments`, before the write that refers to it.
     ///
-    /// - Returns: What is to be handed to the write; `nil` for a member that has no content in it.
+    /// - Returns: What the write is to be given; with its last copy the content goes unless a document names it then. `nil` for a member
+    ///   that has no content in it.
     /// - Throws: `corruptRevisionData`, `noSpace`, `inputOutput`.
     package func storeInline(_ name: String, _ value: FleeceValue) throws(DatabaseError) -> Attachment? {
         try checkWritable()
         try WriteBatch.check(name)
         let claim = try AttachmentClaim(name, DocumentValue(value))
         guard case .inline(let data) = claim.content else { return nil }
-        let (attachment, pin) = try core.vault.store(name, data, claim)
-        core.vault.keepAWhile(pin)
-        return attachment
+        return try core.vault.store(name, data, claim).0
     }
 }

@@ -1,4 +1,5 @@
 import Fleece
+import RoostBlobs
 
 /// A reference to bytes in the database's blob store, as a document holds it.
 ///
@@ -13,6 +14,9 @@ public struct Blob: Hashable, Sendable {
     public let contentType: String?
     /// The MD5 digests, where they were computed when it was stored. No part of the reference.
     var checksums: BlobChecksums?
+    /// Removes the content with the last copy of this reference unless a document names it then; only of content that was stored for a
+    /// document that may be refused. No part of the reference.
+    var hold: BlobHold?
 
     init(digest: String, length: UInt64, contentType: String?, checksums: BlobChecksums? = nil) {
         self.digest = digest

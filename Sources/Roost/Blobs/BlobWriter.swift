@@ -40,7 +40,20 @@ public final class BlobWriter {
     public func finish() throws(DatabaseError) -> Blob {
         let installed = try translating { () throws(BlobError) in try writer.install() }
         vault.keepAWhile(installed.pin)
-        return Blob(
+        return blob(installed)
+    }
+
+    /// As ``finish()``, for a document that may be refused: with the last copy of the result the content goes, unless a document
+    /// names it then.
+    package func finishForDocument() throws(DatabaseError) -> Blob {
+        let installed = try translating { () throws(BlobError) in try writer.install(isHeld: true) }
+        var blob = blob(installed)
+        blob.hold = installed.hold
+        return blob
+    }
+
+    private func blob(_ installed: InstalledBlob) -> Blob {
+        Blob(
             digest: installed.digest.description, length: installed.length, contentType: contentType,
             checksums: BlobChecksums(installed))
     }

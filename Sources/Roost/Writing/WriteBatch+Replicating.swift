@@ -80,9 +80,11 @@ extension WriteBatch {
         let id = try DocumentID(revisioned: id)
         _ = try document.claims?.check(
             id, expecting: history.first.map { .revision($0) } ?? .absent, mayDelete: true)
-        return try writer(collection).insert(
-            id, document.body, try prepare(document.attachments, contents: document.contents),
-            isDeleted: isDeleted || document.isDeleted, history: history)
+        let attachments = try prepare(document.attachments, contents: document.contents)
+        let isNew = try writer(collection).insert(
+            id, document.body, attachments, isDeleted: isDeleted || document.isDeleted, history: history)
+        if isNew { name(attachments) }
+        return isNew
     }
 
     /// Resolves a document's conflicts: the given revision, or an edit of it, becomes the only live leaf.

@@ -82,8 +82,10 @@ extension WriteBatch {
         let claims = document.claims
         let expectation = try claims?.check(name, expecting: expectation, mayDelete: mayDelete) ?? expectation
         let attachments = try prepare(document.attachments, contents: document.contents)
-        return try writer(collection).edit(
+        let saved = try writer(collection).edit(
             name, document.body, attachments, isDeleted: document.isDeleted, expecting: expectation)
+        self.name(attachments)
+        return saved
     }
 }
 

@@ -23,6 +23,10 @@ public final class WriteBatch {
     let outcome = BatchOutcome()
     /// Keeps the blobs that the changes refer to in the store until the batch has ended.
     var pins: [BlobPin] = []
+    /// The contents that were stored for the changes, removed with the batch unless the changes are committed and name them.
+    var holds: [BlobHold] = []
+    /// The blobs that the changes name.
+    private var named: [BlobDigest] = []
     /// What was purged, for those who listen.
     private var purged: [CollectionTrees: [Change]] = [:]
     /// The writers of collections that were dropped.
@@ -93,6 +97,8 @@ public final class WriteBatch {
         end()
         for writer in writers.values { try writer.finish(in: core.catalog) }
         try translating { () throws(StoreError) in _ = try transaction.commit() }
+        core.vault.blobs.name(named)
+        releaseBlobs()
         outcome.commit()
         for writer in writers.values where writer.hasChanged {
             core.notifier.tellOfCommit(
@@ -124,7 +130,21 @@ public final class WriteBatch {
 
     private func undo() {
         if isOpen { end() }
+        releaseBlobs()
         outcome.undo()
+    }
+
+    /// Notes that a document that was saved has these attachments.
+    func name(_ attachments: NamedValues<PreparedAttachment>?) {
+        for (_, attachment) in attachments ?? [:] {
+            if let digest = attachment.stored.flatMap({ BlobDigest($0.digest) }) { named.append(digest) }
+        }
+    }
+
+    /// Whoever waits for the batch may look at once what is left of the blobs.
+    private func releaseBlobs() {
+        pins = []
+        holds = []
     }
 
     private func end() {

@@ -34,6 +34,8 @@ package struct InstalledBlob: Sendable {
     package let wasThere: Bool
     /// Keeps it in the store until something that lasts refers to it.
     package let pin: BlobPin
+    /// Removes it at its end unless something refers to it then; `nil` where that was not asked for.
+    package let hold: BlobHold?
 }
 
 /// Writes a blob whose length and digest need not be known before. Ends with ``install()``; without that, nothing
@@ -110,10 +112,14 @@ package final class BlobFileWriter {
 
     /// Puts the blob into the store: when this returns it is durable, under its digest.
     ///
-    /// - Parameter expected: The digest that the content must have, where that is known.
+    /// - Parameters:
+    ///   - expected: The digest that the content must have, where that is known.
+    ///   - isHeld: Whether it is stored for a document that may be refused: it gets a ``BlobHold``.
     /// - Throws: `contentChanged` if it has another, and what the medium says; the store is then as it was, except that
     ///   the blob may be there.
-    package func install(expecting expected: BlobDigest? = nil) throws(BlobError) -> InstalledBlob {
+    package func install(
+        expecting expected: BlobDigest? = nil, isHeld: Bool = false
+    ) throws(BlobError) -> InstalledBlob {
         try checkOpen()
         defer { close() }
         try inflater?.finish()
@@ -127,14 +133,18 @@ package final class BlobFileWriter {
         )
         if !BlobFailpoint.unsyncedBlob.isActive { try medium { () throws(FileError) in try file.sync() } }
         let pin = store.pin(digest)
+        let hold = isHeld ? store.hold(digest) : nil
+        // A damaged file counts, too: documents may name it.
+        let isNew = try isHeld && !store.contains(digest)
         let (present, stays) = try store.install(
             temporary, digest, encoding, layout, generation, length: length)
+        if isNew { store.noteNew(digest) }
         let kept = stays ? present : nil
         let storedMD5 = if let kept { try storedMD5(of: kept) } else { storedDigest?.digest }
         return InstalledBlob(
             digest: digest, md5: md5, storedMD5: storedMD5, length: length,
             encoding: kept?.encoding ?? encoding, storedLength: kept?.storedLength ?? storedLength,
-            wasThere: present != nil, pin: pin)
+            wasThere: present != nil, pin: pin, hold: hold)
     }
 
     private func storedMD5(of present: BlobFileReader) throws(BlobError) -> [UInt8]? {

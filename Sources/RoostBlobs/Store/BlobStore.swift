@@ -34,6 +34,8 @@ package final class BlobStore: Sendable {
         var pins: [BlobDigest: Int] = [:]
         /// The names that the files of pinned blobs have or may get.
         var pinnedNames: Set<String> = []
+        /// What was stored for documents that are not saved yet.
+        var held: [BlobDigest: HeldBlob] = [:]
         /// During a collection, the names of all files that were pinned at any time of it.
         var keptNames: Set<String>?
         /// Whether the directory is known to be there, durably.
@@ -181,10 +183,7 @@ package final class BlobStore: Sendable {
 
     /// Keeps a blob from being removed for as long as the result lives, whether it is there yet or not.
     package func pin(_ digest: BlobDigest) -> BlobPin {
-        state.withLock { state in
-            state.pins[digest, default: 0] += 1
-            state.protect(digest)
-        }
+        state.withLock { $0.addPin(digest) }
         return BlobPin(self, digest)
     }
 
@@ -196,16 +195,21 @@ package final class BlobStore: Sendable {
     /// Ends the collection.
     package func endCollection() { state.withLock { $0.keptNames = nil } }
 
-    fileprivate func unpin(_ digest: BlobDigest) {
-        state.withLock { state in
-            guard let count = state.pins[digest] else { return }
-            state.pins[digest] = count > 1 ? count - 1 : nil
-            if count == 1 { state.unprotect(digest) }
-        }
-    }
+    fileprivate func unpin(_ digest: BlobDigest) { state.withLock { $0.removePin(digest) } }
 }
 
 extension BlobStore.State {
+    mutating func addPin(_ digest: BlobDigest) {
+        pins[digest, default: 0] += 1
+        protect(digest)
+    }
+
+    mutating func removePin(_ digest: BlobDigest) {
+        guard let count = pins[digest] else { return }
+        pins[digest] = count > 1 ? count - 1 : nil
+        if count == 1 { unprotect(digest) }
+    }
+
     fileprivate mutating func protect(_ digest: BlobDigest) {
         for layout in layouts {
             let names = layout.names(of: digest)

@@ -72,7 +72,7 @@ enum AttachmentRoutes {
         let body = isCompressed ? context.request.body ?? BytesBody([]) : try context.body
         let blob = try await target.served.database.store(
             body, contentType: context.headers["Content-Type"] ?? "application/octet-stream",
-            isCompressed: isCompressed, limit: context.router.options.longestAttachment
+            isCompressed: isCompressed, limit: context.router.options.longestAttachment, context.memory
         ).blob
         let revision = try await edit(target, id, base) { $0.attach(name, blob) }
         let suffix = "/" + PercentEncoding.encode(name)

@@ -76,18 +76,30 @@ struct StoredBody: Sendable {
 }
 
 extension Database {
+    /// How much room is reserved at a time.
+    private static var uploadStep: Int { 256 << 10 }
+
     /// Stores what comes, piece by piece.
     ///
     /// - Parameters:
     ///   - isCompressed: Whether it is gzip, which is kept as it comes.
     ///   - limit: How long the content may be, decompressed.
+    ///   - memory: That of the request, which holds room for what is stored until a document names it.
     /// - Throws: 413 when it is longer than `limit`, 400 when it is to be gzip and is none.
     func store(
-        _ body: any BodyStream, contentType: String?, isCompressed: Bool, limit: UInt64
+        _ body: any BodyStream, contentType: String?, isCompressed: Bool, limit: UInt64,
+        _ memory: RequestMemory
     ) async throws -> StoredBody {
         let sink = BlobSink()
         try await sink.begin(self, contentType, isCompressed: isCompressed)
+        var room = 0
         while let bytes = try await body.next() {
+            if bytes.count > room {
+                let more = max(bytes.count, Self.uploadStep)
+                try await memory.reserveUpload(more)
+                room += more
+            }
+            room -= bytes.count
             guard try await sink.write(bytes) <= limit else {
                 throw HTTPFailure(
                     413, "attachment_too_large", "The attachment is longer than \(limit) bytes.")
@@ -124,7 +136,7 @@ private actor BlobSink {
         self.writer = nil
         let md5 = hasher.take()?.finalize()
         return StoredBody(
-            blob: try writer.finish(), received: received,
+            blob: try writer.finishForDocument(), received: received,
             receivedMD5: md5.map { "md5-" + Base64.encode($0.bytes) })
     }
 

@@ -77,7 +77,11 @@ actor BulkSaving: BodyStream {
     static func save(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         try context.checkIsJSON()
-        let text = try BulkText(try await context.bytes())
+        let bytes = try await context.bytes()
+        // The places of the documents, and what is parsed of them at once.
+        let values = JSONCost(bytes).values
+        try await context.memory.reserve(values * bytesPerPlace + min(bytes.count, mostBytes) * bytesPerByte)
+        let text = try BulkText(bytes)
         let places: [Int]
         switch text.documents {
         case .missing: throw HTTPFailure.badRequest("POST body must include `docs` parameter.")

@@ -49,7 +49,7 @@ enum MultipartDocument {
         let isCompressed = encoding?.lowercased() == "gzip"
         let type = value["content_type"].string ?? part.headers["Content-Type"] ?? "application/octet-stream"
         let stored = try await target.served.database.store(
-            part.body, contentType: type, isCompressed: isCompressed, limit: limit)
+            part.body, contentType: type, isCompressed: isCompressed, limit: limit, target.context.memory)
         try check(stored, is: value, isCompressed: isCompressed)
         return stored.blob
     }

@@ -1,6 +1,7 @@
 /// What a router permits.
 public struct RouterOptions: Sendable {
-    /// How long a body may be that is held in memory, in bytes: JSON. Default: 64 MiB.
+    /// How long a body may be that is held in memory, in bytes: JSON. What is built from it counts as well: see ``requestMemory``. Default:
+    /// 64 MiB.
     public var longestJSON = 64 << 20
     /// How many bytes of memory all requests together may hold for bodies, for what is built from them and for answers; those of one
     /// user, or of one address without a user, at most half of it. Requests beyond that wait, and are answered with 503 and

@@ -27,9 +27,20 @@ struct LogEntry {
         return "\(peer) - - [\(time)] \"\(request)\" \(status) \(count)"
     }
 
-    /// Without what would end the quotes, in the form that other servers write.
+    /// Without what would end the quotes, and without what terminals obey, in the form that other servers write.
     private static func escaped(_ text: String) -> String {
-        text.replacing("\\", with: "\\x5C").replacing("\"", with: "\\x22")
+        var escaped = ""
+        for byte in text.utf8 {
+            let isPlain =
+                (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+            escaped += isPlain ? String(UnicodeScalar(byte)) : "\\x" + hexadecimal(byte, digits: 2)
+        }
+        return escaped
+    }
+
+    private static func hexadecimal(_ number: some BinaryInteger, digits: Int) -> String {
+        let text = String(number, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
     private var json: String {
@@ -44,8 +55,17 @@ struct LogEntry {
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// A text as JSON. Control characters are in no head.
+    /// A text as JSON, in which no character is one that terminals obey.
     private static func quoted(_ text: String) -> String {
-        "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\", "\"": quoted += "\\\(scalar)"
+            case "\u{0}"..<" ", "\u{7F}"..<"\u{A0}", "\u{2028}", "\u{2029}":
+                quoted += "\\u" + hexadecimal(scalar.value, digits: 4)
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
     }
 }

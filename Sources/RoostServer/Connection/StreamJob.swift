@@ -2,6 +2,9 @@ import RoostWire
 
 /// Sends a body that is made while it is sent, by a task that is cancelled when the client hangs up.
 struct StreamJob: Sendable {
+    /// How long a piece may be that is copied behind what goes before it.
+    private static let longestCopied = 64 << 10
+
     let channel: SocketChannel
     let stream: any BodyStream
     let framing: BodyFraming
@@ -25,8 +28,15 @@ struct StreamJob: Sendable {
         do {
             while let piece = try await stream.next() {
                 count += piece.count
-                pending += framing == .chunked ? MessageEncoder.chunk(piece) : piece
-                guard await pace.send(pending) else { return (count, false) }
+                if framing == .chunked { pending += MessageEncoder.chunkStart(piece.count) }
+                if piece.count > Self.longestCopied {
+                    guard await pace.send(pending), await pace.send(piece) else { return (count, false) }
+                    pending = []
+                } else {
+                    pending += piece
+                }
+                if framing == .chunked { pending += MessageEncoder.chunkEnd }
+                guard pending.isEmpty ? true : await pace.send(pending) else { return (count, false) }
                 pending = []
             }
         } catch {

@@ -23,6 +23,8 @@ public actor ReplicatorManager {
         public var firstDelay = 30.0
         /// Seconds without trouble after which earlier failures don't count. Default: 120.
         public var healthySeconds = 120.0
+        /// How long an attachment may be, in bytes, that is pulled from elsewhere. Default: 1 GiB.
+        public var longestAttachment: UInt64 = 1 << 30
 
         /// The defaults.
         public init() {}

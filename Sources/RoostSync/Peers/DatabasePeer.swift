@@ -16,8 +16,8 @@ package struct DatabasePeer: ReplicationPeer {
     private let gate: ReplicationGate?
     private var database: Database { collection.database }
 
-    /// The most bytes that are taken of an attachment of which the peer does not say how long it is.
-    static let longestAttachment: UInt64 = 1 << 30
+    /// The most bytes that are taken of an attachment from elsewhere.
+    private let longestAttachment: UInt64
 
     /// How many revisions' attachments are stored at a time: each waits for the source, and for the medium.
     private static let parallelContents = 8
@@ -160,8 +160,8 @@ package struct DatabasePeer: ReplicationPeer {
             }
         }
         let (stored, failed) = try await withContents(of: waiting) { revision in
-            try await storeContents(of: revision)
-            return try prepare(revision)
+            let contents = try await storeContents(of: revision)
+            return .withContents(try prepare(revision), contents)
         }
         problems += failed
         var missing: [CarriedRevision] = []
@@ -210,6 +210,11 @@ package struct DatabasePeer: ReplicationPeer {
     private enum Prepared: Sendable {
         case stored(Document, history: [RevisionID])
         case incoming(IncomingDocument)
+        /// With contents that were stored for it, and go unless it is inserted.
+        indirect case withContents(Prepared, [Blob])
+
+        /// Without what it holds.
+        var revision: Prepared { if case .withContents(let prepared, _) = self { prepared } else { self } }
     }
 
     /// Inserts revisions in one commit; answers those that were refused.
@@ -228,6 +233,7 @@ package struct DatabasePeer: ReplicationPeer {
                     case .incoming(let document):
                         try pass(revision.id, document.value, document.isDeleted, document.history, batch)
                         try batch.insert(document, id: revision.id, in: collection)
+                    case .withContents: break
                     }
                 } catch {
                     guard error.isOfOneDocument else { throw error }
@@ -266,8 +272,11 @@ package struct DatabasePeer: ReplicationPeer {
     }
 
     /// Stores the attachments of a document of a database in this process that are not here yet.
-    private func storeContents(of revision: CarriedRevision) async throws {
-        guard case .stored(let document, _, _) = revision.content else { return }
+    ///
+    /// - Returns: What was stored: it goes with the last copy unless the document names it then.
+    private func storeContents(of revision: CarriedRevision) async throws -> [Blob] {
+        guard case .stored(let document, _, _) = revision.content else { return [] }
+        var contents: [Blob] = []
         for (name, attachment) in document.attachments
         where try database.blobReader(attachment) == nil {
             let blob = try await store(
@@ -275,7 +284,9 @@ package struct DatabasePeer: ReplicationPeer {
             guard blob.length == attachment.length, try database.blobReader(attachment) != nil else {
                 throw damaged(name)
             }
+            contents.append(blob)
         }
+        return contents
     }
 
     /// The revision with all of its attachments' content.
@@ -283,6 +294,8 @@ package struct DatabasePeer: ReplicationPeer {
         let (text, attachments) = try AttachmentText.following(try revision.json(), newerThan: 0)
         var document = try IncomingDocument(json: text)
         for attachment in attachments {
+            // What the source states is no permission to fill the disk.
+            guard attachment.length ?? 0 <= longestAttachment else { throw tooLong(attachment.name) }
             let blob = try await store(
                 attachment.name, of: revision, attachment.contentType,
                 length: attachment.isEncoded ? nil : attachment.length)
@@ -302,10 +315,10 @@ package struct DatabasePeer: ReplicationPeer {
         let writer = BlobTarget(
             try database.makeBlobWriter(contentType: contentType, options: BlobOptions(computesMD5: true)))
         do {
-            var left = length ?? Self.longestAttachment
+            var left = length ?? longestAttachment
             while let bytes = try await stream.next() {
                 // A peer that sends without end must not fill the disk.
-                guard bytes.count <= left else { throw damaged(name) }
+                guard bytes.count <= left else { throw length == nil ? tooLong(name) : damaged(name) }
                 left -= UInt64(bytes.count)
                 try writer.write(bytes)
             }
@@ -316,6 +329,12 @@ package struct DatabasePeer: ReplicationPeer {
         }
         // It waits for the medium: not on a thread of the task's executor.
         return try await database.perform { try writer.finish() }
+    }
+
+    private func tooLong(_ name: String) -> DatabaseError {
+        DatabaseError(
+            .limitExceeded,
+            "The attachment \(name) is longer than \(longestAttachment) bytes, the most that is pulled.")
     }
 
     private func damaged(_ name: String) -> DatabaseError {
@@ -363,7 +382,7 @@ private final class BlobTarget: Sendable {
 
     func write(_ bytes: [UInt8]) throws { try writer.withLock { try $0.write(bytes) } }
 
-    func finish() throws -> Blob { try writer.withLock { try $0.finish() } }
+    func finish() throws -> Blob { try writer.withLock { try $0.finishForDocument() } }
 
     func cancel() { writer.withLock { $0.cancel() } }
 }

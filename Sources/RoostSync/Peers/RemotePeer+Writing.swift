@@ -159,13 +159,16 @@ extension RemotePeer {
         return try AttachmentText.following(json, newerThan: generation)
     }
 
+    /// The most bytes of a content that is read only to know how long it is.
+    private static let longestCounted: UInt64 = 1 << 30
+
     /// How long a content is, read once for that.
     private func length(of name: String, of revision: CarriedRevision) async throws -> UInt64 {
         let stream = try await revision.attachment(name)
         var length: UInt64 = 0
         while let bytes = try await stream.next() {
             length += UInt64(bytes.count)
-            guard length <= DatabasePeer.longestAttachment else {
+            guard length <= Self.longestCounted else {
                 throw DatabaseError(
                     .limitExceeded, "The attachment \(name) is longer than any that is carried.")
             }

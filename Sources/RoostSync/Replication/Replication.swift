@@ -28,7 +28,9 @@ public final class Replication: Sendable {
     }
 
     convenience init(local: DocumentCollection, remote: any ReplicationPeer, _ options: ReplicationOptions) {
-        self.init(DatabasePeer(local), remote, resolvingIn: local, options)
+        self.init(
+            DatabasePeer(local, longestAttachment: options.longestAttachment), remote, resolvingIn: local,
+            options)
     }
 
     deinit { task.cancel() }

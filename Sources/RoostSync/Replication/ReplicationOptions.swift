@@ -24,6 +24,9 @@ public struct ReplicationOptions: Sendable {
     public var usesCheckpoints = true
     /// How many changed documents are compared and written at once, 1 to 10,000. Default: 1000.
     public var batchSize = 1000
+    /// How long an attachment may be, in bytes, that is pulled from elsewhere, whatever length the source states. A revision with a
+    /// longer one is a problem of that document. Default: 1 GiB.
+    public var longestAttachment: UInt64 = 1 << 30
     /// Settles conflicts that came from there, here; `nil` leaves them to the program.
     public var resolver: ConflictResolver?
     /// How long a failed try is waited after, in seconds: at first, doubling up to `longest`, with a random part.

@@ -50,15 +50,11 @@ public enum MessageEncoder {
         return lines(headers, after: "\(request.method) \(request.target) HTTP/1.1\r\n")
     }
 
-    /// `bytes`, of which there are some, as one chunk.
-    public static func chunk(_ bytes: [UInt8]) -> [UInt8] {
-        var chunk = Array(String(bytes.count, radix: 16).utf8)
-        chunk.reserveCapacity(chunk.count + bytes.count + 4)
-        chunk += [13, 10]
-        chunk += bytes
-        chunk += [13, 10]
-        return chunk
-    }
+    /// What goes before the bytes of a chunk, of which there are some.
+    public static func chunkStart(_ count: Int) -> [UInt8] { Array(String(count, radix: 16).utf8) + chunkEnd }
+
+    /// What goes behind the bytes of a chunk.
+    public static let chunkEnd: [UInt8] = [13, 10]
 
     /// What ends a chunked body.
     public static let lastChunk = Array("0\r\n\r\n".utf8)
