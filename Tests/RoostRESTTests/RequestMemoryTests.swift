@@ -40,9 +40,10 @@ import Testing
     }
 
     @Test func oneOwnerHasHalf() async throws {
-        let budget = RequestBudget(limit: 100, patience: .zero)
+        let budget = RequestBudget(limit: 100, of: "memory", patience: .zero)
         let (first, second) = (
-            RequestMemory(budget, Self.anna, peer: "1"), RequestMemory(budget, Self.anna, peer: "2")
+            RequestMemory(budget, budget, Self.anna, peer: "1"),
+            RequestMemory(budget, budget, Self.anna, peer: "2")
         )
         try await first.reserve(30)
         try await second.reserve(20)
@@ -50,9 +51,9 @@ import Testing
         #expect(await failure { try await first.reserve(21) }?.status == 413)
         let refusal = await failure { try await second.reserve(10) }
         #expect(refusal?.status == 503 && refusal?.headers["Retry-After"] != nil)
-        let other = RequestMemory(budget, Self.ben, peer: "1")
+        let other = RequestMemory(budget, budget, Self.ben, peer: "1")
         try await other.reserve(50)
-        let guest = RequestMemory(budget, .anonymous, peer: "1")
+        let guest = RequestMemory(budget, budget, .anonymous, peer: "1")
         #expect(await failure { try await guest.reserve(1) }?.status == 503)
         first.release(5)
         try await guest.reserve(5)
@@ -60,8 +61,8 @@ import Testing
     }
 
     @Test func whatIsDroppedIsReleased() async throws {
-        let budget = RequestBudget(limit: 100)
-        var memory: RequestMemory? = RequestMemory(budget, Self.anna, peer: "1")
+        let budget = RequestBudget(limit: 100, of: "memory")
+        var memory: RequestMemory? = RequestMemory(budget, budget, Self.anna, peer: "1")
         try await memory?.reserve(40)
         try memory?.reserveAnswer(10)
         memory?.release(60)
@@ -74,10 +75,10 @@ import Testing
     }
 
     @Test func waitsForItsTurn() async throws {
-        let budget = RequestBudget(limit: 100, patience: .seconds(600))
-        let holder = RequestMemory(budget, Self.anna, peer: "1")
+        let budget = RequestBudget(limit: 100, of: "memory", patience: .seconds(600))
+        let holder = RequestMemory(budget, budget, Self.anna, peer: "1")
         try await holder.reserve(40)
-        let waiter = RequestMemory(budget, Self.anna, peer: "2")
+        let waiter = RequestMemory(budget, budget, Self.anna, peer: "2")
         async let granted: Void = waiter.reserve(20)
         while budget.waiting == 0 { await Task.yield() }
         #expect(budget.held == 40)
@@ -85,7 +86,7 @@ import Testing
         try await granted
         #expect(budget.held == 40 && waiter.held == 20)
         // A task that is cancelled does not wait on.
-        let third = RequestMemory(budget, Self.anna, peer: "3")
+        let third = RequestMemory(budget, budget, Self.anna, peer: "3")
         let task = Task { try await third.reserve(50) }
         while budget.waiting == 0 { await Task.yield() }
         task.cancel()

@@ -46,8 +46,10 @@ actor BulkSaving: BodyStream {
     /// How many documents, and about how many bytes of them, are dealt with at once.
     private static let mostDocuments = 2_000
     private static let mostBytes = 4 << 20
-    /// How many times the length of its text a part takes.
-    private static let partCost = 6
+    /// What a document takes besides, as the list of their places grows and with its outcome.
+    private static let bytesPerPlace = 32
+    /// What a byte takes that is parsed, in the documents made of it and in copies.
+    private static let bytesPerByte = 4
     /// How long one write may take that others wait for, before it is ended and another one begun.
     private static let longestWrite = Duration.milliseconds(10)
     /// How many documents that were refused are kept to be asked about once more when others are saved, and how many bytes of the answer
@@ -88,8 +90,6 @@ actor BulkSaving: BodyStream {
         case .noArray: throw HTTPFailure.badRequest("`docs` parameter must be an array.")
         case .array(let found): places = found
         }
-        // The places, and a part of the documents while it is parsed, judged and written.
-        try await context.memory.reserve(places.count * 8 + min(text.length, mostBytes) * partCost)
         guard let newEdits = text.options["new_edits"].map(\.root.bool) ?? true else {
             throw HTTPFailure.badRequest("`new_edits` parameter must be a boolean.")
         }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The memory that all requests together may hold for bodies, for what is built from them, and for answers.
+/// What all requests together may hold: of memory for bodies, for what is built from them, and for answers; or of room on disk.
 ///
-/// Memory is reserved before it grows. One owner, which is a user or, for requests without one, an address, has at most half of
+/// It is reserved before it is taken. One owner, which is a user or, for requests without one, an address, has at most half of
 /// the budget, so that the requests of the others succeed while one account asks for all it can get. A request that asks for more
 /// than is free waits its turn; it is answered with 503 and `Retry-After` when that takes too long, and with 413 when it would
 /// not fit even alone.
@@ -53,9 +53,12 @@ final class RequestBudget: Sendable {
     var share: Int { limit / 2 }
     /// How long a request waits for memory before it is answered with 503.
     private let patience: Duration
+    /// What it is a budget of.
+    private let resource: String
     private let state = Mutex(State())
 
-    init(limit: Int, patience: Duration = .seconds(5)) {
+    init(limit: Int, of resource: String, patience: Duration = .seconds(5)) {
+        self.resource = resource
         self.limit = max(limit, 2)
         self.patience = patience
     }
@@ -145,11 +148,11 @@ final class RequestBudget: Sendable {
     func refusal(of bytes: Int, beyond held: Int) -> HTTPFailure {
         if bytes > share - held {
             return HTTPFailure(
-                413, "too_large", "The request needs more memory than one may take: \(share) bytes.")
+                413, "too_large", "The request needs more \(resource) than one may take: \(share) bytes.")
         }
         return HTTPFailure(
             503, "service unavailable",
-            "Other requests take the memory that this one needs. Try again later.",
+            "Other requests take the \(resource) that this one needs. Try again later.",
             headers: ["Retry-After": String(Self.retryAfter)])
     }
 }

@@ -1,28 +1,36 @@
 import RoostWire
 import Synchronization
 
-/// The memory that one request holds of the budget of all. It is released with the last copy of the request's context and with
-/// its answer; what is no longer needed before can be released earlier.
+/// What one request holds of the budgets of all: memory, and room on disk for content that no document names yet. It is released with
+/// the last copy of the request's context and with its answer; memory that is no longer needed can be released before.
 final class RequestMemory: Sendable {
     private struct State {
         var held = 0
         /// The part of it that belongs to what is being sent.
         var answer = 0
+        /// What is held of the room for attachments.
+        var uploaded = 0
     }
 
     private let budget: RequestBudget
+    private let uploads: RequestBudget
     private let user: UserContext
     private let peer: String
     private let state = Mutex(State())
 
     /// - Parameter peer: The address that the request came from.
-    init(_ budget: RequestBudget, _ user: UserContext, peer: String) {
+    init(_ budget: RequestBudget, _ uploads: RequestBudget, _ user: UserContext, peer: String) {
         self.budget = budget
+        self.uploads = uploads
         self.user = user
         self.peer = peer
     }
 
-    deinit { release { $0.held } }
+    deinit {
+        release { $0.held }
+        let uploaded = state.withLock { $0.uploaded }
+        if uploaded > 0 { uploads.release(uploaded, of: owner) }
+    }
 
     /// Made when it is needed: most requests reserve nothing.
     private var owner: RequestBudget.Owner { RequestBudget.Owner(user, peer: peer) }
@@ -45,6 +53,18 @@ final class RequestMemory: Sendable {
             throw budget.refusal(of: bytes, beyond: held)
         }
         state.withLock { $0.held += bytes }
+    }
+
+    /// Reserves room for a part of an attachment before it is stored, and waits for it where others hold it. Held until the request
+    /// is over: by then a document names the content, or it has gone.
+    ///
+    /// - Throws: 413 and 503 as ``reserve(_:)`` does.
+    func reserveUpload(_ bytes: Int) async throws {
+        let held = state.withLock { $0.uploaded }
+        guard bytes <= uploads.share - held, await uploads.reserve(bytes, for: owner) else {
+            throw uploads.refusal(of: bytes, beyond: held)
+        }
+        state.withLock { $0.uploaded += bytes }
     }
 
     /// Reserves memory for a part of the answer, which ``releaseAnswer()`` releases. Does not wait: what is built while an answer

@@ -30,6 +30,8 @@ public final class Router: Sendable {
     let compactionRequests = CompactionRequests()
     /// What requests hold in memory.
     let memory: RequestBudget
+    /// What they have stored of attachments that no document names yet.
+    let uploads: RequestBudget
     let accounts: Accounts
     let filePictures = FilePictures()
     /// Where there is a sync function.
@@ -47,7 +49,8 @@ public final class Router: Sendable {
         self.databases = databases
         self.options = options
         self.hooks = hooks
-        memory = RequestBudget(limit: options.requestMemory)
+        memory = RequestBudget(limit: options.requestMemory, of: "memory")
+        uploads = RequestBudget(limit: options.unsavedAttachments, of: "room for attachments")
         channelRouting = hooks.sync.map { ChannelRouting($0) }
         let accounts = Accounts(options, databases)
         self.accounts = accounts
@@ -64,7 +67,9 @@ public final class Router: Sendable {
         served.gate = { name, collection in
             WriteGate.ofReplications(to: try DatabaseName(name), collection, accounts)
         }
-        replicator = ReplicatorManager(served)
+        var replications = ReplicatorManager.Options()
+        replications.longestAttachment = options.longestAttachment
+        replicator = ReplicatorManager(served, options: replications)
     }
 
     /// Has the sync function decide on everything in a database that was written without it, and returns when it has. Requests have the
@@ -155,7 +160,7 @@ public final class Router: Sendable {
             router: self, request: request, method: method == "HEAD" ? "GET" : method, path: path,
             query: Query(query), user: user,
             work: RequestWork(self, request, user, path),
-            memory: RequestMemory(memory, user, peer: request.peer))
+            memory: RequestMemory(memory, uploads, user, peer: request.peer))
     }
 
     /// Has the memory of a request last as long as its answer, and counts the answer.
