@@ -15,6 +15,7 @@ final class BackgroundWork<Failure: Error>: Sendable {
 
     private init(_ body: @escaping Body) {
         self.body = Mutex(body)
+        guard canStartThread() else { return }
         DispatchQueue.global().async { [self] in
             if doIt() { end.signal() }
         }

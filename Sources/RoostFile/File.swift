@@ -6,6 +6,8 @@ import Dispatch
 /// The engine uses ``readFully(into:at:)`` and ``writeFully(_:at:)``, which go on until all is done.
 package protocol File: AnyObject, Sendable {
     var path: String { get }
+    /// Whether it was opened by the process that this one was forked from. Nothing can be changed by such a handle.
+    var isInherited: Bool { get }
     /// Offers `work`, which may be done at any time from now on, on any thread, once or never: nobody may wait for it to begin.
     func offer(_ work: @escaping @Sendable () -> Void)
     /// Does `work`, which may go to another thread, and `other` on this one. Returns, or throws what `work` does, once both are done.
@@ -42,7 +44,10 @@ package protocol File: AnyObject, Sendable {
 }
 
 extension File {
+    package var isInherited: Bool { false }
+
     package func offer(_ work: @escaping @Sendable () -> Void) {
+        guard canStartThread() else { return }
         DispatchQueue.global().async(execute: work)
     }
 

@@ -13,6 +13,10 @@ package struct FileError: Error, Equatable, Sendable {
         case permissionDenied
         /// The lock is held by another handle. `holder` names its process where the system tells.
         case locked(holder: String)
+        /// The file was opened by the process that this one was forked from, which goes on writing it.
+        case inherited
+        /// The process's limit on memory leaves no room.
+        case noMemory
         /// What has the name is no regular file, or no directory where one is needed.
         case notAFile(FileKind)
         case other
@@ -43,6 +47,10 @@ package struct FileError: Error, Equatable, Sendable {
         case .permissionDenied: "\(place): permission denied."
         case .locked(let holder):
             "\(path) is being written by \(holder). Open it read-only, or close it there."
+        case .inherited:
+            "\(path) was opened by the process that this one was forked from. Open it again in this process."
+        case .noMemory:
+            "\(place): the process's limit on memory leaves no room. Raise the limit, or close what is not needed."
         case .notAFile(let kind):
             "\(path) is \(kind). A database's files are regular files, and no link is followed: give the path of the file itself."
         case .interrupted, .other: "\(place): system error \(errno)."

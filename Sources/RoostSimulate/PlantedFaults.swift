@@ -28,7 +28,10 @@ enum PlantedFaults {
             }
             for fault in Failpoint.allCases {
                 look(for: "\(fault)") { seed in
-                    Failpoint.$active.withValue(fault) { SimulateCommand.campaign(seed).run() }
+                    Failpoint.$active.withValue(fault) {
+                        let report = SimulateCommand.campaign(seed).run()
+                        return report.finding == nil ? TurnsCampaign(seed: seed).run() : report
+                    }
                 }
             }
             for fault in BlobFailpoint.allCases {

@@ -42,10 +42,11 @@ enum SimulateCommand {
         return exitStatus(report)
     }
 
-    /// What becomes of a seed: of a store, of a database with blobs, and of one with views and indexes.
+    /// What becomes of a seed: of a store, of one that two processes write, of a database with blobs, and of one with views and indexes.
     private static func run(_ seed: UInt64, log: ((String) -> Void)? = nil) -> CampaignReport {
         var report = campaign(seed, log: log).run()
         let others = [
+            { TurnsCampaign(seed: seed).run() },
             { BlobCampaign(seed: seed, log: log).run() }, { DerivedCampaign(seed: seed, log: log).run() },
         ]
         for run in others where report.finding == nil {

@@ -82,9 +82,9 @@ extension StoreError {
             case .alreadyExists: .alreadyExists
             case .noSpace: .noSpace
             case .permissionDenied: .permissionDenied
-            case .locked: .locked
+            case .locked, .inherited: .locked
             case .notAFile: .notAStore
-            case .inputOutput, .interrupted, .other: .inputOutput
+            case .inputOutput, .interrupted, .noMemory, .other: .inputOutput
             }
         self.init(code, error.sentence, cause: error)
     }

@@ -14,6 +14,8 @@ import Synchronization
 ///     CommitWriter fault PATH              reads a value from the mapping, then raises SIGBUS, for which it has a handler
 ///     CommitWriter turns PATH NUMBER LOGLIMIT   writes by turns with others: its own tree, and a count of all commits
 ///     CommitWriter hold PATH
+///     CommitWriter fork PATH WRITERS   forks a child that writes, compacts and closes by its parent's handle
+///     CommitWriter limit PATH          writes and compacts where the process may have no more memory
 let arguments = CommandLine.arguments
 let output = Mutex(FileHandle.standardOutput)
 
@@ -103,6 +105,20 @@ func follow(_ path: String, _ seed: UInt64) throws {
     tell("done")
 }
 
+#if os(Linux)
+    /// Lets the process have no more than so many bytes of addresses beyond those it has.
+    func limitMemory(_ more: rlim_t) {
+        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+            .first
+        var limit = rlimit()
+        guard let pages = pages.flatMap({ rlim_t($0) }),
+            unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0
+        else { exit(2) }
+        limit.rlim_cur = pages * rlim_t(sysconf(Int32(_SC_PAGESIZE))) + more
+        guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else { exit(2) }
+    }
+#endif
+
 switch arguments.count > 2 ? arguments[1] : "" {
 case "write" where arguments.count == 5:
     var options = StoreOptions()
@@ -171,6 +187,70 @@ case "hold":
     tell("open")
     _ = FileHandle.standardInput.readDataToEndOfFile()
     try store.close()
+#if os(Linux)
+    case "fork" where arguments.count == 4:
+        var options = StoreOptions()
+        options.writers = arguments[3] == "turns" ? .takingTurns : .one
+        let store = try Store.open(arguments[2], options: options)
+        let tree = try store.tree("values")
+        try store.write { try $0.put("before", [1], in: tree) }
+        let child = fork()
+        if child == 0 {
+            let works: [() throws -> Void] = [
+                { try store.write { try $0.put("child", [1], in: tree) } },
+                { _ = try store.compact() },
+            ]
+            for work in works {
+                do {
+                    try work()
+                    tell("done by the child")
+                } catch {
+                    tell("\((error as? StoreError)?.code.description ?? "?")")
+                }
+            }
+            try? store.close()
+            _exit(0)
+        }
+        var status: Int32 = 0
+        _ = unsafe waitpid(child, &status, 0)
+        try store.write { try $0.put("after", [1], in: tree) }
+        // The child's end has not given the lock back.
+        do { _ = try Store.open(arguments[2]) } catch { tell("\(error.code)") }
+        try store.close()
+        tell("closed")
+    case "limit" where arguments.count == 3:
+        // What hangs is ended.
+        alarm(60)
+        limitMemory(256 << 20)
+        var options = StoreOptions()
+        options.compactsAutomatically = false
+        let store = try Store.open(arguments[2], options: options)
+        let tree = try store.tree("values")
+        let value = [UInt8](repeating: 7, count: 100)
+        func fill() throws {
+            try store.write { transaction in
+                for number in 0..<2000 as Range<UInt64> { try transaction.put(Key(number), value, in: tree) }
+            }
+        }
+        try fill()
+        limitMemory(6 << 20)
+        let works: [() throws -> Void] = [
+            { try fill() }, { _ = try store.compact() }, { _ = try Store.open(arguments[2] + "2") },
+        ]
+        for work in works {
+            do {
+                try work()
+                tell("done")
+            } catch {
+                tell("\(error)")
+            }
+        }
+        limitMemory(256 << 20)
+        try fill()
+        try store.compact()
+        try store.close()
+        tell("closed")
+#endif
 default:
     exit(2)
 }

@@ -5,6 +5,7 @@ import Roost
 /// acknowledged.
 ///
 ///     DatabaseWriter PATH PROCESS
+///     DatabaseWriter memory PATH    uses a database in memory where all directories are PATH, and tells what came there
 ///
 /// Each commit saves a document of its own, with a blob, and adds one to a count that all processes share.
 let arguments = CommandLine.arguments
@@ -38,5 +39,25 @@ func work(_ path: String, _ process: Int) throws {
     }
 }
 
+func useMemory(_ directory: String) throws {
+    for name in ["HOME", "TMPDIR"] { setenv(name, directory, 1) }
+    guard FileManager.default.changeCurrentDirectoryPath(directory) else { exit(2) }
+    let database = try Database.inMemory(options: DatabaseOptions(key: .random()))
+    let notes = try database.defaultCollection
+    try notes.save(["picture": try database.saveBlob([UInt8](repeating: 1, count: 100_000))], id: "a")
+    try notes.save(json: #"{"v":1}"#, id: "b")
+    try database.compact()
+    let files = FileManager.default
+    for name in try files.contentsOfDirectory(atPath: directory)
+        + (files.fileExists(atPath: database.path) ? [database.path] : [])
+    { tell(name) }
+    tell("\(try notes.count) documents")
+    try database.close()
+}
+
+if arguments.count == 3, arguments[1] == "memory" {
+    do { try useMemory(arguments[2]) } catch { tell("failed: \(error)") }
+    exit(0)
+}
 guard arguments.count == 3, let process = Int(arguments[2]) else { exit(2) }
 do { try work(arguments[1], process) } catch { tell("failed: \(error)") }

@@ -54,6 +54,33 @@ import Testing
         return try notes.indexes.read(words, of: notes, at: moment) { try $0.count(in: range) }
     }
 
+    /// Changes come in pages of 2,048, each with a commit; the next one after a failure must still know of the purges.
+    @Test func purgesAreNotedWithTheLastPageOfChangesAlone() throws {
+        try notes.indexes.define(words)
+        try save("gone", ["a", "b"])
+        try update()
+        for id in ["a", "b"] { try notes.purge(id) }
+        try save("word", (0..<3_000).map { "d\($0)" })
+        try save("poison", ["e"])
+        #expect(throws: Poisoned.self) { try update() }
+        try save("word", ["e"])
+        try update()
+        #expect(try count(of: "gone", at: notes.snapshot()) == 0)
+        #expect(try count(of: "word", at: notes.snapshot()) == 3_001)
+    }
+
+    /// A purge is no change of the sequence.
+    @Test func anIndexThatHasSeenAPurgeIsAheadOfTheMomentBefore() throws {
+        try notes.indexes.define(words)
+        try save("word", ["a", "b", "c"])
+        try update()
+        let before = try notes.snapshot()
+        try notes.purge("a")
+        try update()
+        #expect(try count(of: "word", at: before) == 3)
+        #expect(try count(of: "word", at: notes.snapshot()) == 2)
+    }
+
     @Test func aBuildThatWentOnLaterShowsWhatWasBetween() throws {
         // More than are mapped before the first commit.
         let ids = (1_000..<6_000).map { "\($0)" }

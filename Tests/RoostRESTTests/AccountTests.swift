@@ -129,6 +129,23 @@ import Testing
         #expect(logout.headers["Set-Cookie"]?.contains("Max-Age=0") == true)
     }
 
+    @Test func aSessionEndsByItself() async throws {
+        let test = try await filled()
+        let login = try await test.askAsListener("POST", "/_session", #"{"name":"anna","password":"secret"}"#)
+        let cookie = String(try #require(login.headers["Set-Cookie"]).prefix { $0 != ";" })
+        func user(sessionDuration: Int) async throws -> String {
+            var options = RouterOptions()
+            options.admins = ["anna": "secret"]
+            options.sessionDuration = sessionDuration
+            let router = Router(try DatabaseDirectory(test.directory), options: options)
+            var request = HTTPRequest("GET", "/_session", headers: ["Cookie": cookie])
+            request.peer = "192.0.2.1"
+            return try await TestRouter.read(await router.respond(to: request)).text
+        }
+        #expect(try await user(sessionDuration: 600).contains(#""name":"anna""#))
+        #expect(try await user(sessionDuration: 0).contains(#""name":null"#))
+    }
+
     /// Replicators keep their sessions when the server starts again; a changed password ends them.
     @Test func sessionsOutliveTheServerButNotThePassword() async throws {
         let test = try await filled()

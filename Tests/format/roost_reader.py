@@ -576,15 +576,29 @@ class Store:
 
     def last_commit(self):
         end = len(self.data) // BLOCK * BLOCK
+        has_barrier = False
         while end > FIRST_COMMIT:
             record = self.record(end - RECORD_SIZE)
             if record and record["kind"] == BARRIER:
                 end = record["start"]
+                has_barrier = True
                 continue
             if record and self.is_whole(record):
+                require(has_barrier or not self.has_later_synced(end), "synced commits are missing", end)
                 return record
             end -= BLOCK
         raise Damage("no whole commit")
+
+    def has_later_synced(self, end):
+        """Whether a record behind `end`, at whatever place, says that bytes behind `end` were synced."""
+        place = self.data.find(b"RsCommit", end)
+        while place >= 0:
+            data = self.data[place:place + RECORD_SIZE]
+            if (len(data) == RECORD_SIZE and word(data, 72) > end and data[8] != BARRIER
+                    and checksum_of(data[:184], self.salt + word(data, 24)) == word(data, 184)):
+                return True
+            place = self.data.find(b"RsCommit", place + 1)
+        return False
 
     def is_whole(self, record):
         current = record

@@ -124,7 +124,7 @@ struct JSONNumber {
     /// floating point numbers accurately", 1990); `nil` where that takes more.
     @inline(__always)
     var simpleDouble: Double? {
-        guard isExact, mantissa <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }
+        guard isExact, mantissa <= UInt64(1) << 53, exponent >= -22, exponent <= 22 else { return nil }
         let digits = Double(mantissa)
         let value = exponent < 0 ? digits / Self.powers[-exponent] : digits * Self.powers[exponent]
         return isNegative ? -value : value

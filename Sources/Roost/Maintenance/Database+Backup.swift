@@ -101,7 +101,10 @@ private struct DatabaseBackup {
                     WorkProgress(completed: blobs.missingBytes + documents.completed, total: total)) ?? true
             }
         }
-        try translating { () throws(BlobError) in try blobs.removeOthers() }
+        // Another backup to the same place may begin only then: its blobs would be taken for those of the earlier one.
+        try withExtendedLifetime(pending) { () throws(DatabaseError) in
+            try translating { () throws(BlobError) in try blobs.removeOthers() }
+        }
         return report.adding(blobs)
     }
 

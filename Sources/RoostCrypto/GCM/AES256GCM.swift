@@ -12,7 +12,7 @@ package final class AES256GCM: Sendable {
     /// The length of nonces that needs no extra work, in bytes.
     package static let nonceByteCount = 12
     /// The greatest length of a text, in bytes.
-    package static let maximumByteCount = (1 << 36) - 32
+    package static let maximumByteCount: UInt64 = (1 << 36) - 32
 
     private let cipher: AES256
     private let hashTable: SecretMemory
@@ -43,7 +43,7 @@ package final class AES256GCM: Sendable {
     ) {
         precondition(
             output.count == plaintext.count + Self.tagByteCount, "The output must have room for the tag.")
-        precondition(plaintext.count <= Self.maximumByteCount, "A text for GCM has less than 64 GiB.")
+        precondition(UInt64(plaintext.count) <= Self.maximumByteCount, "A text for GCM has less than 64 GiB.")
         let text = unsafe UnsafeMutableRawBufferPointer(rebasing: output[..<plaintext.count])
         let tag = unsafe process(plaintext, text, nonce, associatedData, isSealing: true)
         unsafe tag.store(to: output.baseAddress! + plaintext.count)
@@ -63,7 +63,7 @@ package final class AES256GCM: Sendable {
     ) throws(CryptoError) {
         let byteCount = sealed.count - Self.tagByteCount
         precondition(output.count == max(byteCount, 0), "The output must be as long as the text.")
-        guard byteCount >= 0, byteCount <= Self.maximumByteCount else { throw .length }
+        guard byteCount >= 0, UInt64(byteCount) <= Self.maximumByteCount else { throw .length }
         let expected = unsafe Block128(loading: sealed.baseAddress! + byteCount)
         let ciphertext = unsafe UnsafeRawBufferPointer(rebasing: sealed[..<byteCount])
         let tag = unsafe process(ciphertext, output, nonce, associatedData, isSealing: false)

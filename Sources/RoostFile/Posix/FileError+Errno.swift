@@ -21,6 +21,7 @@ extension FileError.Code {
         case EEXIST: self = .alreadyExists
         // A quota and a limit on file sizes are a full disk to whoever has to act on it.
         case ENOSPC, EDQUOT, EFBIG: self = .noSpace
+        case ENOMEM: self = .noMemory
         case EIO: self = .inputOutput
         case EINTR: self = .interrupted
         case EACCES, EPERM, EROFS: self = .permissionDenied

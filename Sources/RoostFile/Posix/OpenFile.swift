@@ -9,6 +9,10 @@
 /// A file that is open for as long as handles, locks or mappings of it are left in this process.
 final class OpenFile: Sendable {
     let descriptor: Int32
+    private let forkCount = ForkCount.current
+
+    /// Whether it was opened by the process that this one was forked from.
+    var isInherited: Bool { forkCount != ForkCount.current }
 
     /// Takes over `descriptor`.
     init(_ descriptor: Int32) { self.descriptor = descriptor }
@@ -23,6 +27,8 @@ final class OpenFile: Sendable {
     /// A file system with a journal frees such a file at one go, and whoever syncs another file waits for that: by what a
     /// compaction has replaced, of some hundred megabytes, for tens of milliseconds.
     func giveBackSpace() {
+        // A parent may read what its child would cut off.
+        guard !isInherited else { return }
         var status = stat()
         guard statusOfDescriptor(descriptor, &status) == 0, status.st_nlink == 0,
             status.st_size > 2 * Self.step, isOpenedOnce(descriptor)

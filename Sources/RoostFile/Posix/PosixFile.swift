@@ -34,7 +34,16 @@ final class PosixFile: File {
         return count
     }
 
+    var isInherited: Bool { open.isInherited }
+
+    /// Refuses to change a file by a handle of the process that this one was forked from: both would write what they believe to
+    /// be its end.
+    private func checkProcess(_ operation: String) throws(FileError) {
+        if open.isInherited { throw FileError(.inherited, operation: operation, path: path) }
+    }
+
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
+        try checkProcess("write")
         guard let position = off_t(exactly: offset) else {
             throw FileError(errno: EFBIG, operation: "write", path: path)
         }
@@ -52,6 +61,7 @@ final class PosixFile: File {
     }
 
     func sync() throws(FileError) {
+        try checkProcess("sync")
         if synchronize(descriptor) != 0 { throw failure("sync") }
     }
 
@@ -60,6 +70,7 @@ final class PosixFile: File {
     }
 
     func truncate(to size: UInt64) throws(FileError) {
+        try checkProcess("truncate")
         guard let length = off_t(exactly: size) else {
             throw FileError(errno: EFBIG, operation: "truncate", path: path)
         }
@@ -89,11 +100,13 @@ final class PosixFile: File {
     }
 
     func lock() throws(FileError) -> any FileLock {
-        try PosixFileLock(self, descriptor)
+        try checkProcess("lock")
+        return try PosixFileLock(self, open)
     }
 
     func lockInTurn() throws(FileError) -> any FileLock {
-        try PosixFileLock(waitingFor: self, descriptor)
+        try checkProcess("lock")
+        return try PosixFileLock(waitingFor: self, open)
     }
 
     func handle(named path: String) throws(FileError) -> any File {

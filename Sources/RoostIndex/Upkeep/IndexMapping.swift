@@ -69,7 +69,7 @@ enum IndexMapping {
     private static func concurrently<R: Sendable>(
         _ count: Int, _ work: @Sendable (Int) throws -> R
     ) throws -> [R] {
-        guard count > 1 else { return try (0..<count).map(work) }
+        guard count > 1, hasRoomForThread else { return try (0..<count).map(work) }
         let results = Mutex([Result<R, any Error>?](repeating: nil, count: count))
         DispatchQueue.concurrentPerform(iterations: count) { number in
             let result = Result { try work(number) }

@@ -51,7 +51,7 @@ final class CollationTable: Sendable {
         var contractions: [UInt32: [Contraction]] = [:]
         for (key, run) in zip(keys, several.runs) {
             contractions[key[0], default: []].append(Contraction(rest: Array(key[1...]), elements: run))
-            places[key[0]] |= 1 << 31
+            places[key[0]] |= UInt32(1) << 31
         }
         self.elements = elements
         self.places = places
@@ -88,7 +88,7 @@ final class CollationTable: Sendable {
             } else {
                 contractions[first, default: []].removeAll { $0.rest == rest }
                 contractions[first, default: []].append(Contraction(rest: rest, elements: run))
-                places[first] |= 1 << 31
+                places[first] |= UInt32(1) << 31
             }
         }
         self.elements = elements

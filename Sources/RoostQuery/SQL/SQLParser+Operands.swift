@@ -66,7 +66,7 @@ extension SQLParser {
     private mutating func negativeLiteral() -> Expression? {
         switch next.kind {
         case .integer(let value): return literal(.integer(-value))
-        case .unsigned(let value) where value == 1 << 63: return literal(.integer(.min))
+        case .unsigned(let value) where value == UInt64(1) << 63: return literal(.integer(.min))
         case .double(let value): return literal(.double(-value))
         default: return nil
         }

@@ -73,7 +73,7 @@ extension DiskState {
             case .locked: 11
             case .alreadyExists: 17
             case .noSpace: 28
-            case .notAFile, .other: 0
+            case .notAFile, .inherited, .noMemory, .other: 0
             }
         return FileError(code, operation: kind.operation, path: path, errno: number)
     }

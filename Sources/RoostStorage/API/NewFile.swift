@@ -1,11 +1,16 @@
 import RoostBytes
 import RoostFile
 
-/// A file that is being made under a temporary name, locked before anybody can find it under its own. It begins with the
-/// magic of a store, durably, before anything else is written: by that a leftover of a crash is known.
+/// A file that is being made under a temporary name, locked before another process can find it under its own. It begins with
+/// the magic of a store, durably, before anything else is written: by that a leftover of a crash is known.
+///
+/// It belongs to its maker by its descriptor and its identity, never by its name: the name may lead to another process's file by
+/// the time it is renamed or removed. As long as ``lock`` is held no other process takes the name away.
 struct NewFile: Sendable {
     let file: any File
     let lock: any FileLock
+    private let name: String
+    private let medium: any Medium
 
     /// Makes a file in the place of what a crash may have left of an earlier one.
     ///
@@ -18,7 +23,7 @@ struct NewFile: Sendable {
             let made: NewFile? = try fileCall { () throws(FileError) in
                 do throws(FileError) {
                     let file = try medium.open(name, access.map { .createWith($0) } ?? .createNew)
-                    return NewFile(file: file, lock: try file.lock())
+                    return NewFile(file: file, lock: try file.lock(), name: name, medium: medium)
                 } catch {
                     // Another process was faster; its lock will tell.
                     guard error.code == .alreadyExists else { throw error }
@@ -27,7 +32,7 @@ struct NewFile: Sendable {
             }
             // Another process may have taken it for a leftover before it was locked.
             if let made, try made.file.isNamed(name, in: medium) {
-                try made.sign(medium)
+                try made.sign()
                 self = made
                 return
             }
@@ -35,13 +40,34 @@ struct NewFile: Sendable {
         throw StoreError(.locked, "\(name) is being made by another process again and again. Try it later.")
     }
 
-    private init(file: any File, lock: any FileLock) {
+    private init(file: any File, lock: any FileLock, name: String, medium: any Medium) {
         self.file = file
         self.lock = lock
+        self.name = name
+        self.medium = medium
+    }
+
+    /// Gives the file, which must be complete, the name `path`, in the place of whatever has that.
+    ///
+    /// - Throws: ``StoreError/Code/locked`` when the temporary name leads to another file by now.
+    func rename(to path: String) throws(StoreError) {
+        let isOwn = try Failpoint.trustedNames.isActive ? true : file.isNamed(name, in: medium)
+        guard isOwn else {
+            throw StoreError(
+                .locked, "\(name) was replaced by another process. Nothing has changed; try again if need be."
+            )
+        }
+        try fileCall { () throws(FileError) in try medium.rename(name, to: path) }
+    }
+
+    /// Removes the temporary name after a failure, where it still leads to this file, as far as that goes: the next opening
+    /// does the rest.
+    func discard() {
+        file.removeName(name, in: medium)
     }
 
     /// Writes the magic, and makes it durable; a crash before that leaves no more than its length.
-    private func sign(_ medium: any Medium) throws(StoreError) {
+    private func sign() throws(StoreError) {
         do throws(StoreError) {
             try fileCall { () throws(FileError) in
                 try FileHeader.magic.withView { (bytes) throws(FileError) in
@@ -50,7 +76,7 @@ struct NewFile: Sendable {
                 try file.sync()
             }
         } catch {
-            try? medium.remove(file.path)
+            discard()
             throw error
         }
     }
@@ -106,13 +132,6 @@ struct LeftoverFile {
         }
     }
 
-    /// Removes it after a failure of its maker, who may hold its lock, as far as that goes: the next opening does the
-    /// rest.
-    func discard() {
-        guard case .leftover(let file)? = try? find(.readOnly) else { return }
-        withExtendedLifetime(file) { try? medium.remove(name) }
-    }
-
     /// What has the name.
     private enum Found {
         case nothing
@@ -145,5 +164,10 @@ extension File {
     /// Whether `path` names this file now.
     func isNamed(_ path: String, in medium: any Medium) throws(StoreError) -> Bool {
         try fileCall { () throws(FileError) in try medium.status(of: path)?.identity == identity() }
+    }
+
+    /// Removes `name` where it names this file, as far as that goes. For whoever holds the file's lock.
+    func removeName(_ name: String, in medium: any Medium) {
+        if (try? isNamed(name, in: medium)) == true { try? medium.remove(name) }
     }
 }

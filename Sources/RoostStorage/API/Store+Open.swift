@@ -21,6 +21,7 @@ extension Store {
     package static func open(
         _ path: String, options: StoreOptions, environment: Environment
     ) throws(StoreError) -> Store {
+        try checkRoom(path)
         let opener = StoreOpener(path: path, options: options, environment: environment)
         return options.readOnly ? try opener.openForReading() : try opener.openForWriting()
     }
@@ -104,7 +105,7 @@ struct StoreOpener {
             if options.createIfMissing,
                 try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil
             {
-                try create()
+                guard try create() else { continue }
                 isNew = true
             }
             let file = try fileCall { () throws(FileError) in try medium.open(path, .readWrite) }
@@ -124,15 +125,19 @@ struct StoreOpener {
     }
 
     /// Makes the store. Where processes take turns, whoever makes it at the same time is waited for.
-    private func create() throws(StoreError) {
+    ///
+    /// - Returns: `false` when another process was making it, and may or may not have made it.
+    private func create() throws(StoreError) -> Bool {
         let creator = StoreCreator(
             path: path, options: options, environment: environment, access: access, previous: previous)
         do throws(StoreError) {
             try creator.create()
+            return true
         } catch {
             guard options.writers == .takingTurns, error.code == .locked else { throw error }
             let file = try? medium.open(creator.temporary, .readWrite)
             try? file?.lockInTurn().release()
+            return false
         }
     }
 

@@ -86,6 +86,7 @@ public final class Store: Sendable {
     public func beginWriting() throws(StoreError) -> WriteTransaction {
         guard isWritable else { throw notWritable() }
         try checkNotWriting()
+        try Store.checkRoom(path)
         writerLock.wait()
         return try beginWithLock()
     }
@@ -123,10 +124,22 @@ public final class Store: Sendable {
         return known
     }
 
-    var isWritable: Bool { writer.withLock { $0 != nil } }
+    var isWritable: Bool { !isInherited && writer.withLock { $0 != nil } }
+
+    /// Whether the store was opened by the process that this one was forked from, which goes on writing it. No lock is asked
+    /// for: another thread of that process may have held any.
+    private var isInherited: Bool { state.file.file.isInherited }
+
+    /// Refuses to begin what would wait without an end for a thread that the process has no memory for.
+    static func checkRoom(_ path: String) throws(StoreError) {
+        guard canStartThread() else {
+            throw StoreError(FileError(.noMemory, operation: "start a thread", path: path))
+        }
+    }
 
     func notWritable() -> StoreError {
-        options.readOnly
+        if isInherited { return StoreError(FileError(.inherited, operation: "write", path: path)) }
+        return options.readOnly
             ? StoreError(.readOnly, "\(path) was opened for reading only.")
             : StoreError(.closed, "\(path) was closed.")
     }
@@ -240,6 +253,7 @@ public final class Store: Sendable {
     ///
     /// What was committed needs no closing to be safe.
     public func close() throws(StoreError) {
+        guard !isInherited else { return }
         try checkNotWriting()
         compactor.stop()
         defer { forget() }

@@ -17,26 +17,26 @@ struct StoreCreator {
 
     /// Makes an empty store, unless somebody else has just made one.
     func create() throws(StoreError) {
-        let (file, lock) = try makeFile(
+        let (file, new) = try makeFile(
             temporary, storeID: random(16), generation: 0, transform: options.transform, after: previous)
-        defer { withExtendedLifetime(lock) {} }
+        defer { withExtendedLifetime(new) {} }
         guard try fileCall({ () throws(FileError) in try environment.medium.status(of: path) }) == nil else {
-            return LeftoverFile(temporary, environment.medium).discard()
+            return new.discard()
         }
         let commit = try firstCommit(file)
         try fileCall { () throws(FileError) in
             unsafe try file.file.writeFully(commit.view.buffer, at: Format.firstCommit)
             try file.file.sync()
-            try environment.medium.rename(temporary, to: path)
-            try environment.medium.syncName(path, isNew: true)
         }
+        try new.rename(to: path)
+        try fileCall { () throws(FileError) in try environment.medium.syncName(path, isNew: true) }
     }
 
-    /// A file with the header and its copy, and no commit yet; not synced. It is locked.
+    /// A file with the header and its copy, and no commit yet; not synced.
     func makeFile(
         _ name: String, storeID: [UInt8], generation: UInt64, transform factory: (any ChunkTransformFactory)?,
         after previous: (any ChunkTransform)?
-    ) throws(StoreError) -> (DataFile, any FileLock) {
+    ) throws(StoreError) -> (DataFile, NewFile) {
         let new = try NewFile(name, environment.medium, access)
         var header = FileHeader(
             storeID: storeID, fileID: random(16), salt: random(8).reduce(0) { $0 << 8 | UInt64($1) },
@@ -48,13 +48,19 @@ struct StoreCreator {
         }
         let data = DataFile(
             file: new.file, header: header, transform: made?.transform, cacheLimit: options.cacheSize)
-        if made != nil { data.beginHistory(at: Format.firstCommit, environment.randomness) }
+        // The salt is as random, and salvage finds it where the records are lost.
+        if made != nil { data.codec.history.begin(at: Format.firstCommit, header.salt) }
         let block = header.encoded()
         let bytes = ByteBuffer(capacity: 2 * Format.blockSize)
         bytes.append(block.view)
         bytes.append(block.view)
-        try fileCall { () throws(FileError) in unsafe try new.file.writeFully(bytes.view.buffer, at: 0) }
-        return (data, new.lock)
+        do throws(StoreError) {
+            try fileCall { () throws(FileError) in unsafe try new.file.writeFully(bytes.view.buffer, at: 0) }
+        } catch {
+            new.discard()
+            throw error
+        }
+        return (data, new)
     }
 
     /// An empty checkpoint.

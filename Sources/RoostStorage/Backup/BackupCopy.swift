@@ -7,29 +7,21 @@ struct BackupCopy {
     let newest: CommitRecord
     let environment: Environment
 
-    /// Copies everything to the target's new file and gives it its name.
-    func make(at path: String, _ target: BackupTarget, _ progress: ProgressHandler?) throws(StoreError)
-        -> BackupReport
-    {
-        let medium = environment.medium
-        let (new, temporary) = try target.newFile()
+    /// Copies everything to the new file and gives it its name. It stays locked.
+    func make(
+        at path: String, _ new: NewFile, _ progress: ProgressHandler?
+    ) throws(StoreError) -> BackupReport {
         let file = new.file
-        defer { withExtendedLifetime(new.lock) {} }
-        do throws(StoreError) {
-            let header = source.header.encoded()
-            header.append(header.view.array)
-            try fileCall { () throws(FileError) in unsafe try file.writeFully(header.view.buffer, at: 0) }
-            try copy(after: nil, to: file, progress)
-            try fileCall { () throws(FileError) in
-                try file.sync()
-                try medium.rename(temporary, to: path)
-                let files = CompactionFiles(path: path, medium: medium)
-                try files.syncName()
-                try files.removeMark()
-            }
-        } catch {
-            try? medium.remove(temporary)
-            throw error
+        let header = source.header.encoded()
+        header.append(header.view.array)
+        try fileCall { () throws(FileError) in unsafe try file.writeFully(header.view.buffer, at: 0) }
+        try copy(after: nil, to: file, progress)
+        try fileCall { () throws(FileError) in try file.sync() }
+        try new.rename(to: path)
+        try fileCall { () throws(FileError) in
+            let files = CompactionFiles(path: path, medium: environment.medium)
+            try files.syncName()
+            try files.removeMark()
         }
         return report(copied: newest.end, isIncremental: false)
     }

@@ -1,50 +1,62 @@
 import RoostBytes
 import RoostFile
 
-/// The place of a backup and what is there already. Nobody else can write there for as long as this lives: it holds the
-/// lock of the backup that is there, or that of the new one, which is made under a temporary name.
+/// The place of a backup and what is there already. No other process can write there for as long as this lives: it holds the
+/// lock of the backup that is there and, where that is not continued, of the new one, which is made under a temporary name and
+/// keeps its lock under its own.
 final class BackupTarget: Sendable {
-    private let path: String
-    private let source: DataFile
-    private let medium: any Medium
-    private let present: (file: any File, header: FileHeader, lock: any FileLock)?
-    /// The new backup where there was none.
-    private let new: NewFile?
+    /// Where the copied bytes go.
+    enum Destination: Sendable {
+        /// To the end of the earlier backup, whose newest commit is `last`.
+        case earlier(DataFile, last: CommitRecord)
+        case new(NewFile)
+    }
 
-    init(_ path: String, of source: DataFile, medium: any Medium) throws(StoreError) {
-        self.path = path
-        self.source = source
-        self.medium = medium
+    let destination: Destination
+    /// The lock of the backup that is there.
+    private let present: (any FileLock)?
+
+    /// Whether an earlier backup is there.
+    var isThere: Bool { present != nil }
+
+    init(_ path: String, of source: DataFile, upTo newest: CommitRecord, medium: any Medium)
+        throws(StoreError)
+    {
         while true {
-            if try fileCall({ () throws(FileError) in try medium.status(of: path) }) != nil {
-                let file = try fileCall { () throws(FileError) in try medium.open(path, .readWrite) }
-                guard let header = try Self.header(of: file), header.storeID == source.header.storeID,
-                    try !source.file.isNamed(path, in: medium)
-                else { throw Self.isNoBackup(path, of: source) }
-                let lock = try fileCall { () throws(FileError) in try file.lock() }
-                guard try file.isNamed(path, in: medium) else { continue }
-                present = (file, header, lock)
-                new = nil
-                return
+            guard try fileCall({ () throws(FileError) in try medium.status(of: path) }) != nil else {
+                let made = try Self.makeFile(for: path, source, medium)
+                // Another process may have come to the end of its backup meanwhile.
+                if try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil {
+                    present = nil
+                    destination = .new(made)
+                    return
+                }
+                made.discard()
+                continue
             }
-            let made = try Self.makeFile(for: path, source, medium)
-            // Another process may have come to the end of its backup meanwhile.
-            if try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil {
-                present = nil
-                new = made
-                return
+            let file = try fileCall { () throws(FileError) in try medium.open(path, .readWrite) }
+            guard let header = try Self.header(of: file), header.storeID == source.header.storeID,
+                try !source.file.isNamed(path, in: medium)
+            else { throw Self.isNoBackup(path, of: source) }
+            let lock = try fileCall { () throws(FileError) in try file.lock() }
+            guard try file.isNamed(path, in: medium) else { continue }
+            present = lock
+            if let (data, last) = try Self.continuation(
+                of: file, header, at: path, from: source, upTo: newest, medium)
+            {
+                destination = .earlier(data, last: last)
+            } else {
+                try LeftoverFile(Self.temporaryName(path), medium).removeSecondName(of: path)
+                destination = .new(try Self.makeFile(for: path, source, medium))
             }
-            LeftoverFile(Self.temporaryName(path), medium).discard()
+            return
         }
     }
 
     deinit {
         // Where the new backup was completed, it has its own name by now.
-        if new != nil { LeftoverFile(Self.temporaryName(path), medium).discard() }
+        if case .new(let new) = destination { new.discard() }
     }
-
-    /// Whether an earlier backup is there.
-    var isThere: Bool { present != nil }
 
     private static func temporaryName(_ path: String) -> String { path + ".new" }
 
@@ -62,22 +74,18 @@ final class BackupTarget: Sendable {
         )
     }
 
-    /// The file that a whole new backup is written to, and its name.
-    func newFile() throws(StoreError) -> (NewFile, name: String) {
-        if let new { return (new, Self.temporaryName(path)) }
-        try LeftoverFile(Self.temporaryName(path), medium).removeSecondName(of: path)
-        return (try Self.makeFile(for: path, source, medium), Self.temporaryName(path))
-    }
-
     /// The backup that is there and the commit to go on from; `nil` when the whole store must be copied.
-    func continuation(upTo newest: CommitRecord) throws(StoreError) -> (DataFile, CommitRecord)? {
-        guard let (file, header, _) = present, header == source.header else { return nil }
+    private static func continuation(
+        of file: any File, _ header: FileHeader, at path: String, from source: DataFile,
+        upTo newest: CommitRecord, _ medium: any Medium
+    ) throws(StoreError) -> (DataFile, CommitRecord)? {
+        guard header == source.header else { return nil }
         let isUnsynced = try fileCall { () throws(FileError) in
             try CompactionFiles(path: path, medium: medium).isMarkedUnsynced()
         }
         guard !isUnsynced else { return nil }
         let data = DataFile(file: file, header: header, transform: source.codec.transform, cacheLimit: 0)
-        guard let last = try commonCommit(data), last.offset <= newest.offset else { return nil }
+        guard let last = try commonCommit(data, source), last.offset <= newest.offset else { return nil }
         return (data, last)
     }
 
@@ -96,7 +104,9 @@ final class BackupTarget: Sendable {
 
     /// The backup's last commit, if the store has it too. Where the backup was opened for writing and closed without
     /// changes, the note of that does not matter.
-    private func commonCommit(_ backup: DataFile) throws(StoreError) -> CommitRecord? {
+    private static func commonCommit(
+        _ backup: DataFile, _ source: DataFile
+    ) throws(StoreError) -> CommitRecord? {
         do throws(StoreError) {
             var record = try LogScanner(file: backup).lastCommit()
             while let current = record {

@@ -27,28 +27,35 @@ extension Store {
     package func beginBackup(to path: String) throws(StoreError) -> PendingBackup {
         let state = state
         try state.checkOpen()
-        let target = try BackupTarget(path, of: state.file, medium: environment.medium)
+        let target = try BackupTarget(
+            path, of: state.file, upTo: state.record, medium: environment.medium)
         return PendingBackup(
-            path: path, target: target, earlier: try target.continuation(upTo: state.record),
+            path: path, target: target,
             copy: BackupCopy(source: state.file, newest: state.record, environment: environment),
             isFollowing: options.readOnly || writerFileLock != nil)
     }
 }
 
-/// A backup that nothing was copied of yet. Its place is locked for as long as this lives.
+/// A backup that nothing was copied of yet. Its place is locked for as long as this lives, also after ``run(_:)``: whoever has
+/// to tidy up beside the store does so while no other backup to the same place can begin.
 package struct PendingBackup {
     fileprivate let path: String
     fileprivate let target: BackupTarget
-    fileprivate let earlier: (file: DataFile, last: CommitRecord)?
     fileprivate let copy: BackupCopy
     /// Whether the store is one that another process may be writing.
     fileprivate let isFollowing: Bool
 
     /// The number of bytes to be copied.
-    package var missingBytes: UInt64 { copy.newest.end - (earlier?.last.end ?? 0) }
+    package var missingBytes: UInt64 {
+        guard case .earlier(_, let last) = target.destination else { return copy.newest.end }
+        return copy.newest.end - last.end
+    }
 
     /// Whether an earlier backup is there that does not go on, but gives its place to another file.
-    package var replacesEarlier: Bool { earlier == nil && target.isThere }
+    package var replacesEarlier: Bool {
+        guard case .new = target.destination else { return false }
+        return target.isThere
+    }
 
     /// Whether no other process has compacted the store since, which puts another file in the place of the one to be copied.
     ///
@@ -64,7 +71,9 @@ package struct PendingBackup {
     ///
     /// - Throws: as ``Store/backup(to:progress:)``.
     package func run(_ progress: ProgressHandler?) throws(StoreError) -> BackupReport {
-        guard let earlier else { return try copy.make(at: path, target, progress) }
-        return try copy.append(to: earlier.file, after: earlier.last, progress)
+        switch target.destination {
+        case .new(let file): try copy.make(at: path, file, progress)
+        case .earlier(let file, let last): try copy.append(to: file, after: last, progress)
+        }
     }
 }

@@ -3,19 +3,19 @@ import RoostFile
 /// The new file as a store of its own, to which commits are made until it takes the old one's place.
 final class CompactedStore {
     let store: Store
-    /// The lock of the new file.
-    let lock: any FileLock
+    /// The new file and its lock.
+    let file: NewFile
 
     init(
-        _ state: StoreState, _ lock: any FileLock, path: String, options: StoreOptions,
+        _ state: StoreState, _ file: NewFile, path: String, options: StoreOptions,
         _ environment: Environment
     ) {
-        self.lock = lock
+        self.file = file
         store = Store(
             path: path, options: options, environment: environment, state: state,
             ending: FileEnding(newFileOf: state.record.end)
         ) { store in
-            Store.Writer(lock: lock, queue: store.makeQueue(state, syncedEnd: state.record.end))
+            Store.Writer(lock: file.lock, queue: store.makeQueue(state, syncedEnd: state.record.end))
         }
     }
 

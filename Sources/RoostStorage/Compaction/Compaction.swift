@@ -45,7 +45,7 @@ final class Compaction {
 
     /// Does all of it. When it throws, the store goes on in its old file, and the new one is gone.
     func run() throws(StoreError) -> CompactionResult {
-        try files.removeLeftovers(isShared: isShared)
+        let (file, new) = try begin()
         let pace = CompactionPace(
             control: control, clock: environment.clock, bytesPerSecond: options.bytesPerSecond,
             bytesTotal: source.liveBytes, progress: progress)
@@ -55,10 +55,10 @@ final class Compaction {
             let access = try fileCall { () throws(FileError) in try source.file.file.access() }
             let relocations = Relocations(
                 files: files, access: access, memory: options.memoryInRange / 4 * 3)
-            let (copy, lock) = try copy(access, relocations, pace)
+            let copy = try copy(to: file, relocations, pace)
             try pace.finishedCopy()
             let target = CompactedStore(
-                copy, lock, path: files.target, options: storeOptions, environment)
+                copy, new, path: files.target, options: storeOptions, environment)
             defer { target.abandon() }
             try target.repeatRoots(of: source.record)
             let catchUp = CatchUp(
@@ -72,7 +72,8 @@ final class Compaction {
             }
             scratchBytes = relocations.scratchEnd
         } catch {
-            LeftoverFile(files.target, files.medium).discard()
+            // The lock is still held, so that the name leads to this file or to another process's, which stays.
+            new.discard()
             throw error
         }
         if let failure = outcome.failure { throw failure }
@@ -81,68 +82,92 @@ final class Compaction {
             bytesWritten: outcome.bytesAfter + scratchBytes, duration: pace.seconds, pause: outcome.pause)
     }
 
-    // MARK: Copying
+    /// Creates the new file, with no commit yet.
+    ///
+    /// Where other processes write the store, this happens while none of them can: so no file takes the store's name, and none
+    /// begins to be compacted, between the look at the leftovers and the new file. From then on the new file's lock keeps the
+    /// others from compacting.
+    private func begin() throws(StoreError) -> (DataFile, NewFile) {
+        guard isShared else {
+            try files.removeLeftovers(isShared: false)
+            return try makeFile()
+        }
+        return try holdingWriterLock { (store) throws(StoreError) in
+            try checkSource(store)
+            do throws(StoreError) {
+                try files.removeLeftovers(isShared: true)
+                return try makeFile()
+            } catch {
+                if Failpoint.trustedNames.isActive { try? environment.medium.remove(files.target) }
+                throw error
+            }
+        }
+    }
 
-    /// Copies what lives at the source's commit into a new file, and syncs it. Its one commit is a checkpoint that
-    /// has the same number and time.
-    private func copy(
-        _ access: FileAccess, _ relocations: Relocations, _ pace: CompactionPace
-    ) throws(StoreError) -> (StoreState, any FileLock) {
+    private func makeFile() throws(StoreError) -> (DataFile, NewFile) {
+        let access = try fileCall { () throws(FileError) in try source.file.file.access() }
         let creator = StoreCreator(
             path: files.path, options: storeOptions, environment: environment, access: access)
-        let (file, lock) = try creator.makeFile(
+        return try creator.makeFile(
             files.target, storeID: source.file.header.storeID, generation: source.file.header.generation &+ 1,
             transform: storeOptions.transform, after: source.file.codec.transform)
-        try checkSource()
+    }
+
+    /// Refuses to go on when another process has compacted the store since the source was taken, or lost the source's commit.
+    private func checkSource(_ store: Store) throws(StoreError) {
+        if try store.isStillThere(source) { return }
+        // A sync that failed takes the source out of the file, too.
+        try store.commitQueue().checkFailure()
+        throw StoreError(
+            .locked,
+            "\(files.path) was replaced by another process just now, as by a compaction. Try again if need be."
+        )
+    }
+
+    // MARK: Copying
+
+    /// Copies what lives at the source's commit into the new file, and syncs it. Its one commit is a checkpoint that
+    /// has the same number and time.
+    private func copy(
+        to file: DataFile, _ relocations: Relocations, _ pace: CompactionPace
+    ) throws(StoreError) -> StoreState {
         let output = CommitBuffer(
             file: file, start: Format.firstCommit, compression: storeOptions.compression,
             pool: BufferPool(partLength: storeOptions.partLengthInRange))
         defer { output.release() }
+        let marks = TreeMarks(output, after: try listTrees(in: output))
         let target = CopyTarget(
             output: output, nodeSize: storeOptions.nodeSizeInRange, relocations: relocations,
-            gatherer: ValueGatherer(file: source.file, end: source.record.end), pace: pace,
+            gatherer: ValueGatherer(file: source.file, end: source.record.end), pace: pace, marks: marks,
             batchSize: options.memoryInRange / 8)
-        let list = try listTrees(in: output)
         let trees = try copyTrees(to: target)
+        try marks.finish()
         var directory = RootDirectory(nextTreeID: source.trees.nextID, trees: [])
         for tree in trees {
             directory.trees.append(
                 RootDirectory.Tree(id: tree.id, name: tree.name, reduction: tree.reduction, root: tree.root))
         }
-        let record = try write(directory, list, to: output)
-        let state = StoreState(
+        let record = try write(directory, marks.last, to: output)
+        return StoreState(
             file: file, record: record, trees: TreeTable(trees, nextID: source.trees.nextID), logBytes: 0)
-        return (state, lock)
-    }
-
-    /// Refuses to copy what another process has compacted since the source was taken. From when the new file is made on, none
-    /// can: it makes a file of the same name.
-    private func checkSource() throws(StoreError) {
-        guard isShared else { return }
-        try withStore { (store) throws(StoreError) in
-            if try store.isStillThere(source) { return }
-            // A sync that failed takes the source out of the file, too.
-            try store.commitQueue().checkFailure()
-            throw StoreError(
-                .locked,
-                "\(files.path) was replaced by another process just now, as by a compaction. Try again if need be."
-            )
-        }
     }
 
     private func copyTrees(to target: CopyTarget) throws(StoreError) -> [TreeVersion] {
-        var copiers: [(TreeVersion, TreeCopier)] = []
+        // A tree that needs no second pass is finished at once: so a small one, without which the others are worth little, is in
+        // one piece.
+        var copies: [(version: TreeVersion, copier: TreeCopier, root: Root?)] = []
         for version in source.trees {
             let copier = TreeCopier(version, of: source, to: target)
             try copier.copy()
-            copiers.append((version, copier))
+            copies.append((version, copier, copier.isDeferred ? nil : try copier.finish()))
         }
         var trees: [TreeVersion] = []
-        for (version, copier) in copiers {
+        for copy in copies {
+            let root: Root
+            if let finished = copy.root { root = finished } else { root = try copy.copier.finish() }
             let reader = TreeReader(
-                file: target.output.file, root: try copier.finish(), reduction: version.reader.reduction)
-            trees.append(
-                TreeVersion(id: version.id, name: version.name, reader: reader))
+                file: target.output.file, root: root, reduction: copy.version.reader.reduction)
+            trees.append(TreeVersion(id: copy.version.id, name: copy.version.name, reader: reader))
         }
         return trees
     }
@@ -159,12 +184,12 @@ final class Compaction {
     }
 
     private func write(
-        _ directory: RootDirectory, _ list: ChunkReference?, to output: CommitBuffer
+        _ directory: RootDirectory, _ operations: ChunkReference?, to output: CommitBuffer
     ) throws(StoreError) -> CommitRecord {
         let encoded = output.file.complete(directory).encoded()
         var record = CommitRecord(
             .checkpoint, number: source.record.number, syncedEnd: output.start, time: source.record.time)
-        record.operations = list
+        record.operations = operations
         record.directory = try output.append(.directory, encoded.view)
         let offset = output.recordOffset(of: .checkpoint)
         record.checkpoint = offset
@@ -186,7 +211,10 @@ final class Compaction {
     private func approach(_ follower: LogFollower) throws(StoreError) {
         for _ in 0..<Compaction.freeRounds {
             let goal = try withStore { (store) throws(StoreError) in
-                if isShared { try store.refresh() }
+                if isShared {
+                    try store.refresh()
+                    try checkSource(store)
+                }
                 return store.state.record
             }
             guard try follower.distance(to: goal) > Compaction.heldDistance else { return }
@@ -208,6 +236,8 @@ final class Compaction {
             let limit = Compaction.heldDistance * (3 + rounds) / 4
             var held = 0.0
             let outcome: FileSwap.Outcome? = try holdingWriterLock { (store) throws(StoreError) in
+                // No record of another file is a goal, and no other file is replaced by a copy of this one.
+                try checkSource(store)
                 // Who asks for the lock again at once may have had it for long, so what is left is known only now.
                 let goal = store.state.record
                 guard try follower.distance(to: goal) > limit else { return try swap(store) }

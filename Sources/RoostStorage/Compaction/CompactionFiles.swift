@@ -58,11 +58,21 @@ struct CompactionFiles {
         let file = try fileCall { () throws(FileError) in try medium.open(path, .readOnly) }
         let access = try fileCall { () throws(FileError) in try file.access() }
         let copy = try NewFile(target, medium, access)
-        try fileCall { () throws(FileError) in try swap(file, copy.file) }
+        do throws(StoreError) {
+            try fileCall { () throws(FileError) in try self.copy(file, to: copy.file) }
+            try copy.rename(to: path)
+        } catch {
+            copy.discard()
+            throw error
+        }
+        try fileCall { () throws(FileError) in
+            try medium.syncDirectory(of: path)
+            try removeMark()
+        }
         return withExtendedLifetime(copy.lock) { true }
     }
 
-    private func swap(_ file: any File, _ copy: any File) throws(FileError) {
+    private func copy(_ file: any File, to copy: any File) throws(FileError) {
         let buffer = ByteBuffer(capacity: 1 << 20)
         var position: UInt64 = 0
         while true {
@@ -73,8 +83,5 @@ struct CompactionFiles {
             position += UInt64(buffer.count)
         }
         try copy.sync()
-        try medium.rename(target, to: path)
-        try medium.syncDirectory(of: path)
-        try removeMark()
     }
 }

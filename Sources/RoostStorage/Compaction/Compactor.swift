@@ -110,6 +110,7 @@ final class Compactor: Sendable {
         guard mayStart.load(ordering: .relaxed), size >= nextSize.load(ordering: .relaxed),
             Self.isLittle(state.record.liveBytes, of: size, below: threshold)
         else { return }
+        guard canStartThread() else { return wait(from: size) }
         // Until this attempt has ended nobody else needs to ask.
         nextSize.store(.max, ordering: .relaxed)
         DispatchQueue.global(qos: .utility).async { [weak store, self] in

@@ -7,19 +7,20 @@ final class CopyTarget {
     let relocations: Relocations
     let gatherer: ValueGatherer
     let pace: CompactionPace
+    let marks: TreeMarks
     /// Bytes of keys and values that are read and copied at a time.
     let batchSize: Int
 
     init(
         output: CommitBuffer, nodeSize: Int, relocations: Relocations, gatherer: ValueGatherer,
-        pace: CompactionPace,
-        batchSize: Int
+        pace: CompactionPace, marks: TreeMarks, batchSize: Int
     ) {
         self.output = output
         self.nodeSize = nodeSize
         self.relocations = relocations
         self.gatherer = gatherer
         self.pace = pace
+        self.marks = marks
         self.batchSize = batchSize
     }
 

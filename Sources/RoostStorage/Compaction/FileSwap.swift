@@ -19,7 +19,8 @@ struct FileSwap {
         let replaced: StoreState
     }
 
-    /// Puts the new file in the old one's place. The caller has the writer lock.
+    /// Puts the new file in the old one's place. The caller has the writer lock, and where other processes write the store the
+    /// file's, too; it has seen that the file at the path is the one that was copied.
     func run(_ store: Store, _ follower: LogFollower, _ target: CompactedStore) throws(StoreError) -> Outcome
     {
         let start = environment.clock.monotonic()
@@ -30,10 +31,10 @@ struct FileSwap {
         try follower.advance(to: last.record)
         try target.finish(at: environment.clock.now())
         let syncedEnd = target.state.record.start
-        try fileCall { () throws(FileError) in try files.medium.rename(files.target, to: files.path) }
+        try target.file.rename(to: files.path)
         let failure = syncName()
         store.adopt(
-            reopened(target.state, store.options.valueAccess), target.lock, syncedEnd: syncedEnd,
+            reopened(target.state, store.options.valueAccess), target.file.lock, syncedEnd: syncedEnd,
             failure: failure)
         store.compactor.transform = factory
         target.abandon()

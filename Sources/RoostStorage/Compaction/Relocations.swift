@@ -99,7 +99,7 @@ final class Relocations {
     private func scratchFile() throws(StoreError) -> any File {
         if let file { return file }
         let made = try NewFile(files.scratch, files.medium, access)
-        try fileCall { () throws(FileError) in try files.medium.remove(files.scratch) }
+        made.discard()
         file = made.file
         return made.file
     }

@@ -19,6 +19,7 @@ extension Store {
     ) throws(StoreError) -> CompactionResult {
         guard isWritable else { throw notWritable() }
         try checkNotWriting()
+        try Store.checkRoom(path)
         return try compactor.compact(self, options, progress)
     }
 

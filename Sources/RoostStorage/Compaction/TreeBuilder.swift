@@ -8,6 +8,7 @@ final class TreeBuilder {
     private let nodeSize: Int
     private let reduction: Reduction?
     private let leaves: LeafBuilder
+    private let willWriteLeaves: () throws(StoreError) -> Void
     /// The last key of the leaf written last.
     private let lastKey = ByteBuffer()
     /// Children that wait for their parent; the leaves first.
@@ -24,7 +25,12 @@ final class TreeBuilder {
         }
     }
 
-    init(output: CommitBuffer, nodeSize: Int, reduction: Reduction?) {
+    /// - Parameter willWriteLeaves: called before each run of leaves.
+    init(
+        output: CommitBuffer, nodeSize: Int, reduction: Reduction?,
+        willWriteLeaves: @escaping () throws(StoreError) -> Void
+    ) {
+        self.willWriteLeaves = willWriteLeaves
         nodes = NodeWriter(output: output)
         leaves = nodes.entries
         self.nodeSize = nodeSize
@@ -43,7 +49,9 @@ final class TreeBuilder {
 
     /// Writes what is left and returns the tree.
     func finish() throws(StoreError) -> Root {
-        for range in leaves.cuts(nodeSize: nodeSize, packing: true) { try writeLeaf(range) }
+        let cuts = leaves.cuts(nodeSize: nodeSize, packing: true)
+        if !cuts.isEmpty { try willWriteLeaves() }
+        for range in cuts { try writeLeaf(range) }
         leaves.reset()
         var index = 0
         while index < levels.count {
@@ -60,6 +68,7 @@ final class TreeBuilder {
 
     private func writeFullLeaves() throws(StoreError) {
         let cuts = leaves.cuts(nodeSize: nodeSize, packing: true)
+        try willWriteLeaves()
         for range in cuts.dropLast() { try writeLeaf(range) }
         leaves.removeFirst(cuts.last?.lowerBound ?? 0)
     }

@@ -27,13 +27,17 @@ final class TreeCopier {
         self.target = target
         gatherer = target.gatherer
         builder = TreeBuilder(
-            output: target.output, nodeSize: target.nodeSize, reduction: version.reader.reduction?.function)
+            output: target.output, nodeSize: target.nodeSize, reduction: version.reader.reduction?.function,
+            willWriteLeaves: { [marks = target.marks] () throws(StoreError) in try marks.note(version) })
     }
+
+    /// Whether the first pass left entries to the second.
+    var isDeferred: Bool { deferred != nil }
 
     /// The first pass.
     func copy() throws(StoreError) { try copy(.first, from: nil) }
 
-    /// The second pass; returns the finished tree.
+    /// The second pass, where one is needed; returns the finished tree.
     func finish() throws(StoreError) -> Root {
         if let deferred { try copy(.second, from: deferred) }
         return try builder.finish()

@@ -89,7 +89,7 @@ struct RootDirectory {
         case 1:
             let level = try reader.byte()
             let offset = try reader.varint()
-            let length = try reader.length(limit: Int(UInt32.max))
+            let length = try reader.length(limit: Int(clamping: UInt32.max))
             guard level <= Format.maximumLevel, offset < place.offset else {
                 throw MalformedBytes(at: reader.position)
             }

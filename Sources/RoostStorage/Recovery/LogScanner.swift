@@ -19,7 +19,7 @@ struct LogScanner {
     }
 
     /// `record` if its tag is right, where the file has tags.
-    private func authentic(_ record: CommitRecord?, _ bytes: ByteView) -> CommitRecord? {
+    func authentic(_ record: CommitRecord?, _ bytes: ByteView) -> CommitRecord? {
         guard let record, file.codec.isTransformed else { return record }
         let expected = file.codec.tag(of: CommitRecord.authenticated(bytes))
         var difference: UInt8 = 0
@@ -38,12 +38,32 @@ struct LogScanner {
 
     /// The last commit that is on the medium as a whole.
     ///
+    /// - Throws: ``StoreError/Code/damaged`` where the file shows that later ones were on the medium: no older state may pass for
+    ///   the present one.
+    func lastCommit() throws(StoreError) -> CommitRecord? {
+        var (last, hasBarrier) = try lastWhole()
+        while let found = last, !hasBarrier, try hasLaterSynced(after: found) {
+            // Another process may have committed between the two looks; then there is more to be found now.
+            let again = try lastWhole()
+            guard again.record != found else {
+                throw .damaged(
+                    "commits that were on the medium and are not where they were", at: found.end,
+                    in: file.path)
+            }
+            (last, hasBarrier) = again
+        }
+        return last
+    }
+
     /// Steps back from the end of the file block by block, over preallocated space and over torn commits. A record
     /// counts only if the bytes of its commit, and of all commits before it that were not known to be synced when it
     /// was made, have the checksums that they should have; nothing is written.
-    func lastCommit(before end: UInt64? = nil) throws(StoreError) -> CommitRecord? {
+    ///
+    /// - Returns: the last whole commit, and whether a backup's barrier is behind it.
+    private func lastWhole() throws(StoreError) -> (record: CommitRecord?, hasBarrier: Bool) {
         let size = try fileCall { () throws(FileError) in try file.file.size() }
-        var position = min(end ?? size, size) / UInt64(Format.blockSize) * UInt64(Format.blockSize)
+        var hasBarrier = false
+        var position = size / UInt64(Format.blockSize) * UInt64(Format.blockSize)
         if Failpoint.offByOneBlock.isActive { position -= min(position, UInt64(Format.blockSize)) }
         let window = ByteBuffer(capacity: Format.blockSize)
         var length = Format.blockSize
@@ -58,15 +78,16 @@ struct LogScanner {
                 if let record = candidate(endingAt: Int(position - start), in: window.view, from: start) {
                     if record.kind == .barrier {
                         position = record.start
+                        hasBarrier = true
                         continue
                     }
-                    if try isWhole(record) { return record }
+                    if try isWhole(record) { return (record, hasBarrier) }
                 }
                 position -= UInt64(Format.blockSize)
             }
             length = min(length * 8, LogScanner.largestWindow)
         }
-        return nil
+        return (nil, hasBarrier)
     }
 
     static let largestWindow = 1 << 20

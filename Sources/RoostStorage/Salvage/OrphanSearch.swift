@@ -1,11 +1,12 @@
 import RoostBytes
 
-/// Finds nodes of a compacted file that no readable node leads to: there, a tree's first state stands nowhere else.
+/// Finds nodes of a compacted file that no readable node leads to: there, a tree's first state is stored nowhere else.
 ///
-/// Where no root directory is left, the list of trees that the file begins with tells whose the nodes are that are no other
-/// node's child: these are the roots, in the order of the trees. Where there are too many or too few of them, or where some
-/// trees only miss parts, a leaf is given to the tree that misses its keys, if there is exactly one; the others come into trees
-/// of their own.
+/// Marks between the leaves tell which tree a leaf belongs to (``TreeMarks``). Leaves that damage has parted from their mark, and
+/// files of earlier versions, which have none, leave less to go by: where no root directory is left, the list of trees that the
+/// file begins with tells whose the nodes are that are no other node's child, for these are the roots, in the order of the trees.
+/// Where there are too many or too few of them, or where some trees only miss parts, a leaf is given to the tree that misses its
+/// keys, if there is exactly one; the others come into trees of their own.
 ///
 /// Memory: about 40 bytes for each node of the file's first commit.
 struct OrphanSearch {
@@ -13,6 +14,67 @@ struct OrphanSearch {
     /// Whether the names of trees are known at all.
     private let hasRoots: Bool
     private let first: SalvageSource.Region
+
+    private struct Node {
+        let chunk: ChunkReference
+        let level: UInt8
+        /// The tree that the marks before and after say.
+        var owner: UInt64?
+    }
+
+    /// What a scan of the first commit finds.
+    private struct Findings {
+        var nodes: [Node] = []
+        /// The places of all nodes' children.
+        var children: Set<UInt64> = []
+        /// What makes the trees that the list and the marks name, by tree.
+        var making: [UInt64: TreeOperation] = [:]
+        /// The trees with entries, by the list.
+        var filled: [UInt64] = []
+        var hasMarks = false
+        /// Whether the mark behind the last leaf was found. The leaves of later commits follow from the log.
+        var isComplete = false
+        /// Whose leaves follow; `nil` after damage, in which a mark may have been.
+        private var current: UInt64?
+        /// The first node since the last damage or mark.
+        private var unsettled = 0
+
+        mutating func add(_ page: PageView, _ chunk: ChunkReference) {
+            nodes.append(Node(chunk: chunk, level: page.level, owner: page.level == 0 ? current : nil))
+            guard page.level > 0 else { return }
+            for index in 0..<page.count {
+                if let child = try? page.childChunk(index) { children.insert(child.offset) }
+            }
+        }
+
+        mutating func noteDamage() {
+            current = nil
+            unsettled = nodes.count
+        }
+
+        /// Adds the list of trees or a mark.
+        mutating func add(_ payload: ByteView, at chunk: ChunkReference) {
+            // The list has no chunk before it.
+            guard let content = try? OperationChunk.list(in: payload),
+                let isList = try? OperationChunk.previous(in: payload, at: chunk) == nil
+            else { return }
+            for operation in content.making {
+                if case .create(let id, _, _) = operation { making[id] = operation }
+            }
+            guard !isList else {
+                if filled.isEmpty { filled = content.filled }
+                return
+            }
+            guard let former = content.filled.first else { return }
+            hasMarks = true
+            for index in unsettled..<nodes.count where nodes[index].level == 0 && nodes[index].owner == nil {
+                nodes[index].owner = former
+            }
+            unsettled = nodes.count
+            current = content.filled.dropFirst().first
+            isComplete = current == nil
+        }
+    }
 
     init(_ salvage: Salvage, hasRoots: Bool) {
         self.salvage = salvage
@@ -24,41 +86,52 @@ struct OrphanSearch {
 
     func run() throws(StoreError) {
         let directory = try salvage.source.directory(in: 0)?.0
-        let reachable = try nodesBelow(directory)
-        var nodes: [(chunk: ChunkReference, level: UInt8)] = []
-        var children: Set<UInt64> = []
-        var scan = ChunkScan(file: file, from: first.start, to: first.end)
-        while let item = try scan.next() {
-            guard case .chunk(let chunk, .node) = item, !reachable.contains(chunk.offset),
-                chunk.length <= DataFile.maximumNodeLength, let bytes = try? file.payload(.node, chunk)
-            else { continue }
-            bytes.withView { bytes in
-                guard let page = PageView(bytes) else { return }
-                nodes.append((chunk, page.level))
-                guard page.level > 0 else { return }
-                for index in 0..<page.count {
-                    if let child = try? page.childChunk(index) { children.insert(child.offset) }
-                }
+        let findings = try scan(excluding: try nodesBelow(directory))
+        if !hasRoots {
+            for case .create(let id, let name, let reduction)? in findings.making.keys.sorted().map({
+                findings.making[$0]
+            }) {
+                try salvage.target.create(id, name: name, reduction: reduction)
             }
         }
-        let tops = nodes.filter { !children.contains($0.chunk.offset) }
-        let owners = hasRoots ? [] : try makeListedTrees()
+        let makesTree = !hasRoots || directory != nil
+        if findings.hasMarks {
+            for node in findings.nodes where node.level == 0 {
+                try copy(node.chunk, 0, to: node.owner, makesTree: makesTree)
+            }
+            return
+        }
+        let tops = findings.nodes.filter { !findings.children.contains($0.chunk.offset) }
+        let owners = hasRoots ? [] : findings.filled.filter { salvage.target.name($0) != nil }
         for (index, top) in tops.enumerated() {
             let owner = owners.count == tops.count ? owners[index] : nil
-            try copy(top.chunk, top.level, to: owner, makesTree: !hasRoots || directory != nil)
+            try copy(top.chunk, top.level, to: owner, makesTree: makesTree)
         }
     }
 
-    /// Makes the trees that the file's list names; answers which of them have entries, in their order.
-    private func makeListedTrees() throws(StoreError) -> [UInt64] {
-        guard let chunk = try salvage.source.operations(in: first).chunks.first,
-            let payload = try? file.payload(.operations, chunk),
-            let list = payload.withView({ try? OperationChunk.list(in: $0) })
-        else { return [] }
-        for case .create(let id, let name, let reduction) in list.making {
-            try salvage.target.create(id, name: name, reduction: reduction)
+    private func scan(excluding reachable: Set<UInt64>) throws(StoreError) -> Findings {
+        var findings = Findings()
+        var scan = ChunkScan(file: file, from: first.start, to: first.end)
+        while !findings.isComplete, let item = try scan.next() {
+            switch item {
+            case .chunk(let chunk, .node):
+                guard !reachable.contains(chunk.offset), chunk.length <= DataFile.maximumNodeLength,
+                    let bytes = try? file.payload(.node, chunk)
+                else { continue }
+                bytes.withView { bytes in
+                    if let page = PageView(bytes) { findings.add(page, chunk) }
+                }
+            case .chunk(let chunk, .operations):
+                guard let bytes = try? file.payload(.operations, chunk) else {
+                    findings.noteDamage()
+                    continue
+                }
+                bytes.withView { findings.add($0, at: chunk) }
+            case .chunk: continue
+            case .damage: findings.noteDamage()
+            }
         }
-        return list.filled.filter { salvage.target.name($0) != nil }
+        return findings
     }
 
     /// Everything that the first commit's own roots lead to.
@@ -85,15 +158,16 @@ struct OrphanSearch {
 
     /// Copies what is below a node that nothing leads to.
     ///
-    /// - Parameter known: the tree that it is the root of, if that is known.
+    /// - Parameter known: the tree that it belongs to, if that is known.
     private func copy(
         _ top: ChunkReference, _ level: UInt8, to known: UInt64?, makesTree: Bool
     ) throws(StoreError) {
         let stray = UInt64(1) << 63 | top.offset
         var walk = makeWalk { (page, chunk, _) throws(StoreError) in
             guard page.count > 0 else { return }
-            if let known {
-                _ = try salvage.copy(page, chunk, [KeySpan()], to: known)
+            if let known, salvage.target.name(known) != nil {
+                let parts = hasRoots ? missing(of: page, in: known) : [KeySpan()]
+                if !parts.isEmpty { _ = try salvage.copy(page, chunk, parts, to: known) }
             } else if let (tree, parts) = owner(of: page) {
                 _ = try salvage.copy(page, chunk, parts, to: tree)
             } else if makesTree {
@@ -109,11 +183,16 @@ struct OrphanSearch {
 
     /// The one tree that misses keys between the leaf's first and last, and which.
     private func owner(of page: PageView) -> (UInt64, [KeySpan])? {
-        let span = KeySpan(lower: page.key(0), upper: page.key(page.count - 1) + [0])
-        let candidates = salvage.lost.compactMap { (tree, spans) -> (UInt64, [KeySpan])? in
-            let parts = spans.intersections(span).map(\.span)
+        let candidates = salvage.lost.keys.compactMap { tree -> (UInt64, [KeySpan])? in
+            let parts = missing(of: page, in: tree)
             return parts.isEmpty ? nil : (tree, parts)
         }
         return candidates.count == 1 ? candidates.first : nil
+    }
+
+    /// What a tree misses between the leaf's first and last keys.
+    private func missing(of page: PageView, in tree: UInt64) -> [KeySpan] {
+        let span = KeySpan(lower: page.key(0), upper: page.key(page.count - 1) + [0])
+        return salvage.lost[tree]?.intersections(span).map(\.span) ?? []
     }
 }

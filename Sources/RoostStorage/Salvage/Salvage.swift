@@ -34,6 +34,8 @@ final class Salvage {
 
     func run() throws(StoreError) {
         let first = try copyNewest()
+        // Without any root directory the end of some commit at least is lost, whatever was found.
+        if first == nil, let last = source.regions.last { report.add(damaged: last.start..<last.end) }
         if let first { try copyOlder(than: first) }
         if file.header.generation > 0, first == nil || !lost.isEmpty {
             try OrphanSearch(self, hasRoots: first != nil).run()

@@ -43,15 +43,28 @@ struct SalvageSource {
         }
         if end > Format.firstCommit {
             regions.append(Region(start: Format.firstCommit, end: end, kind: .gap))
-            // Where the first record is lost, the next one tells what it was written under, as far as it was the same writer; root
-            // directories know for certain.
-            if var oldest {
-                oldest.start = Format.firstCommit
-                file.noteHistory(of: oldest)
-            }
+            if file.codec.isTransformed { try SalvageSource.findHistory(of: file, upTo: end, oldest) }
         }
         self.regions = regions.reversed()
         self.newest = newest
+    }
+
+    /// Learns what the chunks up to `end` are bound to, whose records are lost. The maker of a file binds them to its salt; in
+    /// files of earlier versions the next record tells, as far as it is of the same writer. Root directories know for certain.
+    private static func findHistory(
+        of file: DataFile, upTo end: UInt64, _ oldest: CommitRecord?
+    ) throws(StoreError) {
+        let start = Format.firstCommit
+        file.codec.history.note([WritingHistory.Entry(start: start, number: file.header.salt)])
+        guard let oldest else { return }
+        var scan = ChunkScan(file: file, from: start, to: end)
+        while let item = try scan.next() {
+            guard case .chunk(let chunk, let kind) = item else { continue }
+            if (try? file.payload(kind, chunk)) == nil {
+                file.codec.history.note([WritingHistory.Entry(start: start, number: oldest.history)])
+            }
+            return
+        }
     }
 
     func record(of region: Region) throws(StoreError) -> CommitRecord? {
@@ -107,6 +120,12 @@ struct SalvageSource {
             case .chunk: break
             case .damage(let range): damage.append(range)
             }
+        }
+        // Between commits there was a commit, the record of which is lost at least.
+        if region.kind == .gap, region.end != regions.last?.end || regions.count == 1,
+            scan.position < region.end
+        {
+            damage.append(scan.position..<region.end)
         }
         return (chunks, damage)
     }

@@ -38,23 +38,32 @@ extension Store {
             }
         }
         try LeftoverFile(part, medium).remove()
+        let (store, report) = try salvage(path, into: part, options, environment, progress)
+        // As long as the store is open nobody else takes its temporary name for a leftover.
+        let file = store.state.file.file
         do throws(StoreError) {
-            let report = try salvage(path, into: part, options, environment, progress)
+            try store.sync()
+            guard try file.isNamed(part, in: medium) else {
+                throw StoreError(
+                    .locked, "\(part) was replaced by another process. Salvage to another place.")
+            }
             try fileCall { () throws(FileError) in
                 try medium.rename(part, to: destination)
                 try medium.syncDirectory(of: destination)
             }
-            return report
         } catch {
-            LeftoverFile(part, medium).discard()
+            file.removeName(part, in: medium)
             throw error
         }
+        try store.close()
+        return report
     }
 
+    /// The new store, still open and not synced, under its temporary name.
     private static func salvage(
         _ path: String, into part: String, _ options: StoreOptions, _ environment: Environment,
         _ progress: ProgressHandler?
-    ) throws(StoreError) -> SalvageReport {
+    ) throws(StoreError) -> (Store, SalvageReport) {
         let opener = StoreOpener(path: path, options: options, environment: environment)
         let file = try opener.openFile(.readOnly)
         file.writtenEnd.store(StoreOpener.replayedStart, ordering: .releasing)
@@ -64,23 +73,28 @@ extension Store {
         making.createIfMissing = true
         making.compactsAutomatically = false
         making.durability = .relaxed(interval: 3600)
+        making.writers = .one
         var maker = StoreOpener(path: part, options: making, environment: environment)
         maker.access = try fileCall { () throws(FileError) in try file.file.access() }
         maker.previous = file.codec.transform
         let store = try maker.openForWriting()
-        let target = try SalvageTarget(store, source: file)
-        let meter = ProgressMeter(total: source.regions.last?.end ?? 0, progress)
-        let salvage = Salvage(source, to: target, meter: meter)
         do throws(StoreError) {
-            try salvage.run()
-            try meter.tell()
+            let target = try SalvageTarget(store, source: file)
+            let meter = ProgressMeter(total: source.regions.last?.end ?? 0, progress)
+            let salvage = Salvage(source, to: target, meter: meter)
+            do throws(StoreError) {
+                try salvage.run()
+                try meter.tell()
+            } catch {
+                target.abandon()
+                throw error
+            }
+            var report = salvage.report
+            (report.trees, report.entries) = try target.finish()
+            return (store, report)
         } catch {
-            target.abandon()
+            store.state.file.file.removeName(part, in: environment.medium)
             throw error
         }
-        var report = salvage.report
-        (report.trees, report.entries) = try target.finish()
-        try store.close()
-        return report
     }
 }

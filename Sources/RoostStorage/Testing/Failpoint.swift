@@ -27,6 +27,9 @@ package enum Failpoint: CaseIterable, Sendable {
     case forgottenParts
     /// Changes that were left to be made while the commit is on its way are never made.
     case forgottenDeferral
+    /// A compaction takes whatever has the name of its new file for its own: removes it when it fails to begin, and gives it the
+    /// store's name in the end.
+    case trustedNames
 
     #if ROOST_FAILPOINTS
         /// The fault that is planted for the current task.

@@ -78,8 +78,9 @@ extension TreeReader {
             }
             let child = node[index].stored
             guard child.summary.count > 0 else { return true }
+            guard !child.reduction.isEmpty else { return false }
             child.reduction.withView { values.append($0) }
-            return !child.reduction.isEmpty
+            return true
         case .stored(let page, let chunk):
             let (count, value) = try file.reading(chunk) { () throws(MalformedBytes) in
                 try page.childReduction(index)

@@ -20,6 +20,18 @@ import Testing
         #expect(sum.failures > 1)
     }
 
+    /// Two processes that compact one store, at each other's every call to the disk.
+    @Test func compactionsByTurnsLoseNothing() {
+        var sum = CampaignStatistics()
+        for seed in 0..<24 as Range<UInt64> {
+            let report = TurnsCampaign(seed: seed).run()
+            #expect(report.finding == nil)
+            sum += report.statistics
+        }
+        #expect(sum.commits > 200)
+        #expect(TurnsCampaign(seed: 3).run().traceHash == TurnsCampaign(seed: 3).run().traceHash)
+    }
+
     @Test func shortAndInterruptedCallsAreCounted() {
         for isNoisy in [true, false] {
             let campaign = (0...).lazy.map { Campaign(seed: $0) }.first { $0.settings.isNoisy == isNoisy }

@@ -68,6 +68,29 @@ import Testing
             .flatMap { Key($0).number }
     }
 
+    /// Whoever writes without knowing the function leaves nodes without values, in the file and in memory.
+    @Test func combineNeverSeesAValueThatIsNotKnown() throws {
+        struct NoValue: Error {}
+        let base = Sum().reduction
+        let reduction = Reduction(
+            name: "sum", reduce: base.reduce,
+            combine: { values, value in
+                try values.forEach { part in if part.isEmpty { throw NoValue() } }
+                try base.combine(values, &value)
+            })
+        var end = 4000
+        for round in 0..<6 {
+            let store = try Store.open(path, options: options(round % 2 == 0 ? [reduction] : []))
+            let tree = try round == 0 ? store.tree("tree", reduction: reduction) : store.tree("tree")
+            try fill(store, tree, Array(round == 0 ? 0..<end : end..<end + 1500).shuffled(), length: 40)
+            if round > 0 { end += 1500 }
+            store.register(reduction)
+            #expect(try read(store, tree, 0..<end) == sum(0..<end), "round \(round)")
+            #expect(try read(store, tree, 11..<end - 9) == sum(11..<end - 9), "round \(round)")
+            try store.close()
+        }
+    }
+
     @Test func valuesOutsideTheLeavesAreSeen() throws {
         let store = try Store.open(path, options: options())
         let tree = try store.tree("tree", reduction: Sum().reduction)

@@ -1,7 +1,10 @@
 import Foundation
-import Roost
+import RoostFile
+import RoostSimulation
 import Synchronization
 import Testing
+
+@testable import Roost
 
 @Suite struct ExpirationTests {
     let files: TemporaryDatabase
@@ -52,23 +55,61 @@ import Testing
         #expect(try notes.count == 1)
     }
 
+    /// By a clock that is set: all are due when the timer looks for the first time after that.
     @Test func documentsThatExpireOneAfterTheOtherArePurgedTogether() async throws {
-        let notes = notes
-        let purges = Mutex(0)
-        let start = Date(timeIntervalSinceNow: 0.1)
-        try await notes.database.write { batch in
+        let simulation = Simulation(seed: 3)
+        let database = try Database.open("db", environment: simulation.environment)
+        let notes = try database.collection("notes")
+        database.core.expirations.stop()
+        let start = Date(timeIntervalSince1970: Double(simulation.clock.now()) / 1e6 + 30)
+        try await database.write { batch in
             for number in 0..<50 {
                 try batch.save(json: "{}", id: "n\(number)", in: notes)
                 try batch.setExpiration(start + Double(number) / 100, of: "n\(number)", in: notes)
             }
         }
-        let observation = try notes.observe(since: notes.snapshot().lastSequence) { changes in
-            if changes.contains(where: \.isPurged) { purges.withLock { $0 += 1 } }
-        }
+        let number = database.core.store.snapshot().commit.number
+        simulation.clock.advance(by: 60_000_000)
+        database.core.expirations.start(database.core)
         #expect(try await eventually { try notes.count == 0 })
-        observation.cancel()
-        // Half a second, in tenths.
-        #expect(purges.withLock { $0 } < 15)
+        #expect(database.core.store.snapshot().commit.number == number + 1, "one commit of all purges")
+        try database.close()
+    }
+
+    /// Between the look at what is due and the transaction another process keeps a document longer.
+    @Test func anExpirationThatIsChangedBeforeThePurgeBeginsCounts() throws {
+        let simulation = Simulation(seed: 4)
+        let medium = LockingMedium(simulation.disk)
+        func open(_ medium: any Medium) throws -> Database {
+            var options = DatabaseOptions()
+            options.writers = .takingTurns
+            let database = try Database.open(
+                "db", options: options,
+                environment: Environment(
+                    medium: medium, clock: simulation.clock, randomness: simulation.randomness))
+            database.core.expirations.stop()
+            return database
+        }
+        let (other, database) = (try open(simulation.disk), try open(medium))
+        let notes = try other.defaultCollection
+        let due = Date(timeIntervalSince1970: Double(simulation.clock.now()) / 1e6 + 10)
+        for id in ["kept", "gone"] {
+            try notes.save(json: "{}", id: id)
+            try notes.setExpiration(due, of: id)
+        }
+        try database.refresh()
+        simulation.clock.advance(by: 60_000_000)
+        let wasChanged = Mutex(false)
+        medium.beforeLock {
+            _ = try? notes.setExpiration(nil, of: "kept")
+            wasChanged.withLock { $0 = true }
+        }
+        #expect(try database.purgeExpired() == 1)
+        #expect(wasChanged.withLock { $0 })
+        #expect(try database.defaultCollection.contains("kept"))
+        #expect(try !database.defaultCollection.contains("gone"))
+        try database.close()
+        try other.close()
     }
 
     @Test func openingCatchesUp() async throws {

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Roost
 import Synchronization
@@ -35,19 +36,22 @@ import Testing
         #expect(first.publicUUID != second.publicUUID)
     }
 
-    @Test func nothingReachesTheDiskButABackup() throws {
+    /// In a process of its own, all of whose directories are one that was empty.
+    @Test func nothingReachesTheDisk() throws {
         let files = try TemporaryDatabase()
-        let here = FileManager.default.currentDirectoryPath
-        let before = try FileManager.default.contentsOfDirectory(atPath: here)
-        let database = try Database.inMemory(options: DatabaseOptions(key: .random()))
-        try database.defaultCollection.save(json: #"{"v":1}"#, id: "a")
-        let blob = try database.saveBlob([1, 2, 3])
-        #expect(!FileManager.default.fileExists(atPath: database.path))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: here).sorted() == before.sorted())
+        let process = try ChildProcess(["memory", files.directory], of: "DatabaseWriter")
+        let text = process.readToEnd()
+        #expect(process.finish() == 0)
+        #expect(text == "2 documents\n", "and no names of files")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: files.directory).isEmpty)
+    }
 
-        let plain = try Database.inMemory()
-        try plain.defaultCollection.save(["picture": try plain.saveBlob([1, 2, 3])], id: "a")
-        try plain.backup(to: files.path)
+    @Test func aBackupOfMemoryIsADatabaseOnTheDisk() throws {
+        let files = try TemporaryDatabase()
+        let database = try Database.inMemory()
+        let blob = try database.saveBlob([1, 2, 3])
+        try database.defaultCollection.save(["picture": blob], id: "a")
+        try database.backup(to: files.path)
         let copy = try files.open()
         #expect(try copy.defaultCollection.contains("a") && copy.blobReader(blob)?.readAll() == [1, 2, 3])
     }

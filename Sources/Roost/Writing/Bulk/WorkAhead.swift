@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RoostFile
 import Synchronization
 
 /// Work on one input after the other, which other threads do ahead of the caller, who takes the results in order.
@@ -57,7 +58,7 @@ package final class WorkAhead<Input: Sendable, Output: Sendable>: Sendable {
         let item = Item(input)
         let needsHelper = state.withLock { state in
             state.items.append(item)
-            guard state.helpers < mostHelpers else { return false }
+            guard state.helpers < mostHelpers, canStartThread() else { return false }
             state.helpers += 1
             return true
         }
@@ -100,3 +101,6 @@ package final class WorkAhead<Input: Sendable, Output: Sendable>: Sendable {
 /// How many threads share work unless somebody says otherwise: as many as there are cores, and not more than eight. Asking the
 /// system takes as long as parsing a few documents.
 package let usualThreads = min(ProcessInfo.processInfo.activeProcessorCount, 8)
+
+/// Whether the process's memory suffices for another thread to share work; see `canStartThread()`.
+package var hasRoomForThread: Bool { canStartThread() }

@@ -44,7 +44,7 @@ final class NearMatcher: TextMatcher {
         defer { swap(&next, &self.next) }
         for phrase in all.indices {
             for index in all.indices { next[index] = all[index].startIndex }
-            let reach = lengths[phrase] + distance
+            let reach = Int64(lengths[phrase] + distance)
             for place in all[phrase].indices {
                 let start = all[phrase][place]
                 var isWhole = true

@@ -188,7 +188,7 @@ final class PhraseMatcher: TextMatcher {
             var index = places.startIndex
             found =
                 found.filter { start in
-                    let wanted = start.order + slot.offset
+                    let wanted = start.order + Int64(slot.offset)
                     while index < places.endIndex, places[index].order < wanted { index += 1 }
                     return index < places.endIndex && places[index].order == wanted
                 }[...]

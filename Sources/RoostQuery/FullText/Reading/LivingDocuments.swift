@@ -51,7 +51,7 @@ final class LivingDocuments {
                 var span = lengths.mutableSpan
                 while !reader.isAtEnd {
                     guard count < span.count else { throw MalformedBytes(at: reader.position) }
-                    span[count] = try reader.length(limit: Int(UInt32.max))
+                    span[count] = try reader.length(limit: Int(clamping: UInt32.max))
                     count += 1
                 }
                 lengths.removeLast(lengths.count - count)

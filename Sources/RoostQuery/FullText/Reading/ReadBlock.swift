@@ -84,12 +84,12 @@ struct ReadBlock {
         guard var end = try ends.next() else { return 0 }
         var count = 0
         while count < most, let start = try starts.next() {
-            let wanted = start.order + distances.lowerBound
+            let wanted = start.order + Int64(distances.lowerBound)
             while end.order < wanted {
                 guard let next = try ends.next() else { return count }
                 end = next
             }
-            if end.order <= start.order + distances.upperBound { count += 1 }
+            if end.order <= start.order + Int64(distances.upperBound) { count += 1 }
         }
         return count
     }

@@ -5,7 +5,7 @@ struct TextPlace: Equatable, Comparable {
     private let packed: UInt64
 
     /// The greatest position that can be read.
-    static let lastPosition = Int(UInt32.max)
+    static let lastPosition = Int(clamping: UInt32.max)
 
     init(column: Int, position: Int, isInflected: Bool) {
         packed = UInt64(column) << 40 | UInt64(position) << 1 | (isInflected ? 1 : 0)
@@ -13,11 +13,11 @@ struct TextPlace: Equatable, Comparable {
 
     /// The number of the column, and of the word in it.
     var column: Int { Int(packed >> 40) }
-    var position: Int { Int(packed >> 1 & 0x7F_FFFF_FFFF) }
+    var position: Int { Int(clamping: packed >> 1 & 0x7F_FFFF_FFFF) }
     /// Whether the word there is another form than the term.
     var isInflected: Bool { packed & 1 == 1 }
     /// Sorts by column and position; that of a place some words further on in the column is so much greater.
-    var order: Int { Int(packed >> 1) }
+    var order: Int64 { Int64(packed >> 1) }
 
     static func < (a: Self, b: Self) -> Bool { a.order < b.order }
 }

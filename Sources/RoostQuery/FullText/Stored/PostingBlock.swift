@@ -42,8 +42,11 @@ struct PostingBlock {
             // Each document comes after the one before.
             guard last - first >= count - 1 else { throw MalformedBytes(at: reader.position) }
             let isBounded = count >= PostingBlock.bounded
-            most = isSingle ? 1 : isBounded ? try reader.length(limit: Int(UInt32.max)) : Int(UInt32.max)
-            shortest = isBounded ? try reader.length(limit: Int(UInt32.max)) : 0
+            most =
+                isSingle
+                ? 1
+                : isBounded ? try reader.length(limit: Int(clamping: UInt32.max)) : Int(clamping: UInt32.max)
+            shortest = isBounded ? try reader.length(limit: Int(clamping: UInt32.max)) : 0
             start = reader.position
         }
     }

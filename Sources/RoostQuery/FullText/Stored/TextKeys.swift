@@ -101,7 +101,7 @@ struct TextDocument: Equatable {
                 var reader = ByteReader(view)
                 return (
                     try reader.length(limit: TextState.mostDocuments),
-                    try reader.length(limit: Int(UInt32.max))
+                    try reader.length(limit: Int(clamping: UInt32.max))
                 )
             }
         }

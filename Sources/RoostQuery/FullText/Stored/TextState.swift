@@ -21,9 +21,9 @@ struct TextState: Equatable {
     }
 
     static let version: UInt8 = 1
-    /// Numbers take five bytes.
-    static let mostDocuments = 1 << 40 - 1
-    private static let mostWords = 1 << 60
+    /// Numbers take five bytes. Where `Int` is shorter, it is the limit.
+    static let mostDocuments = Int(clamping: UInt64(1) << 40 - 1)
+    private static let mostWords = Int(clamping: UInt64(1) << 60)
 
     var next = 0
     var documents = 0
@@ -48,10 +48,10 @@ struct TextState: Equatable {
         next = try reader.length(limit: Self.mostDocuments)
         documents = try reader.length(limit: next)
         words = try reader.length(limit: Self.mostWords)
-        nextSegment = UInt32(try reader.length(limit: Int(UInt32.max)))
+        nextSegment = UInt32(try reader.length(limit: Int(clamping: UInt32.max)))
         var end = 0
         while !reader.isAtEnd {
-            let number = UInt32(try reader.length(limit: Int(UInt32.max)))
+            let number = UInt32(try reader.length(limit: Int(clamping: UInt32.max)))
             let first = try reader.length(limit: next)
             let last = try reader.length(limit: next)
             let count = try reader.length(limit: next)
