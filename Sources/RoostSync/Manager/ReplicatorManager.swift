@@ -260,7 +260,9 @@ public actor ReplicatorManager {
             guard let collection = try creating ? databases.create(name) : databases.open(name) else {
                 throw MissingDatabaseError(name: name)
             }
-            return DatabasePeer(collection, gate: try databases.gate(name, collection))
+            return DatabasePeer(
+                collection, longestAttachment: options.longestAttachment,
+                gate: try databases.gate(name, collection))
         }
     }
 

@@ -23,8 +23,11 @@ package struct DatabasePeer: ReplicationPeer {
     private static let parallelContents = 8
 
     /// - Parameter gate: What revisions that are stored here must pass.
-    package init(_ collection: DocumentCollection, gate: ReplicationGate? = nil) {
+    package init(
+        _ collection: DocumentCollection, longestAttachment: UInt64, gate: ReplicationGate? = nil
+    ) {
         self.collection = collection
+        self.longestAttachment = longestAttachment
         self.gate = gate
     }
 
@@ -226,7 +229,7 @@ package struct DatabasePeer: ReplicationPeer {
             var refused: [(CarriedRevision, any Error)] = []
             for (revision, content) in prepared {
                 do {
-                    switch content {
+                    switch content.revision {
                     case .stored(let document, let history):
                         try pass(document.id, document.value, document.isDeleted, history, batch)
                         try batch.insert(document, history: history, in: collection)
