@@ -135,7 +135,7 @@ package final class BlobFileWriter {
         let pin = store.pin(digest)
         let hold = isHeld ? store.hold(digest) : nil
         // A damaged file counts, too: documents may name it.
-        let isNew = try isHeld && !store.contains(digest)
+        let isNew = isHeld ? try !store.contains(digest) : false
         let (present, stays) = try store.install(
             temporary, digest, encoding, layout, generation, length: length)
         if isNew { store.noteNew(digest) }

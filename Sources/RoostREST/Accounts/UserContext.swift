@@ -39,18 +39,6 @@ public struct UserContext: Sendable, Hashable {
     /// Somebody who has not said who.
     public static let anonymous = UserContext(name: nil)
 
-    /// Whether both have the same name and roles, byte by byte.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.name.map { ByteKey($0) } == right.name.map { ByteKey($0) }
-            && left.roles.map { ByteKey($0) } == right.roles.map { ByteKey($0) }
-    }
-
-    /// Hashes name and roles.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(name.map { ByteKey($0) })
-        hasher.combine(roles.map { ByteKey($0) })
-    }
-
     /// Whether this is an administrator of the server.
     public var isAdmin: Bool { roles.contains("_admin") }
 

@@ -81,9 +81,13 @@ final class DatabaseUpdates: Sendable {
                 let middle = (low + high) / 2
                 if state.log[middle].sequence > sequence { high = middle } else { low = middle + 1 }
             }
-            return Array(
-                state.log[low...].lazy.filter { state.newest[Self.key($0.kind, $0.name)] == $0.sequence }
-                    .prefix(limit))
+            var events: [Event] = []
+            while low < state.log.count, events.count < limit {
+                let event = state.log[low]
+                if state.newest[Self.key(event.kind, event.name)] == event.sequence { events.append(event) }
+                low += 1
+            }
+            return events
         }
     }
 

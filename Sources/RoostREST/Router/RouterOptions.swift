@@ -9,6 +9,9 @@ public struct RouterOptions: Sendable {
     public var requestMemory = 192 << 20
     /// How long an attachment may be, in bytes. Default: 1 GiB, as in CouchDB.
     public var longestAttachment: UInt64 = 1 << 30
+    /// How many bytes of attachments all requests together may have stored that no document names yet; those of one user, or of one
+    /// address without a user, at most half of it. Requests beyond that wait as for ``requestMemory``. Default: 8 GiB.
+    public var unsavedAttachments = Int(clamping: UInt64(8) << 30)
     /// The origins of web pages that may send requests, such as `https://app.example.org`; `*` for all. Default: none.
     public var origins: [String] = []
     /// Whether pages of listed origins may send credentials. Those that `*` alone admits never may. Default: true.
