@@ -40,7 +40,7 @@ func work(_ path: String, _ process: Int) throws {
 }
 
 func useMemory(_ directory: String) throws {
-    for name in ["HOME", "TMPDIR"] { setenv(name, directory, 1) }
+    for name in ["HOME", "TMPDIR"] { unsafe setenv(name, directory, 1) }
     guard FileManager.default.changeCurrentDirectoryPath(directory) else { exit(2) }
     let database = try Database.inMemory(options: DatabaseOptions(key: .random()))
     let notes = try database.defaultCollection

@@ -24,8 +24,8 @@ import Testing
                 medium: medium, clock: simulation.clock, randomness: simulation.randomness))
         let outcome = Mutex<DatabaseError?>(nil)
         let hasCome = Mutex(false)
-        try reader.backup(to: "copy") { progress in
-            guard progress.completed == progress.total else { return true }
+        try reader.backup(to: "copy") { _ in
+            // What the earlier backup has is looked at before this.
             medium.before(.list, of: "blobs") {
                 hasCome.withLock { $0 = true }
                 do throws(DatabaseError) {
