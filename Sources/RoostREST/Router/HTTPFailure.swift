@@ -54,7 +54,7 @@ struct HTTPFailure: Error, Sendable {
         case let error as ViewError: self.init(error)
         case let error as LanguageError: self.init(error)
         case is CancellationError: self.init(503, "service unavailable", "The request was cancelled.")
-        default: self.init(500, "unknown_error", "\(error)")
+        default: self.init(500, "unknown_error", error.sentence)
         }
     }
 

@@ -90,6 +90,6 @@ public struct ReplicationProblem: Sendable, Error, CustomStringConvertible {
 
     /// Document, revision and cause.
     public var description: String {
-        "\(document)\(revision.map { " at \($0)" } ?? ""): \(cause)"
+        "\(document)\(revision.map { " at \($0)" } ?? ""): \(cause.sentence)"
     }
 }
