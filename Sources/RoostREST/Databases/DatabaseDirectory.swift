@@ -51,21 +51,26 @@ public final class DatabaseDirectory: Sendable {
     /// A secret by which the sessions of users are known again after a restart; 32 bytes.
     let sessionSecret: [UInt8]
     private let options: Options
+    /// Keeps other servers out.
+    private let lock: DirectoryLock?
     private let state = Mutex(State())
     /// Takes in what other processes commit.
     private let followers = DispatchQueue(label: "roost.followers")
 
-    /// The databases in `directory`, which is made if there is none.
+    /// The databases in `directory`, which is created if there is none.
     ///
-    /// - Throws: An error of the file system.
-    public init(_ directory: String, options: Options = Options()) throws {
+    /// One process serves a directory at a time, unless the databases are opened to be written by turns.
+    ///
+    /// - Throws: `locked` when another process serves the directory; `notADatabase` when `directory` is a file; `permissionDenied`,
+    ///   `inputOutput`.
+    public init(_ directory: String, options: Options = Options()) throws(DatabaseError) {
         self.directory = directory
         self.options = options
         let files = FileManager.default
-        try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try Self.prepare(directory)
+        lock = try DirectoryLock.take(directory, isShared: options.database.writers == .takingTurns)
         // What a crash left of deletions.
-        for name in try files.contentsOfDirectory(atPath: directory) where name.hasPrefix(Self.deletedPrefix)
-        {
+        for name in try Self.list(directory) where name.hasPrefix(Self.deletedPrefix) {
             try? files.removeItem(atPath: "\(directory)/\(name)")
         }
         uuid = try Self.kept("server-uuid", in: directory) { RandomText.hexadecimal(bytes: 16) }
@@ -77,6 +82,32 @@ public final class DatabaseDirectory: Sendable {
     /// Whether other processes may write the databases, too.
     private var isShared: Bool { options.database.writers == .takingTurns }
 
+    private static func prepare(_ directory: String) throws(DatabaseError) {
+        var isDirectory: ObjCBool = false
+        if unsafe FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory) {
+            guard isDirectory.boolValue else {
+                throw DatabaseError(
+                    .notADatabase,
+                    "\(directory) is a file. Give the directory that holds the databases, or is to hold them."
+                )
+            }
+            return
+        }
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        } catch {
+            throw DatabaseError(error, "The directory \(directory) can't be created")
+        }
+    }
+
+    private static func list(_ directory: String) throws(DatabaseError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: directory)
+        } catch {
+            throw DatabaseError(error, "The directory \(directory) can't be read")
+        }
+    }
+
     /// Nobody tells of what other processes commit, so it is looked for.
     private func followOthers() {
         followers.asyncAfter(deadline: .now() + .milliseconds(500)) { [weak self] in
@@ -87,8 +118,11 @@ public final class DatabaseDirectory: Sendable {
         }
     }
 
-    /// The text of 32 bytes in a file that only its owner can read; made by `make` where there is none.
-    private static func kept(_ name: String, in directory: String, _ make: () -> String) throws -> String {
+    /// The text of 32 bytes in a file that only its owner can read; made by `make` where there is none. On a medium that can
+    /// only be read it is another one in each process.
+    private static func kept(
+        _ name: String, in directory: String, _ make: () -> String
+    ) throws(DatabaseError) -> String {
         let path = "\(directory)/\(name)"
         let files = FileManager.default
         if let data = files.contents(atPath: path), data.count == 32 {
@@ -96,18 +130,19 @@ public final class DatabaseDirectory: Sendable {
         }
         let text = make()
         try? files.removeItem(atPath: path)
-        guard
-            files.createFile(
-                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
-        else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: path]) }
+        let isWritten = files.createFile(
+            atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        guard isWritten || !files.isWritableFile(atPath: directory) else {
+            throw DatabaseError(.inputOutput, "\(path) can't be written.")
+        }
         return text
     }
 
     /// The names of the databases, in the order of their bytes. Collections are not listed.
     ///
-    /// - Throws: An error of the file system.
-    public func names() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: directory)
+    /// - Throws: `inputOutput`, `permissionDenied`.
+    public func names() throws(DatabaseError) -> [String] {
+        try Self.list(directory)
             .filter { $0.hasSuffix(Self.fileExtension) }
             .compactMap { PercentEncoding.decode($0.dropLast(Self.fileExtension.count)) }
             .filter { (try? DatabaseName($0))?.collection == nil }
@@ -136,7 +171,7 @@ public final class DatabaseDirectory: Sendable {
     ///
     /// - Returns: Whether there was one.
     /// - Throws: `DatabaseError`, as `Database.delete(_:)`: `locked` when another process has it open, `notADatabase` where something
-    ///   else is in its directory; an error of the file system.
+    ///   else is in its directory, or the directory is elsewhere and only linked to.
     @discardableResult
     public func delete(_ name: String) throws -> Bool {
         let name = try DatabaseName(name)
@@ -148,8 +183,13 @@ public final class DatabaseDirectory: Sendable {
             return true
         }
         // From here on it is gone, also after a crash.
-        if wasThere { try FileManager.default.removeItem(atPath: grave) }
-        return wasThere
+        guard wasThere else { return false }
+        do {
+            try FileManager.default.removeItem(atPath: grave)
+        } catch {
+            throw DatabaseError(error, "The database is deleted, but its files are still in \(grave)")
+        }
+        return true
     }
 
     /// Closes the databases that nobody is using.
@@ -191,18 +231,39 @@ public final class DatabaseDirectory: Sendable {
                     .closed, "The databases of \(directory) were closed: the server has ended.")
             }
             state.clock += 1
+            // One whose directory was removed from under it takes no writes any more.
+            if creating, !FileManager.default.fileExists(atPath: path(name)) {
+                try? state.entries.removeValue(forKey: name.base)?.database?.close()
+            }
             if let database = state.entries[name.base]?.database {
                 state.entries[name.base] = Entry(database: database, kept: database, lastUse: state.clock)
                 return database
             }
             guard creating || FileManager.default.fileExists(atPath: path(name)) else { return nil }
-            let database = try Database.open(path(name), options: options.database)
+            let database = try open(path(name))
             state.entries[name.base] = Entry(database: database, kept: database, lastUse: state.clock)
             letGo(&state)
             return database
         }
         if isShared { try database?.refresh() }
         return database
+    }
+
+    /// Opens a database, for reading only where the medium or its permissions allow no more.
+    private func open(_ path: String) throws(DatabaseError) -> Database {
+        do {
+            return try Database.open(path, options: options.database)
+        } catch {
+            let refusal = error
+            guard refusal.code == .permissionDenied else { throw refusal }
+            var readOnly = options.database
+            (readOnly.readOnly, readOnly.createIfMissing) = (true, false)
+            do {
+                return try Database.open(path, options: readOnly)
+            } catch {
+                throw error.code == .notFound ? refusal : error
+            }
+        }
     }
 
     /// Stops keeping the database that was not used for longest. It closes unless somebody is using it.
