@@ -214,7 +214,8 @@ let package = Package(
         .executableTarget(
             name: "RoostCommand",
             dependencies: [
-                "Roost", "RoostIndex", "RoostQuery", "RoostText", "RoostSync", "RoostStorage", "Fleece",
+                "Roost", "RoostIndex", "RoostQuery", "RoostText", "RoostSync", "RoostStorage", "RoostBlobs",
+                "Fleece",
                 "RoostREST", "RoostServer",
                 .target(name: "RoostScript", condition: .when(traits: ["JavaScript"])),
             ],

@@ -43,7 +43,7 @@ extension DatabaseError {
             case .locked: .locked
             default: .inputOutput
             }
-        self.init(code, error.sentence, underlying: error)
+        self.init(code, error.description, underlying: error)
     }
 
     /// What a failure of the blob store means to the user of a database.

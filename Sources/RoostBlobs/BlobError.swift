@@ -3,7 +3,7 @@ import RoostFile
 /// Why a blob could not be stored or read.
 ///
 /// Internal to the package: Roost turns it into its own public error.
-package struct BlobError: Error, Sendable {
+package struct BlobError: Error, Sendable, CustomStringConvertible {
     /// The kinds of failure that callers tell apart.
     package enum Code: Sendable {
         /// There is no such blob.
@@ -31,6 +31,7 @@ package struct BlobError: Error, Sendable {
     package var code: Code
     /// A sentence for people.
     package var message: String
+    package var description: String { message }
     /// The failed call to the medium that led to this, if there was one.
     package var cause: FileError?
 
@@ -52,7 +53,7 @@ package struct BlobError: Error, Sendable {
             case .permissionDenied: .permissionDenied
             default: .inputOutput
             }
-        self.init(code, error.sentence, cause: error)
+        self.init(code, error.description, cause: error)
     }
 
     static let storeClosed = Self(.closed, "The database was closed. Open it again.")

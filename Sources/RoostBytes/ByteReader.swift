@@ -108,9 +108,13 @@
 }
 
 /// Bytes that don't follow their format.
-@usableFromInline package struct MalformedBytes: Error, Equatable {
+@usableFromInline package struct MalformedBytes: Error, Equatable, CustomStringConvertible {
     /// Where reading stopped, counted from the start of what was read.
     @usableFromInline package let offset: Int
 
     @inlinable package init(at offset: Int) { self.offset = offset }
+
+    @usableFromInline package var description: String {
+        "The data does not follow its format at byte \(offset)."
+    }
 }

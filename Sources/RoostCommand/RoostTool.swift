@@ -61,7 +61,7 @@ enum RoostTool {
             return status
         } catch let error as UsageError {
             let help = command(arguments.first ?? "").map { "roost \($0.name) --help" } ?? "roost --help"
-            Console.complain("\(error.message) See `\(help)`.")
+            Console.complain("\(error.description) See `\(help)`.")
             return 2
         } catch is OutputClosed {
             return 1
@@ -69,7 +69,7 @@ enum RoostTool {
             return 130
         } catch {
             let isWritten = (try? Console.flush()) != nil
-            if isWritten || error is CommandFailure { Console.complain("\(error)") }
+            if isWritten || error is CommandFailure { Console.complain(error.sentence) }
             return 1
         }
     }

@@ -26,6 +26,8 @@ package protocol File: AnyObject, Sendable {
     func size() throws(FileError) -> UInt64
     func truncate(to size: UInt64) throws(FileError)
     func identity() throws(FileError) -> FileIdentity
+    /// Whether any name still leads to the file. One without a name is gone once its last handle is.
+    var hasName: Bool { get }
     func access() throws(FileError) -> FileAccess
     /// Takes the advisory lock of the file, whatever names it has, without waiting. Handles in one process exclude each
     /// other too.
@@ -56,6 +58,8 @@ extension File {
     ) throws(Failure) {
         try BackgroundWork.run(work, beside: other)
     }
+
+    package var hasName: Bool { true }
 
     package func lockInTurn() throws(FileError) -> any FileLock { try lock() }
 

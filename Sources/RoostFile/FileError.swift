@@ -1,7 +1,7 @@
 /// Why a call to the storage medium failed.
 ///
 /// Layers above turn it into their own public error; the sentence there names the file and says what to do.
-package struct FileError: Error, Equatable, Sendable {
+package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of failure that callers tell apart.
     package enum Code: Equatable, Sendable {
         case notFound
@@ -37,7 +37,7 @@ package struct FileError: Error, Equatable, Sendable {
     }
 
     /// The failure as a sentence that says what to do about it.
-    package var sentence: String {
+    package var description: String {
         let place = "\(path): could not \(operation)"
         return switch code {
         case .notFound: "\(path) does not exist."

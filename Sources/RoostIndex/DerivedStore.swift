@@ -78,7 +78,7 @@ package struct DerivedStore: Sendable {
                 }
             }.first
         } catch {
-            throw error as? StoreError ?? StoreError(.damaged, "\(error)")
+            throw error as? StoreError ?? StoreError(.damaged, error.sentence)
         }
     }
 }

@@ -66,11 +66,14 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
 }
 
 /// Where a file is damaged and how: the cause of an error of code ``StoreError/Code/damaged``.
-public struct Damage: Error, Hashable, Sendable {
+public struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
     /// Where in the file, in bytes from its start.
     public let offset: UInt64
     /// What is wrong there, as part of a sentence.
     public let what: String
+
+    /// What is wrong and where, as a sentence.
+    public var description: String { "At byte \(offset): \(what)." }
 }
 
 extension StoreError {
@@ -86,7 +89,7 @@ extension StoreError {
             case .notAFile: .notAStore
             case .inputOutput, .interrupted, .noMemory, .other: .inputOutput
             }
-        self.init(code, error.sentence, cause: error)
+        self.init(code, error.description, cause: error)
     }
 
     /// After a failed sync, which is never repeated: what the medium then holds is unknown.

@@ -147,6 +147,9 @@ package final class ChildProcess {
     /// What the process has written since it was last asked; waits until there is something, or until it ended.
     package func read() -> String { String(decoding: output.availableData, as: UTF8.self) }
 
+    /// Writes to its standard input, which stays open.
+    package func write(_ text: String) throws { try input.write(contentsOf: Data(text.utf8)) }
+
     /// All that the process wrote and nobody has read, until it ends.
     package func readToEnd() -> String { String(decoding: output.readDataToEndOfFile(), as: UTF8.self) }
 

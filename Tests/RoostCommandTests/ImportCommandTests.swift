@@ -83,6 +83,22 @@ import Testing
         #expect(tool.output("count") == "3\n")
     }
 
+    @Test func aBlankBeforeAnArrayIsNone() throws {
+        #expect(try importing(" \n\t[{\"_id\":\"a\"},\n {\"_id\":\"b\"}]").status == 0)
+        #expect(tool.output("count") == "2\n")
+        #expect(try importing("\n  {\"_id\":\"c\"}\n{}\n").status == 0)
+        #expect(tool.output("count") == "4\n")
+    }
+
+    @Test func numbersAreIDsWhereOneSaysSo() throws {
+        let lines = #"{"_id":7,"v":1}"# + "\n" + #"{"_id":"x","v":2}"# + "\n"
+        #expect(try importing(lines).status == 1)
+        #expect(tool.output("count") == "0\n")
+        #expect(try importing(lines, "--number-ids").status == 0)
+        #expect(tool.output("export") == #"{"_id":"7","v":1}"# + "\n" + #"{"_id":"x","v":2}"# + "\n")
+        #expect(try importing(#"{"_id":1.5}"#, "--number-ids").status == 1)
+    }
+
     @Test(arguments: [
         ("[{\"a\":1},\n  {\"b\":x}]", "Line 2, column 8: "), ("[{}, 1]", "Line 1: "),
         ("[{}", "Line 1, column 4: "),
@@ -93,47 +109,6 @@ import Testing
         let report = try importing(text)
         #expect(report.status == 1 && report.output.hasPrefix("roost: \(place)"), "\(report.output)")
         #expect(report.output.lowercased().matches(of: /line \d/).count == 1, "\(report.output)")
-    }
-
-    // MARK: CSV
-
-    @Test func csvBecomesDocuments() throws {
-        let text =
-            "_id,name,stars,seen,zip,note\r\n7,\"Swift, \"\"common\"\"\",3,true,01234,\"two\nlines\"\r\n8,Owl,,,99,\"5\"\r\n\r\n"
-        #expect(try importing(text, "--format", "csv").status == 0)
-        #expect(
-            tool.output("export").split(separator: "\n") == [
-                #"{"_id":"7","name":"Swift, \"common\"","note":"two\nlines","seen":true,"stars":3,"zip":"01234"}"#,
-                #"{"_id":"8","name":"Owl","note":"5","zip":99}"#,
-            ])
-    }
-
-    @Test func columnsThatDifferInTheirNormalFormAreApart() throws {
-        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
-        let text = "_id,\(composed),\(decomposed)\na,1,2\n"
-        #expect(try importing(text, "--format", "csv", "--types", "\(decomposed)=text").status == 0)
-        let stored = tool.output("get", "a").utf8
-        #expect(stored.contains("\"\(composed)\":1".utf8) && stored.contains("\"\(decomposed)\":\"2\"".utf8))
-        let unknown = try importing("\(composed)\n1\n", "--format", "csv", "--types", "\(decomposed)=text")
-        #expect(unknown.status == 1 && unknown.output.contains("There is no column"))
-    }
-
-    @Test func typesAndSeparatorsMayBeGiven() throws {
-        let text = "key;zip;on;tags\na;99;1;[1,2]\n"
-        let options = ["--format", "csv", "--id-field", "key", "--types", "zip=text,on=bool,tags=json"]
-        #expect(
-            try importing(text, options[0], options[1], options[2], options[3], options[4], options[5]).status
-                == 0)
-        #expect(tool.output("get", "a").contains(#""on":true,"tags":[1,2],"zip":"99"}"#))
-    }
-
-    @Test(arguments: [
-        ("a,b\n1,2,3\n", "Line 2: 3 fields where the first line names 2"), ("a,a\n", "the same name"),
-        ("a\n\"x", "never closed"), ("", "is empty"), ("a,,b\n", "has no name"),
-    ])
-    func badCSVIsExplained(text: String, message: String) throws {
-        let report = try importing(text, "--format", "csv")
-        #expect(report.status == 1 && report.output.contains(message), "\(report.output)")
     }
 
     @Test func wrongUseIsExplained() throws {

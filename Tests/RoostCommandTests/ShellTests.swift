@@ -51,6 +51,19 @@ import Testing
         #expect(status == 1)
     }
 
+    /// A program that asks and waits for the answer before it asks again.
+    @Test(.timeLimit(.minutes(1))) func aPipeThatStaysOpenIsAnsweredStatementByStatement() throws {
+        _ = tool.output("put", "a", #"{"x":1}"#)
+        let process = try ChildProcess(["shell", tool.path], of: "roost")
+        for number in 1...3 {
+            try process.write("SELECT x + \(number) AS x FROM _;\n")
+            #expect(process.read() == "{\"x\":\(number + 1)}\n")
+        }
+        try process.write("count\n")
+        #expect(process.read() == "1\n")
+        #expect(process.finish() == 0)
+    }
+
     @Test func aByteOrderMarkIsPassedOver() throws {
         _ = tool.output("put", "a", "{}")
         let (output, status) = try answers(["\u{FEFF}SELECT _id FROM _;"])

@@ -23,6 +23,15 @@ extension Database {
         inliningAttachmentsOf document: Document, _ format: JSONFormat = .compact,
         with metadata: DocumentMetadata = .all
     ) throws(DatabaseError) -> String {
+        let text = document.jsonBytes(
+            format, with: metadata.subtracting(.attachments), attachments: try inlined(document))
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The attachments of a document with their content.
+    ///
+    /// - Throws: `notFound` when the content is not in the store, `damaged`, `closed`, `inputOutput`.
+    func inlined(_ document: Document) throws(DatabaseError) -> NamedValues<DocumentValue> {
         var members = NamedValues<DocumentValue>()
         for (name, attachment) in document.attachments {
             guard let reader = try blobReader(attachment) else {
@@ -37,8 +46,6 @@ extension Database {
             fields[Attachment.Field.data] = .string(Base64.encode(try reader.readAll()))
             members[name] = .dictionary(fields)
         }
-        let text = document.jsonBytes(
-            format, with: metadata.subtracting(.attachments), attachments: members)
-        return String(decoding: text, as: UTF8.self)
+        return members
     }
 }

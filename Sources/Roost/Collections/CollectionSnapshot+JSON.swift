@@ -24,6 +24,18 @@ extension CollectionSnapshot {
     }
 }
 
+extension CollectionSnapshot {
+    /// A document as JSON text in UTF-8 with the content of its attachments, and `metadata` before its properties.
+    ///
+    /// - Throws: `notFound` when the content of an attachment is not in the store, `damaged`, `closed`, `inputOutput`.
+    package func jsonBytes(
+        inliningAttachmentsOf document: Document, of database: Database, with metadata: DocumentMetadata
+    ) throws(DatabaseError) -> [UInt8] {
+        try reader.jsonBytes(
+            document, .compact, with: metadata, attachments: try database.inlined(document))
+    }
+}
+
 extension WriteBatch {
     /// A document as JSON text in UTF-8 with `metadata` before its properties, as this batch left it; see
     /// ``CollectionSnapshot/json(_:_:with:)``.
@@ -36,7 +48,8 @@ extension WriteBatch {
 
 extension CollectionReader {
     fileprivate func jsonBytes(
-        _ document: Document, _ format: JSONFormat, with metadata: DocumentMetadata
+        _ document: Document, _ format: JSONFormat, with metadata: DocumentMetadata,
+        attachments: NamedValues<DocumentValue>? = nil
     ) throws(DatabaseError) -> [UInt8] {
         let asked = metadata.intersection([.revisions, .revisionsInfo, .conflicts, .deletedConflicts])
         var further: [(name: String, value: DocumentValue)] = []
@@ -49,7 +62,9 @@ extension CollectionReader {
         }
         return document.jsonBytes(
             format, with: metadata,
-            attachments: metadata.contains(.attachments) ? document.attachmentStubs(metadata) : [:], further)
+            attachments: attachments
+                ?? (metadata.contains(.attachments) ? document.attachmentStubs(metadata) : [:]),
+            further)
     }
 }
 

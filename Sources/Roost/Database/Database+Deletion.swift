@@ -70,6 +70,12 @@ extension Database {
             (try medium.status(of: path), try medium.status(of: DatabaseOpener.dataPath(path)))
         }
         guard let status else { throw DatabaseError(.notFound, "There is no database at \(path).") }
+        guard status.kind != .link else {
+            throw DatabaseError(
+                .notADatabase,
+                "\(path) is a link to a database elsewhere. Delete the database there, and remove the link. Nothing was deleted."
+            )
+        }
         guard status.kind == .directory, data?.kind == .file else {
             throw DatabaseError(.notADatabase, "\(path) is no database. Nothing was deleted.")
         }

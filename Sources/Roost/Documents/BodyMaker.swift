@@ -19,7 +19,10 @@ package final class BodyMaker {
     @exclusivity(unchecked) private var uncheckedOtherWriter = FleeceWriter(capacity: 256)
     private let encoder = FleeceEncoder()
 
-    package init() {}
+    private let takesNumbersAsIDs: Bool
+
+    /// - Parameter takesNumbersAsIDs: whether the `_id` of JSON text may be a whole number, which counts as its digits.
+    package init(takesNumbersAsIDs: Bool = false) { self.takesNumbersAsIDs = takesNumbersAsIDs }
 
     /// The body with the content of a JSON text.
     ///
@@ -37,7 +40,8 @@ package final class BodyMaker {
         }
         let body = try finish()
         guard hasReserved else { return IncomingDocument(body) }
-        return IncomingDocument(body, claims: try ReservedProperties(finishOthers()))
+        return IncomingDocument(
+            body, claims: try ReservedProperties(finishOthers(), takesNumbersAsIDs: takesNumbersAsIDs))
     }
 
     /// The body that `value` encodes to, without the `id` of an `Identifiable` one. Dates become ISO 8601 text, URLs text,
@@ -58,14 +62,17 @@ package final class BodyMaker {
             otherWriter.removeAll()
             if let error = error as? FleeceError { throw DatabaseError(error) }
             throw DatabaseError(
-                .invalidDocument, "A value of the type \(type(of: value)) cannot be encoded: \(error)",
+                .invalidDocument,
+                "A value of the type \(type(of: value)) cannot be encoded. \(error.sentence)",
                 underlying: error)
         }
         let body = try finish()
         let others = try hasOthers ? finishOthers() : nil
         let isClaiming = others?.root.dictionary?.hasKey(beginningWith: ReservedNames.firstByte) == true
         var incoming = IncomingDocument(
-            body, claims: isClaiming ? try others.map(ReservedProperties.init) : nil)
+            body,
+            claims: isClaiming
+                ? try others.map { (others) throws(DatabaseError) in try ReservedProperties(others) } : nil)
         // An `_id` that was encoded says the same as the `id` of a type that encodes it so.
         let coded = (isIdentifiable ? others : body.properties)?[ValueIdentity.key]
         incoming.identity =

@@ -84,7 +84,7 @@ extension Document {
         } catch {
             throw DatabaseError(
                 .decodingFailed,
-                "The document \(DatabaseError.quoted(id)) cannot be read as a \(type): \(error)",
+                "The document \(DatabaseError.quoted(id)) cannot be read as a \(type). \(error.sentence)",
                 underlying: error)
         }
     }

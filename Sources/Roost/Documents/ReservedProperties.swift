@@ -10,8 +10,9 @@ struct ReservedProperties: Sendable {
     /// What `_revisions` says: the generation of the revision, and the digests from it back.
     private var revisions: (start: UInt64, digests: [String])?
 
+    /// - Parameter takesNumbersAsIDs: whether an `_id` that is a whole number counts as its digits.
     /// - Throws: `corruptRevisionData` for a reserved name that no body may have, and for one whose value cannot be true.
-    init(_ properties: FleeceDocument) throws(DatabaseError) {
+    init(_ properties: FleeceDocument, takesNumbersAsIDs: Bool = false) throws(DatabaseError) {
         // Most that is saved many at a time says nothing else.
         if let members = properties.root.dictionary, members.count == 1,
             let id = members[ReservedNames.id].string
@@ -22,7 +23,9 @@ struct ReservedProperties: Sendable {
         for (name, value) in properties.root.dictionary ?? .empty
         where ReservedNames.contain(name) {
             switch name {
-            case ReservedNames.id: id = try Self.require(value.string, name)
+            case ReservedNames.id:
+                let number = takesNumbersAsIDs ? value.int.map(String.init) : nil
+                id = try Self.require(value.string ?? number, name)
             case ReservedNames.deleted: isDeleted = try Self.require(value.bool, name)
             case ReservedNames.revision: revisionText = try Self.require(value.string, name)
             case ReservedNames.attachments:
@@ -40,6 +43,12 @@ struct ReservedProperties: Sendable {
             }
         }
     }
+
+    /// Whether `_revisions` tells the history of the revision.
+    var tellsHistory: Bool { revisions != nil }
+
+    /// Drops what is said of revisions.
+    mutating func dropRevisions() { (revisionText, revisions) = (nil, nil) }
 
     /// Whether nothing is said but that the document's ID is `id`.
     func sayOnly(id: String?) -> Bool {

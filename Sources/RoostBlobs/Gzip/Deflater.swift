@@ -2,7 +2,7 @@ import CRoostZlib
 import RoostBytes
 
 /// Compresses a stream of bytes to one gzip member (RFC 1952) without a name or a time, in constant memory.
-@safe final class Deflater {
+@safe package final class Deflater {
     private static let level: Int32 = 6
     /// Fifteen bits of window, and 16 for gzip's header and trailer.
     private static let windowBits: Int32 = 15 + 16
@@ -11,7 +11,7 @@ import RoostBytes
     private let stream: UnsafeMutablePointer<z_stream>
     private let output = ByteBuffer(capacity: 64 << 10)
 
-    init() {
+    package init() {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         let status = unsafe deflateInit2_(
@@ -45,6 +45,23 @@ import RoostBytes
         unsafe try run(UnsafeRawBufferPointer(start: nil, count: 0), Z_FINISH, to: sink)
     }
 
+    /// What comes out of the next piece.
+    package func compress(_ bytes: [UInt8]) throws(BlobError) -> [UInt8] {
+        let sink = CollectingSink()
+        let result: Result<UInt64, BlobError> = unsafe bytes.withUnsafeBytes { bytes in
+            Result { () throws(BlobError) in unsafe try write(bytes, to: sink) }
+        }
+        _ = try result.get()
+        return sink.content
+    }
+
+    /// The end of the member.
+    package func finish() throws(BlobError) -> [UInt8] {
+        let sink = CollectingSink()
+        _ = try finish(to: sink)
+        return sink.content
+    }
+
     private func run(
         _ bytes: UnsafeRawBufferPointer, _ flush: Int32, to sink: any ByteSink
     ) throws(BlobError) -> UInt64 {
@@ -65,4 +82,12 @@ import RoostBytes
             if isDone { return count }
         }
     }
+}
+
+/// Keeps what is written to it.
+private final class CollectingSink: ByteSink {
+    private(set) var content: [UInt8] = []
+
+    func write(_ bytes: UnsafeRawBufferPointer) { unsafe content += bytes }
+    func finish(_ facts: SealedFacts) {}
 }

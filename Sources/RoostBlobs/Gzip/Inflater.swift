@@ -1,15 +1,25 @@
 import CRoostZlib
 import RoostBytes
 
-/// Decompresses one gzip member (RFC 1952) that comes in pieces, in constant memory.
-@safe final class Inflater {
+/// Decompresses gzip (RFC 1952) that comes in pieces, in constant memory.
+@safe package final class Inflater {
+    /// How many members the gzip has.
+    package enum Members {
+        case one
+        /// One or more, as `gzip` takes them: their contents follow each other.
+        case any
+    }
+
     private static let windowBits: Int32 = 15 + 16
 
     private let stream: UnsafeMutablePointer<z_stream>
     private let output = ByteBuffer(capacity: 64 << 10)
+    private let members: Members
+    /// Whether the member that came last is complete.
     private var hasEnded = false
 
-    init() {
+    package init(members: Members = .one) {
+        self.members = members
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         let status = unsafe inflateInit2_(
@@ -31,7 +41,11 @@ import RoostBytes
     ) throws(BlobError) {
         var done = 0
         while done < bytes.count {
-            guard !hasEnded else { throw Self.invalid("bytes follow its end") }
+            if hasEnded {
+                guard members == .any else { throw Self.invalid("bytes follow its end") }
+                unsafe inflateReset(stream)
+                hasEnded = false
+            }
             let part = min(bytes.count - done, 1 << 30)
             // zlib's type lacks a const, it does not write here.
             unsafe stream.pointee.next_in = UnsafeMutablePointer(
@@ -55,8 +69,20 @@ import RoostBytes
         }
     }
 
-    /// Verifies that the member is complete.
-    func finish() throws(BlobError) {
+    /// What comes out of the next piece.
+    package func decompress(_ bytes: [UInt8]) throws(BlobError) -> [UInt8] {
+        var content: [UInt8] = []
+        let result: Result<Void, BlobError> = unsafe bytes.withUnsafeBytes { bytes in
+            Result { () throws(BlobError) in
+                unsafe try write(bytes) { (piece) throws(BlobError) in unsafe content += piece }
+            }
+        }
+        try result.get()
+        return content
+    }
+
+    /// Verifies that the last member is complete.
+    package func finish() throws(BlobError) {
         guard hasEnded else { throw Self.invalid("it ends early") }
     }
 

@@ -3,38 +3,75 @@ import Roost
 
 enum ExportCommand: Command {
     static let name = "export"
-    static let summary = "prints all documents as JSON, one a line, in the order of their IDs"
+    static let summary = "writes all documents as JSON, one a line, or as CSV, in the order of their IDs"
     static let parameters = [
         Parameter(label: "DB", help: "the database"),
         Parameter(label: "FILE", help: "where to write (standard output)", isOptional: true),
     ]
     static let options = [
-        .collection, Option("--with-revisions", nil, "add _rev to each document"),
+        .collection,
+        Option(
+            "--with-revisions", nil, "all leaves, conflicts and deletions too, with _rev and their histories"),
+        Option("--format", "FORMAT", "lines or csv (by the file's name)"),
+        Option("--gzip", nil, "compressed, as for a FILE whose name ends with .gz"),
     ]
+    static let notes = """
+        `roost import` makes the same documents of it again: with --with-revisions the same revisions, without it new ones.
+        Attachments are written with their content.
+
+        In CSV a property is a column. Texts that could be taken for something else are in quotation marks, and null is written
+        like a property that is missing. A column with objects or arrays in it, or with values of several kinds, is written as JSON,
+        and standard error has the --types that `roost import` needs for it.
+        """
 
     static func run(_ invocation: Invocation) throws {
+        let file = invocation.optional(1).map { FileFormat(path: $0) }
+        let hasRevisions = invocation.has("--with-revisions")
+        let given = try invocation.string("--format").map { _ in
+            try invocation.choice("--format", ["lines", "csv"]) == "csv"
+        }
+        let isCSV = given ?? file?.isCSV ?? false
+        guard !(isCSV && hasRevisions) else { throw UsageError("--with-revisions is for --format lines.") }
+        let isGzip = invocation.has("--gzip") || file?.isGzip == true
+        guard !isGzip || invocation.optional(1) != nil || !Console.isTerminal(STDOUT_FILENO) else {
+            throw UsageError("Give --gzip a FILE, or a pipe: a terminal shows nothing of it.")
+        }
         let database = try invocation.openForReading()
-        let collection = try invocation.collection(of: database)
-        let snapshot = try collection.snapshot()
-        let metadata: DocumentMetadata = invocation.has("--with-revisions") ? .all : [.id, .deletion]
-        try Console.redirecting(to: invocation.optional(1)) { try export(snapshot, of: database, metadata) }
+        let snapshot = try invocation.collection(of: database).snapshot()
+        try Console.redirecting(to: invocation.optional(1)) {
+            let gzip = isGzip ? GzipOutput { try Console.write($0) } : nil
+            let write: ([UInt8]) throws -> Void = { try gzip?.append($0) ?? Console.write($0) }
+            if isCSV {
+                try CSVExport(snapshot, separator: file?.hasTabs == true ? "\t" : ",").run(write)
+            } else {
+                try lines(snapshot, of: database, hasRevisions: hasRevisions, write)
+            }
+            try gzip?.finish()
+        }
     }
 
-    private static func export(
-        _ snapshot: CollectionSnapshot, of database: Database, _ metadata: DocumentMetadata
+    private static func lines(
+        _ snapshot: CollectionSnapshot, of database: Database, hasRevisions: Bool,
+        _ write: ([UInt8]) throws -> Void
     ) throws {
         let bar = ProgressBar("Exporting")
         defer { bar.finish() }
         let onTerminal = Console.isTerminal(STDOUT_FILENO)
-        let cursor = try snapshot.cursor()
+        var selection = DocumentSelection()
+        selection.includesDeleted = hasRevisions
+        let metadata: DocumentMetadata =
+            hasRevisions ? [.id, .revision, .deletion, .revisions] : [.id, .deletion]
+        let cursor = try snapshot.cursor(selection)
         var count: UInt64 = 0
-        while let document = try cursor.next() {
-            let json =
-                try document.hasAttachments
-                ? database.json(inliningAttachmentsOf: document, with: metadata)
-                : document.json(with: metadata)
-            try Console.write((onTerminal ? ControlCharacters.escaped(in: json) : json).utf8)
-            try Console.write([10])
+        while let winner = try cursor.next() {
+            for document in hasRevisions ? try snapshot.openRevisions(of: winner.id) : [winner] {
+                let json = try snapshot.jsonBytes(
+                    inliningAttachmentsOf: document, of: database, with: metadata)
+                let shown =
+                    onTerminal
+                    ? Array(ControlCharacters.escaped(in: String(decoding: json, as: UTF8.self)).utf8) : json
+                try write(shown + [UInt8(ascii: "\n")])
+            }
             count += 1
             if count % 1024 == 0 { bar.show(count, of: UInt64(snapshot.count)) }
         }

@@ -49,7 +49,8 @@ enum ServeCommand: Command {
     static let notes = """
         Without --admin, the administrator is "roost" with a new random password, printed in the second line.
         With --take-turns, this tool and programs that open databases by turns can write them while they are served.
-        A certificate that was renewed is read again at SIGHUP, for clients that connect from then on.
+        At SIGHUP the log is opened again, so that it can be rotated, and a renewed certificate is read, for clients that connect
+        from then on. One server at a time serves DIR, except where all of them take turns.
         Interrupt it (Ctrl-C), or send SIGTERM, to stop: requests under way are finished first.
         """
 
@@ -60,7 +61,8 @@ enum ServeCommand: Command {
         options.connections = try number(invocation, "--connections") ?? options.connections
         options.connectionsPerAddress = try number(invocation, "--connections-per-address")
         options.hosts = list(invocation.string("--hosts"))
-        options.log = try log(invocation.string("--log"))
+        let log = try invocation.string("--log").map { try LogFile($0) }
+        if let log { options.log = { line in log.append(line) } }
         options.logFormat = try logFormat(invocation.string("--log-format")) ?? options.logFormat
         let isLoopback = options.address.hasPrefix("127.") || options.address == "::1"
         let identity = try identity(invocation)
@@ -88,22 +90,34 @@ enum ServeCommand: Command {
             hooks: try hooks(invocation))
         let server = try Server(router, options: options)
         try Waiting.result { await router.replicator.start() }
+        let renewal = renewal(server, log, identity)
         Console.print("roost serves \(server.url)")
         if administrator.isNew {
             Console.print(
                 "The administrator is \(administrator.name), with the password \(administrator.password)")
         }
         try Console.flush()
-        let renewal = identity.map { identity in
-            Waiting.Interruption([SIGHUP]) {
-                do {
-                    server.use(try identity())
-                } catch {
-                    Console.complain("The certificate stays as it was: \(error)")
-                }
+        withExtendedLifetime(renewal) { serve(server, router) }
+        log?.finish()
+    }
+
+    /// What SIGHUP does: it ends no server, but has it open its log again, and read its certificate.
+    private static func renewal(
+        _ server: Server, _ log: LogFile?, _ identity: (@Sendable () throws -> TLSIdentity)?
+    ) -> Waiting.Interruption {
+        Waiting.Interruption([SIGHUP]) {
+            do {
+                try log?.reopen()
+            } catch {
+                Console.complain("The log stays as it was. \(error.sentence)")
+            }
+            guard let identity else { return }
+            do {
+                server.use(try identity())
+            } catch {
+                Console.complain("The certificate stays as it was. \(error.sentence)")
             }
         }
-        withExtendedLifetime(renewal) { serve(server, router) }
     }
 
     /// Reads the certificate and its key; `nil` where none are given.
@@ -129,8 +143,7 @@ enum ServeCommand: Command {
                 let language = JavaScript(program: [program, RoostTool.scriptWorker])
                 hooks.languages = [language]
                 if let syncFunction {
-                    hooks.sync = try language.syncFunction(
-                        try String(contentsOfFile: syncFunction, encoding: .utf8))
+                    hooks.sync = try language.syncFunction(try InputFile.text(syncFunction))
                 }
             }
         #endif
@@ -159,7 +172,7 @@ enum ServeCommand: Command {
         do {
             try databases.close()
         } catch {
-            Console.complain("\(error)")
+            Console.complain(error.sentence)
         }
     }
 
@@ -193,9 +206,7 @@ enum ServeCommand: Command {
             guard !name.isEmpty, !name.contains(":") else {
                 throw UsageError("--admin is a name without a colon.")
             }
-            guard let data = FileManager.default.contents(atPath: path) else {
-                throw CommandFailure("\(path) can't be read. Is there such a file, and may you read it?")
-            }
+            let data = try InputFile(path).readAll(limit: 1 << 16)
             let line = String(decoding: data.prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)
             guard !line.isEmpty else { throw CommandFailure("\(path) holds no password in its first line.") }
             return (name, line, false)
@@ -209,25 +220,5 @@ enum ServeCommand: Command {
             throw UsageError("--log-format is common or json.")
         }
         return format
-    }
-
-    private static func log(_ path: String?) throws -> (@Sendable (String) -> Void)? {
-        guard let path else { return nil }
-        let handle: FileHandle
-        if path == "-" {
-            handle = .standardError
-        } else {
-            if !FileManager.default.fileExists(atPath: path) {
-                _ = FileManager.default.createFile(
-                    atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-            }
-            guard let file = FileHandle(forWritingAtPath: path) else {
-                throw CommandFailure("\(path) can't be written.")
-            }
-            try file.seekToEnd()
-            handle = file
-        }
-        let queue = DispatchQueue(label: "roost.log")
-        return { line in queue.async { try? handle.write(contentsOf: Data((line + "\n").utf8)) } }
     }
 }

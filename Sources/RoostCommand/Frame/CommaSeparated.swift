@@ -1,22 +1,42 @@
 import Fleece
 
-/// Rows as RFC 4180 has them.
+/// Rows as RFC 4180 has them, so that reading them again gives the same values.
 enum CommaSeparated {
     static let lineEnd = "\r\n"
 
     /// The fields of a row. One empty field alone is quoted: a line of nothing would be no row.
-    static func row(_ fields: [String]) -> String { fields == [""] ? "\"\"" : fields.joined(separator: ",") }
-
-    static func field(_ text: String) -> String {
-        let needsQuotes = text.utf8.contains { ",\"\r\n".utf8.contains($0) }
-        guard needsQuotes else { return text }
-        return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-            + "\""
+    static func row(_ fields: [String], separator: String = ",") -> String {
+        fields == [""] ? "\"\"" : fields.joined(separator: separator)
     }
 
-    /// Nothing for what is not there and for null.
+    /// A text: in quotation marks where it has separators, ends of lines or quotation marks in it, or could be taken for a number,
+    /// for true or false, or for nothing.
+    static func field(_ text: String) -> String {
+        let bytes = Array(text.utf8)[...]
+        let isPlain =
+            !bytes.isEmpty && !text.unicodeScalars.contains(where: isSpecial)
+            && bytes.first != UInt8(ascii: " ")
+            && bytes.last != UInt8(ascii: " ") && !FieldText.isNumber(bytes) && !FieldText.isBool(bytes)
+        return isPlain ? text : quoted(text)
+    }
+
+    /// A text in quotation marks.
+    static func quoted(_ text: String) -> String {
+        "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+
+    private static func isSpecial(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case ",", ";", "\t", "\"", "\r", "\n", "\u{85}", "\u{2028}", "\u{2029}": true
+        default: false
+        }
+    }
+
+    /// A value: text as it is, everything else as JSON; nothing for what is not there and for null.
     static func field(_ value: FleeceValue) -> String {
         guard value.exists, !value.isNull else { return "" }
-        return field(value.string ?? value.json())
+        if let text = value.string { return field(text) }
+        let json = value.json()
+        return json.utf8.contains { ",\"".utf8.contains($0) } ? quoted(json) : json
     }
 }

@@ -49,10 +49,10 @@ struct Option {
 }
 
 /// The tool was called in a way that it does not understand.
-struct UsageError: Error {
-    let message: String
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
 
-    init(_ message: String) { self.message = message }
+    init(_ message: String) { description = message }
 }
 
 /// A command that understood its arguments and could not do its work.

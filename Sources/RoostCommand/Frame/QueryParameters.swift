@@ -23,7 +23,7 @@ enum QueryParameters {
         return values
     }
 
-    /// Makes sure that each parameter of the query is set: one that is not would be missing, and the answer most likely empty.
+    /// Makes sure that each parameter of the query is set: one that is not is an error of the query, which does not know what would set it.
     ///
     /// - Parameter remedy: what sets one.
     static func checkAllSet(_ query: Query, _ remedy: String) throws {

@@ -6,28 +6,27 @@ protocol DocumentSource {
     /// The next document; `nil` after the last.
     ///
     /// - Throws: ``CommandFailure`` when what follows can't be told apart any more.
-    mutating func next() throws -> ImportedDocument?
+    mutating func next() throws -> ImportedText?
 }
 
-/// The JSON text of a document, and where in the file it begins.
-struct ImportedDocument {
-    let json: ArraySlice<UInt8>
-    /// Counted from 1.
-    let line: Int
-    /// In bytes from 1.
-    var column = 1
+/// What a source finds in its file.
+enum ImportedText {
+    /// The JSON text of a document, and the line and the column where it begins, counted from 1, the column in bytes.
+    case document(ArraySlice<UInt8>, line: Int, column: Int)
+    /// Something that can't become a document, and why, with its place. What follows can.
+    case unusable(String)
 }
 
 /// One JSON object a line. Lines of spaces are passed over.
 struct LineSource: DocumentSource {
     let reader: TextReader
 
-    mutating func next() throws -> ImportedDocument? {
+    mutating func next() throws -> ImportedText? {
         while true {
-            let line = reader.line
+            let (line, column) = (reader.line, reader.column)
             guard let text = try reader.nextLine() else { return nil }
             if text.contains(where: { $0 != 32 && $0 != 9 && $0 != 13 }) {
-                return ImportedDocument(json: text, line: line)
+                return .document(text, line: line, column: column)
             }
         }
     }
@@ -43,7 +42,7 @@ struct ArraySource: DocumentSource {
 
     init(reader: TextReader) { self.reader = reader }
 
-    mutating func next() throws -> ImportedDocument? {
+    mutating func next() throws -> ImportedText? {
         guard !hasEnded else { return nil }
         var byte = try reader.peekPastSpace()
         if !hasBegun {
@@ -67,7 +66,7 @@ struct ArraySource: DocumentSource {
                 }
             } else if depth == 0, byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") {
                 if byte == UInt8(ascii: "]") { _ = try end() } else { _ = try reader.next() }
-                return ImportedDocument(json: element[...], line: line, column: column)
+                return .document(element[...], line: line, column: column)
             } else {
                 switch byte {
                 case UInt8(ascii: "\""): isInString = true
@@ -87,7 +86,7 @@ struct ArraySource: DocumentSource {
     }
 
     /// Goes past the end of the array, behind which nothing may stand.
-    private mutating func end() throws -> ImportedDocument? {
+    private mutating func end() throws -> ImportedText? {
         hasEnded = true
         _ = try reader.next()
         guard try reader.peekPastSpace() == nil else { throw unexpected("the end of the file") }

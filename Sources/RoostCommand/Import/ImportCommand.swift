@@ -10,9 +10,13 @@ enum ImportCommand: Command {
     ]
     static let options = [
         Option("--format", "FORMAT", "lines, array or csv (by the file's name and first character)"),
-        Option("--types", "COLUMN=TYPE,...", "csv: text, number, bool or json instead of a guess"),
+        Option(
+            "--types", "COLUMN=TYPE,...",
+            "csv: text, number, bool or json instead of what all of a column's fields are"),
         Option("--separator", "CHARACTER", "csv: what stands between fields, or tab (, or ; or tab)"),
         Option("--id-field", "NAME", "the property that is the document's ID (_id)"),
+        Option("--number-ids", nil, "take an _id that is a whole number, too: 7 becomes \"7\""),
+        Option("--revisions", "keep|new", "keep the revisions that documents name, or save new ones (keep)"),
         .collection,
         Option("--batch", "N", "documents in each durable commit (1000)"),
         Option("--on-error", "stop|continue", "what to do at a document that can't be stored (stop)"),
@@ -20,23 +24,29 @@ enum ImportCommand: Command {
     ]
     static let notes = """
         A document whose ID is in the database already becomes its new revision. Those without an ID get a new one.
-        After an error everything up to the last full batch is stored.
+        After an error everything up to the last full batch is stored. What begins as gzip is decompressed.
 
-        The first record of a CSV file names the properties; empty fields give none. Where no type is given, true and
-        false become Booleans, what is written like a JSON number of at most 15 digits becomes a number, and everything
-        else, and all that stands in quotation marks, text.
+        Documents with _revisions, as `roost export --with-revisions` and CouchDB write them, become those revisions with
+        their histories, conflicts and deletions among them. Those with _rev alone do where the database has no such
+        document; otherwise they are edits of that revision.
+
+        The first record of a CSV file names the properties; empty fields give none. A column has one type: bool where all its
+        fields are true or false, number where all are numbers of at most 15 digits, otherwise text. Codes such as 007 or
+        1e2641 and all that is in quotation marks are text.
         """
 
     static func run(_ invocation: Invocation) throws {
-        let reader = try TextReader(invocation[1])
-        let length = reader.size
-        let field = invocation.string("--id-field") ?? "_id"
-        let source = try source(reader, invocation)
+        var options = ImportOptions()
+        options.idField = invocation.string("--id-field") ?? options.idField
+        options.takesNumbersAsIDs = invocation.has("--number-ids")
+        options.goesOn = try invocation.choice("--on-error", ["stop", "continue"]) == "continue"
+        options.revisions = try invocation.choice("--revisions", ["keep", "new"]) == "new" ? .new : .keep
         let size = try invocation.number("--batch", minimum: 1) ?? 1000
-        let goesOn = try invocation.choice("--on-error", ["stop", "continue"]) == "continue"
+        let source = try source(options, invocation)
+        let length = source.reader.size
         let database = try invocation.openForWriting(createIfMissing: true)
         let collection = try invocation.collection(of: database, createIfMissing: true)
-        var job = ImportJob(source, field: field, collection: collection, goesOn: goesOn)
+        var job = ImportJob(source, collection: collection, options)
         let bar = ProgressBar("Importing")
         defer { bar.finish() }
         let start = DispatchTime.now().uptimeNanoseconds
@@ -58,48 +68,52 @@ enum ImportCommand: Command {
             var object = JSONObject()
             object.add("documents", job.stored)
             object.add("leftOut", job.bad)
+            object.add("known", job.known)
             object.add("seconds", seconds)
             object.add("documentsPerSecond", rate)
             return Console.print(object.text)
         }
         let time = String(format: "%.2f", seconds)
         Console.print("\(Count.text(job.stored, "document")) imported in \(time) s (\(rate) documents/s).")
+        if job.known > 0 {
+            Console.print("\(Count.text(job.known, "revision was", "revisions were")) there already.")
+        }
     }
 
     // MARK: Sources
 
     private static func source(
-        _ reader: TextReader, _ invocation: Invocation
+        _ options: ImportOptions, _ invocation: Invocation
     ) throws -> any DocumentSource {
         let types = try types(invocation)
         let separator = try separator(invocation)
-        let format = try format(reader, invocation)
+        let format = try givenFormat(invocation)
+        let reader = try TextReader(invocation[1], isReadTwice: format == "csv")
         guard format == "csv" || types.isEmpty && separator == nil else {
             throw UsageError("--types and --separator are for --format csv.")
         }
         switch format {
         case "csv":
-            return try CSVSource(
-                reader, separator: separator, types: types, idField: invocation.string("--id-field") ?? "_id")
+            return try CSVSource(reader, separator: separator, types: types, idField: options.idField)
         case "array": return ArraySource(reader: reader)
+        case nil where try reader.peekPastSpace() == UInt8(ascii: "["): return ArraySource(reader: reader)
         default: return LineSource(reader: reader)
         }
     }
 
-    private static func format(_ reader: TextReader, _ invocation: Invocation) throws -> String {
+    /// The format that the options or the file's name tell.
+    private static func givenFormat(_ invocation: Invocation) throws -> String? {
         if invocation.string("--format") != nil {
             return try invocation.choice("--format", ["lines", "array", "csv"])
         }
-        let name = invocation[1].lowercased()
-        if name.hasSuffix(".csv") || name.hasSuffix(".tsv") { return "csv" }
-        return try reader.peek() == UInt8(ascii: "[") ? "array" : "lines"
+        return FileFormat(path: invocation[1]).isCSV ? "csv" : nil
     }
 
-    private static func types(_ invocation: Invocation) throws -> NamedValues<CSVSource.FieldType> {
-        var types: NamedValues<CSVSource.FieldType> = [:]
+    private static func types(_ invocation: Invocation) throws -> NamedValues<ColumnType> {
+        var types: NamedValues<ColumnType> = [:]
         for part in invocation.string("--types")?.split(separator: ",") ?? [] {
             guard let equals = part.lastIndex(of: "="),
-                let type = CSVSource.FieldType(rawValue: String(part[part.index(after: equals)...]))
+                let type = ColumnType(rawValue: String(part[part.index(after: equals)...]))
             else {
                 throw UsageError("--types takes COLUMN=text, number, bool or json, not \"\(part)\".")
             }

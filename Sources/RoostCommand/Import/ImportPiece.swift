@@ -1,33 +1,40 @@
 import Fleece
 import Roost
 
-/// Some documents of an import that follow each other: their texts, and where these begin in the file.
+/// Some documents of an import that follow each other, and what among them can't become one.
 struct ImportPiece: Sendable {
-    /// Where a document begins in the file.
-    struct Place: Sendable {
-        /// Counted from 1.
-        let line: Int
-        /// In bytes from 1.
-        let column: Int
+    /// What is in a place of the file.
+    enum Entry: Sendable {
+        /// The next of the documents, which begins at that line and column.
+        case document(line: Int, column: Int)
+        /// Why there is none.
+        case unusable(String)
     }
 
     private var texts = DocumentTexts()
-    private(set) var places: [Place] = []
+    private(set) var entries: [Entry] = []
     /// How many bytes of the file were read.
     private(set) var position: UInt64 = 0
     /// Set in the last one: that the file ended, or why it can't be read on.
     private(set) var end: Result<Void, any Error>?
 
+    /// How many entries a piece has at most: those that are unusable have no text that would fill it.
+    private static let mostEntries = 1 << 12
+
     /// Reads what comes next.
     init(_ source: inout any DocumentSource) {
         do {
-            while !texts.isFull {
-                guard let text = try source.next() else {
+            while !texts.isFull, entries.count < Self.mostEntries {
+                guard let next = try source.next() else {
                     end = .success(())
                     break
                 }
-                texts.append(text.json)
-                places.append(Place(line: text.line, column: text.column))
+                switch next {
+                case .document(let text, let line, let column):
+                    texts.append(text)
+                    entries.append(.document(line: line, column: column))
+                case .unusable(let reason): entries.append(.unusable(reason))
+                }
             }
         } catch {
             end = .failure(error)
@@ -35,12 +42,14 @@ struct ImportPiece: Sendable {
         position = source.reader.position
     }
 
-    /// The documents.
-    ///
-    /// - Parameter field: The property that is the document's ID.
-    func documents(idField field: String) -> PreparedDocuments {
-        guard field != "_id" else { return texts.prepared() }
-        return texts.prepared { (document) throws(DatabaseError) in try Self.id(of: document, field) }
+    /// The documents, as `options` say.
+    func documents(_ options: ImportOptions) -> PreparedDocuments {
+        guard options.idField != "_id" else {
+            return texts.prepared(takingNumbersAsIDs: options.takesNumbersAsIDs)
+        }
+        return texts.prepared { (document) throws(DatabaseError) in
+            try Self.id(of: document, options.idField)
+        }
     }
 
     private static func id(of document: IncomingDocument, _ field: String) throws(DatabaseError) -> String {

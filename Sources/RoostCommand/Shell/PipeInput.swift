@@ -2,7 +2,8 @@ import Foundation
 
 /// Lines from a pipe or file that is standard input.
 final class PipeInput: LineInput {
-    private let input: FileHandle
+    private let input: InputFile
+    private var piece: [UInt8] = []
     private var waiting: [UInt8] = []
     private var start = 0
     private var isFirst = true
@@ -11,7 +12,9 @@ final class PipeInput: LineInput {
 
     /// Takes standard input, and leaves an empty one to the commands: they must not read the lines that come after theirs.
     init() throws {
-        input = FileHandle(fileDescriptor: dup(STDIN_FILENO), closeOnDealloc: true)
+        let descriptor = dup(STDIN_FILENO)
+        guard descriptor >= 0 else { throw CommandFailure.system("Standard input can't be read") }
+        input = InputFile(standardInput: descriptor)
         let empty = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard empty >= 0, dup2(empty, STDIN_FILENO) >= 0 else {
             throw CommandFailure.system("/dev/null can't be read")
@@ -37,8 +40,10 @@ final class PipeInput: LineInput {
             waiting.removeFirst(start)
             start = 0
             searched = waiting.count
-            guard let more = try input.read(upToCount: 1 << 16), !more.isEmpty else { break }
-            waiting += more
+            // What has come is carried out before more is waited for: the other end may wait for the answer.
+            try input.read(1 << 16, into: &piece)
+            guard !piece.isEmpty else { break }
+            waiting += piece
         }
         guard !waiting.isEmpty else { return nil }
         defer { waiting = [] }

@@ -74,7 +74,7 @@ final class Shell {
                     case .command: try carryOut(statement.text)
                     }
                 } catch {
-                    if !isInterrupted { fail("\((error as? UsageError)?.message ?? "\(error)")") }
+                    if !isInterrupted { fail(error.sentence) }
                 }
             }
             try? Console.flush()

@@ -81,6 +81,11 @@ final class PosixFile: File {
         FileIdentity(try status("identity"))
     }
 
+    var hasName: Bool {
+        var status = stat()
+        return statusOfDescriptor(descriptor, &status) != 0 || status.st_nlink > 0
+    }
+
     func map(
         _ length: Int, at offset: UInt64, counting lostPages: LostPages
     ) throws(FileError) -> FileMapping? {

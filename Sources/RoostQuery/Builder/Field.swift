@@ -7,8 +7,8 @@ import Roost
 /// Compared with values it makes a ``Condition``. What it stands for is known by its type only; documents that have
 /// something else there, or nothing, don't match.
 ///
-/// A property is looked for under its name in the program. One that is coded under another name is asked for with
-/// ``named(_:as:)``.
+/// A property is looked for under its name in the program. Where its type's `CodingKeys` have another name for it the query throws
+/// `invalidQuery`: such a property is asked for with ``named(_:as:)``.
 @dynamicMemberLookup
 public struct Field<Value>: Sendable {
     let expression: Expression
@@ -22,13 +22,13 @@ public struct Field<Value>: Sendable {
 
     /// A property of the value here.
     public subscript<Member>(dynamicMember member: KeyPath<Value, Member>) -> Field<Member> {
-        step("\(member)", in: "\(Value.self)", isIdentifiable: Value.self is any Identifiable.Type)
+        step("\(member)", in: Value.self, isIdentifiable: Value.self is any Identifiable.Type)
     }
 
     /// A property of the value here, if there is one.
     public subscript<Wrapped, Member>(dynamicMember member: KeyPath<Wrapped, Member>) -> Field<Member>
     where Value == Wrapped? {
-        step("\(member)", in: "\(Wrapped.self)", isIdentifiable: false)
+        step("\(member)", in: Wrapped.self, isIdentifiable: false)
     }
 
     /// A property under the name that it has in documents.
@@ -37,7 +37,8 @@ public struct Field<Value>: Sendable {
     }
 
     /// The step to a property that a key path's description, `\Note.title`, names.
-    private func step<Member>(_ description: String, in type: String, isIdentifiable: Bool) -> Field<Member> {
+    private func step<Member>(_ description: String, in type: Any.Type, isIdentifiable: Bool) -> Field<Member>
+    {
         let start = "\\\(type)."
         let name = description.hasPrefix(start) ? String(description.dropFirst(start.count)) : ""
         guard let first = name.utf8.first, first != UInt8(ascii: "<"), !name.contains(".") else {
@@ -49,6 +50,13 @@ public struct Field<Value>: Sendable {
         }
         if isIdentifiable, name == "id", case .path([], let place) = expression {
             return Field<Member>(.meta(.id, alias: nil, place), problem)
+        }
+        guard CodedNames.contain(name, in: type) else {
+            return Field<Member>(
+                expression,
+                QueryError(
+                    "\(description) is coded under another name, which its type's CodingKeys have. Give that: "
+                        + "named(\"…\", as: \(Member.self).self)"))
         }
         return Field<Member>(expression.appending(.key(name)), problem)
     }

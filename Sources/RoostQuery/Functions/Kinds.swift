@@ -111,10 +111,7 @@ enum Kinds {
         case .bool(let value): return value ? "true" : "false"
         case .integer(let number): return "\(number)"
         case .unsigned(let number): return "\(number)"
-        case .double(let number):
-            // Whole numbers as JavaScript shows them.
-            if let whole = Int64(exactly: number), Swift.abs(number) < 1e15 { return "\(whole)" }
-            return "\(number)"
+        case .double(let number): return number.javaScriptText
         default: return nil
         }
     }

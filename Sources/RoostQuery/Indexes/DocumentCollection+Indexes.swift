@@ -83,7 +83,7 @@ extension DatabaseError {
         } else if error is CancellationError {
             self.init(.cancelled, "The task was cancelled while an index was brought up to date.")
         } else {
-            self.init(.inputOutput, "An index can't be used. \(error)", underlying: error)
+            self.init(.inputOutput, "An index can't be used. \(error.sentence)", underlying: error)
         }
     }
 }
@@ -109,6 +109,12 @@ extension TypedCollection {
                 .invalidQuery, "\(member) is no stored property, so that documents don't have it.")
         }
         if parts.count == 1, parts[0] == "id", Value.self is any Identifiable.Type { return "_id" }
+        guard CodedNames.contain(parts[0], in: Value.self) else {
+            throw DatabaseError(
+                .invalidQuery,
+                "\(member) is coded under another name, which its type's CodingKeys have. Make the index on that: "
+                    + "documents.createIndex(\"…\", on: \"…\").")
+        }
         return parts.map { "`\($0)`" }.joined(separator: ".")
     }
 }

@@ -15,7 +15,7 @@ public struct Query: Sendable {
     /// The database that is asked.
     public let database: Database
     let prepared: PreparedQuery
-    /// The values of the parameters by name; what a query mentions and is not given is missing.
+    /// The values of the parameters by name. Each one that the query mentions has to be set: `.null` is a value.
     public var parameters: [String: DocumentValue]
     /// What an answer may cost.
     public var options: QueryOptions
@@ -63,7 +63,7 @@ public struct Query: Sendable {
 
     /// A cursor over the rows as of now, which holds one of them in memory at a time unless they have to be sorted or grouped.
     ///
-    /// - Throws: `closed`, `notFound` when a collection was dropped, `invalidQuery` for parameters that do not fit.
+    /// - Throws: `closed`, `notFound` when a collection was dropped, `invalidQuery` for parameters that are not set or do not fit.
     public func cursor() throws(DatabaseError) -> RowsCursor { try cursor { false } }
 
     /// As ``cursor()``, until `isCancelled` says that nobody wants the rows any more; it is asked now and then.
@@ -93,6 +93,11 @@ public struct Query: Sendable {
         _ prepared: PreparedQuery, in snapshot: DatabaseSnapshot, _ moment: QueryMoment,
         _ isCancelled: @escaping () -> Bool, visible: (any VisibleDocuments)? = nil
     ) throws(DatabaseError) -> RowsCursor {
+        for name in parameterNames where parameters[name] == nil {
+            throw DatabaseError(
+                .invalidQuery,
+                "The parameter $\(name) is not set. Give it a value, .null for none.")
+        }
         let execution = try Execution(
             prepared.frames.take() ?? Frame(prepared.program), parameters, database, snapshot, moment,
             options, visible: visible, isCancelled: isCancelled)

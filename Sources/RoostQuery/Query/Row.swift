@@ -50,7 +50,7 @@ public struct Row: Sendable {
             return try FleeceDecoder().decode(type, from: object.root)
         } catch {
             throw DatabaseError(
-                .decodingFailed, "A row of the answer cannot be read as a \(type): \(error)",
+                .decodingFailed, "A row of the answer cannot be read as a \(type). \(error.sentence)",
                 underlying: error)
         }
     }

@@ -53,6 +53,8 @@ public final class DatabaseDirectory: Sendable {
     /// A secret by which the sessions of users are known again after a restart; 32 bytes.
     let sessionSecret: [UInt8]
     private let options: Options
+    /// Keeps other servers out.
+    private let lock: DirectoryLock?
     private let state = Mutex(State())
     /// What happened to the databases.
     let updates = DatabaseUpdates()
@@ -61,26 +63,55 @@ public final class DatabaseDirectory: Sendable {
     /// Takes in what other processes commit.
     private let followers = DispatchQueue(label: "roost.followers")
 
-    /// The databases in `directory`, which is made if there is none.
+    /// The databases in `directory`, which is created if there is none.
     ///
-    /// - Throws: An error of the file system.
-    public init(_ directory: String, options: Options = Options()) throws {
+    /// One process serves a directory at a time, unless the databases are opened to be written by turns.
+    ///
+    /// - Throws: `locked` when another process serves the directory; `notADatabase` when `directory` is a file; `permissionDenied`,
+    ///   `inputOutput`.
+    public init(_ directory: String, options: Options = Options()) throws(DatabaseError) {
         self.directory = directory
         self.options = options
         let files = FileManager.default
-        try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try Self.prepare(directory)
+        lock = try DirectoryLock.take(directory, isShared: options.database.writers == .takingTurns)
         // What a crash left of deletions.
-        for name in try files.contentsOfDirectory(atPath: directory)
-        where name.begins(with: Self.deletedPrefix) {
+        for name in try Self.list(directory) where name.begins(with: Self.deletedPrefix) {
             try? files.removeItem(atPath: "\(directory)/\(name)")
         }
-        uuid = try SecretFile.text("\(directory)/server-uuid")
-        sessionSecret = Array(try SecretFile.text("\(directory)/session-secret").utf8)
+        uuid = try Self.secret("\(directory)/server-uuid")
+        sessionSecret = Array(try Self.secret("\(directory)/session-secret").utf8)
         if isShared { followOthers() }
     }
 
     /// Whether other processes may write the databases, too.
     private var isShared: Bool { options.database.writers == .takingTurns }
+
+    private static func prepare(_ directory: String) throws(DatabaseError) {
+        var isDirectory: ObjCBool = false
+        if unsafe FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory) {
+            guard isDirectory.boolValue else {
+                throw DatabaseError(
+                    .notADatabase,
+                    "\(directory) is a file. Give the directory that holds the databases, or is to hold them."
+                )
+            }
+            return
+        }
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        } catch {
+            throw DatabaseError(error, "The directory \(directory) can't be created")
+        }
+    }
+
+    private static func list(_ directory: String) throws(DatabaseError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: directory)
+        } catch {
+            throw DatabaseError(error, "The directory \(directory) can't be read")
+        }
+    }
 
     /// Nobody tells of what other processes commit, so it is looked for.
     private func followOthers() {
@@ -92,11 +123,24 @@ public final class DatabaseDirectory: Sendable {
         }
     }
 
+    /// The text of ``SecretFile``. On a medium that can only be read it is another one in each process, where there is no file.
+    private static func secret(_ path: String) throws(DatabaseError) -> String {
+        do {
+            return try SecretFile.text(path)
+        } catch {
+            let error = DatabaseError(error, "\(path) can't be read or written")
+            guard error.code == .permissionDenied, !FileManager.default.fileExists(atPath: path) else {
+                throw error
+            }
+            return RandomText.hexadecimal(bytes: 16)
+        }
+    }
+
     /// The names of the databases, in the order of their bytes. Collections are not listed.
     ///
-    /// - Throws: An error of the file system.
-    public func names() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: directory)
+    /// - Throws: `inputOutput`, `permissionDenied`.
+    public func names() throws(DatabaseError) -> [String] {
+        try Self.list(directory)
             .filter { $0.hasSuffix(Self.fileExtension) }
             .compactMap { PercentEncoding.decode($0.dropLast(Self.fileExtension.count)) }
             .filter { (try? DatabaseName($0))?.collection == nil }
@@ -125,7 +169,7 @@ public final class DatabaseDirectory: Sendable {
     ///
     /// - Returns: Whether there was one.
     /// - Throws: `DatabaseError`, as `Database.delete(_:)`: `locked` when another process has it open, `notADatabase` where something
-    ///   else is in its directory; an error of the file system.
+    ///   else is in its directory, or the directory is elsewhere and only linked to.
     @discardableResult
     public func delete(_ name: String) throws -> Bool {
         let name = try DatabaseName(name)
@@ -138,8 +182,13 @@ public final class DatabaseDirectory: Sendable {
         }
         if wasThere, name.collection == nil { updates.note(.deleted, name.base) }
         // From here on it is gone, also after a crash.
-        if wasThere { try FileManager.default.removeItem(atPath: grave) }
-        return wasThere
+        guard wasThere else { return false }
+        do {
+            try FileManager.default.removeItem(atPath: grave)
+        } catch {
+            throw DatabaseError(error, "The database is deleted, but its files are still in \(grave)")
+        }
+        return true
     }
 
     /// Closes the databases that nobody is using.
@@ -181,6 +230,10 @@ public final class DatabaseDirectory: Sendable {
                     .closed, "The databases of \(directory) were closed: the server has ended.")
             }
             state.clock += 1
+            // One whose directory was removed from under it takes no writes any more.
+            if creating, !FileManager.default.fileExists(atPath: path(name)) {
+                try? state.entries.removeValue(forKey: name.base)?.database?.close()
+            }
             if let entry = state.entries[name.base], let database = entry.database {
                 state.entries[name.base] = Entry(
                     database: database, kept: database, lastUse: state.clock, watch: entry.watch)
@@ -188,7 +241,7 @@ public final class DatabaseDirectory: Sendable {
             }
             let isThere = FileManager.default.fileExists(atPath: path(name))
             guard creating || isThere else { return nil }
-            let database = try Database.open(path(name), options: options.database)
+            let database = try open(path(name))
             state.entries[name.base] = Entry(
                 database: database, kept: database, lastUse: state.clock,
                 watch: updates.isActive ? UpdateWatch(name.base, database, updates) : nil)
@@ -209,6 +262,23 @@ public final class DatabaseDirectory: Sendable {
             for (name, entry) in state.entries {
                 guard let database = entry.database, entry.watch == nil else { continue }
                 state.entries[name]?.watch = UpdateWatch(name, database, updates)
+            }
+        }
+    }
+
+    /// Opens a database, for reading only where the medium or its permissions allow no more.
+    private func open(_ path: String) throws(DatabaseError) -> Database {
+        do {
+            return try Database.open(path, options: options.database)
+        } catch {
+            let refusal = error
+            guard refusal.code == .permissionDenied else { throw refusal }
+            var readOnly = options.database
+            (readOnly.readOnly, readOnly.createIfMissing) = (true, false)
+            do {
+                return try Database.open(path, options: readOnly)
+            } catch {
+                throw error.code == .notFound ? refusal : error
             }
         }
     }

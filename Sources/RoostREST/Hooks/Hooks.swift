@@ -16,8 +16,11 @@ public struct ExaminedDocument: Sendable {
 }
 
 /// Why a document is not saved: 403 `forbidden` or 401 `unauthorized`, with a sentence for its author.
-public struct ValidationFailure: Error, Sendable {
+public struct ValidationFailure: Error, Sendable, CustomStringConvertible {
     let failure: HTTPFailure
+
+    /// The sentence.
+    public var description: String { failure.reason }
 
     /// The user may not save this.
     public static func forbidden(_ reason: String) -> Self { Self(failure: .forbidden(reason)) }

@@ -59,7 +59,7 @@ struct HTTPFailure: Error, Sendable {
         case let error as LanguageError: self.init(error)
         case is WorkExecutor.Timeout: self = .timeout
         case is CancellationError: self.init(503, "service unavailable", "The request was cancelled.")
-        default: self.init(500, "unknown_error", "\(error)")
+        default: self.init(500, "unknown_error", error.sentence)
         }
     }
 

@@ -15,7 +15,12 @@ enum DatabaseRoutes {
             )
         }
         if name.collection == nil {
-            guard try context.router.databases.delete(name.text) else { throw HTTPFailure.noDatabase }
+            do {
+                guard try context.router.databases.delete(name.text) else { throw HTTPFailure.noDatabase }
+            } catch let error as DatabaseError where error.code == .notADatabase {
+                // What is there is not only the database's, so it stays.
+                throw HTTPFailure.forbidden(error.message)
+            }
         } else {
             let served = try Routes.open(name, context)
             try served.database.drop(served.collection)

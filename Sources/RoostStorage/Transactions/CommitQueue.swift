@@ -214,6 +214,7 @@ final class CommitQueue: Sendable {
     private func put(
         _ batch: [StagedCommit], in file: DataFile, making changes: Changes?
     ) throws(StoreError) {
+        try requireName(of: file)
         // Changes are left only to commits that are synced.
         if let changes, changes.areMany {
             return try file.file.perform { [self] () throws(StoreError) in
@@ -231,6 +232,17 @@ final class CommitQueue: Sendable {
             releaseReplaced()
         }
         if syncs(batch) { try sync(file) }
+    }
+
+    /// Refuses to write to a file that was removed while it was open: what is written there would be gone when it is closed.
+    private func requireName(of file: DataFile) throws(StoreError) {
+        guard !file.file.hasName else { return }
+        let failure = StoreError(
+            .writerFailed,
+            "\(file.file.path) was removed while it was open, and nothing can be stored in it any more. Close it."
+        )
+        shared.withLock { $0.failure = failure }
+        throw failure
     }
 
     /// Lets go of the state before the newest, with the versions of nodes that it alone has.

@@ -71,7 +71,7 @@ struct ReplicationJob: Sendable {
         errorCount += 1
         replication = nil
         let delay = options.firstDelay * Double(1 << min(errorCount - 1, 10))
-        become(.crashing(until: Date().addingTimeInterval(delay)), "crashed", "\(error)")
+        become(.crashing(until: Date().addingTimeInterval(delay)), "crashed", error.sentence)
     }
 
     private mutating func become(_ state: State, _ type: String?, _ reason: String? = nil) {

@@ -213,7 +213,7 @@ private struct RequestFields {
         do {
             return try RemoteDatabase(url, credentials: credentials, options: http)
         } catch {
-            throw ReplicationRequestError("`\(name)`: \(error)")
+            throw ReplicationRequestError("`\(name)`: \(error.sentence)")
         }
     }
 }

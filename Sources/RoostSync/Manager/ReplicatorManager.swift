@@ -351,7 +351,9 @@ public actor ReplicatorManager {
 }
 
 /// A job that a request wants to end is not there.
-package struct UnknownJobError: Error {}
+package struct UnknownJobError: Error, CustomStringConvertible {
+    package var description: String { "There is no such replication." }
+}
 
 /// A database that a replication names is not there.
 package struct MissingDatabaseError: Error, CustomStringConvertible {

@@ -4,7 +4,7 @@ import Roost
 struct FunctionError: Error, CustomStringConvertible {
     let cause: any Error
 
-    var description: String { "\(cause)" }
+    var description: String { cause.sentence }
 }
 
 extension Error {

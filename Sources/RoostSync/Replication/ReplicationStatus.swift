@@ -105,6 +105,6 @@ public struct ReplicationProblem: Sendable, Error, CustomStringConvertible {
 
     /// Document, revision and cause.
     public var description: String {
-        "\(document)\(revisionText.map { " at \($0.prefix(100))" } ?? ""): \(cause)"
+        "\(document)\(revisionText.map { " at \($0.prefix(100))" } ?? ""): \(cause.sentence)"
     }
 }

@@ -43,6 +43,46 @@ import Testing
         try notes.query().where(condition).fetch().map(\.id).joined()
     }
 
+    /// A property that is coded under another name is never taken for one that happens to have its name.
+    @Test func renamedPropertiesAreRefused() throws {
+        struct Renamed: Codable, Sendable, Identifiable {
+            struct Inner: Codable, Sendable {
+                var city: String
+                enum CodingKeys: String, CodingKey { case city = "c" }
+            }
+            var id: String
+            var title: String
+            var stars: Int
+            var inner: Inner
+            enum CodingKeys: String, CodingKey { case id, title = "t", stars, inner }
+        }
+        let renamed = try fixture.database.collection("renamed", of: Renamed.self)
+        try renamed.save(Renamed(id: "a", title: "Apus", stars: 5, inner: .init(city: "Rome")))
+        #expect(try renamed.query().where { $0.stars == 5 && $0.id == "a" }.count() == 1)
+        #expect(try renamed.query().where { $0.named("t", as: String.self) == "Apus" }.count() == 1)
+        for query in [
+            renamed.query().where { $0.title == "Apus" }, renamed.query().where { $0.inner.city == "Rome" },
+            renamed.query().order(by: \.title),
+        ] {
+            #expect { try query.count() } throws: {
+                ($0 as? DatabaseError)?.message.contains("is coded under another name") == true
+            }
+        }
+        #expect(throws: DatabaseError.self) { try renamed.createIndex("by-title", on: \.title) }
+        try renamed.createIndex("by-stars", on: \.stars)
+    }
+
+    @Test func aParameterThatIsNotSetIsAnError() throws {
+        let query = try fixture.database.query("SELECT title FROM notes WHERE stars > $min")
+        #expect { try query.fetch() } throws: {
+            ($0 as? DatabaseError)?.message
+                == "The parameter $min is not set. Give it a value, .null for none."
+        }
+        #expect(throws: DatabaseError.self) { try query.with(["mni": 3]).count() }
+        #expect(try query.with(["min": 3]).count() == 2)
+        #expect(try query.with(["min": .null]).count() == 0)
+    }
+
     @Test func conditionsAreMet() throws {
         #expect(try ids { $0.stars > 3 } == "ac")
         #expect(try ids { $0.stars >= 3 && $0.isOpen == true } == "ac")

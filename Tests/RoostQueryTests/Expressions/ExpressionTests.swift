@@ -231,7 +231,13 @@ import Testing
         ("tonumber('1.5e2')", "150.0"), ("tonumber(true)", "1"), ("tonumber('inf')", "null"),
         ("toobject(1)", "{}"), ("toobject([1])", "{}"),
         ("toobject({'a': 1})", "{\"a\":1}"), ("to_object(n)", "null"), ("toobject(nope)", "MISSING"),
-        ("tostring(1.0)", "\"1\""),
+        ("tostring(1.0)", "\"1\""), ("tostring(999999999999999.0)", "\"999999999999999\""),
+        ("tostring(1e15)", "\"1000000000000000\""), ("tostring(1e16)", "\"10000000000000000\""),
+        ("tostring(123456789012345680000.0)", "\"123456789012345680000\""),
+        ("tostring(1e21)", "\"1e+21\""), ("tostring(-1.25e300)", "\"-1.25e+300\""),
+        ("tostring(0.000001)", "\"0.000001\""), ("tostring(1e-7)", "\"1e-7\""),
+        ("tostring(1.5e-7)", "\"1.5e-7\""), ("tostring(-0.0)", "\"0\""), ("tostring(0.1)", "\"0.1\""),
+        ("tostring(1234.5)", "\"1234.5\""), ("tostring(-20.0)", "\"-20\""),
         ("tostring(1.5)", "\"1.5\""), ("tostring(t)", "\"true\""), ("tostring([])", "null"),
     ])
     func kinds(_ text: String, _ expected: String) throws { #expect(try Self.value(text) == expected) }

@@ -21,9 +21,12 @@ public struct Account: Sendable {
     }
 
     /// Why a server gave no account.
-    public struct Refusal: Error, CustomStringConvertible {
+    public struct Refusal: LocalizedError, CustomStringConvertible {
         /// The reason.
         public let description: String
+
+        /// The reason.
+        public var errorDescription: String? { description }
     }
 
     /// Makes the account.

@@ -8,6 +8,6 @@ import RoostServer
 do {
     try await Story().tell()
 } catch {
-    FileHandle.standardError.write(Data("chat-demo: \(error)\n".utf8))
+    FileHandle.standardError.write(Data("chat-demo: \(error.localizedDescription)\n".utf8))
     exit(1)
 }

@@ -78,5 +78,5 @@ do {
     await server.run()
     try service.close()
 } catch {
-    complain("\(error)")
+    complain(error.localizedDescription)
 }

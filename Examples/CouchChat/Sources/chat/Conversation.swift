@@ -44,7 +44,7 @@ final class Conversation: Sendable {
                     }
                 }
             } catch {
-                Screen.show("That didn't work: \(error)")
+                Screen.show("That didn't work. \(error.localizedDescription)")
             }
         }
         for task in followers + [listener].compactMap(\.self) { task.cancel() }
@@ -100,7 +100,9 @@ final class Conversation: Sendable {
     private func sendPicture(_ path: String, in room: Room) throws {
         let file = URL(fileURLWithPath: path)
         let type = ["png": "image/png", "gif": "image/gif"][file.pathExtension.lowercased()] ?? "image/jpeg"
-        let content = try Data(contentsOf: file)
+        guard let content = FileManager.default.contents(atPath: path) else {
+            return Screen.show("\(path) can't be read. Is there such a file?")
+        }
         try client.say(
             file.lastPathComponent, in: room.id, picture: (file.lastPathComponent, type, Array(content)))
     }
@@ -110,8 +112,12 @@ final class Conversation: Sendable {
             guard let name = try client.pictures(of: message.id).first,
                 let content = try client.picture(name, of: message.id)
             else { continue }
-            try Data(content).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
-            Screen.show("\(name) is in \(path).")
+            do {
+                try Data(content).write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
+                Screen.show("\(name) is in \(path).")
+            } catch {
+                Screen.show("\(path) can't be written. Is there a file of that name already?")
+            }
             return
         }
         Screen.show("There is no picture in this room.")

@@ -7,8 +7,10 @@ struct Invocation {
     private(set) var directory: String
     private(set) var signsUp = false
 
-    struct Failure: Error, CustomStringConvertible {
+    struct Failure: LocalizedError {
         let description: String
+
+        var errorDescription: String? { description }
     }
 
     private static let usage = Failure(

@@ -15,6 +15,6 @@ do {
     try await Conversation(client).run()
     try await client.close()
 } catch {
-    FileHandle.standardError.write(Data("chat: \(error)\n".utf8))
+    FileHandle.standardError.write(Data("chat: \(error.localizedDescription)\n".utf8))
     exit(1)
 }

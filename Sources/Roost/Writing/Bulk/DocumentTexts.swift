@@ -29,11 +29,14 @@ package struct DocumentTexts: Sendable {
 
     /// The documents. O(n).
     ///
-    /// - Parameter name: What a document is called that has no name yet; `nil` for what it says itself, or a new one.
+    /// - Parameters:
+    ///   - takesNumbersAsIDs: whether an `_id` may be a whole number, which counts as its digits.
+    ///   - name: What a document is called that has no name yet; `nil` for what it says itself, or a new one.
     package func prepared(
+        takingNumbersAsIDs takesNumbersAsIDs: Bool = false,
         name: (IncomingDocument) throws(DatabaseError) -> String? = { _ in nil }
     ) -> PreparedDocuments {
-        var maker = PreparedDocuments.Maker()
+        var maker = PreparedDocuments.Maker(takingNumbersAsIDs: takesNumbersAsIDs)
         var start = 0
         for (id, end) in documents {
             maker.add(json: bytes[start..<end]) { (document) throws(DatabaseError) in

@@ -19,9 +19,13 @@ package struct PreparedDocuments: Sendable {
 
     /// Parses documents, with memory that is kept between them.
     struct Maker: ~Copyable {
-        private let maker = BodyMaker()
+        private let maker: BodyMaker
         private var form = CanonicalForm()
         private var prepared = PreparedDocuments()
+
+        init(takingNumbersAsIDs takesNumbersAsIDs: Bool = false) {
+            maker = BodyMaker(takesNumbersAsIDs: takesNumbersAsIDs)
+        }
 
         /// Adds the document that a JSON object describes. What is wrong with it is told when it is to be saved.
         ///

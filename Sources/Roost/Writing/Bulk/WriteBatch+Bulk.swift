@@ -27,12 +27,38 @@ extension WriteBatch {
         return try saving.finish()
     }
 
+    /// Stores one of the documents that were prepared as the revision that it says it is.
+    ///
+    /// One that tells its history (`_revisions`) is inserted with it. One that names only a `_rev` is inserted as that revision where
+    /// the collection has no such document, and is an edit of that revision otherwise. Any other is saved.
+    ///
+    /// - Returns: `false` where the collection has the revision already.
+    /// - Throws: As ``save(_:_:in:asNewRevision:)``; `missingStub` for an attachment whose content is not here.
+    package func restore(
+        _ documents: PreparedDocuments, _ place: Int, in collection: DocumentCollection
+    ) throws(DatabaseError) -> Bool {
+        if case .other(let id, .success(let document)) = documents.items[place],
+            let claims = document.claims, let id = id ?? claims.id
+        {
+            var isInserted = claims.tellsHistory
+            if !isInserted, try claims.revision != nil {
+                let writer = try writer(collection)
+                isInserted = try writer.load(writer.keyView(try DocumentID(revisioned: id))) == nil
+            }
+            if isInserted { return try insert(document, id: id, in: collection) }
+        }
+        try save(documents, place, in: collection)
+        return true
+    }
+
     /// Saves one of the documents that were prepared, on top of whatever is there.
     ///
+    /// - Parameter isNewRevision: whether the revision that it names is passed over.
     /// - Throws: what is wrong with it; `invalidDocumentID`, `conflict`, `corruptRevisionData`.
     @discardableResult
     package func save(
-        _ documents: PreparedDocuments, _ place: Int, in collection: DocumentCollection
+        _ documents: PreparedDocuments, _ place: Int, in collection: DocumentCollection,
+        asNewRevision isNewRevision: Bool = false
     ) throws(DatabaseError) -> Change {
         switch documents.items[place] {
         case .plain(let id, let body, let digest):
@@ -40,8 +66,9 @@ extension WriteBatch {
                 try DocumentID(revisioned: id ?? core.makeDocumentID()), body, of: documents.bodies,
                 firstDigest: digest)
         case .other(let id, let document):
-            return Change(
-                try save(try document.get(), id: id, in: collection, expecting: .any, mayDelete: true))
+            var document = try document.get()
+            if isNewRevision { document.claims?.dropRevisions() }
+            return Change(try save(document, id: id, in: collection, expecting: .any, mayDelete: true))
         }
     }
 }

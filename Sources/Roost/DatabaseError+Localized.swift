@@ -1,0 +1,6 @@
+import Foundation
+
+extension DatabaseError: LocalizedError {
+    /// The message, for an alert's text.
+    public var errorDescription: String? { message }
+}

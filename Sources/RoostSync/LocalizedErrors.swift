@@ -1,0 +1,18 @@
+import Foundation
+
+// What an app's alerts show of errors is their description, and not what Foundation makes of types that it does not know.
+
+extension TransportError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension RemoteError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension ReplicationProblem: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
