@@ -82,8 +82,20 @@ import Testing
         #expect(try await names("limit=2&skip=1") == ["a", "b"])
         #expect(try await names("skip=3") == ["c"])
         #expect(try await names("skip=9") == [])
-        for wrong in ["limit=0", "limit=-1", "limit=x", "skip=-1"] {
-            #expect(try await test.ask("GET", "/db/_index?\(wrong)").status == 400, "\(wrong)")
+        for (wrong, status) in [("limit=0", 500), ("limit=-1", 500), ("skip=-1", 500), ("limit=x", 400)] {
+            #expect(try await test.ask("GET", "/db/_index?\(wrong)").status == status, "\(wrong)")
+        }
+        // What is no index is missing, whatever is asked of it.
+        for (path, status) in [
+            ("a", 404), ("a/b", 404), ("a/b/c/d", 404), ("a/json/a", 405), ("_bulk_delete", 405),
+        ] {
+            #expect(try await test.ask("GET", "/db/_index/\(path)").status == status, "\(path)")
+        }
+        for wrong in [
+            #"{"index":{"fields":["a"],"selector":{}}}"#, #"{"index":{"fields":["a"]},"fields":["b"]}"#,
+        ] {
+            let answer = try await test.ask("POST", "/db/_index", wrong)
+            #expect(answer.status == 400 && answer["error"] as? String == "invalid_key", "\(answer.text)")
         }
     }
 

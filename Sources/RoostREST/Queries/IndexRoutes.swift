@@ -16,11 +16,12 @@ enum IndexRoutes {
             try context.allow("GET", "POST")
             return context.method == "GET" ? try list(target) : try await create(target)
         }
-        try context.allow("DELETE")
         // `_design/x/json/y`, or without the first part.
         var path = path
         if path.first == "_design" { path.removeFirst() }
-        guard path.count == 3, path[1] == "json" else { throw HTTPFailure.missing }
+        guard path.count == 3 else { throw HTTPFailure.missing }
+        try context.allow("DELETE")
+        guard path[1] == "json" else { throw HTTPFailure.missing }
         let design = path[0].begins(with: "_design/") ? path[0] : "_design/\(path[0])"
         try await delete(design, name: path[2], target)
         return context.answer(["ok": true])
@@ -30,14 +31,24 @@ enum IndexRoutes {
 
     private static func list(_ target: DatabaseContext) throws -> HTTPResponse {
         let indexes = try [allDocuments] + target.collection.mangoIndexes().map(description)
-        let limit = try target.query.count("limit") ?? indexes.count
-        guard limit > 0 else {
-            throw HTTPFailure(400, "invalid_list_index_params", "limit is 1 or more.")
+        let limit = try number(target.query, "limit") ?? indexes.count
+        let skip = try number(target.query, "skip") ?? 0
+        guard limit > 0, skip >= 0 else {
+            // With CouchDB's status, too.
+            throw HTTPFailure(500, "invalid_list_index_params", "limit is 1 or more, and skip 0 or more.")
         }
-        let page = indexes.dropFirst(try target.query.count("skip") ?? 0).prefix(limit)
+        let page = indexes.dropFirst(skip).prefix(limit)
         return target.context.answer([
             "total_rows": .number(indexes.count), "indexes": .array(Array(page)),
         ])
+    }
+
+    private static func number(_ query: Query, _ name: String) throws -> Int? {
+        guard let text = query[name] else { return nil }
+        guard let number = Int(text) else {
+            throw HTTPFailure.invalidQuery("Invalid value for \(name): \(text)")
+        }
+        return number
     }
 
     /// The index that there always is.
@@ -81,6 +92,8 @@ enum IndexRoutes {
         guard definition.dictionary != nil else {
             throw HTTPFailure(400, "invalid_index", "`index` must be an object.")
         }
+        try check(body, has: ["index", "type", "name", "ddoc", "w", "partitioned"])
+        try check(definition, has: ["fields", "partial_filter_selector"])
         let fields = try fields(definition["fields"])
         let filter = definition["partial_filter_selector"]
         let map = JSON.object(fields.map { ($0.0, .string($0.1)) })
@@ -114,6 +127,13 @@ enum IndexRoutes {
         }
         try await save(design, views + [(name, view)], replacing: old, target)
         return answer("created")
+    }
+
+    /// - Throws: 400 for an object with members of other names.
+    private static func check(_ object: FleeceValue, has names: [String]) throws {
+        for (name, _) in object.dictionary ?? .empty where !names.contains(name) {
+            throw HTTPFailure(400, "invalid_key", "Invalid key \(name) for this request.")
+        }
     }
 
     /// What an index or its design document is to be called; `nil` where nothing is said.
