@@ -42,7 +42,8 @@ import Testing
         try await test.ask("PUT", "/a")
         var token = try #require(try await test.ask("GET", "/_db_updates")["last_seq"] as? String)
         for number in 0..<20 {
-            async let waiting = test.ask("GET", "/_db_updates?feed=longpoll&since=\(token)")
+            let since = token
+            async let waiting = test.ask("GET", "/_db_updates?feed=longpoll&since=\(since)")
             try await test.put("/a/n\(number)", "{}")
             let answer = try await waiting
             #expect(rows(answer) == ["updated a"])

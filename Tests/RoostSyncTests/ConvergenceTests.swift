@@ -44,7 +44,7 @@ import Testing
             $0.retry.attempts = attempts
         }
         return try await Replication(
-            local: local, remote: FailingPeer(DatabasePeer(remote), seed: seed), options
+            local: local, remote: FailingPeer(DatabasePeer(remote, longestAttachment: .max), seed: seed), options
         ).finished
     }
 
@@ -86,6 +86,12 @@ private struct FailingPeer: ReplicationPeer {
 
     func identity() async throws -> String { peer.identity() }
 
+    func filterCode(_ selection: ReplicationSelection) async throws -> String? { peer.filterCode(selection) }
+
+    func leaves(of ids: [String]) async throws -> [ChangedDocument] {
+        try await failing { try await peer.leaves(of: ids) }
+    }
+
     func changes(
         after position: SourcePosition?, limit: Int, _ selection: ReplicationSelection
     ) async throws -> ChangeBatch {
@@ -102,7 +108,7 @@ private struct FailingPeer: ReplicationPeer {
 
     func read(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
-    ) async throws -> [Result<CarriedRevision, ReplicationProblem>] {
+    ) async throws -> ReadRevisions {
         try await failing { try await peer.read(wanted, selection) }
     }
 

@@ -116,7 +116,7 @@ import Testing
                 return await router.respond(to: request, as: .admin)
             }
             try? served.put("d1", #"{"edited":true}"#)
-            try? served.database.compact()
+            _ = try? await served.database.compact()
             return await router.respond(to: request, as: .admin)
         }
         let status = try await pull(remote)
@@ -183,8 +183,8 @@ import Testing
         for id in ["a", "b", "c"] { try served.put(id, #"{"v":"mark"}"#) }
         let remote = remote(where: "_bulk_get") { text in
             let part = text.range(of: #"{"ok":{"_id":"b""#)?.upperBound ?? text.startIndex
-            return text[..<part]
-                + text[part...].replacing(#""mark""#, with: Self.nested(600), maxReplacements: 1)
+            return String(text[..<part])
+                + String(text[part...]).replacing(#""mark""#, with: Self.nested(600), maxReplacements: 1)
         }
         let status = try await pull(remote)
         #expect(status.problems.map(\.document) == ["b"])
@@ -307,7 +307,7 @@ import Testing
         _ = try await notes.replicate(with: others, options).finished
         #expect(try await notes.replicate(with: others, options).finished.pushed.checked == 0)
         for name in try notes.snapshot().localNames { try notes.removeLocal(name) }
-        try others.purge("n3")
+        try await others.purge("n3")
         #expect(try await notes.replicate(with: others, options).finished.pushed.checked == 5)
         #expect(try others.replicated() == notes.replicated())
         #expect(try await notes.replicate(with: others, options).finished.pushed.checked == 0)

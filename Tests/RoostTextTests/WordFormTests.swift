@@ -60,7 +60,8 @@ import Testing
     func charactersAsUTF8(value: UInt32) throws {
         var bytes: [UInt8] = []
         appendUTF8(value, to: &bytes)
-        #expect(bytes == Array(String(Character(try #require(Unicode.Scalar(value)))).utf8))
+        let scalar = try #require(Unicode.Scalar(value))
+        #expect(bytes == Array(String(Character(scalar)).utf8))
     }
 
     /// A word is folded once for all: what folding answers folds to itself, and so do its case, order of marks and composition.

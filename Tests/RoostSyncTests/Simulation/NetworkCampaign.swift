@@ -113,7 +113,7 @@ final class NetworkCampaign {
         let network = SimulatedNetwork(seed: random.next(), rarity: rarity) {
             await router.respond(to: $0, as: .admin)
         }
-        let here = DatabasePeer(source)
+        let here = DatabasePeer(source, longestAttachment: .max)
         let faulty: any ReplicationPeer = fault.map { FaultyPeer(peer: here, fault: $0) } ?? here
         let crashes = rarity > 0 && random.next(below: 8) == 0
         let replication = Replication(
