@@ -189,7 +189,9 @@ final class DatabaseCore: Sendable {
         do {
             result = try body(batch)
         } catch {
-            if (error as? DatabaseError)?.code == .conflict { batch.rollbackAwaitingBase() }
+            if (error as? DatabaseError)?.code == .conflict || error is any OutdatedRead {
+                batch.rollbackAwaitingBase()
+            }
             throw error
         }
         try batch.commit()
@@ -213,6 +215,9 @@ final class DatabaseCore: Sendable {
         return result
     }
 }
+
+/// An error by which a write ends that met something else than what was read before. It can be read when the write returns.
+package protocol OutdatedRead: Error {}
 
 extension DatabaseError {
     /// What a task gets that was cancelled before its turn to write.

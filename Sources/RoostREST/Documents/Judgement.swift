@@ -61,7 +61,7 @@ final class JudgingMoment: Sendable {
 }
 
 /// What a document was judged by is not so any more.
-struct OutdatedJudgement: Error {}
+struct OutdatedJudgement: OutdatedRead {}
 
 extension DocumentSaving {
     /// The present.
