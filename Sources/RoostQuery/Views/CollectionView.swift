@@ -64,9 +64,9 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
 
     /// As ``rows(_:at:)``, those of some documents.
     ///
-    /// - Parameter includes: Decides of which documents rows are read. Rows of others count for the query's `skip` and `limit`, and
-    ///   nothing else of them is looked at. It is asked once for each key or range that is asked for at least, about no document where
-    ///   there is no row, so that a row that is left out does not show by the time that it takes.
+    /// - Parameter includes: Decides which documents' rows are read. Rows of others count for the query's `skip` and `limit`, and
+    ///   nothing else of them is read. It is called at least once for each key or range, with an empty ID where there is no row, so that
+    ///   the time does not reveal a row that is left out.
     package func rows(
         _ query: ViewQuery, at snapshot: CollectionSnapshot?, where includes: (_ id: String) throws -> Bool
     ) throws -> ViewRows<Key, Value> {

@@ -32,8 +32,8 @@ final class AccessLease: Sendable {
     private let start: UInt64?
     private let known: Mutex<Known>
 
-    /// - Parameter dependsOnChannels: Whether the answer shows what the user's channels held when it was begun. A feed asks anew for
-    ///   each piece and tells what is withdrawn.
+    /// - Parameter dependsOnChannels: Whether the answer shows what the user's channels held when it began. A feed reads the channels
+    ///   again for each piece and reports what is withdrawn.
     init(_ target: DatabaseContext, dependsOnChannels: Bool) {
         router = target.context.router
         served = target.served

@@ -1,8 +1,8 @@
 import Roost
 import Synchronization
 
-/// Wakes those who wait when what lets them in may have changed: accounts, or the security object of their database, also by another
-/// process or by a replication. It looks every quarter of a second while anybody waits, once for all of them.
+/// Wakes waiting feeds when what lets them in may have changed: accounts, or the security object of their database, also by another
+/// process or by a replication. While any feed waits, it compares these every quarter of a second, once for all feeds.
 final class AccessWatch: Sendable {
     private struct Listener {
         let key: String
@@ -67,7 +67,7 @@ final class AccessWatch: Sendable {
         while (try? await Task.sleep(for: Self.interval)) != nil { look() }
     }
 
-    /// Wakes whom a change may concern that has come since.
+    /// Wakes the listeners that a change since the last call may concern.
     func look() {
         let listeners = state.withLock { Array($0.listeners.values) }
         var marks = Marks(accounts: try? accounts.moment(databases))

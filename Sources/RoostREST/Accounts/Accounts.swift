@@ -173,7 +173,7 @@ final class Accounts: Sendable {
 
     // MARK: Changes
 
-    /// What tells that accounts have changed; `nil` where there are none.
+    /// The present moment of the accounts; `nil` where there are none.
     func moment(_ databases: DatabaseDirectory) throws -> AccountsMoment? {
         guard let snapshot = try databases.database("_users")?.defaultCollection.snapshot() else {
             return nil

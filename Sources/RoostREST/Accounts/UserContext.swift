@@ -4,8 +4,8 @@ public struct UserContext: Sendable, Hashable {
     public let name: String?
     /// The roles, `_admin` among them for an administrator of the server.
     public let roles: [String]
-    /// What the account's password was known by when the user was identified; `nil` where no account of `_users` was asked. It makes no
-    /// other user.
+    /// What the account's password was verified by when the user was identified; `nil` for users that are not identified by an account of
+    /// `_users`. Contexts that differ in it alone are equal.
     let credential: [UInt8]?
 
     /// Somebody of that name with these roles.

@@ -1,7 +1,7 @@
 import Roost
 import RoostQuery
 
-/// The documents that somebody sees, for a query.
+/// The documents that a user of channels sees, for a query.
 final class SeenByQuery: VisibleDocuments {
     let collection: DocumentCollection
     private let sight: Sight

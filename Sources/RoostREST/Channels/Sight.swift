@@ -1,10 +1,10 @@
 import Roost
 
-/// What somebody sees of a moment of a database: everything, or what stands in their channels. What is not seen is answered as what is
-/// not there.
+/// What a user sees of a snapshot of a database: everything, or the documents in their channels. What is not seen is answered as what is
+/// absent.
 ///
-/// It is decided before anything of a document is read, by what is kept of its channels. A name that is absent takes the same way, so
-/// that neither the answer nor the work tells it from a hidden one.
+/// The decision is made before anything of a document is read, from the record of its channels. An absent document takes the same way,
+/// so that neither the answer nor the work distinguishes it from a hidden one.
 struct Sight: Sendable {
     /// Everything is seen where it is `nil`.
     let access: ChannelAccess?
@@ -15,19 +15,19 @@ struct Sight: Sendable {
         fileprivate let access: ChannelAccess?
         fileprivate let routed: RoutedDocument?
 
-        /// Whether no leaf is seen. An absent document is hidden from who does not see everything.
+        /// Whether no leaf is seen; also `true` for absent documents, unless the user sees everything.
         var isHidden: Bool {
             guard let access else { return false }
             return routed?.leaves.values.contains(where: access.sees) != true
         }
 
-        /// Whether a leaf is seen. Of a document that somebody does not see whole, earlier revisions never are.
+        /// Whether a leaf is seen. Users of channels see leaves only, never earlier revisions.
         func sees(_ revision: RevisionID) -> Bool {
             guard let access else { return true }
             return access.sees(routed?.leaves[revision.description])
         }
 
-        /// Whether a revision is the one by which the document left a channel, which those are told who saw it there.
+        /// Whether the document left a channel by this revision while the user saw it there.
         func saw(leaveBy revision: RevisionID) -> Bool {
             guard let access, let routed else { return false }
             return routed.places.contains { channel, place in

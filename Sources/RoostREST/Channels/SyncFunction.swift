@@ -15,8 +15,8 @@ import RoostCrypto
 /// Who is no administrator then sees the documents of the channels they have access to and nothing else; see ``Hooks/sync``.
 public struct SyncFunction: Sendable {
     /// Looks at `document` and tells `sync` what is to become of it; throws a ``ValidationFailure`` to refuse it. Called within the
-    /// write, so it must be quick. `old` is what is there, `nil` where nothing is or it is deleted. Any other error refuses the
-    /// document, too.
+    /// write, so it must be quick. `old` is what is there, `nil` where nothing is, it is deleted, or the user does not see the whole
+    /// document. Any other error refuses the document, too.
     public typealias Body =
         @Sendable (_ document: ExaminedDocument, _ old: Document?, _ sync: inout SyncDecision) throws -> Void
 

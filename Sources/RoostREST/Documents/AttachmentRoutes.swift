@@ -80,7 +80,7 @@ enum AttachmentRoutes {
             headers: ["Location": DocumentRoutes.location(target, id, suffix), "ETag": "\"\(revision)\""])
     }
 
-    /// Whether the user sees a document of that name. One that is hidden is told from an absent one by the write at the earliest.
+    /// Whether the user sees a document of that name. Nothing before the write distinguishes a hidden document from an absent one.
     private static func isSeen(_ target: DatabaseContext, _ id: String) throws -> Bool {
         try target.sight(of: try target.collection.snapshot()).seesLive(id)
     }

@@ -28,7 +28,7 @@ public struct ValidationFailure: Error, Sendable {
 /// Functions of the app that the router calls, by name: what CouchDB keeps as JavaScript in design documents.
 public struct Hooks: Sendable {
     /// Looks at a document before it is saved; throws a ``ValidationFailure`` to refuse it. Called within the write, so it must be quick. `old` is
-    /// what is there, `nil` where nothing is or it is deleted.
+    /// what is there, `nil` where nothing is, it is deleted, or the user does not see the whole document.
     public typealias Validation =
         @Sendable (_ new: ExaminedDocument, _ old: Document?, _ user: UserContext) throws -> Void
     /// Says whether a change belongs to a feed. `parameter` looks up those of the request's query.

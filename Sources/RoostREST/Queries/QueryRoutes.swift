@@ -16,8 +16,8 @@ enum QueryRoutes {
             throw HTTPFailure(400, "missing_required_key", "Missing required key: statement")
         }
         let parameters = try parameters(body.root["parameters"])
-        // Before the statement is looked at, so that it is answered the same whatever it names, and after that, since a collection may
-        // have been made meanwhile.
+        // Before the statement is parsed, so that the answer is the same whatever it names, and again below, since a collection may
+        // have been created in between.
         try requireAccess(target)
         let query = try await context.router.workers.run { [collection = target.collection] in
             do throws(DatabaseError) {
