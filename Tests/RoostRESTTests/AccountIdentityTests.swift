@@ -151,4 +151,28 @@ import Testing
             "POST", "/db/_changes?filter=_doc_ids", #"{"doc_ids":["\u00e9"]}"#)
         #expect((changes["results"] as? [Any])?.count == 1)
     }
+
+    /// A channel of another normal form is no channel: a name that is required is the very one that somebody has, and a wrong name among
+    /// what a function decides is an error, even where a set takes it for one that is right.
+    @Test func channelsAndRolesAreComparedByTheirBytes() async throws {
+        let test = try await channelRouter()
+        let grant = #"{"access":{"ann":["caf\u00e9"]},"roles":{"ann":["r\u00e9"]}}"#
+        try await test.put("/db/grant", grant)
+        for (member, status) in [
+            (#""needsAccess":"caf\u00e9""#, 201), (#""needsAccess":"cafe\u0301""#, 403),
+            (#""needsRole":"r\u00e9""#, 201), (#""needsRole":"re\u0301""#, 403),
+        ] {
+            let answer = try await test.ask("POST", "/db", "{\(member)}", as: ann)
+            #expect(answer.status == status, "\(member): \(answer.text)")
+        }
+        for decided in [
+            #""channels":["caf\u00e9","cafe\u0301"]"#, #""access":{"zo\u00e9":["a"],"zoe\u0301":["b"]}"#,
+        ] {
+            let answer = try await test.ask("POST", "/db", "{\(decided)}")
+            #expect(answer.status == 500 && answer.text.contains("sync_function_error"), "\(answer.text)")
+        }
+        // An account's role of another form brings nothing.
+        let twin = UserContext(name: "x", roles: ["re\u{301}"])
+        #expect(try await test.ask("POST", "/db", #"{"needsRole":"r\u00e9"}"#, as: twin).status == 403)
+    }
 }

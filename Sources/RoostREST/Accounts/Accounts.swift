@@ -17,7 +17,7 @@ final class Accounts: Sendable {
     }
 
     /// What is known of a name.
-    private struct Account: Sendable {
+    fileprivate struct Account: Sendable {
         let user: UserContext
         /// `nil` for an administrator, and for a user that can't log in.
         let password: PasswordRecord?
@@ -25,8 +25,14 @@ final class Accounts: Sendable {
         let revision: RevisionID?
         /// Whether it has more than one live revision: it must not be used until one is left.
         let isConflicted: Bool
-        /// What the user's sessions are signed with: another one after a change of the password.
-        let sessionKey: SymmetricKey
+    }
+
+    /// A user who has shown name and password.
+    struct Login: Sendable {
+        /// The account that the password was compared with.
+        fileprivate let account: Account
+
+        var user: UserContext { account.user }
     }
 
     /// A password that is compared with an account.
@@ -112,13 +118,13 @@ final class Accounts: Sendable {
         guard trustsCookies, let value = SessionCookie.find(request.headers["Cookie"]),
             let name = SessionCookie.claimedUser(value), let account = try account(name),
             !account.isConflicted,
-            let session = SessionCookie(value, account.sessionKey), session.start <= Self.now,
+            let session = SessionCookie(value, sessionKey(account)), session.start <= Self.now,
             Self.now - session.start < options.sessionDuration
         else { return Identity() }
         let isOld = Self.now - session.start > options.sessionDuration / 10
         return Identity(
             user: account.user, handler: "cookie",
-            renewedCookie: isOld ? cookie(name, account.sessionKey) : nil)
+            renewedCookie: isOld ? cookie(account) : nil)
     }
 
     /// The user of that name as of now: with the present roles; `nil` where there is none any more.
@@ -129,9 +135,21 @@ final class Accounts: Sendable {
         return account.user
     }
 
-    private func cookie(_ name: String, _ key: SymmetricKey) -> String {
-        "\(SessionCookie.name)=\(SessionCookie(user: name, start: Self.now).value(key)); Version=1; Path=/; "
+    /// The field that begins a session of a user. It is not valid for an account whose password has changed since.
+    func cookie(_ login: Login) -> String { cookie(login.account) }
+
+    private func cookie(_ account: Account) -> String {
+        let session = SessionCookie(user: account.user.name ?? "", start: Self.now)
+        return "\(SessionCookie.name)=\(session.value(sessionKey(account))); Version=1; Path=/; "
             + "HttpOnly; SameSite=Lax; Max-Age=\(options.sessionDuration)"
+    }
+
+    /// What the user's sessions are signed with: another one after a change of the password.
+    private func sessionKey(_ account: Account) -> SymmetricKey {
+        let name = account.user.name ?? ""
+        if let key = adminSessionKeys[ByteKey(name)] { return key }
+        let credential = String(decoding: account.user.credential ?? [], as: UTF8.self)
+        return SymmetricKey(Self.code(name, credential, sessionSecret))
     }
 
     // MARK: Changes
@@ -154,12 +172,12 @@ final class Accounts: Sendable {
 
     // MARK: Logging in
 
-    /// The user of a name and password, with the field that begins a session.
+    /// The user of a name and password.
     ///
     /// - Throws: 401, or 403 after too many wrong ones from `peer`; 503 when too many are being checked; 5xx where accounts can't be read.
     func logIn(
         _ name: String, _ password: String, from peer: String
-    ) async throws -> (user: UserContext, cookie: String) {
+    ) async throws -> Login {
         let account = try account(name)
         let network = ClientAddress.network(of: peer)
         let attempt = Attempt(
@@ -172,8 +190,7 @@ final class Accounts: Sendable {
             throw HTTPFailure.unauthorized(
                 "The account has conflicting revisions. An administrator must delete all but one.")
         }
-        // Of the account that the password was compared with: one that changed meanwhile has another key.
-        return (account.user, cookie(name, account.sessionKey))
+        return Login(account: account)
     }
 
     private func isRight(
@@ -248,10 +265,10 @@ final class Accounts: Sendable {
 
     /// - Throws: 5xx where accounts can't be read.
     private func account(_ name: String) throws -> Account? {
-        if let key = adminSessionKeys[ByteKey(name)] {
+        if admins[ByteKey(name)] != nil {
             return Account(
                 user: UserContext(name: name, roles: ["_admin"]), password: nil, revision: nil,
-                isConflicted: false, sessionKey: key)
+                isConflicted: false)
         }
         guard !name.isEmpty, let document = try document(name) else { return nil }
         let roles = document["roles"].array?.compactMap(\.string).filter(UsersDatabase.mayHave) ?? []
@@ -261,9 +278,8 @@ final class Accounts: Sendable {
             [$0.salt, $0.derivedKey].map { RandomText.text($0) }.joined(separator: ":")
         }
         return Account(
-            user: UserContext(name: name, roles: roles, credential: Array((secret ?? "").utf8)), password: record, revision: document.revision,
-            isConflicted: document.isConflicted,
-            sessionKey: SymmetricKey(Self.code(name, secret ?? "", sessionSecret)))
+            user: UserContext(name: name, roles: roles, credential: Array((secret ?? "").utf8)),
+            password: record, revision: document.revision, isConflicted: document.isConflicted)
     }
 
     private func document(_ name: String) throws -> Document? {

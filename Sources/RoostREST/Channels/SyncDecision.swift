@@ -19,6 +19,8 @@ public struct SyncDecision: Sendable {
     public private(set) var access: [String: Set<String>] = [:]
     /// The roles that the document gives, by user.
     public private(set) var roles: [String: Set<String>] = [:]
+    /// What is wrong with a name that the function gave, which a set may have taken for an equivalent one.
+    private var problem: String?
 
     static let allChannels = "*"
     static let publicChannel = "!"
@@ -45,11 +47,15 @@ public struct SyncDecision: Sendable {
     public mutating func channel(_ names: String...) { channel(names) }
 
     /// Puts the document in channels.
-    public mutating func channel(_ names: some Sequence<String>) { channels.formUnion(names) }
+    public mutating func channel(_ names: some Sequence<String>) {
+        let names = checked(names)
+        channels.formUnion(names)
+    }
 
     /// Gives users, or `role:NAME`, access to channels for as long as the document says so. `*` stands for all documents.
     public mutating func access(_ users: some Sequence<String>, _ channels: some Sequence<String>) {
-        for user in users { access[user, default: []].formUnion(channels) }
+        let channels = checked(channels)
+        for user in checked(users) { access[user, default: []].formUnion(channels) }
     }
 
     /// Gives a user, or `role:NAME`, access to a channel for as long as the document says so.
@@ -57,12 +63,21 @@ public struct SyncDecision: Sendable {
 
     /// Gives users roles for as long as the document says so. They may be written `role:NAME`.
     public mutating func role(_ users: some Sequence<String>, _ roles: some Sequence<String>) {
-        let names = roles.map(Self.roleName)
-        for user in users { self.roles[user, default: []].formUnion(names) }
+        let names = checked(roles).map(Self.roleName)
+        for user in checked(users) { self.roles[user, default: []].formUnion(names) }
     }
 
     /// Gives a user a role for as long as the document says so.
     public mutating func role(_ user: String, _ role: String) { self.role([user], [role]) }
+
+    /// The names, of which a wrong one is noted before it is compared with others.
+    private mutating func checked(_ names: some Sequence<String>) -> [String] {
+        let names = Array(names)
+        for name in names where problem == nil && !name.utf8.allSatisfy({ $0 < 0x80 }) {
+            problem = Self.problem(ofName: name)
+        }
+        return names
+    }
 
     // MARK: Requiring
 
@@ -125,6 +140,7 @@ public struct SyncDecision: Sendable {
             Array(channels), Array(access.keys), access.values.flatMap { $0 }, Array(roles.keys),
             roles.values.flatMap { $0 },
         ].joined()
+        if let problem { throw Self.broken(problem) }
         for name in names {
             if let problem = Self.problem(ofName: name) { throw Self.broken(problem) }
         }

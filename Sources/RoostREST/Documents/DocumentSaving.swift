@@ -55,7 +55,7 @@ struct DocumentSaving: Sendable {
             try await compile(document)
         }
         guard served.name.base == "_users" else { return document }
-        let parents = isEdit ? base.map { [$0] } ?? [] : document.history
+        let parents = isEdit ? base.map { [$0] } ?? [] : document.lineage
         return try await UsersDatabase.prepare(document, id: id, parents: parents, isEdit: isEdit, gate)
     }
 

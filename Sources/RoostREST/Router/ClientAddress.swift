@@ -91,7 +91,9 @@ public struct TrustedProxies: Sendable {
 
     /// A request as its client sent it to the first proxy: with the client's address, and whether its connection was encrypted.
     func resolved(_ request: HTTPRequest) -> HTTPRequest {
-        guard let peer = ClientAddress(request.peer), contains(peer) else { return request }
+        guard ["X-Forwarded-For", "X-Forwarded-Proto"].contains(where: { request.headers[$0] != nil }),
+            let peer = ClientAddress(request.peer), contains(peer)
+        else { return request }
         var request = request
         // From the end: what stands before an address that is not trusted, anybody may have written.
         let hops = request.headers.all("X-Forwarded-For").joined(separator: ",").split(separator: ",")

@@ -42,12 +42,13 @@ enum SessionRoutes {
         }
         guard let name else { throw HTTPFailure.badRequest("request body must contain a username") }
         do {
-            let (user, cookie) = try await context.router.accounts.logIn(
-                name, password ?? "", from: context.request.peer)
+            let accounts = context.router.accounts
+            let login = try await accounts.logIn(name, password ?? "", from: context.request.peer)
+            let user = login.user
             return context.answer(
                 200,
                 ["ok": true, "name": user.name.map { .string($0) } ?? .null, "roles": .strings(user.roles)],
-                headers: ["Set-Cookie": cookie])
+                headers: ["Set-Cookie": accounts.cookie(login)])
         } catch var failure as HTTPFailure {
             failure.headers["Set-Cookie"] = SessionCookie.cleared
             throw failure
