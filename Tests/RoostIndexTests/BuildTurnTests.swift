@@ -1,4 +1,5 @@
 import Dispatch
+import Roost
 import Testing
 
 @testable import RoostIndex
@@ -27,8 +28,10 @@ import Testing
     @Test func whoseTaskIsCancelledWaitsNoLonger() async throws {
         let turn = BuildTurn()
         let holder = await Holder(turn)
-        let cancelled = Task.detached { try turn.take { 2 } }
-        let another = Task.detached { try turn.take { 3 } }
+        // Waiting blocks a thread, which must be none that other tests need.
+        let executor = WorkExecutor(WorkerPool(limit: 4), for: WorkOwner())
+        let cancelled = Task { try await executor.run { try turn.take { 2 } } }
+        let another = Task { try await executor.run { try turn.take { 3 } } }
         cancelled.cancel()
         // While the first still has the turn.
         await #expect(throws: CancellationError.self) { try await cancelled.value }

@@ -30,7 +30,7 @@ import Testing
         let (gate, begun) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         try build(slow, gate, begun: begun)
         await withCheckedContinuation { done in
-            DispatchQueue.global().async {
+            DispatchQueue(label: "begun").async {
                 begun.wait()
                 done.resume()
             }
