@@ -17,7 +17,7 @@ import Testing
         try notes.save(json: #"{"v":1}"#, id: "gone")
         try notes.delete("gone")
         try notes.save(json: #"{"v":"here"}"#, id: "both")
-        try notes.write { (batch) throws(DatabaseError) in
+        try database.write { (batch) throws(DatabaseError) in
             try batch.insert(
                 json: #"{"v":"there"}"#, id: "both",
                 history: [try RevisionID(validating: "1-0123456789abcdef0123456789abcdef")], in: notes)
