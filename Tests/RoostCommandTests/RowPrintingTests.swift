@@ -67,6 +67,12 @@ import Testing
 
     @Test func fieldsAreQuotedWhereTheyMustBe() {
         #expect(CommaSeparated.field("a \"b\u{301}\", c") == "\"a \"\"b\u{301}\"\", c\"")
+        #expect(
+            CommaSeparated.field("\"\u{301}").unicodeScalars.elementsEqual("\"\"\"\u{301}\"".unicodeScalars))
+        for text in ["5", "-1.5e3", "true", "", " a", "a;b", "a\u{2028}"] {
+            #expect(CommaSeparated.field(text) == "\"\(text)\"")
+        }
+        #expect(CommaSeparated.field("1a") == "1a")
         #expect(CommaSeparated.field("a\r\nb") == "\"a\r\nb\"")
         #expect(CommaSeparated.row([""]) == "\"\"")
         #expect(CommaSeparated.row(["", ""]) == ",")

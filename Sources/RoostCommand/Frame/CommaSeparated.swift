@@ -22,7 +22,13 @@ enum CommaSeparated {
 
     /// A text in quotation marks.
     static func quoted(_ text: String) -> String {
-        "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        // By scalars: a mark that a combining character follows is a mark.
+        var quoted = "\"".unicodeScalars
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" { quoted.append(scalar) }
+            quoted.append(scalar)
+        }
+        return String(quoted) + "\""
     }
 
     private static func isSpecial(_ scalar: Unicode.Scalar) -> Bool {
