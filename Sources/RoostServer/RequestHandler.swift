@@ -14,11 +14,20 @@ public protocol RequestHandler: Sendable {
     /// Where the listener counts what it sees: connections, bytes, and what it refuses without asking. Asked for once. Default:
     /// a place where nobody looks.
     var statistics: ServerStatistics { get }
+
+    /// Whether the peer of a connection asks for many clients, as a proxy does, and so has no share of the connections. Default: none does.
+    func isProxy(_ peer: String) -> Bool
 }
 
 extension RequestHandler {
     /// A place where nobody looks.
     public var statistics: ServerStatistics { ServerStatistics() }
+
+    /// No peer is a proxy.
+    public func isProxy(_ peer: String) -> Bool { false }
 }
 
-extension Router: RequestHandler {}
+extension Router: RequestHandler {
+    /// Whether it is one of ``RouterOptions/trustedProxies``.
+    public func isProxy(_ peer: String) -> Bool { options.trustedProxies.contains(peer: peer) }
+}

@@ -140,7 +140,9 @@ public final class Server: Sendable {
                 continue
             }
             let activity = ConnectionActivity()
-            guard let number = admit(ClientTable.Client(channel: channel, activity: activity, address: peer))
+            let client = ClientTable.Client(
+                channel: channel, activity: activity, address: ClientAddress.network(of: peer))
+            guard let number = admit(client, isExempt: handler.isProxy(peer))
             else {
                 channel.close()
                 continue
@@ -157,10 +159,10 @@ public final class Server: Sendable {
     /// Takes a client, in place of one that waits for a request where there are too many.
     ///
     /// - Returns: Its number; `nil` where there is no room.
-    private func admit(_ client: ClientTable.Client) -> UInt64? {
+    private func admit(_ client: ClientTable.Client, isExempt: Bool) -> UInt64? {
         let (number, other) = state.withLock { state -> (UInt64?, ClientTable.Client?) in
             guard !state.isStopped else { return (nil, nil) }
-            switch state.clients.admit(client.address, isExempt: false) {
+            switch state.clients.admit(client.address, isExempt: isExempt) {
             case .free: return (state.clients.add(client), nil)
             case .inPlace(let other): return (state.clients.add(client), other)
             case .refused: return (nil, nil)

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func anAddressHasAShare() async throws {
-        let test = try await TestServer {
+        let test = try await TestServer(trusting: try #require(TrustedProxies([]))) {
             $0.connections = 8
             $0.connectionsPerAddress = 2
         }

@@ -106,9 +106,13 @@ final class TestServer: Sendable {
     let router: Router
     private let directory: String
 
-    init(_ change: (inout ServerOptions) -> Void = { _ in }) async throws {
+    init(
+        trusting proxies: TrustedProxies = .loopback, _ change: (inout ServerOptions) -> Void = { _ in }
+    ) async throws {
         directory = FileManager.default.temporaryDirectory.path + "/roost-server-\(UUID().uuidString)"
-        router = Router(try DatabaseDirectory(directory))
+        var routing = RouterOptions()
+        routing.trustedProxies = proxies
+        router = Router(try DatabaseDirectory(directory), options: routing)
         _ = await router.respond(to: .json("PUT", "/db", ""), as: .admin)
         _ = await router.respond(to: .json("PUT", "/db/_security", "{}"), as: .admin)
         var options = ServerOptions()

@@ -9,7 +9,7 @@ import RoostWire
 #endif
 
 /// An Internet address, as the bytes of one of version 6; version 4 is written in it as RFC 4291 maps it.
-struct ClientAddress: Equatable, Sendable {
+package struct ClientAddress: Equatable, Sendable {
     let bytes: [UInt8]
 
     /// Reads an address in figures, also in brackets or with a port; `nil` for anything else.
@@ -36,7 +36,7 @@ struct ClientAddress: Equatable, Sendable {
     static let mapped: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
 
     /// What a client has for itself, by a text: an address of version 4, the first half of one of version 6.
-    static func network(of peer: String) -> String {
+    package static func network(of peer: String) -> String {
         guard let address = ClientAddress(peer), !address.bytes.starts(with: mapped) else { return peer }
         return address.bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":")
     }
@@ -86,6 +86,9 @@ public struct TrustedProxies: Sendable {
         }
         self.networks = networks
     }
+
+    /// Whether the peer of a connection is one of them.
+    package func contains(peer: String) -> Bool { ClientAddress(peer).map(contains) ?? false }
 
     private func contains(_ address: ClientAddress) -> Bool { networks.contains { $0.contains(address) } }
 
