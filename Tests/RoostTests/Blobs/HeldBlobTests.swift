@@ -1,8 +1,6 @@
 import Foundation
-import RoostBlobs
+import Roost
 import Testing
-
-@testable import Roost
 
 /// Content that was stored for a document goes when the document is not saved, and no sooner.
 @Suite struct HeldBlobTests {
@@ -54,11 +52,11 @@ import Testing
                 var document = try IncomingDocument(json: #"{"n":2}"#)
                 document.contents["x"] = Attachment(blob)
                 #expect(throws: DatabaseError.self) {
-                    _ = try batch.save(document, id: "n", in: notes, expecting: .absent, mayDelete: false)
+                    _ = try batch.save(document, id: "n", in: notes, expecting: .absent)
                 }
                 let inline = try IncomingDocument(json: #"{"_attachments":{"y":{"data":"aGk="}}}"#)
                 #expect(throws: DatabaseError.self) {
-                    _ = try batch.save(inline, id: "n", in: notes, expecting: .absent, mayDelete: false)
+                    _ = try batch.save(inline, id: "n", in: notes, expecting: .absent)
                 }
                 if failsWhole { throw CocoaError(.userCancelled) }
             }
