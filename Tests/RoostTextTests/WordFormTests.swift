@@ -100,7 +100,9 @@ import Testing
             }
             let word = String(view)
             let stem = language.stemmer.stem(word)
-            #expect(!stem.isEmpty && stem.unicodeScalars.count <= word.unicodeScalars.count + 1, "\(word)")
+            // German writes ß as two letters.
+            let longest = word.unicodeScalars.count + word.unicodeScalars.count { $0 == "ß" } + 1
+            #expect(!stem.isEmpty && stem.unicodeScalars.count <= longest, "\(word)")
             #expect(language.stemmer.stem(word) == stem)
             let terms = tokenizer.terms(of: word)
             #expect(terms == tokenizer.terms(of: word) && !terms.root.isEmpty)

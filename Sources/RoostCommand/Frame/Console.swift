@@ -15,12 +15,14 @@ enum Console {
 
     /// Takes what is printed and complained of by this task, where it is to go nowhere else.
     final class Collector: Sendable {
-        private let text = Mutex("")
+        private let collected = Mutex([UInt8]())
 
-        var content: String { text.withLock { $0 } }
+        var content: String { String(decoding: bytes, as: UTF8.self) }
+
+        var bytes: [UInt8] { collected.withLock { $0 } }
 
         func append(_ bytes: some Sequence<UInt8>) {
-            text.withLock { $0 += String(decoding: Array(bytes), as: UTF8.self) }
+            collected.withLock { $0 += Array(bytes) }
         }
     }
 
@@ -82,6 +84,11 @@ enum Console {
         try flush()
         let descriptor = try OutputFile.create(path)
         defer { close(descriptor) }
+        guard collector == nil else {
+            let collected = Collector()
+            try $collector.withValue(collected) { try body() }
+            return try FileHandle(fileDescriptor: descriptor).write(contentsOf: Data(collected.bytes))
+        }
         let before = dup(STDOUT_FILENO)
         guard before >= 0, dup2(descriptor, STDOUT_FILENO) >= 0 else {
             throw CommandFailure.system("\(path) can't be written")

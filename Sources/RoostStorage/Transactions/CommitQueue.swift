@@ -214,7 +214,8 @@ final class CommitQueue: Sendable {
     private func put(
         _ batch: [StagedCommit], in file: DataFile, making changes: Changes?
     ) throws(StoreError) {
-        try requireName(of: file)
+        // A store that is never synced promises nothing beyond its handle, and may have lost its name on purpose.
+        if durability != .unsynced { try requireName(of: file) }
         // Changes are left only to commits that are synced.
         if let changes, changes.areMany {
             return try file.file.perform { [self] () throws(StoreError) in

@@ -158,10 +158,11 @@ protocol Stemmer: Sendable {
 }
 
 extension Stemmer {
-    /// The stem of a word.
+    /// The stem of a word; the word itself where nothing would be left of it.
     func stem(_ word: String) -> String {
         var letters = StemWord(word)
         stem(&letters)
-        return letters.string
+        let stem = letters.string
+        return stem.isEmpty ? word : stem
     }
 }

@@ -173,8 +173,13 @@ import Testing
             ])
         #expect(query.parameterNames.sorted() == ["cities", "min", "n"])
         #expect(try query.with(["min": 30, "cities": ["Berlin"], "n": 1]).count() == 1)
-        #expect(try query.with(["cities": ["Berlin"], "n": 1]).fetch().isEmpty)
-        #expect(QueryFixture.message { _ = try query.with(["min": 1]).fetch() }.contains("LIMIT is a number"))
+        #expect(try query.with(["min": .null, "cities": ["Berlin"], "n": 1]).fetch().isEmpty)
+        for unset in [["cities": ["Berlin"], "n": 1], ["min": 1]] as [[String: DocumentValue]] {
+            #expect(QueryFixture.message { _ = try query.with(unset).fetch() }.contains("is not set"))
+        }
+        #expect(
+            QueryFixture.message { _ = try query.with(["min": 1, "cities": [], "n": "x"]).fetch() }
+                .contains("LIMIT is a number"))
     }
 
     @Test func deletedDocumentsAreSeenWhenAskedFor() throws {
