@@ -12,11 +12,13 @@ import Testing
         ).sorted { $0.path < $1.path }
     }
 
-    /// Runs a target on a thread of its own: it blocks its thread, and what it waits for may need one of those that run tasks, of which
-    /// there are as many as processors.
-    private static func run(_ target: FuzzTarget, _ input: [UInt8]) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let thread = Thread { continuation.resume(with: Result { try target.run(input) }) }
+    /// Does what a target does on a thread of its own: it blocks its thread, and what it waits for may need one of those that run tasks,
+    /// of which there are as many as processors.
+    private static func onItsOwnThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws
+        -> R
+    {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<R, any Error>) in
+            let thread = Thread { continuation.resume(with: Result { try body() }) }
             thread.stackSize = 8 << 20
             thread.start()
         }
@@ -30,7 +32,7 @@ import Testing
         for input in inputs {
             let bytes = [UInt8](try Data(contentsOf: input))
             await #expect(throws: Never.self, "\(input.lastPathComponent)") {
-                try await Self.run(target, bytes)
+                try await Self.onItsOwnThread { try target.run(bytes) }
             }
         }
     }
@@ -38,8 +40,8 @@ import Testing
     @Test(arguments: FuzzTarget.all.map(\.name))
     func everySeedIsAnsweredAsItShouldBe(name: String) async throws {
         let target = try #require(FuzzTarget.named(name))
-        let seeds = try target.seeds()
+        let seeds = try await Self.onItsOwnThread { try target.seeds() }
         #expect(!seeds.isEmpty)
-        for seed in seeds { try await Self.run(target, seed) }
+        for seed in seeds { try await Self.onItsOwnThread { try target.run(seed) } }
     }
 }

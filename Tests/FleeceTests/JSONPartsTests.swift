@@ -37,7 +37,8 @@ import Testing
         #expect(JSONParts.member("a", of: text).map { Array($0) } == Array("3".utf8))
         #expect(JSONParts.member("c", of: text) == nil)
         // Slices have other indices than 0.
-        #expect(JSONParts.member("b", of: (Array("[".utf8) + text)[1...]).map { Array($0) } == Array("2".utf8))
+        #expect(
+            JSONParts.member("b", of: (Array("[".utf8) + text)[1...]).map { Array($0) } == Array("2".utf8))
     }
 
     @Test(arguments: [

@@ -213,8 +213,8 @@ import Testing
 
     @Test func rowsOfAQueryComeBack() throws {
         _ = tool.output("put", "a", #"{"code":"007","n":1.5,"on":true,"t":"x, y"}"#)
-        let text = tool.output("query", "SELECT _id, code, n, `on`, t, missing FROM _", "--csv")
-        #expect(text == "_id,code,n,on,t,missing\r\na,\"007\",1.5,true,\"x, y\",\r\n")
+        let text = tool.output("query", "SELECT _id, code, n, `on`, t, lacking FROM _", "--csv")
+        #expect(text == "_id,code,n,on,t,lacking\r\na,007,1.5,true,\"x, y\",\r\n")
         let other = Tool()
         #expect(try importing(text.utf8, into: other).status == 0)
         #expect(other.output("export") == tool.output("export"))

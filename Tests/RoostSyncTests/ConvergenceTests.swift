@@ -44,7 +44,8 @@ import Testing
             $0.retry.attempts = attempts
         }
         return try await Replication(
-            local: local, remote: FailingPeer(DatabasePeer(remote, longestAttachment: .max), seed: seed), options
+            local: local, remote: FailingPeer(DatabasePeer(remote, longestAttachment: .max), seed: seed),
+            options
         ).finished
     }
 

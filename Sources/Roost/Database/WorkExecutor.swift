@@ -6,7 +6,9 @@ import Synchronization
 /// The time counts in which they hold a thread, not that in which they wait: for their turn, or for a client who is slow.
 package final class WorkExecutor: TaskExecutor {
     /// How tasks end whose time is over.
-    package struct Timeout: Error {}
+    package struct Timeout: Error, CustomStringConvertible {
+        package var description: String { "The work took longer than it may." }
+    }
 
     private struct State {
         /// Nanoseconds, without those since `start`.

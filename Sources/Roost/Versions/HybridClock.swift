@@ -4,11 +4,18 @@
 /// Its times only ascend, stay close to the system's clock, and come after every time that it was shown.
 package struct HybridClock: Sendable {
     /// Why a time is refused.
-    package enum Refusal: Error, Equatable, Sendable {
+    package enum Refusal: Error, Equatable, Sendable, CustomStringConvertible {
         /// The time is below 2⁴⁰ or above 2⁶³ − 1, which no edit has.
         case impossible
         /// The time is more than two minutes ahead of the system's clock, which would drag this clock along.
         case ahead
+
+        package var description: String {
+            switch self {
+            case .impossible: "The time of a version is one that no edit has."
+            case .ahead: "The time of a version is more than two minutes ahead of this system's clock."
+            }
+        }
     }
 
     /// The low bits, which count.

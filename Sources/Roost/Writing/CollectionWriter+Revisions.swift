@@ -78,7 +78,8 @@ extension CollectionWriter {
         let most = min(keptRevisions, record.revisionLimit - 1)
         if most > 0 { try put(body: body, under: ExtrasKey.earlierBody(of: revision, id)) }
         // Ancestors that are known by name only never had a body here.
-        for ancestor in tree.history(of: revision).dropFirst(max(most, 1)) where tree[ancestor]?.sequence != 0 {
+        for ancestor in tree.history(of: revision).dropFirst(max(most, 1)) where tree[ancestor]?.sequence != 0
+        {
             let key = ExtrasKey.earlierBody(of: ancestor, id)
             guard
                 try translating({ () throws(StoreError) in try transaction[trees.extras].contains(Key(key)) })

@@ -27,6 +27,8 @@ enum Console {
     }
 
     @TaskLocal static var collector: Collector?
+    /// Takes what goes to a file in the place of standard output, where that is collected.
+    @TaskLocal private static var redirected: Collector?
 
     /// What complaints begin with: the place of the input that is being carried out.
     @TaskLocal static var place = ""
@@ -50,7 +52,7 @@ enum Console {
     ///
     /// - Throws: as ``flush()``.
     static func write(_ bytes: some Sequence<UInt8>) throws {
-        if let collector { return collector.append(bytes) }
+        if let destination = redirected ?? collector { return destination.append(bytes) }
         let isFull = output.withLock { output in
             output.pending.append(contentsOf: bytes)
             return output.pending.count >= bufferSize
@@ -86,7 +88,7 @@ enum Console {
         defer { close(descriptor) }
         guard collector == nil else {
             let collected = Collector()
-            try $collector.withValue(collected) { try body() }
+            try $redirected.withValue(collected) { try body() }
             return try FileHandle(fileDescriptor: descriptor).write(contentsOf: Data(collected.bytes))
         }
         let before = dup(STDOUT_FILENO)

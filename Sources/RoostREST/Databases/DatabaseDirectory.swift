@@ -129,9 +129,10 @@ public final class DatabaseDirectory: Sendable {
             return try SecretFile.text(path)
         } catch {
             let error = DatabaseError(error, "\(path) can't be read or written")
-            guard error.code == .permissionDenied, !FileManager.default.fileExists(atPath: path) else {
-                throw error
-            }
+            let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            guard !FileManager.default.fileExists(atPath: path),
+                !FileManager.default.isWritableFile(atPath: directory)
+            else { throw error }
             return RandomText.hexadecimal(bytes: 16)
         }
     }

@@ -206,7 +206,8 @@ final class JudgedWrite {
     /// - Parameter history: As in ``DocumentSaving/judge(_:_:_:at:)``.
     /// - Throws: What ``WriteGate`` throws; 412 for stubs; ``OutdatedJudgement``.
     func admit(
-        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], isEdit: Bool, _ judgement: Judgement
+        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], isEdit: Bool,
+        _ judgement: Judgement
     ) throws {
         try saving.gate.admit(
             WriteGate.Revision(
@@ -235,7 +236,8 @@ final class JudgedWrite {
         for (name, digest) in stubs {
             if visibility.lendsAttachments {
                 // By no digest, or an MD5, stubs find contents of this document only.
-                guard let digest, !digest.begins(with: "md5-"), own[name]?.digest.isIdentical(to: digest) != true
+                guard let digest, !digest.begins(with: "md5-"),
+                    own[name]?.digest.isIdentical(to: digest) != true
                 else { continue }
             }
             throw HTTPFailure(412, "missing_stub", "The document has no attachment \(name) of this digest.")

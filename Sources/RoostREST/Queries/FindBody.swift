@@ -59,7 +59,9 @@ actor FindBody: BodyStream {
             var options = QueryOptions()
             options.memoryLimit = FindRoutes.queryMemory
             // Cancelled with the task that asks for the piece.
-            let made = try collection.findCursor(request, at: moment, visible: visible, options: options) { false }
+            let made = try collection.findCursor(request, at: moment, visible: visible, options: options) {
+                false
+            }
             // By what is defined alone: what indexes hold follows from all documents.
             if target.isLimited { isIndexed = made.hasIndex }
             cursor = made

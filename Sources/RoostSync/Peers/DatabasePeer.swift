@@ -3,13 +3,6 @@ import Roost
 import RoostWire
 import Synchronization
 
-/// Decides, within the write, whether a revision may be stored in a database of this process; throws where it may not.
-package typealias ReplicationGate =
-    @Sendable (
-        _ id: String, _ properties: FleeceValue, _ isDeleted: Bool, _ history: [RevisionID],
-        _ batch: WriteBatch
-    ) throws -> Void
-
 /// A collection of a database in this process.
 package struct DatabasePeer: ReplicationPeer {
     private let collection: DocumentCollection

@@ -1,3 +1,4 @@
+import Fleece
 import Roost
 import RoostWire
 
@@ -165,3 +166,10 @@ package struct CarriedRevision: Sendable {
         }
     }
 }
+
+/// Decides, within the write, whether a revision may be stored in a database of this process; throws where it may not.
+package typealias ReplicationGate =
+    @Sendable (
+        _ id: String, _ properties: FleeceValue, _ isDeleted: Bool, _ history: [RevisionID],
+        _ batch: WriteBatch
+    ) throws -> Void

@@ -23,7 +23,7 @@ public enum WebSocketEvent: Sendable, Equatable {
 }
 
 /// Why a WebSocket connection ends (RFC 6455, section 7.4).
-public struct WebSocketClose: Error, Sendable, Equatable {
+public struct WebSocketClose: Error, Sendable, Equatable, CustomStringConvertible {
     /// The status code; 1005 where the other side gave none.
     public let code: UInt16
     /// The reason as text, at most 123 bytes of UTF-8. Not meant for people.
@@ -33,6 +33,11 @@ public struct WebSocketClose: Error, Sendable, Equatable {
     public init(_ code: UInt16, _ reason: String = "") {
         self.code = code
         self.reason = reason
+    }
+
+    /// The code and the reason.
+    public var description: String {
+        "The WebSocket connection was closed with code \(code)\(reason.isEmpty ? "." : ": \(reason)")"
     }
 
     /// The purpose of the connection is fulfilled.

@@ -61,7 +61,9 @@ import Testing
                 gate.wait()
             }
         }
-        let other = try await pool.run(for: WorkOwner(user: "b"), cancelled: Cancelled() as any Error) { _ in 7 }
+        let other = try await pool.run(for: WorkOwner(user: "b"), cancelled: Cancelled() as any Error) { _ in
+            7
+        }
         #expect(other == 7)
         while begun.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(begun.count == 2)
