@@ -118,7 +118,9 @@ import Testing
         try await router.put("/db/a1", #"{"channels":["a"]}"#)
         let response = await router.router.respond(
             to: .get("/db/_changes?feed=continuous&heartbeat=3600000"), as: ann)
-        guard case .stream(let stream, nil) = response.body, let feed = stream as? ChangesBody else {
+        guard case .stream(let stream, nil) = response.body,
+            let feed = (stream as? HeldBody)?.body as? ChangesBody
+        else {
             throw WireError(500, "no feed")
         }
         /// What the feed tells of something that happens while it waits.

@@ -92,6 +92,13 @@ public struct CollectionSnapshot: Sendable {
         }
     }
 
+    /// The sequence of a document's newest change, without its body; `nil` when there is no such document.
+    package func sequence(of id: String) throws(DatabaseError) -> UInt64? {
+        try id.withUTF8View { (key) throws(DatabaseError) in
+            try reader.withEntry(key) { (entry, _) throws(DatabaseError) in entry.sequence }
+        }
+    }
+
     /// Whether there is a document of that ID that is not deleted.
     public func contains(_ id: String) throws(DatabaseError) -> Bool {
         try id.withUTF8View { (key) throws(DatabaseError) in

@@ -224,17 +224,21 @@ public final class DatabaseDirectory: Sendable {
         }.sorted { $0.0 < $1.0 }
     }
 
+    /// Closes a database whose directory was removed from under it: it takes no writes any more.
+    func closeRemoved(_ name: DatabaseName) {
+        guard !FileManager.default.fileExists(atPath: path(name)) else { return }
+        let removed = state.withLock { $0.entries.removeValue(forKey: name.base)?.database }
+        try? removed?.close()
+    }
+
     func open(_ name: DatabaseName, creating: Bool) throws -> Database? {
+        if creating { closeRemoved(name) }
         let database: Database? = try state.withLock { state in
             guard !state.isClosed else {
                 throw DatabaseError(
                     .closed, "The databases of \(directory) were closed: the server has ended.")
             }
             state.clock += 1
-            // One whose directory was removed from under it takes no writes any more.
-            if creating, !FileManager.default.fileExists(atPath: path(name)) {
-                try? state.entries.removeValue(forKey: name.base)?.database?.close()
-            }
             if let entry = state.entries[name.base], let database = entry.database {
                 state.entries[name.base] = Entry(
                     database: database, kept: database, lastUse: state.clock, watch: entry.watch)

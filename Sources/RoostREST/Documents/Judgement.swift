@@ -89,11 +89,11 @@ extension DocumentSaving {
         _ document: IncomingDocument, _ id: String, _ history: [RevisionID], by moment: JudgingMoment
     ) throws -> Judgement {
         let snapshot = moment.snapshot
-        let present = try snapshot.getIncludingDeleted(id)
-        let seen = Judgement.Seen(moment: moment, sequence: present?.sequence)
-        let old = try present.flatMap { document in
-            try !document.isDeleted && visibility(of: id, moment).isWhole ? document : nil
-        }
+        let seen = Judgement.Seen(moment: moment, sequence: try snapshot.sequence(of: id))
+        let visibility = try visibility(of: id, moment)
+        // Nothing of a document that the user does not see whole is read.
+        let old = visibility.isWhole ? try snapshot.get(id) : nil
+        try visibility.requireOwn(document.stubs) { old?.attachments ?? [:] }
         for validation in validations {
             try validation(document.examined(id), old, user)
         }
@@ -161,6 +161,28 @@ struct WrittenVisibility {
         lendsAttachments =
             isWhole && leaves.contains(where: \.hasAttachments) && !hidden.contains(where: \.hasAttachments)
     }
+
+    /// Content is a user's by a revision of this document that the user sees, or by having sent it. A stub with the digest that contents
+    /// are stored by could mean the content of any document, so it has to name that of this one. A stub of a document that has no
+    /// attachments for the user is refused before anything is compared with its digest.
+    ///
+    /// - Parameter own: The attachments of the document's winner.
+    /// - Throws: 412.
+    func requireOwn(
+        _ stubs: [(name: String, digest: String?)], _ own: () throws -> NamedValues<Attachment>
+    ) throws {
+        guard !stubs.isEmpty else { return }
+        let own = lendsAttachments ? try own() : [:]
+        for (name, digest) in stubs {
+            if lendsAttachments {
+                // By no digest, or an MD5, stubs find contents of this document only.
+                guard let digest, !digest.begins(with: "md5-"),
+                    own[name]?.digest.isIdentical(to: digest) != true
+                else { continue }
+            }
+            throw HTTPFailure(412, "missing_stub", "The document has no attachment \(name) of this digest.")
+        }
+    }
 }
 
 /// A write of documents that were judged before.
@@ -217,11 +239,7 @@ final class JudgedWrite {
         try confirm(judgement, id, isEdit: isEdit)
     }
 
-    /// Content is a user's by a revision of this document that the user sees, or by having sent it. A stub with the digest that contents
-    /// are stored by could mean the content of any document, so it has to name that of this one. A stub of a document that has no
-    /// attachments for the user is refused before anything is compared with its digest.
-    ///
-    /// - Throws: 412.
+    /// - Throws: 412; see ``WrittenVisibility/requireOwn(_:_:)``.
     private func requireOwnStubs(_ document: IncomingDocument, _ id: String) throws {
         let stubs = document.stubs
         guard !stubs.isEmpty else { return }
@@ -232,16 +250,7 @@ final class JudgedWrite {
             visibility = WrittenVisibility(
                 leaves: try batch.leaves(of: id, in: collection), try ledger.document(id), access)
         }
-        let own = visibility.lendsAttachments ? try batch.get(id, in: collection)?.attachments ?? [:] : [:]
-        for (name, digest) in stubs {
-            if visibility.lendsAttachments {
-                // By no digest, or an MD5, stubs find contents of this document only.
-                guard let digest, !digest.begins(with: "md5-"),
-                    own[name]?.digest.isIdentical(to: digest) != true
-                else { continue }
-            }
-            throw HTTPFailure(412, "missing_stub", "The document has no attachment \(name) of this digest.")
-        }
+        try visibility.requireOwn(stubs) { try batch.get(id, in: collection)?.attachments ?? [:] }
     }
 
     /// Compares with what a document was judged by.

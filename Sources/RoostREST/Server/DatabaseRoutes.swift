@@ -33,6 +33,7 @@ enum DatabaseRoutes {
             throw HTTPFailure.badRequest("Partitioned databases are not supported by Roost.")
         }
         let manager = context.router.databases
+        if name.collection == nil { manager.closeRemoved(name) }
         guard try !isPresent(name, context) else {
             throw HTTPFailure(
                 412, "file_exists", "The database could not be created, the file already exists.")
