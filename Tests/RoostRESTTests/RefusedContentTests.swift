@@ -35,7 +35,10 @@ import Testing
         ("PUT", "/db/a/f?rev=1-00", "hi", "text/plain", 409),
         ("PUT", "/db/new", parts, "multipart/related; boundary=x", 403),
         ("PUT", "/db/new", parts + "x", "multipart/related; boundary=y", 400),
-        ("PUT", "/db/a", parts.replacing(#""no":true"#, with: #""no":1"#), "multipart/related; boundary=x", 409),
+        (
+            "PUT", "/db/a", parts.replacing(#""no":true"#, with: #""no":1"#), "multipart/related; boundary=x",
+            409
+        ),
         ("PUT", "/db/new", inline, "application/json", 403),
         ("PUT", "/db/a", inline.replacing("true", with: "1"), "application/json", 409),
         ("POST", "/db/_bulk_docs", "{\"docs\":[\(inline)]}", "application/json", 201),
