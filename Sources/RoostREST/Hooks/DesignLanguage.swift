@@ -21,7 +21,10 @@ public protocol DesignLanguage: Sendable {
 
     /// Asks the `validate_doc_update` of a design document whether a document may be saved.
     ///
-    /// - Parameter collection: The collection that the design document is in. Functions share no state with those of another one.
+    /// - Parameters:
+    ///   - question: What is to be saved, by whom.
+    ///   - design: The design document.
+    ///   - collection: The collection that the design document is in. Functions share no state with those of another one.
     /// - Returns: Why not; `nil` where it may.
     /// - Throws: ``LanguageError`` when the function can't answer; the document is not saved then.
     func validate(
