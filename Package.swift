@@ -60,7 +60,7 @@ func benchmarkTargets() -> [Target] {
             dependencies: [
                 "WriteCounters", "Roost", "RoostQuery", "RoostStorage", "RoostCrypto", "RoostBytes", "Fleece",
                 "RoostWire", "RoostREST", "RoostServer", "RoostSync",
-                .target(name: "RoostScript", condition: .when(traits: ["JavaScript"])),
+                "RoostScript",
             ]
                 + peers.map { .byName(name: "C\($0)") },
             path: "Benchmarks/RoostBenchmarks",
@@ -144,14 +144,9 @@ let package = Package(
         .executable(name: "roost", targets: ["RoostCommand"]),
     ] + benchmarkProducts() + simulationProducts() + fuzzingProducts(),
     traits: [
-        .default(enabledTraits: ["HardwareCrypto", "JavaScript", "TLS"]),
-        .trait(
-            name: "HardwareCrypto",
-            description: "Uses the processor's instructions for AES, GHASH and SHA where it has them."),
-        .trait(
-            name: "JavaScript",
-            description:
-                "`roost serve` runs JavaScript of design documents, where the system has JavaScriptCore."),
+        // One trait at most is on by default: SwiftPM passes several to the compiler in an order that differs from
+        // build to build, and then compiles everything again.
+        .default(enabledTraits: ["TLS"]),
         .trait(name: "TLS", description: "`RoostServer` serves over TLS, by OpenSSL on Linux."),
     ],
     targets: [
@@ -164,7 +159,7 @@ let package = Package(
         engineLayer("RoostBytes"),
         engineLayer(
             "RoostCrypto",
-            ["RoostBytes", .target(name: "CRoostHardware", condition: .when(traits: ["HardwareCrypto"]))]),
+            ["RoostBytes", "CRoostHardware"]),
         engineLayer("RoostFile", ["RoostBytes"]),
         engineLayer("RoostStorage", ["RoostBytes", "RoostFile", "CRoostPrefetch", "CRoostZlib"]),
         engineLayer("RoostBlobs", ["RoostBytes", "RoostCrypto", "RoostFile", "CRoostZlib"]),
@@ -216,8 +211,7 @@ let package = Package(
             dependencies: [
                 "Roost", "RoostIndex", "RoostQuery", "RoostText", "RoostSync", "RoostStorage", "RoostBlobs",
                 "Fleece",
-                "RoostREST", "RoostServer",
-                .target(name: "RoostScript", condition: .when(traits: ["JavaScript"])),
+                "RoostREST", "RoostServer", "RoostScript",
             ],
             swiftSettings: strict),
         tests("RoostBytesTests", ["RoostBytes"]),

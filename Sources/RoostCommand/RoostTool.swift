@@ -1,9 +1,6 @@
 import Foundation
 import RoostQuery
-
-#if JavaScript
-    import RoostScript
-#endif
+import RoostScript
 
 /// The command-line tool: `roost COMMAND DATABASE …`. Each command is one file in `Commands`.
 @main
@@ -83,12 +80,10 @@ enum RoostTool {
             Console.print("roost \(version)")
             return 0
         }
-        #if JavaScript
-            if name == scriptWorker {
-                ScriptWorker.run()
-                return 0
-            }
-        #endif
+        if name == scriptWorker {
+            ScriptWorker.run()
+            return 0
+        }
         guard ["--help", "-h", "help"].contains(name) else {
             return try run(known(name), Array(arguments.dropFirst()))
         }

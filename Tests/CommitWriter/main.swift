@@ -221,7 +221,7 @@ case "hold":
     case "limit" where arguments.count == 3:
         // What hangs is ended.
         alarm(60)
-        limitMemory(256 << 20)
+        limitMemory(2 << 30)
         var options = StoreOptions()
         options.compactsAutomatically = false
         let store = try Store.open(arguments[2], options: options)
@@ -245,7 +245,7 @@ case "hold":
                 tell("\(error)")
             }
         }
-        limitMemory(256 << 20)
+        limitMemory(2 << 30)
         try fill()
         try store.compact()
         try store.close()

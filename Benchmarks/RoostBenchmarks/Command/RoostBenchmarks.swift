@@ -1,8 +1,5 @@
 import Foundation
-
-#if JavaScript
-    import RoostScript
-#endif
+import RoostScript
 
 /// The benchmark program.
 @main
@@ -10,9 +7,7 @@ enum RoostBenchmarks {
     static func main() {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
-            #if JavaScript
-                if arguments.first == RoostHTTP.scriptWorker { return ScriptWorker.run() }
-            #endif
+            if arguments.first == RoostHTTP.scriptWorker { return ScriptWorker.run() }
             if arguments.first == Child.flag, arguments.count == 2 {
                 try Child.run(arguments[1])
             } else {

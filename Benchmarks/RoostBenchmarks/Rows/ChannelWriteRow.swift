@@ -7,11 +7,9 @@ enum ChannelWriteRow {
         stage.record(.plainWrites, try rate("plain", nil, count, size, on: stage).rate)
         let (rate, channels) = try rate("swift", RoostChannels.swift, count, size, on: stage)
         stage.record(.syncedWrites, rate)
-        #if JavaScript
-            if let sync = try RoostChannels.javaScript() {
-                stage.record(.scriptedWrites, try self.rate("js", sync, count, size, on: stage).rate)
-            }
-        #endif
+        if let sync = try RoostChannels.javaScript() {
+            stage.record(.scriptedWrites, try self.rate("js", sync, count, size, on: stage).rate)
+        }
         let (grant, backfill) = try Blocking.wait {
             let start = Clock.now()
             let body = Array(#"{"channels":[],"access":{"ann":["all"]}}"#.utf8)

@@ -3,11 +3,8 @@ import Foundation
 import Roost
 import RoostIndex
 import RoostREST
+import RoostScript
 import RoostServer
-
-#if JavaScript
-    import RoostScript
-#endif
 
 enum ServeCommand: Command {
     static let name = "serve"
@@ -138,18 +135,18 @@ enum ServeCommand: Command {
             return InspectionPage(name: name, path: "", inspection, try database.derivedStores()).html
         }
         let syncFunction = invocation.string("--sync-function")
-        #if JavaScript
-            if let program = Bundle.main.executablePath {
-                let language = JavaScript(program: [program, RoostTool.scriptWorker])
-                hooks.languages = [language]
-                if let syncFunction {
-                    hooks.sync = try language.syncFunction(try InputFile.text(syncFunction))
-                }
+        if let program = Bundle.main.executablePath {
+            let language = JavaScript(program: [program, RoostTool.scriptWorker])
+            hooks.languages = [language]
+            if let syncFunction {
+                hooks.sync = try language.syncFunction(try InputFile.text(syncFunction))
             }
-        #endif
+        }
         // Without it, everybody would see everything.
         guard syncFunction == nil || hooks.sync != nil else {
-            throw UsageError("This program was built without JavaScript, so it can't run --sync-function.")
+            throw UsageError(
+                "The path of this program is unknown, so it can't start the process that runs --sync-function."
+            )
         }
         return hooks
     }

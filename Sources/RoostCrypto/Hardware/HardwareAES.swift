@@ -1,4 +1,4 @@
-#if HardwareCrypto && (arch(x86_64) || arch(arm64))
+#if arch(x86_64) || arch(arm64)
     /// AES-256 over runs of whole blocks with the processor's instructions; the same functions as ``PortableAES``.
     enum HardwareAES {
         static func encrypt(_ block: Block128, _ schedule: borrowing KeySchedule) -> Block128 {

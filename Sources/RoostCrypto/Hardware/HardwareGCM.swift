@@ -1,4 +1,4 @@
-#if HardwareCrypto && (arch(x86_64) || arch(arm64))
+#if arch(x86_64) || arch(arm64)
     /// GCM's work on batches of eight blocks with the processor's instructions; the same functions as ``PortableGCM``.
     ///
     /// A batch is encrypted and authenticated at the same time, because the instructions for the two

@@ -1,5 +1,5 @@
-#if !HardwareCrypto || !(arch(x86_64) || arch(arm64))
-    /// What this processor can do, asked once: nothing, because this build leaves the hardware path out.
+#if !(arch(x86_64) || arch(arm64))
+    /// What this processor can do, asked once: nothing, because nothing here is written for its kind.
     enum Processor {
         static let hasAES = false
         static let hasWideAES = false

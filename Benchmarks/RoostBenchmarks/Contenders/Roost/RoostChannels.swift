@@ -2,11 +2,8 @@ import Fleece
 import Foundation
 import Roost
 import RoostREST
+import RoostScript
 import RoostWire
-
-#if JavaScript
-    import RoostScript
-#endif
 
 /// A router with a sync function, asked by tasks of its process.
 struct RoostChannels: Sendable {
@@ -30,19 +27,17 @@ struct RoostChannels: Sendable {
         }
     }
 
-    #if JavaScript
-        /// The same in JavaScript; `nil` where no child can be started.
-        static func javaScript() throws -> SyncFunction? {
-            guard let program = Bundle.main.executablePath else { return nil }
-            return try JavaScript(program: [program, RoostHTTP.scriptWorker]).syncFunction(
-                """
-                function (doc, oldDoc) {
-                  channel(doc.channels);
-                  for (var user in doc.access || {}) access(user, doc.access[user]);
-                }
-                """)
-        }
-    #endif
+    /// The same in JavaScript; `nil` where no child can be started.
+    static func javaScript() throws -> SyncFunction? {
+        guard let program = Bundle.main.executablePath else { return nil }
+        return try JavaScript(program: [program, RoostHTTP.scriptWorker]).syncFunction(
+            """
+            function (doc, oldDoc) {
+              channel(doc.channels);
+              for (var user in doc.access || {}) access(user, doc.access[user]);
+            }
+            """)
+    }
 
     /// Asks as an administrator; the answer's body is passed over.
     func ask(_ method: String, _ path: String, body: [UInt8] = [], wants status: Int) async throws {

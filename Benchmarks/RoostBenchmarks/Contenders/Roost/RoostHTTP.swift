@@ -1,12 +1,9 @@
+import Foundation
 import Roost
 import RoostREST
+import RoostScript
 import RoostServer
 import RoostWire
-
-#if JavaScript
-    import Foundation
-    import RoostScript
-#endif
 
 /// Roost's server over loopback, in the process of its clients. An administrator asks, with name and password in each request.
 final class RoostHTTP: ServerContender {
@@ -31,11 +28,9 @@ final class RoostHTTP: ServerContender {
         var options = RouterOptions()
         options.admins = [credentials.name: credentials.password]
         var hooks = Hooks()
-        #if JavaScript
-            if let program = Bundle.main.executablePath {
-                hooks.languages = [JavaScript(program: [program, scriptWorker])]
-            }
-        #endif
+        if let program = Bundle.main.executablePath {
+            hooks.languages = [JavaScript(program: [program, scriptWorker])]
+        }
         return Router(try DatabaseDirectory(directory), options: options, hooks: hooks)
     }
 

@@ -1,4 +1,4 @@
-#if HardwareCrypto && arch(arm64)
+#if arch(arm64)
     import CRoostHardware
     import _Builtin_intrinsics.arm.neon
 

@@ -1,4 +1,4 @@
-#if HardwareCrypto && arch(x86_64)
+#if arch(x86_64)
     import CRoostHardware
     import _Builtin_intrinsics.intel
 
