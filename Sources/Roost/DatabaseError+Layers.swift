@@ -55,6 +55,7 @@ extension DatabaseError {
             case .foreign: .notADatabase
             case .unsupportedFormat: .unsupportedFormat
             case .invalidDigest, .invalidContent: .invalidDocument
+            case .tooLong: .limitExceeded
             case .closed: .closed
             case .cancelled: .cancelled
             case .noSpace: .noSpace

@@ -20,6 +20,8 @@ package struct BlobError: Error, Sendable, CustomStringConvertible {
         case contentChanged
         /// The content is not of the form in which it was said to come.
         case invalidContent
+        /// The content is longer than its writer was told to store.
+        case tooLong
         /// The writer has installed its blob, or was closed.
         case closed
         case cancelled

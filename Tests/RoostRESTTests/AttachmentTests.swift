@@ -374,6 +374,18 @@ import Testing
         try await test.ask("PUT", "/db")
         #expect(try await test.ask("PUT", "/db/a/f", "0123456789").status == 201)
         #expect(try await test.ask("PUT", "/db/b/f", "0123456789x").text.contains("attachment_too_large"))
+        // So is what is sent in the document's text, and what is short only while it is compressed: gzip of 1,000 zeros.
+        let member = #""f":{"content_type":"text/plain","data":"MDEyMzQ1Njc4OXg="}"#
+        let inline = try await test.ask("PUT", "/db/b", #"{"_attachments":{\#(member)}}"#)
+        #expect((inline.status, inline.text.contains("attachment_too_large")) == (413, true))
+        let bomb = "H4sIAAAAAAACA2NgGAWjYBQMdwAAgBcLBugDAAA="
+        let gzip = HTTPRequest(
+            "PUT", "/db/b/f", headers: ["Content-Encoding": "gzip"],
+            body: BytesBody(Array(try #require(Data(base64Encoded: bomb)))))
+        #expect(await test.router.respond(to: gzip, as: .admin).status == 413)
+        let packed = #"{"_attachments":{"f":{"encoding":"gzip","data":"\#(bomb)"}}}"#
+        #expect(try await test.ask("PUT", "/db/b", packed).status == 413)
+        #expect(try await test.ask("GET", "/db/b").status == 404)
         let long = "{\"n\":\"\(String(repeating: "x", count: 100))\"}"
         #expect(try await test.ask("PUT", "/db/c", long).status == 413)
     }

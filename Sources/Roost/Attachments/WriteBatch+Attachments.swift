@@ -113,12 +113,13 @@ extension BlobVault {
     /// Stores inline data. An MD5 that is claimed for it is not compared: CouchDB gives that of the gzip that it keeps,
     /// which is not sent.
     fileprivate func store(
-        _ name: String, _ data: [UInt8], _ claim: AttachmentClaim
+        _ name: String, _ data: [UInt8], _ claim: AttachmentClaim, longest: UInt64 = .max
     ) throws(DatabaseError) -> (Attachment, BlobPin) {
         let expected = claim.digest.flatMap { BlobDigest($0) }
         var options = BlobWriteOptions()
         options.algorithm = expected?.algorithm ?? .sha1
         options.isCompressed = claim.isCompressed
+        options.longest = longest
         options.computesMD5 = true
         let writer = try translating { () throws(BlobError) in try BlobFileWriter(blobs, options) }
         let installed: InstalledBlob
@@ -147,14 +148,17 @@ extension BlobVault {
 extension Database {
     /// Stores, durably, the content that stands in a member of `_attachments`, before the write that refers to it.
     ///
+    /// - Parameter longest: The most bytes that the content may have, decompressed.
     /// - Returns: What the write is to be given; with its last copy the content goes unless a document names it then. `nil` for a member
     ///   that has no content in it.
-    /// - Throws: `corruptRevisionData`, `noSpace`, `inputOutput`.
-    package func storeInline(_ name: String, _ value: FleeceValue) throws(DatabaseError) -> Attachment? {
+    /// - Throws: `corruptRevisionData`, `limitExceeded`, `noSpace`, `inputOutput`.
+    package func storeInline(
+        _ name: String, _ value: FleeceValue, longest: UInt64
+    ) throws(DatabaseError) -> Attachment? {
         try checkWritable()
         try WriteBatch.check(name)
         let claim = try AttachmentClaim(name, DocumentValue(value))
         guard case .inline(let data) = claim.content else { return nil }
-        return try core.vault.store(name, data, claim).0
+        return try core.vault.store(name, data, claim, longest: longest).0
     }
 }

@@ -86,6 +86,9 @@ public struct BlobOptions: Sendable, Hashable {
     /// and digest and length are those of what it decompresses to. (Where blobs are kept in Couchbase Lite's layout, that
     /// is what is stored.) Default: false.
     public var isCompressed: Bool
+    /// The most bytes that the content may have, decompressed. The writer throws `limitExceeded` as soon as it has more.
+    /// Default: no limit.
+    public var longest: UInt64
 
     /// When content is stored as gzip.
     public enum Compression: Sendable, Hashable {
@@ -106,14 +109,16 @@ public struct BlobOptions: Sendable, Hashable {
     ///   - compression: Whether to store the content as gzip.
     ///   - computesMD5: Whether to compute MD5 digests on the way.
     ///   - isCompressed: Whether what is written is gzip already.
+    ///   - longest: The most bytes that the content may have, decompressed.
     public init(
         digest: Digest = .sha1, compression: Compression = .never, computesMD5: Bool = false,
-        isCompressed: Bool = false
+        isCompressed: Bool = false, longest: UInt64 = .max
     ) {
         self.digest = digest
         self.compression = compression
         self.computesMD5 = computesMD5
         self.isCompressed = isCompressed
+        self.longest = longest
     }
 
     /// How a blob of this type is stored.
@@ -122,6 +127,7 @@ public struct BlobOptions: Sendable, Hashable {
         options.algorithm = digest == .sha1 ? .sha1 : .sha256
         options.computesMD5 = computesMD5
         options.isCompressed = isCompressed
+        options.longest = longest
         options.compresses =
             switch compression {
             case .never: false

@@ -13,6 +13,8 @@ package struct BlobWriteOptions: Sendable {
     /// Whether what is written is gzip already (one member of RFC 1952), to be kept as it is where the layout allows it.
     /// Digest and length are those of what it decompresses to. Default: false.
     package var isCompressed = false
+    /// The most bytes that the content may have, however few it is compressed to. Default: no limit.
+    package var longest = UInt64.max
 
     package init() {}
 }
@@ -90,6 +92,9 @@ package final class BlobFileWriter {
 
     /// Counts and hashes a piece of the content, and stores it if that is the form in which it is stored.
     private func add(_ content: UnsafeRawBufferPointer, isStored: Bool) throws(BlobError) {
+        guard UInt64(content.count) <= options.longest - length else {
+            throw BlobError(.tooLong, "The content is longer than \(options.longest) bytes.")
+        }
         unsafe hasher.update(content)
         length += UInt64(content.count)
         guard isStored else { return }

@@ -91,7 +91,9 @@ extension Database {
         _ memory: RequestMemory
     ) async throws -> StoredBody {
         let sink = BlobSink()
-        try await sink.begin(self, contentType, isCompressed: isCompressed)
+        var options = BlobOptions(computesMD5: true, isCompressed: isCompressed)
+        options.longest = limit
+        try await sink.begin(self, contentType, options)
         var room = 0
         while let bytes = try await body.next() {
             if bytes.count > room {
@@ -100,9 +102,10 @@ extension Database {
                 room += more
             }
             room -= bytes.count
-            guard try await sink.write(bytes) <= limit else {
-                throw HTTPFailure(
-                    413, "attachment_too_large", "The attachment is longer than \(limit) bytes.")
+            do {
+                try await sink.write(bytes)
+            } catch let error as DatabaseError where error.code == .limitExceeded {
+                throw HTTPFailure.attachmentTooLarge(limit)
             }
         }
         return try await sink.finish()
@@ -116,19 +119,16 @@ private actor BlobSink {
     /// Of what comes, where it is gzip.
     private var hasher: MD5?
 
-    func begin(_ database: Database, _ contentType: String?, isCompressed: Bool) throws {
-        hasher = isCompressed ? MD5() : nil
-        writer = try database.makeBlobWriter(
-            contentType: contentType, options: BlobOptions(computesMD5: true, isCompressed: isCompressed))
+    func begin(_ database: Database, _ contentType: String?, _ options: BlobOptions) throws {
+        hasher = options.isCompressed ? MD5() : nil
+        writer = try database.makeBlobWriter(contentType: contentType, options: options)
     }
 
-    /// Adds bytes; answers how long the content is by now.
-    func write(_ bytes: [UInt8]) throws -> UInt64 {
+    func write(_ bytes: [UInt8]) throws {
         let writer = try current
         received += UInt64(bytes.count)
         unsafe bytes.withUnsafeBytes { unsafe hasher?.update($0) }
         try writer.write(bytes)
-        return writer.length
     }
 
     func finish() throws -> StoredBody {

@@ -13,6 +13,7 @@ struct DocumentSaving: Sendable {
     let sync: SyncFunction?
     let isLimited: Bool
     let work: RequestWork
+    private let memory: RequestMemory
     private let router: Router
 
     /// How often a document is judged anew since others have changed what it was judged by.
@@ -35,6 +36,7 @@ struct DocumentSaving: Sendable {
             name: served.name, collection: served.collection, user: user,
             mayDesign: target.security.isAdmin(target.user), accounts: router.accounts)
         work = target.context.work
+        memory = target.context.memory
         validations = router.hooks.validations.sorted { $0.key < $1.key }.map(\.value)
         isLimited = target.isLimited
         sync = served.name.isSystem ? nil : router.hooks.sync
@@ -73,19 +75,28 @@ struct DocumentSaving: Sendable {
 
     /// Puts the content of attachments that stands in a document's text into the store: files are made durable one by one, which nobody
     /// else's write should have to wait for.
+    ///
+    /// - Throws: 413 for content that is longer than an attachment may be.
     func storeInline(_ document: IncomingDocument) async throws -> IncomingDocument {
-        guard
-            document.attachments.contains(where: {
-                document.contents[$0.name] == nil && $0.value["data"].exists
-            })
-        else { return document }
+        // Counted as it is sent, in base64.
+        let room = document.attachments.reduce(0) { room, attachment in
+            guard document.contents[attachment.name] == nil else { return room }
+            return room + (attachment.value["data"].string?.utf8.count ?? 0)
+        }
+        guard room > 0 else { return document }
+        try await memory.reserveUpload(room)
         let database = served.database
+        let longest = router.options.longestAttachment
         return try await work.respond {
             var document = document
             for (name, value) in document.attachments
             where document.contents[name] == nil && value["data"].exists {
                 try Task.checkCancellation()
-                document.contents[name] = try database.storeInline(name, value)
+                do {
+                    document.contents[name] = try database.storeInline(name, value, longest: longest)
+                } catch where error.code == .limitExceeded {
+                    throw HTTPFailure.attachmentTooLarge(longest)
+                }
             }
             return document
         }

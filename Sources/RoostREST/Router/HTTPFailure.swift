@@ -39,6 +39,10 @@ struct HTTPFailure: Error, Sendable {
         Self(501, "not_implemented", "\(feature) is not supported by Roost.")
     }
 
+    static func attachmentTooLarge(_ longest: UInt64) -> Self {
+        Self(413, "attachment_too_large", "The attachment is longer than \(longest) bytes.")
+    }
+
     /// The method is not one of these.
     static func method(_ allowed: [String]) -> Self {
         let list = allowed.joined(separator: ",")
