@@ -94,7 +94,7 @@ struct DocumentSaving: Sendable {
                 try Task.checkCancellation()
                 do {
                     document.contents[name] = try database.storeInline(name, value, longest: longest)
-                } catch where error.code == .limitExceeded {
+                } catch let error as DatabaseError where error.code == .limitExceeded {
                     throw HTTPFailure.attachmentTooLarge(longest)
                 }
             }
