@@ -17,7 +17,7 @@ package final class WorkExecutor: TaskExecutor {
         var working = 0
         var start: UInt64 = 0
         var isOver = false
-        var tasks: [UInt64: @Sendable () -> Void] = [:]
+        var tasks: [UInt64: Task<Void, Never>] = [:]
         var lastTask: UInt64 = 0
     }
 
@@ -37,27 +37,50 @@ package final class WorkExecutor: TaskExecutor {
     /// Runs `body` as a task on the pool's threads, which is cancelled with the one that calls.
     ///
     /// - Parameter watch: called with what cancels the task.
-    /// - Throws: what `body` throws; ``Timeout`` where it was cancelled since its time was over, or that of tasks before.
+    /// - Throws: what `body` throws; `CancellationError`, at once, when it is cancelled before `body` begins; ``Timeout`` where it was
+    ///   cancelled since its time was over, or that of tasks before.
     package func run<R: Sendable>(
         _ body: @escaping @Sendable () async throws -> R,
         watch: (_ cancel: @escaping @Sendable () -> Void) -> Void = { _ in }
     ) async throws -> R {
-        let task = Task(executorPreference: self) { try await body() }
-        watch { task.cancel() }
-        let number = state.withLock { state -> UInt64? in
-            guard !state.isOver else { return nil }
+        let job = PendingJob<Result<R, any Error>>()
+        let number = try state.withLock { state in
+            guard !state.isOver else { throw Timeout() }
             state.lastTask += 1
-            state.tasks[state.lastTask] = { task.cancel() }
             return state.lastTask
         }
-        if number == nil { task.cancel() }
+        // One that waits for its turn must not wait for it in order to end.
+        let cancel: @Sendable () -> Void = { [self] in
+            job.cancel()?.resume(returning: .failure(CancellationError()))
+            state.withLock { $0.tasks[number] }?.cancel()
+        }
+        watch(cancel)
         let result = await withTaskCancellationHandler {
-            await task.result
+            await withCheckedContinuation { continuation in
+                guard job.wait(continuation) else {
+                    return continuation.resume(returning: .failure(CancellationError()))
+                }
+                let task = Task(executorPreference: self) {
+                    guard let continuation = job.begin() else { return }
+                    do {
+                        continuation.resume(returning: .success(try await body()))
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
+                }
+                let isOver = state.withLock { state in
+                    state.tasks[number] = task
+                    return state.isOver
+                }
+                // Cancelled before others could find it.
+                if job.flag.isSet { task.cancel() }
+                if isOver { cancel() }
+            }
         } onCancel: {
-            task.cancel()
+            cancel()
         }
         let isOver = state.withLock { state in
-            if let number { state.tasks[number] = nil }
+            state.tasks[number] = nil
             return state.isOver
         }
         if isOver, case .failure = result { throw Timeout() }
@@ -95,14 +118,14 @@ package final class WorkExecutor: TaskExecutor {
 
     /// Cancels the tasks where their time is over.
     func checkTime() {
-        let tasks = state.withLock { state -> [@Sendable () -> Void] in
+        let tasks = state.withLock { state -> [Task<Void, Never>] in
             guard !state.isOver, state.working > 0 else { return [] }
             let spent = state.spent + DispatchTime.now().uptimeNanoseconds - state.start
             guard spent >= limit else { return [] }
             state.isOver = true
             return Array(state.tasks.values)
         }
-        for cancel in tasks { cancel() }
+        for task in tasks { task.cancel() }
     }
 }
 

@@ -42,7 +42,8 @@ import Testing
             }
         }
         let query = try slow.database.query("SELECT n FROM _ WHERE n = 3")
-        let waiting = (0..<20).map { _ in
+        // More than have threads, also while others work in their place.
+        let waiting = (0..<40).map { _ in
             Task {
                 var rows: [Int?] = []
                 for try await row in query.rows { rows.append(row.n.int) }
