@@ -89,7 +89,7 @@ public struct TypedQuery<Value: Codable>: Sendable {
     private func prepared(_ select: Select) throws(DatabaseError) -> Query {
         do throws(QueryError) {
             if let problem { throw problem }
-            return Query(collection.database, try PreparedQuery(select, collection.planner))
+            return Query(collection.database, try PreparedQuery(select, collection.schema))
         } catch {
             throw DatabaseError(error)
         }

@@ -2,11 +2,12 @@ import Roost
 import RoostOrder
 
 extension Compiler {
-    func call(_ function: Function, _ arguments: [Expression]) throws(QueryError) -> Evaluation {
+    func call(
+        _ function: Function, _ arguments: [BoundExpression], _ collation: Collation
+    ) throws(QueryError) -> Evaluation {
         if function == .blob { return try blob(arguments[0]) }
         if let pattern = try patternCall(function, arguments) { return pattern }
         let values = try compile(arguments)
-        let collation = collation
         return Conditionals.evaluation(function, values, collation) ?? Arrays.evaluation(
             function, values, collation)
             ?? Numbers.evaluation(function, values) ?? Strings.evaluation(function, values, collation)
@@ -15,7 +16,7 @@ extension Compiler {
     }
 
     /// A call with a regular expression, which is compiled once where it is a constant.
-    private func patternCall(_ function: Function, _ arguments: [Expression]) throws(QueryError)
+    private func patternCall(_ function: Function, _ arguments: [BoundExpression]) throws(QueryError)
         -> Evaluation?
     {
         guard [.regexpContains, .regexpLike, .regexpPosition, .regexpReplace, .matches].contains(function)
@@ -29,7 +30,7 @@ extension Compiler {
     }
 
     /// The content of the blob that a property names, as data.
-    private func blob(_ argument: Expression) throws(QueryError) -> Evaluation {
+    private func blob(_ argument: BoundExpression) throws(QueryError) -> Evaluation {
         let value = try compile(argument)
         return { frame in
             guard case .dictionary(let node) = value(frame) else { return .missing }

@@ -7,34 +7,26 @@ extension Compiler {
     // MARK: Comparing
 
     /// A comparison; of a path with a constant in one piece.
-    func comparison(_ comparison: Comparison, _ left: Expression, _ right: Expression) throws(QueryError)
-        -> Evaluation
-    {
-        if case .literal(let value) = right, let fused = try fused(comparison, left, value) { return fused }
-        if case .literal(let value) = left, let fused = try fused(comparison.mirrored, right, value) {
-            return fused
+    func comparison(
+        _ comparison: Comparison, _ left: BoundExpression, _ right: BoundExpression, _ collation: Collation
+    ) throws(QueryError) -> Evaluation {
+        switch (left, right) {
+        case (.path(let source, let steps), .literal(let value)) where !steps.isEmpty && !value.isNull:
+            return fused(comparison, program.path(source, steps), try constant(value), collation)
+        case (.literal(let value), .path(let source, let steps)) where !steps.isEmpty && !value.isNull:
+            return fused(comparison.mirrored, program.path(source, steps), try constant(value), collation)
+        default:
+            let (left, right) = (try compile(left), try compile(right))
+            return { frame in Comparisons.compare(left(frame), right(frame), comparison, collation) }
         }
-        let collation = try collation(ofOperands: left, right)
-        let (left, right) = (try compile(left), try compile(right))
-        return { frame in Comparisons.compare(left(frame), right(frame), comparison, collation) }
     }
 
     private func fused(
-        _ comparison: Comparison, _ expression: Expression, _ value: DocumentValue
-    ) throws(QueryError) -> Evaluation? {
-        guard grouping == nil, let (source, steps) = sourcePath(expression), !steps.isEmpty, !value.isNull
-        else {
-            return nil
-        }
-        if case .key(let name) = steps[0], MetaField(propertyName: name) != nil {
-            return nil
-        }
-        let number = program.path(source, steps)
-        noteUse(.path(number), of: source)
-        let (constant, collation) = (try constant(value), collation)
+        _ comparison: Comparison, _ path: Int, _ constant: Constant, _ collation: Collation
+    ) -> Evaluation {
         if case .integer(let limit) = constant.value {
             return { frame in
-                let value = frame.value(ofPath: number)
+                let value = frame.value(ofPath: path)
                 if case .integer(let value) = value {
                     return .bool(comparison.holds(value < limit ? -1 : value > limit ? 1 : 0))
                 }
@@ -42,14 +34,13 @@ extension Compiler {
             }
         }
         return { frame in
-            Comparisons.compare(frame.value(ofPath: number), constant.value, comparison, collation)
+            Comparisons.compare(frame.value(ofPath: path), constant.value, comparison, collation)
         }
     }
 
-    func membership(_ value: Expression, _ list: Expression, _ isNegated: Bool) throws(QueryError)
-        -> Evaluation
-    {
-        let collation = try collation(ofOperands: value, list)
+    func membership(
+        _ value: BoundExpression, _ list: BoundExpression, _ collation: Collation, _ isNegated: Bool
+    ) throws(QueryError) -> Evaluation {
         let value = try compile(value)
         // Constants are looked up, not gone through.
         if case .array(let items) = list, items.count > 4, let set = try ConstantSet(items, collation, self) {
@@ -69,7 +60,7 @@ extension Compiler {
         { frame in frame.array(values.map { $0(frame) }) }
     }
 
-    func dictionary(_ pairs: [Expression.Pair]) throws(QueryError) -> Evaluation {
+    func dictionary(_ pairs: [BoundExpression.Pair]) throws(QueryError) -> Evaluation {
         var members: [(name: String, value: Evaluation)] = []
         for pair in pairs { members.append((pair.name, try compile(pair.value))) }
         return { [members] frame in
@@ -86,16 +77,16 @@ extension Compiler {
         }
     }
 
-    // MARK: CASE and ANY
+    // MARK: CASE
 
     func choice(
-        _ base: Expression?, _ branches: [Expression.Branch], _ otherwise: Expression?
+        _ base: BoundExpression?, _ branches: [BoundExpression.Branch], _ otherwise: BoundExpression?,
+        _ collation: Collation
     ) throws(QueryError) -> Evaluation {
         let base = try base.map { (value) throws(QueryError) in try compile(value) }
         let otherwise = try otherwise.map { (value) throws(QueryError) in try compile(value) }
         var compiled: [(condition: Evaluation, value: Evaluation)] = []
         for branch in branches { compiled.append((try compile(branch.condition), try compile(branch.value))) }
-        let collation = collation
         return { [compiled] frame in
             let subject = base?(frame)
             for branch in compiled {
@@ -108,29 +99,6 @@ extension Compiler {
             return otherwise?(frame) ?? .null
         }
     }
-
-    func quantified(
-        _ quantifier: Quantifier, _ name: String, _ collection: Expression, _ condition: Expression
-    ) throws(QueryError) -> Evaluation {
-        let collection = try compile(collection)
-        let variable = program.addVariable()
-        let condition = try withScope { () throws(QueryError) in
-            scope.add(name, .variable(variable))
-            return try compile(condition)
-        }
-        return { frame in
-            let value = collection(frame)
-            guard let elements = value.elements else { return value.isMissing ? .missing : .null }
-            let saved = frame.variable(variable)
-            defer { frame.setVariable(variable, saved) }
-            let isAny = quantifier == .any
-            for element in elements {
-                frame.setVariable(variable, element)
-                if Logic.holds(condition(frame)) == isAny { return .bool(isAny) }
-            }
-            return .bool(quantifier == .every || quantifier == .anyAndEvery && elements.count > 0)
-        }
-    }
 }
 
 /// Constants among which a value is looked for.
@@ -139,7 +107,7 @@ struct ConstantSet: Sendable {
     private let collation: Collation
 
     /// `nil` unless all items are literals with a value.
-    init?(_ items: [Expression], _ collation: Collation, _ compiler: Compiler) throws(QueryError) {
+    init?(_ items: [BoundExpression], _ collation: Collation, _ compiler: Compiler) throws(QueryError) {
         let encoder = KeyEncoder(collation)
         var keys: Set<[UInt8]> = []
         for item in items {

@@ -2,61 +2,50 @@ import Fleece
 import Roost
 import RoostOrder
 
-/// Turns expressions into closures that compute them.
+/// Turns bound expressions into closures that compute them.
 ///
 /// Closures beat trees of nodes here; those that compare a path with a constant, which most conditions consist of, are
 /// made in one piece.
 final class Compiler {
-    let program = Program()
-    var scope = Scope()
-    /// The options of the COLLATE around the expression.
-    private var options = CollationOptions()
-    /// How strings are compared there.
-    var collation = Collation.binary
-    /// The groups whose rows the expression is computed for, if any.
-    var grouping: Grouping?
-    /// The groups that queries around the present one are computed for.
-    private var outerGroupings: [Grouping] = []
-    /// Finds out how a query within the expression is executed.
-    let planner: Planner
-    /// The sources whose rows were referred to since somebody last looked.
-    private var touched: Set<Int> = []
-    /// What anybody asks of the row of each source.
-    private(set) var uses: [Int: SourceUse] = [:]
-    /// Which sources have conditions that ask for deleted documents.
-    private(set) var sourcesWithDeleted: Set<Int> = []
-    /// The kinds of the sources, by number.
-    var sourceKinds: [SourceKind] = []
+    let program: Program
+    /// Plans the queries within expressions.
+    private let plan: (BoundQuery) throws(QueryError) -> QueryPlan
+    private let statement: BoundStatement
+    /// The frame's places of the variables that are known, the innermost last.
+    private var variables: [Int] = []
+    /// What is searched for in full-text indexes, by number.
+    private var searches: [Int: TextSearch] = [:]
 
-    /// The collections of sources, by number.
-    var sourceCollections: [Int: DocumentCollection] = [:]
-    /// What is searched for in full-text indexes.
-    var textSearches: [TextSearch] = []
+    init(_ statement: BoundStatement, plan: @escaping (BoundQuery) throws(QueryError) -> QueryPlan) {
+        self.statement = statement
+        self.plan = plan
+        program = Program(statement)
+    }
 
-    enum SourceKind { case collection, select, elements }
-
-    init(planner: Planner) { self.planner = planner }
-
-    /// Compiles `body` with the names known until then.
-    func withScope<R>(_ body: () throws(QueryError) -> R) throws(QueryError) -> R {
-        let saved = scope
-        defer { scope = saved }
-        return try body()
+    /// A variable that all expressions know from now on.
+    func addVariable() -> Int {
+        let slot = program.addVariable()
+        variables.append(slot)
+        return slot
     }
 
     // MARK: Expressions
 
-    func compile(_ expression: Expression) throws(QueryError) -> Evaluation {
-        if let slot = grouping?.slot(of: expression) { return { $0.aggregate(slot) } }
+    func compile(_ expression: BoundExpression) throws(QueryError) -> Evaluation {
         switch expression {
         case .literal(let value):
             let constant = try constant(value)
             return { _ in constant.value }
         case .missing: return { _ in .missing }
-        case .path(let steps, let place): return try path(steps, place)
-        case .variable(let name, let steps, let place): return try variable(name, steps, place)
+        case .path(let source, let steps):
+            guard !steps.isEmpty else { return { $0.root(source) } }
+            let number = program.path(source, steps)
+            return { $0.value(ofPath: number) }
+        case .meta(let field, let source): return meta(field, source)
+        case .variable(let number, let steps):
+            let slot = variables[variables.count - 1 - number]
+            return member({ $0.variable(slot) }, steps)
         case .member(let value, let steps): return member(try compile(value), steps)
-        case .meta(let field, let alias, let place): return try meta(field, try source(alias, place))
         case .parameter(let name):
             let number = program.parameter(name)
             return { $0.parameter(number) }
@@ -70,42 +59,57 @@ final class Compiler {
                 })
         case .negative(let value): return Arithmetics.negative(try compile(value))
         case .concatenation(let parts): return Strings.concatenation(try compile(parts))
-        case .comparison(let comparison, let left, let right):
-            return try self.comparison(comparison, left, right)
-        case .collation(let comparison, let left, let right):
-            return Comparisons.collated(
-                comparison, try compile(left), try compile(right), try collation(ofOperands: left, right))
-        case .identity(let left, let right, let isNegated):
-            return Comparisons.identity(
-                try compile(left), try compile(right), try collation(ofOperands: left, right), isNegated)
+        case .comparison(let comparison, let left, let right, let collation):
+            return try self.comparison(comparison, left, right, collation)
+        case .couchComparison(let comparison, let left, let right, let collation):
+            return Comparisons.collated(comparison, try compile(left), try compile(right), collation)
+        case .identity(let left, let right, let collation, let isNegated):
+            return Comparisons.identity(try compile(left), try compile(right), collation, isNegated)
         case .test(let value, let test, let isNegated):
             return Comparisons.test(try compile(value), test, isNegated)
-        case .membership(let value, let list, let isNegated): return try membership(value, list, isNegated)
-        case .like(let value, let pattern, let isNegated):
-            return Strings.like(
-                try compile(value), try compile(pattern), try collation(ofOperands: value, pattern), isNegated
-            )
+        case .membership(let value, let list, let collation, let isNegated):
+            return try membership(value, list, collation, isNegated)
+        case .like(let value, let pattern, let collation, let isNegated):
+            return Strings.like(try compile(value), try compile(pattern), collation, isNegated)
         case .all(let parts): return Logic.all(try compile(parts))
         case .any(let parts): return Logic.any(try compile(parts))
         case .not(let value): return Logic.not(try compile(value))
-        case .choice(let base, let branches, let otherwise): return try choice(base, branches, otherwise)
-        case .quantified(let quantifier, let name, let collection, let condition):
-            return try quantified(quantifier, name, collection, condition)
-        case .exists(let select): return try planner.existence(select, self)
-        case .select(let select): return try planner.rows(select, self)
-        case .collate(let options, let value): return try collated(options, value)
-        case .call(let function, let arguments): return try call(function, arguments)
-        case .aggregate(let aggregate, let value, let isDistinct):
-            return try self.aggregate(aggregate, value, isDistinct)
-        case .match(let index, let text): return try match(index, text)
-        case .rank(let index): return try rank(index)
+        case .choice(let base, let branches, let otherwise, let collation):
+            return try choice(base, branches, otherwise, collation)
+        case .quantified(let quantifier, let array, let condition):
+            return try quantified(quantifier, array, condition)
+        case .exists(let query):
+            let plan = try plan(query)
+            return { frame in frame.rows(of: plan, limit: 1).map { .bool(!$0.isEmpty) } ?? .null }
+        case .rows(let query):
+            let plan = try plan(query)
+            return { frame in frame.rows(of: plan, limit: .max).map { frame.value(of: $0, plan) } ?? .null }
+        case .call(let function, let arguments, let collation):
+            return try call(function, arguments, collation)
+        case .match(let search):
+            let search = try self.search(search)
+            return { frame in .bool(frame.rank(in: search) != nil) }
+        case .rank(let search):
+            let search = try self.search(search)
+            return { frame in .double(frame.rank(in: search) ?? 0) }
+        case .slot(let number): return { $0.aggregate(number) }
+        case .aggregate: preconditionFailure("aggregates are bound to the groups of their query")
         }
     }
 
-    func compile(_ expressions: [Expression]) throws(QueryError) -> [Evaluation] {
+    func compile(_ expressions: [BoundExpression]) throws(QueryError) -> [Evaluation] {
         var result: [Evaluation] = []
         for expression in expressions { result.append(try compile(expression)) }
         return result
+    }
+
+    /// What a MATCH() looks for.
+    func search(_ bound: BoundSearch) throws(QueryError) -> TextSearch {
+        if let known = searches[bound.number] { return known }
+        let made = TextSearch(
+            bound, text: try compile(bound.text), isRanked: statement.rankedSearches.contains(bound.number))
+        searches[bound.number] = made
+        return made
     }
 
     /// A value that is the same for every row.
@@ -122,112 +126,50 @@ final class Compiler {
         }
     }
 
-    // MARK: Collation
-
-    private func collated(_ options: CollationOptions, _ value: Expression) throws(QueryError) -> Evaluation {
-        try collating(options) { () throws(QueryError) in try compile(value) }
+    /// What META() knows of the row of a source.
+    private func meta(_ field: MetaField?, _ source: Int) -> Evaluation {
+        guard let field else { return { Metadata.all($0, source) } }
+        guard !field.isLookedUp else {
+            let collection = statement.collections[source]
+            return { $0.lookUp(field, source, collection) }
+        }
+        return { Metadata.value(field, $0, source) }
     }
 
-    /// Compiles `body` as if COLLATE were around it.
-    func collating<R>(_ options: CollationOptions, _ body: () throws(QueryError) -> R) throws(QueryError) -> R
-    {
-        let saved = (self.options, collation)
-        defer { (self.options, collation) = saved }
-        self.options = options.inheriting(self.options)
-        collation = try Collation(self.options)
-        return try body()
+    /// A path into whatever `value` yields.
+    private func member(_ value: @escaping Evaluation, _ steps: [Step]) -> Evaluation {
+        guard !steps.isEmpty else { return value }
+        let steps = steps.map(program.resolved)
+        return { frame in
+            var result = value(frame)
+            for step in steps {
+                var place: UInt32 = 0
+                result = step.value(in: result, near: &place)
+            }
+            return result
+        }
     }
 
-    /// How a value of `expression` is ordered: as the COLLATE around it says.
-    func collation(of expression: Expression) throws(QueryError) -> Collation {
-        guard case .collate(let options, let inner) = expression else { return collation }
-        let outer = try Collation(options.inheriting(self.options))
-        guard case .collate = inner else { return outer }
-        return try collation(of: inner)
-    }
+    // MARK: ANY
 
-    /// How operands are compared: as COLLATE around one of them says, the left one first, or else around both.
-    func collation(ofOperands left: Expression, _ right: Expression) throws(QueryError) -> Collation {
-        if case .collate = left { return try collation(of: left) }
-        return try collation(of: right)
-    }
-
-    // MARK: Groups and aggregates
-
-    private func aggregate(
-        _ aggregate: Aggregate, _ value: Expression?, _ isDistinct: Bool
+    private func quantified(
+        _ quantifier: Quantifier, _ array: BoundExpression, _ condition: BoundExpression
     ) throws(QueryError) -> Evaluation {
-        guard let grouping else {
-            throw QueryError(
-                "\(aggregate.rawValue)() looks at many rows, and can't stand in WHERE, ON, GROUP BY or within another one"
-            )
+        let array = try compile(array)
+        let variable = addVariable()
+        defer { variables.removeLast() }
+        let condition = try compile(condition)
+        return { frame in
+            let value = array(frame)
+            guard let elements = value.elements else { return value.isMissing ? .missing : .null }
+            let saved = frame.variable(variable)
+            defer { frame.setVariable(variable, saved) }
+            let isAny = quantifier == .any
+            for element in elements {
+                frame.setVariable(variable, element)
+                if Logic.holds(condition(frame)) == isAny { return .bool(isAny) }
+            }
+            return .bool(quantifier == .every || quantifier == .anyAndEvery && elements.count > 0)
         }
-        let slot = try grouping.add(aggregate, value, isDistinct, self)
-        return { $0.aggregate(slot) }
     }
-
-    /// The groups, if any, for whose rows a source is asked.
-    func grouping(of source: Int) -> Grouping? {
-        if let grouping, grouping.sources.contains(source) { return grouping }
-        return outerGroupings.last { $0.sources.contains(source) }
-    }
-
-    /// Compiles a query that stands in the present expression; it may refer to the present groups.
-    func withinQuery<R>(_ body: () throws(QueryError) -> R) throws(QueryError) -> R {
-        let saved = outerGroupings
-        defer { outerGroupings = saved }
-        if let grouping { outerGroupings.append(grouping) }
-        return try body()
-    }
-
-    // MARK: Sources
-
-    /// Notes what of the row of a source is referred to by what is being compiled.
-    func noteUse(_ part: SourceUse.Part, of source: Int) {
-        touched.insert(source)
-        uses[source, default: SourceUse()].add(part)
-    }
-
-    /// Compiles `body`; answers what sources it refers to as well.
-    func tracking<R>(_ body: () throws(QueryError) -> R) throws(QueryError) -> (result: R, sources: Set<Int>)
-    {
-        let saved = touched
-        touched = []
-        defer { touched.formUnion(saved) }
-        let result = try body()
-        return (result, touched)
-    }
-
-    /// Notes that a query asks whether documents of a source are deleted, and wants to see those that are.
-    func noteDeletedAsked(of source: Int) { sourcesWithDeleted.insert(source) }
-}
-
-extension Collation {
-    /// What the options of COLLATE mean: without UNICODE strings compare by bytes, or without regard to the case of ASCII
-    /// letters; with it as people expect it.
-    init(_ options: CollationOptions) throws(QueryError) {
-        let ignoresCase = options.isCaseSensitive == false
-        guard options.isUnicode == true else {
-            self.init(texts: ignoresCase ? .caselessASCII : .bytes)
-            return
-        }
-        let tailoring = options.locale.flatMap { Tailoring(locale: $0) }
-        if tailoring == nil, let locale = options.locale,
-            !Self.knownLocales.contains(locale.prefix(2).lowercased())
-        {
-            throw QueryError(
-                "The order of the locale \(locale.debugDescription) is not known; leave the locale away for the order that is right in "
-                    + "most languages")
-        }
-        self.init(
-            texts: .unicode(
-                UnicodeOrder(
-                    ignoringCase: ignoresCase, accents: options.isDiacriticSensitive == false,
-                    tailoring: tailoring)))
-    }
-
-    /// Languages whose alphabets the root order of Unicode serves.
-    private static let knownLocales: Set<String> = [
-        "en", "de", "fr", "it", "nl", "pt", "ga", "id", "ms", "sw", "zu", "un", "ro",
-    ]
 }

@@ -24,14 +24,14 @@ final class Program: @unchecked Sendable {
     }
 
     private(set) var paths: [Path] = []
-    private(set) var parameterNames: [String] = []
-    private(set) var sourceCount = 0
     private(set) var variableCount = 0
-    private(set) var aggregateCount = 0
-    private(set) var selectCount = 0
+    let parameterNames: [String]
+    let sourceCount: Int
+    let aggregateCount: Int
+    let selectCount: Int
     let constants = ConstantPool()
     /// The key of a blob's digest.
-    private(set) lazy var digestKey = constants.bytes("digest")
+    let digestKey: ByteView
     private var pathNumbers: [PathName: Int] = [:]
 
     private struct PathName: Hashable {
@@ -53,24 +53,17 @@ final class Program: @unchecked Sendable {
         }
     }
 
-    func addSource() -> Int {
-        defer { sourceCount += 1 }
-        return sourceCount
+    init(_ statement: BoundStatement) {
+        parameterNames = statement.parameterNames
+        sourceCount = statement.sourceCount
+        aggregateCount = statement.slotCount
+        selectCount = statement.queryCount
+        digestKey = constants.bytes("digest")
     }
 
     func addVariable() -> Int {
         defer { variableCount += 1 }
         return variableCount
-    }
-
-    func addAggregate() -> Int {
-        defer { aggregateCount += 1 }
-        return aggregateCount
-    }
-
-    func addSelect() -> Int {
-        defer { selectCount += 1 }
-        return selectCount
     }
 
     /// The number of the path that leads from a source's row over `steps`, of which there is at least one.
@@ -89,17 +82,6 @@ final class Program: @unchecked Sendable {
         return parent
     }
 
-    /// The name of the property that a path begins with.
-    func property(ofPath number: Int) -> String? {
-        var path = paths[number]
-        while path.parent >= 0 { path = paths[path.parent] }
-        if case .key(let key) = path.step {
-            return String(decoding: key.array, as: UTF8.self)
-        } else {
-            return nil
-        }
-    }
-
     func resolved(_ step: Step) -> ResolvedStep {
         switch step {
         case .key(let key): .key(constants.bytes(key))
@@ -107,9 +89,11 @@ final class Program: @unchecked Sendable {
         }
     }
 
+    /// The number of a parameter.
     func parameter(_ name: String) -> Int {
-        if let number = parameterNames.firstIndex(of: name) { return number }
-        parameterNames.append(name)
-        return parameterNames.count - 1
+        guard let number = parameterNames.firstIndex(of: name) else {
+            preconditionFailure("a parameter that was not bound")
+        }
+        return number
     }
 }

@@ -18,7 +18,7 @@ final class IndexChoice {
         self.ranges = ranges
         // Most questions lead to a few rows, which are counted where they are read.
         if ranges.count == 1 {
-            let cursor = reader.cursor(ranges[0], descending: access.isReversed)
+            let cursor = reader.cursor(ranges[0], descending: access.keys.isReversed)
             if let count = try cursor.counted() {
                 self.count = count
                 opened = cursor
@@ -30,7 +30,7 @@ final class IndexChoice {
 
     /// A cursor over one of the ranges, in the order in which they are read.
     func cursor(_ range: KeyRange) -> IndexCursor {
-        guard let cursor = opened else { return reader.cursor(range, descending: access.isReversed) }
+        guard let cursor = opened else { return reader.cursor(range, descending: access.keys.isReversed) }
         opened = nil
         return cursor
     }
@@ -38,8 +38,8 @@ final class IndexChoice {
     /// What it is called, and what it answers.
     var text: String {
         let name = access.index.description.name
-        guard access.isNarrowed else { return name }
-        return "\(name) (\(access.conditions.joined(separator: " AND ")))"
+        guard access.keys.isNarrowed else { return name }
+        return "\(name) (\(access.keys.conditions.joined(separator: " AND ")))"
     }
 }
 
@@ -102,7 +102,7 @@ final class AccessChoice {
 
     /// The index whose rows are all that is asked for, if there is one.
     var exact: IndexChoice? {
-        if case .index(let choice) = way, choice.access.isExact { choice } else { nil }
+        if case .index(let choice) = way, choice.access.keys.isExact { choice } else { nil }
     }
 }
 
@@ -174,7 +174,7 @@ extension Execution {
                 continue
             }
             decision.consider(candidate(choice, wish))
-            guard access.isNarrowed else { continue }
+            guard access.keys.isNarrowed else { continue }
             matching = min(matching, choice.count)
             if indexes.count > 1 { narrowed.append(choice) }
         }
@@ -242,14 +242,14 @@ extension Execution {
         var rows = Double(choice.count)
         // Rows that come in order are read until there are enough; conditions that the index does not answer may leave out
         // many.
-        if access.isOrdered || !wish.isSorted, wish.most < choice.count {
-            rows = access.isExact ? Double(wish.most) : max(Double(wish.most), rows / 4)
+        if access.keys.isOrdered || !wish.isSorted, wish.most < choice.count {
+            rows = access.keys.isExact ? Double(wish.most) : max(Double(wish.most), rows / 4)
         }
         var cost = rows * (access.covering == nil ? Cost.lookedUp : Cost.entry)
-        if !access.isOrdered, !access.isGrouped { cost += rows * wish.arranging }
+        if !access.keys.isOrdered, !access.isGrouped { cost += rows * wish.arranging }
         return AccessChoice(
             way: .index(choice), count: choice.count, cost: cost + Double(choice.ranges.count),
-            isOrdered: access.isOrdered)
+            isOrdered: access.keys.isOrdered)
     }
 
     /// The two indexes of fewest rows together, where the second one saves most documents that the first one leads to.
@@ -258,16 +258,16 @@ extension Execution {
         guard let first = sorted.first, first.access.covering == nil, first.count <= Self.mostIntersected,
             let second = sorted.dropFirst().first(where: {
                 $0.access.index !== first.access.index
-                    && !$0.access.conditions.allSatisfy(first.access.conditions.contains)
+                    && !$0.access.keys.conditions.allSatisfy(first.access.keys.conditions.contains)
             })
         else { return nil }
         // As if the one condition told nothing of the other.
         let rows = Double(first.count) * Double(second.count) / Double(max(total, 1))
         var cost = Double(first.count + second.count) * Cost.entry + rows * Cost.lookedUp
-        if !second.access.isOrdered { cost += rows * wish.arranging }
+        if !second.access.keys.isOrdered { cost += rows * wish.arranging }
         return AccessChoice(
             way: .both(first, second), count: first.count + second.count, cost: cost,
-            isOrdered: second.access.isOrdered)
+            isOrdered: second.access.keys.isOrdered)
     }
 
     /// So many IDs are kept in memory for an intersection.
@@ -333,7 +333,7 @@ extension Execution {
                 })
         case .grams(_, let ids):
             return LookedUpRows(
-                frame, source.number, documents, access, access.descending ? ids.reversed() : ids, counter)
+                frame, source.number, documents, access, ids, counter)
         case .search(let search, let best): return try searched(search, best: best)
         }
     }

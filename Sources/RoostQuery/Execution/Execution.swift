@@ -82,10 +82,10 @@ final class Execution: DocumentSource {
     ///   - first: how the first source is read, if that is not all of it.
     ///   - skipping: how many rows of it are passed over, where the index is exact.
     func rows(
-        of plan: SelectPlan, first: AccessChoice? = nil, skipping: Int = 0
+        of sources: [SourcePlan], first: AccessChoice? = nil, skipping: Int = 0
     ) throws(DatabaseError) -> RowSource {
         var rows = RowSource(frame)
-        for (number, source) in plan.sources.enumerated() {
+        for (number, source) in sources.enumerated() {
             if number > 0 {
                 rows = JoinedRows(rows, source, counter) { [self] () throws(DatabaseError) in try open(source)
                 }
@@ -101,7 +101,9 @@ final class Execution: DocumentSource {
             }
             // What an index answers whole need not be asked again.
             let isAnswered = number == 0 && first?.exact != nil
-            if !source.filters.isEmpty, !isAnswered { rows = FilteredRows(rows, source.filters) }
+            if !source.filters.isEmpty, !isAnswered {
+                rows = FilteredRows(rows, source.filters.map(\.holds))
+            }
             if counter.countsRows { rows = CountedRows(rows, source.number, counter) }
         }
         return rows
@@ -129,15 +131,15 @@ final class Execution: DocumentSource {
             return LookedUpRows(frame, number, documents, access, ids, counter)
         }
         var selection = part ?? DocumentSelection()
-        selection.descending = access.descending
+        selection.descending = access.keys.isOrdered && access.keys.isReversed
         selection.includesDeleted = access.includesDeleted
-        selection.prefix = access.prefix
-        if let lower = access.lower {
+        selection.prefix = access.keys.prefix
+        if let lower = access.keys.lower {
             // No ID is null, missing, or less than a number.
             guard let text = lower.value(frame).idBound(isLower: true) else { return RowSource(frame) }
             selection.from = text + (lower.isIncluded ? "" : "\0")
         }
-        if let upper = access.upper {
+        if let upper = access.keys.upper {
             guard let text = upper.value(frame).idBound(isLower: false) else { return RowSource(frame) }
             selection.to = text
             selection.includesEnd = upper.isIncluded
@@ -155,23 +157,25 @@ final class Execution: DocumentSource {
     // MARK: Rows of queries
 
     /// A cursor over the rows that a query yields.
-    func cursor(of plan: SelectPlan) throws(DatabaseError) -> RowCursor {
-        let plan = try cheapestOrder(of: plan)
-        return try cursor(of: plan, try strategy(of: plan))
+    func cursor(of plan: QueryPlan) throws(DatabaseError) -> RowCursor {
+        try cursor(of: plan, try strategy(of: plan))
     }
 
-    func cursor(of plan: SelectPlan, _ strategy: SelectStrategy) throws(DatabaseError) -> RowCursor {
+    func cursor(of plan: QueryPlan, _ strategy: PlanChoice) throws(DatabaseError) -> RowCursor {
         var cursor: RowCursor
         if let known = strategy.known {
             cursor = known
         } else if strategy.streamsGroups, let choice = strategy.decision.choice {
-            cursor = try StreamedGroupCursor(plan, self, choice)
+            cursor = StreamedGroupCursor(plan, self, try rows(of: strategy.sources, first: choice))
         } else if plan.grouping != nil {
-            cursor = try GroupedCursor(plan, self, strategy.decision.choice, threads: strategy.threads)
+            cursor = GroupedCursor(
+                plan, self, try rows(of: strategy.sources, first: strategy.decision.choice),
+                threads: strategy.threads)
         } else {
             let skipping = strategy.skipsByRank ? strategy.offset : 0
             cursor = PlainCursor(
-                plan, frame, try rows(of: plan, first: strategy.decision.choice, skipping: skipping))
+                plan, frame,
+                try rows(of: strategy.sources, first: strategy.decision.choice, skipping: skipping))
         }
         if plan.isDistinct { cursor = DistinctCursor(cursor, self) }
         if strategy.isSorted {
@@ -186,19 +190,21 @@ final class Execution: DocumentSource {
     }
 
     /// How the rows of a query are found now, by the parameters and what the indexes hold.
-    func strategy(of plan: SelectPlan) throws(DatabaseError) -> SelectStrategy {
-        var strategy = SelectStrategy(
-            limit: try bound(plan.limit, "LIMIT") ?? .max, offset: try bound(plan.offset, "OFFSET") ?? 0)
+    func strategy(of plan: QueryPlan) throws(DatabaseError) -> PlanChoice {
+        var strategy = PlanChoice(
+            try cheapestOrder(of: plan), limit: try bound(plan.limit, "LIMIT") ?? .max,
+            offset: try bound(plan.offset, "OFFSET") ?? 0)
         strategy.isSorted = !plan.order.isEmpty
         if visible == nil, let known = try known(plan) {
             strategy.known = known
             return strategy
         }
         // Rows of a query within another one that are found by a row of that come in no order.
-        guard let first = plan.sources.first, first.hash == nil else { return strategy }
+        guard let first = strategy.sources.first, first.hash == nil else { return strategy }
+        let isScanOrdered = first.isScanOrdered
         let isPlain = plan.sources.count == 1 && plan.grouping == nil && !plan.isDistinct
         let wish = RowWish(
-            isSorted: strategy.isSorted && plan.grouping == nil, isScanSorted: plan.isOrdered,
+            isSorted: strategy.isSorted && plan.grouping == nil, isScanSorted: isScanOrdered,
             isRanked: plan.isRanked,
             isGrouped: plan.grouping?.keys.isEmpty == false,
             most: isPlain ? strategy.most : .max)
@@ -207,7 +213,7 @@ final class Execution: DocumentSource {
             if choice.isOrdered { strategy.isSorted = false }
             strategy.streamsGroups = choice.isGrouped
             strategy.skipsByRank = isPlain && choice.exact != nil && !strategy.isSorted && strategy.offset > 0
-        } else if plan.isOrdered {
+        } else if isScanOrdered {
             strategy.isSorted = false
         }
         strategy.threads = try threads(for: plan, strategy)
@@ -215,18 +221,17 @@ final class Execution: DocumentSource {
     }
 
     /// The rows of a query that counts of a collection, a search or an index answer without documents being read.
-    private func known(_ plan: SelectPlan) throws(DatabaseError) -> RowCursor? {
-        if let collection = plan.countedCollection {
+    private func known(_ plan: QueryPlan) throws(DatabaseError) -> RowCursor? {
+        switch plan.counted {
+        case .documents(let collection):
             return CountCursor(plan, frame, count: try documents(of: collection).count)
+        case .found(let search): return CountCursor(plan, frame, count: try matches(of: search).count)
+        case nil: return try totals(of: plan)
         }
-        if let search = plan.countedSearch {
-            return CountCursor(plan, frame, count: try matches(of: search).count)
-        }
-        return try totals(of: plan)
     }
 
     /// The groups as an index tells them without its rows being read; `nil` when none does, or reading takes less.
-    private func totals(of plan: SelectPlan) throws(DatabaseError) -> TotalsCursor? {
+    private func totals(of plan: QueryPlan) throws(DatabaseError) -> TotalsCursor? {
         guard let grouping = plan.grouping, let source = plan.sources.first,
             case .documents(let collection, _) = source.origin
         else { return nil }
@@ -251,7 +256,7 @@ final class Execution: DocumentSource {
 
     // MARK: DocumentSource
 
-    func rows(of plan: SelectPlan, limit: Int) throws(DatabaseError) -> OwnedRows {
+    func rows(of plan: QueryPlan, limit: Int) throws(DatabaseError) -> OwnedRows {
         let cursor = try cursor(of: plan)
         var rows: OwnedRows = []
         while rows.count < limit, let row = try cursor.next() {
@@ -298,7 +303,7 @@ typealias OwnedRows = [[UInt8]]
 
 /// What expressions ask the database for.
 protocol DocumentSource: AnyObject {
-    func rows(of plan: SelectPlan, limit: Int) throws(DatabaseError) -> OwnedRows
+    func rows(of plan: QueryPlan, limit: Int) throws(DatabaseError) -> OwnedRows
     /// The document of a row, and a moment that has it, for what is not read with its properties.
     func document(
         _ id: String, of collection: DocumentCollection?
@@ -310,7 +315,7 @@ protocol DocumentSource: AnyObject {
 
 extension Frame {
     /// The rows of a query within the present one; `nil` after a failure. What depends on no row is computed once.
-    func rows(of plan: SelectPlan, limit: Int) -> OwnedRows? {
+    func rows(of plan: QueryPlan, limit: Int) -> OwnedRows? {
         if !plan.isCorrelated, let known = subqueryResults[plan.number] { return known }
         guard failure == nil, let reader else { return nil }
         do throws(DatabaseError) {
@@ -324,7 +329,7 @@ extension Frame {
     }
 
     /// The rows of a query as a value: see ``Planner/rows(_:_:)``.
-    func value(of rows: OwnedRows, _ plan: SelectPlan) -> Value {
+    func value(of rows: OwnedRows, _ plan: QueryPlan) -> Value {
         if plan.isSingleValue {
             guard let row = rows.first else { return .missing }
             return Value(FleeceNode(root: arena.copy(row))[0])

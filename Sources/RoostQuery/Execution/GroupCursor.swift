@@ -23,7 +23,7 @@ class GroupCursor: RowCursor {
         var accumulated: [Accumulated]
     }
 
-    init(_ plan: SelectPlan, _ execution: Execution) {
+    init(_ plan: QueryPlan, _ execution: Execution) {
         guard let grouping = plan.grouping else { preconditionFailure("a query without groups") }
         self.grouping = grouping
         self.execution = execution

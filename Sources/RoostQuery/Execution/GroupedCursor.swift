@@ -18,9 +18,9 @@ final class GroupedCursor: GroupCursor {
     private var distinct: DistinctValues?
 
     init(
-        _ plan: SelectPlan, _ execution: Execution, _ choice: AccessChoice?, threads: Int = 1
-    ) throws(DatabaseError) {
-        rows = try execution.rows(of: plan, first: choice)
+        _ plan: QueryPlan, _ execution: Execution, _ rows: RowSource, threads: Int = 1
+    ) {
+        self.rows = rows
         self.threads = threads
         super.init(plan, execution)
     }
@@ -40,7 +40,7 @@ final class GroupedCursor: GroupCursor {
         guard threads > 1 else { return nil }
         let plan = plan
         let parts = try execution.inParts(of: plan, threads: threads) { (part) throws(DatabaseError) in
-            try GroupedCursor(plan, part, nil).read()
+            try GroupedCursor(plan, part, try part.rows(of: plan.sources)).read()
         }
         guard let parts else { return nil }
         var numbers: [[UInt8]: Int] = [:]

@@ -1,21 +1,13 @@
 import Roost
 import RoostOrder
 
-/// What is computed of the rows of each group: the values that rows of a group share, aggregates, and what else is asked of a
-/// group, which its first row answers.
-///
-/// Filled while a query is compiled.
-final class Grouping {
-    /// The sources whose rows are grouped.
-    let sources: Set<Int>
-    /// The expressions of GROUP BY and their places among the aggregates of a frame.
-    private var keySlots: [Expression: Int] = [:]
-    private(set) var keys: [Key] = []
-    private(set) var accumulators: [Accumulator] = []
+/// What is computed of the rows of each group: see ``BoundGroups``.
+struct Grouping: Sendable {
+    let keys: [Key]
+    let accumulators: [Accumulator]
 
     /// An expression of GROUP BY.
     struct Key: Sendable {
-        let expression: Expression
         let value: Evaluation
         let collation: Collation
         let slot: Int
@@ -24,59 +16,30 @@ final class Grouping {
     /// What is gathered over the rows of a group.
     struct Accumulator: Sendable {
         let gathering: Gathering
-        /// What an aggregate is of; `nil` for the number of rows.
-        let expression: Expression?
         /// `nil` for the number of rows.
         let value: Evaluation?
         let slot: Int
     }
 
-    init(sources: Set<Int>) { self.sources = sources }
-
-    func addKey(
-        _ expression: Expression, _ value: @escaping Evaluation, _ collation: Collation, _ compiler: Compiler
-    ) {
-        let slot = compiler.program.addAggregate()
-        keys.append(Key(expression: expression, value: value, collation: collation, slot: slot))
-        keySlots[expression] = slot
-    }
-
-    /// The place of an expression of GROUP BY.
-    func slot(of expression: Expression) -> Int? { keySlots.isEmpty ? nil : keySlots[expression] }
-
-    /// The place of an aggregate.
-    func add(
-        _ aggregate: Aggregate, _ value: Expression?, _ isDistinct: Bool, _ compiler: Compiler
-    ) throws(QueryError) -> Int {
-        let saved = compiler.grouping
-        compiler.grouping = nil
-        defer { compiler.grouping = saved }
-        let evaluation = try value.map { (value) throws(QueryError) in try compiler.compile(value) }
-        let collation = try value.map { (value) throws(QueryError) in try compiler.collation(of: value) }
-        return add(
-            .aggregate(aggregate, isDistinct: isDistinct), value, evaluation, collation ?? .binary, compiler)
-    }
-
-    func addFirst(_ value: @escaping Evaluation, _ compiler: Compiler) -> Int {
-        add(.first, nil, value, .binary, compiler)
-    }
-
-    private func add(
-        _ kind: Gathering.Kind, _ expression: Expression?, _ value: Evaluation?, _ collation: Collation,
-        _ compiler: Compiler
-    ) -> Int {
-        let slot = compiler.program.addAggregate()
-        accumulators.append(
+    init(_ groups: BoundGroups, _ compiler: Compiler) throws(QueryError) {
+        keys = try groups.keys.map { (key) throws(QueryError) in
+            Key(
+                value: try compiler.compile(key.expression.value), collation: key.expression.collation,
+                slot: key.slot)
+        }
+        accumulators = try groups.accumulators.map { (accumulator) throws(QueryError) in
             Accumulator(
-                gathering: Gathering(kind: kind, collation: collation), expression: expression, value: value,
-                slot: slot))
-        return slot
+                gathering: accumulator.gathering,
+                value: try accumulator.value.map { (value) throws(QueryError) in try compiler.compile(value)
+                },
+                slot: accumulator.slot)
+        }
     }
 }
 
 /// How the values of rows are put together.
-struct Gathering: Sendable {
-    enum Kind: Sendable {
+struct Gathering: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
         case aggregate(Aggregate, isDistinct: Bool)
         /// The value for the first row.
         case first

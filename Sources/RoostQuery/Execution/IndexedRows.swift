@@ -28,10 +28,11 @@ final class IndexEntries {
         self.choice = choice
         self.execution = execution
         let access = choice.access
-        isReversed = access.isReversed
-        isInOrder = access.isOrdered || access.isGrouped
+        isReversed = access.keys.isReversed
+        isInOrder = access.keys.isOrdered || access.isGrouped
         isOfElements = access.index.array != nil
-        let areTogether = choice.ranges.count == 1 && access.equalities.count == access.index.columns.count
+        let areTogether =
+            choice.ranges.count == 1 && access.keys.equalities.count == access.index.columns.count
         if isOfElements, !areTogether { seen = [] }
     }
 

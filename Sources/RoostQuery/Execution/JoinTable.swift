@@ -73,11 +73,11 @@ extension Execution {
     /// Another order is taken only if it is expected to take less than this part of the time: estimates err.
     private static let worthwhile = 0.5
 
-    /// The plan among those of a query in different orders of its sources that takes least.
-    func cheapestOrder(of plan: SelectPlan) throws(DatabaseError) -> SelectPlan {
-        guard !plan.otherOrders.isEmpty else { return plan }
-        var (best, least) = (plan, try cost(of: plan) * Self.worthwhile)
-        for other in plan.otherOrders {
+    /// The order of the sources of a query that takes least.
+    func cheapestOrder(of plan: QueryPlan) throws(DatabaseError) -> [SourcePlan] {
+        guard plan.orders.count > 1 else { return plan.sources }
+        var (best, least) = (plan.sources, try cost(of: plan.sources) * Self.worthwhile)
+        for other in plan.orders.dropFirst() {
             let cost = try cost(of: other)
             if cost < least { (best, least) = (other, cost) }
         }
@@ -85,9 +85,9 @@ extension Execution {
     }
 
     /// What reading the rows of all sources takes, in millionths of a second, about.
-    private func cost(of plan: SelectPlan) throws(DatabaseError) -> Double {
+    private func cost(of sources: [SourcePlan]) throws(DatabaseError) -> Double {
         var (rows, cost) = (1.0, 0.0)
-        for (number, source) in plan.sources.enumerated() {
+        for (number, source) in sources.enumerated() {
             guard case .documents(let collection, let access) = source.origin else { continue }
             let total = Double(try documents(of: collection).count)
             var found = total
@@ -100,7 +100,7 @@ extension Execution {
                 cost += choice?.cost ?? total * Cost.scanned
             } else {
                 // How many rows of an index have a value that isn't known yet is a guess.
-                let isNarrowed = source.indexes.contains(where: \.isNarrowed)
+                let isNarrowed = source.indexes.contains(where: \.keys.isNarrowed)
                 if isNarrowed || source.hash != nil { found = min(total, Self.usualMatches) }
                 let probing = isNarrowed ? rows * (1 + found * Cost.lookedUp) : rows * total * Cost.scanned
                 let table = source.hash == nil ? .infinity : try tableCost(source) + rows * Cost.kept

@@ -5,10 +5,10 @@ import RoostOrder
 
 /// Yields the rows of a query, each a Fleece array of its columns. Belongs to one thread.
 class RowCursor {
-    let plan: SelectPlan
+    let plan: QueryPlan
     let frame: Frame
 
-    init(_ plan: SelectPlan, _ frame: Frame) {
+    init(_ plan: QueryPlan, _ frame: Frame) {
         self.plan = plan
         self.frame = frame
     }
@@ -82,7 +82,7 @@ final class PlainCursor: RowCursor {
     /// The end of the arena before the present row was made.
     private var mark: Arena.Mark?
 
-    init(_ plan: SelectPlan, _ frame: Frame, _ rows: RowSource) {
+    init(_ plan: QueryPlan, _ frame: Frame, _ rows: RowSource) {
         self.rows = rows
         super.init(plan, frame)
     }
@@ -103,7 +103,7 @@ final class CountCursor: RowCursor {
     private let count: Int
     private var isDone = false
 
-    init(_ plan: SelectPlan, _ frame: Frame, count: Int) {
+    init(_ plan: QueryPlan, _ frame: Frame, count: Int) {
         self.count = count
         super.init(plan, frame)
     }

@@ -60,7 +60,7 @@ final class CountedRows: RowSource {
 final class JoinedRows: RowSource {
     private let outer: RowSource
     private let makeInner: () throws(DatabaseError) -> RowSource
-    private let condition: Evaluation?
+    private let conditions: [Evaluation]
     private let isLeft: Bool
     private let number: Int
     private let counter: WorkCounter
@@ -77,7 +77,7 @@ final class JoinedRows: RowSource {
         self.outer = outer
         self.counter = counter
         self.makeInner = makeInner
-        condition = source.condition
+        conditions = source.on.map { unshared($0.holds) }
         isLeft = source.join == .left
         number = source.number
         super.init(outer.frame)
@@ -93,7 +93,7 @@ final class JoinedRows: RowSource {
                         untilCheck = Self.checkInterval
                     }
                     untilCheck -= 1
-                    if let condition, !Logic.holds(condition(frame)) {
+                    guard conditions.allSatisfy({ Logic.holds($0(frame)) }) else {
                         try frame.check()
                         continue
                     }
@@ -138,7 +138,7 @@ final class QueryRows: RowSource {
     /// The end of the arena before the present row was put there.
     private var mark: Arena.Mark?
 
-    init(_ frame: Frame, _ number: Int, _ plan: SelectPlan, _ execution: Execution) throws(DatabaseError) {
+    init(_ frame: Frame, _ number: Int, _ plan: QueryPlan, _ execution: Execution) throws(DatabaseError) {
         self.number = number
         cursor = try execution.cursor(of: plan)
         super.init(frame)

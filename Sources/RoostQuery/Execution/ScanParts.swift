@@ -86,11 +86,11 @@ extension Execution {
 
     /// How many threads read the documents of a query's first source: more than one where none has an index to go by, they are
     /// many, and what comes of parts of them can be put together.
-    func threads(for plan: SelectPlan, _ strategy: SelectStrategy) throws(DatabaseError) -> Int {
+    func threads(for plan: QueryPlan, _ strategy: PlanChoice) throws(DatabaseError) -> Int {
         guard part == nil, visible == nil, options.threads > 1, frame.program.selectCount == 1,
             strategy.decision.choice == nil,
             case .documents(let collection, let access)? = plan.sources.first?.origin,
-            access.isScan, !access.descending,
+            access.isScan, !strategy.sources[0].isScanOrdered || !access.keys.isReversed,
             plan.sources.dropFirst().allSatisfy({ if case .elements = $0.origin { true } else { false } })
         else { return 1 }
         if let grouping = plan.grouping {
@@ -104,7 +104,7 @@ extension Execution {
     /// What `read` makes of each part of the documents of a query's only collection, in the order of their IDs; `nil` when one of
     /// them exceeds its memory.
     func inParts<Result: Sendable>(
-        of plan: SelectPlan, threads: Int,
+        of plan: QueryPlan, threads: Int,
         _ read: @escaping @Sendable (Execution) throws(DatabaseError) -> Result?
     ) throws(DatabaseError) -> [Result]? {
         guard case .documents(let collection, _)? = plan.sources.first?.origin else { return nil }

@@ -105,7 +105,7 @@ final class SortedCursor: RowCursor {
         guard threads > 1 else { return nil }
         let (plan, wanted) = (plan, wanted)
         let parts = try execution.inParts(of: plan, threads: threads) { (part) throws(DatabaseError) in
-            let rows = PlainCursor(plan, part.frame, try part.rows(of: plan))
+            let rows = PlainCursor(plan, part.frame, try part.rows(of: plan.sources))
             return try SortedCursor(rows, keeping: wanted, part).read()
         }
         guard let parts else { return nil }

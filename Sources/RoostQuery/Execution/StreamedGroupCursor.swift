@@ -7,8 +7,8 @@ final class StreamedGroupCursor: GroupCursor {
     /// The group that the row read last belongs to, with what was put aside of its values and about how much memory it takes.
     private var open: (group: Group, aside: DistinctValues?, taken: Int)?
 
-    init(_ plan: SelectPlan, _ execution: Execution, _ choice: AccessChoice) throws(DatabaseError) {
-        rows = try execution.rows(of: plan, first: choice)
+    init(_ plan: QueryPlan, _ execution: Execution, _ rows: RowSource) {
+        self.rows = rows
         super.init(plan, execution)
     }
 

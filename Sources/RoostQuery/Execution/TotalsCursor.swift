@@ -24,7 +24,7 @@ final class TotalsCursor: RowCursor {
 
     /// `nil` where reading the rows takes less, or the index can't answer for the values that there are.
     init?(
-        _ plan: SelectPlan, _ grouping: Grouping, _ totals: TotalsAccess, _ choice: IndexChoice,
+        _ plan: QueryPlan, _ grouping: Grouping, _ totals: TotalsAccess, _ choice: IndexChoice,
         _ execution: Execution
     ) throws(DatabaseError) {
         self.totals = totals
@@ -139,8 +139,9 @@ final class TotalsCursor: RowCursor {
     /// Makes groups by reading rows.
     private func cursor(reading range: KeyRange) throws(DatabaseError) -> StreamedGroupCursor {
         let part = try IndexChoice(choice.access, choice.reader, [range])
-        return try StreamedGroupCursor(
-            plan, execution, AccessChoice(way: .index(part), count: part.count, cost: 0, isOrdered: false))
+        let access = AccessChoice(way: .index(part), count: part.count, cost: 0, isOrdered: false)
+        return StreamedGroupCursor(
+            plan, execution, try execution.rows(of: plan.sources, first: access))
     }
 
     // MARK: Values
@@ -205,8 +206,8 @@ final class TotalsCursor: RowCursor {
         // Bounds leave only values.
         guard
             totals.groupColumns > 0
-                || choice.access.lower == nil && choice.access.upper == nil
-                    && choice.access.prefix == nil
+                || choice.access.keys.lower == nil && choice.access.keys.upper == nil
+                    && choice.access.keys.prefix == nil
         else {
             return range
         }

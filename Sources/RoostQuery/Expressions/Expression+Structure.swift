@@ -21,20 +21,6 @@ extension Expression {
         return children.contains(where: \.hasMatch)
     }
 
-    /// Whether it may depend on what no index has of documents: when they are to be purged, and what is looked up beside them.
-    var hasUnindexed: Bool {
-        switch self {
-        case .meta(let field, _, _): field?.isUnindexed ?? true
-        case .path(let steps, _):
-            if case .key(let name)? = steps.first {
-                MetaField(propertyName: name)?.isUnindexed == true
-            } else {
-                false
-            }
-        default: children.contains(where: \.hasUnindexed)
-        }
-    }
-
     /// Whether it is about a field of META() by name.
     func mentions(_ field: MetaField) -> Bool {
         switch self {
@@ -44,27 +30,13 @@ extension Expression {
         }
     }
 
-    /// Whether it speaks of no row, but for what variables are set to.
-    var isOfVariables: Bool {
-        switch self {
-        case .path, .meta, .exists, .select, .match, .rank, .aggregate: false
-        default: children.allSatisfy(\.isOfVariables)
-        }
-    }
-
-    /// Whether it may depend on the time zone of whoever computes it.
-    var hasLocalTime: Bool {
-        if case .call(let function, _) = self, function.isOfLocalTime { return true }
-        return children.contains(where: \.hasLocalTime)
-    }
-
     /// The expressions directly within this one; those of queries aside.
     var children: [Expression] {
         switch self {
         case .literal, .missing, .path, .variable, .meta, .parameter, .exists, .select, .rank: []
         case .member(let value, _), .negative(let value), .test(let value, _, _), .not(let value),
             .collate(_, let value),
-            .match(_, let value):
+            .match(_, let value, _):
             [value]
         case .array(let values), .concatenation(let values), .all(let values), .any(let values),
             .call(_, let values):
@@ -79,7 +51,34 @@ extension Expression {
         case .choice(let base, let branches, let otherwise):
             (base.map { [$0] } ?? []) + branches.flatMap { [$0.condition, $0.value] }
                 + (otherwise.map { [$0] } ?? [])
-        case .aggregate(_, let value, _): value.map { [$0] } ?? []
+        case .aggregate(_, let value, _, _): value.map { [$0] } ?? []
         }
+    }
+
+    /// Whether a path in it begins with a name.
+    func mentions(_ name: String) -> Bool {
+        if case .path(let steps, _) = self, steps.first == .key(name) { return true }
+        return children.contains { $0.mentions(name) }
+    }
+
+    /// The expression without COLLATE around it.
+    var uncollated: Expression {
+        if case .collate(_, let inner) = self { return inner.uncollated }
+        return self
+    }
+
+    /// What lies at `steps` within the value.
+    func reaching(_ steps: [Step]) -> Expression {
+        guard let first = steps.first else { return self }
+        switch self {
+        case .path(let before, let place): return .path(before + steps, place)
+        case .meta(nil, let alias, let place):
+            guard case .key(let name) = first,
+                let field = MetaField.whole.first(where: { $0.rawValue == name })
+            else { break }
+            return Expression.meta(field, alias: alias, place).reaching(Array(steps.dropFirst()))
+        default: break
+        }
+        return .member(self, steps)
     }
 }

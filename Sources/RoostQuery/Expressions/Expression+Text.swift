@@ -39,10 +39,10 @@ extension Expression {
         case .select: "(a query)"
         case .collate(let options, let value): "\(value.operand) COLLATE \(Self.text(of: options))"
         case .call(let function, let values): "\(function.rawValue)(\(Self.list(values)))"
-        case .aggregate(let aggregate, let value, let isDistinct):
+        case .aggregate(let aggregate, let value, let isDistinct, _):
             "\(aggregate.rawValue)(\(isDistinct ? "DISTINCT " : "")\(value?.sqlText ?? "*"))"
-        case .match(let index, let text): "MATCH(\(index.map { "\($0), " } ?? "")\(text.sqlText))"
-        case .rank(let index): "RANK(\(index ?? ""))"
+        case .match(let index, let text, _): "MATCH(\(index.map { "\($0), " } ?? "")\(text.sqlText))"
+        case .rank(let index, _): "RANK(\(index ?? ""))"
         }
     }
 

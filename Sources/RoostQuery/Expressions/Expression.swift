@@ -6,7 +6,7 @@ typealias Step = FleecePath.Component
 
 /// What a query computes: the one form that all of its languages lead to.
 ///
-/// Names are not resolved yet: what a path begins in is found out when the query is compiled.
+/// Its names are not resolved yet: the ``Binder`` finds out what a path begins in, and makes a ``BoundExpression`` of it.
 indirect enum Expression: Hashable, Sendable {
     case literal(DocumentValue)
     case missing
@@ -42,11 +42,11 @@ indirect enum Expression: Hashable, Sendable {
     case select(Select)
     case collate(CollationOptions, Expression)
     case call(Function, [Expression])
-    case aggregate(Aggregate, Expression?, isDistinct: Bool)
+    case aggregate(Aggregate, Expression?, isDistinct: Bool, Place = .unknown)
     /// MATCH() of a full-text index; `nil` is the only one that there is.
-    case match(index: String?, Expression)
+    case match(index: String?, Expression, Place = .unknown)
     /// RANK() of a full-text index; `nil` is the only one that there is.
-    case rank(index: String?)
+    case rank(index: String?, Place = .unknown)
 
     /// A member of a dictionary that is made.
     struct Pair: Hashable, Sendable {
@@ -204,6 +204,7 @@ struct CollationOptions: Hashable, Sendable {
     var isCaseSensitive: Bool?
     var isDiacriticSensitive: Bool?
     var locale: String?
+    var localePlace = Place.unknown
 
     /// These options where they are given, else those of `outer`.
     func inheriting(_ outer: CollationOptions) -> CollationOptions {
@@ -211,6 +212,6 @@ struct CollationOptions: Hashable, Sendable {
             isUnicode: isUnicode ?? outer.isUnicode,
             isCaseSensitive: isCaseSensitive ?? outer.isCaseSensitive,
             isDiacriticSensitive: isDiacriticSensitive ?? outer.isDiacriticSensitive,
-            locale: locale ?? outer.locale)
+            locale: locale ?? outer.locale, localePlace: locale == nil ? outer.localePlace : localePlace)
     }
 }

@@ -10,7 +10,9 @@ struct Select: Hashable, Sendable {
     var having: Expression?
     var order: [Ordering] = []
     var limit: Expression?
+    var limitPlace = Place.unknown
     var offset: Expression?
+    var offsetPlace = Place.unknown
     /// Which indexes may be used, and whether they are rather than reading all documents.
     var indexUse = IndexUse.cheapest
 
@@ -33,6 +35,7 @@ struct Select: Hashable, Sendable {
     struct Column: Hashable, Sendable {
         var value: Expression
         var alias: String?
+        var place = Place.unknown
     }
 
     /// Where rows come from.

@@ -74,7 +74,7 @@ final class CompiledTextIndex: Sendable {
     /// The columns as they were written.
     let columnNames: [String]
     /// The columns as a query's expressions are compared with them.
-    let columns: [Expression]
+    let columns: [BoundExpression]
     /// What a word counts for in each column.
     let weights: [Double]
 

@@ -8,21 +8,30 @@ final class CompiledIndex: Sendable {
     let description: ValueIndex
     let columns: [Column]
     /// What rows have besides the columns.
-    let included: [Expression]
+    let included: [BoundExpression]
     /// Which of the included are summed up.
     let summed: [Int]
     /// The conditions that documents in it meet, each of which a query has to have too.
-    let conditions: [Expression]
+    let conditions: [Condition]
     /// The array whose elements have rows.
-    let array: Expression?
+    let array: BoundExpression?
     let definition: IndexDefinition
 
     /// What rows are ordered by.
     struct Column: Sendable {
-        /// Without COLLATE; a path within an element where there is an array.
-        let expression: Expression
+        /// A path of the innermost variable, an element, where there is an array.
+        let expression: BoundExpression
         let collation: Collation
         let isDescending: Bool
+        /// As it was written, without COLLATE.
+        let text: String
+    }
+
+    /// What documents in it meet.
+    struct Condition: Sendable {
+        let value: BoundExpression
+        /// As it was written.
+        let text: String
     }
 
     /// The version of the rows' form, and of what expressions come to: rows of another one are made anew.
@@ -30,47 +39,38 @@ final class CompiledIndex: Sendable {
     private static let mostSummed = 3
 
     /// What the values of a row are of, by their places: the columns, then what is included.
-    var outputs: [Expression] { columns.map(\.expression) + included }
+    var outputs: [BoundExpression] { columns.map(\.expression) + included }
 
     init(_ index: ValueIndex) throws(QueryError) {
         description = index
-        let compiler = Compiler(planner: Planner(NoCollections()))
-        let document = compiler.program.addSource()
-        compiler.sourceKinds.append(.collection)
-        compiler.scope.addSource("_doc", document, takesProperties: true)
-        func own(_ expression: Expression) -> Expression {
-            compiler.relative(expression, to: document) ?? expression
+        let document = DocumentProgram(
+            Schema(NoCollections()), variables: index.unnesting == nil ? [] : [nil])
+        conditions =
+            try Self.condition(index)?.conjuncts.map { (part) throws(QueryError) in
+                Condition(value: try document.bind(part).value, text: part.sqlText)
+            } ?? []
+        let array = try index.unnesting.map { (text) throws(QueryError) in
+            try document.bind(try SQLParser.expression(text)).value
         }
-
-        let condition = try Self.condition(index)
-        conditions = condition?.conjuncts.map(own) ?? []
-        let filter = try condition.map { (value) throws(QueryError) in try compiler.compile(value) }
-
-        let array = try index.unnesting.map { (text) throws(QueryError) in try SQLParser.expression(text) }
-        self.array = array.map(own)
-        let elements = try array.map { (value) throws(QueryError) in try compiler.compile(value) }
-        let variable = compiler.program.addVariable()
+        self.array = array
         var columns: [Column] = []
-        var values: [Evaluation] = []
         for ordering in try Self.orderings(index) {
-            let collation = try compiler.collation(of: ordering.value)
-            let inner = ordering.value.uncollated
+            let bound = try document.bind(ordering.value)
+            var expression = bound.value
             if array != nil {
-                guard case .path(let steps, _) = inner else {
+                guard case .path(let steps, _) = ordering.value.uncollated else {
                     throw QueryError("The columns of an index with elements are paths within an element")
                 }
-                values.append(compiler.member({ $0.variable(variable) }, steps))
-            } else {
-                values.append(try compiler.compile(ordering.value))
+                expression = .variable(0, steps)
             }
             columns.append(
                 Column(
-                    expression: array == nil ? own(inner) : inner, collation: collation,
-                    isDescending: ordering.isDescending))
+                    expression: expression, collation: bound.collation, isDescending: ordering.isDescending,
+                    text: ordering.value.uncollated.sqlText))
         }
         self.columns = columns
 
-        var included: [Expression] = []
+        var included: [BoundExpression] = []
         var summed: [Int] = []
         for (text, isSummed) in [(index.including, false), (index.summing, true)] {
             guard let text else { continue }
@@ -78,12 +78,9 @@ final class CompiledIndex: Sendable {
                 throw QueryError("An index with elements includes nothing and sums nothing up")
             }
             for ordering in try SQLParser.orderings(text) {
-                let expression = own(ordering.value.uncollated)
+                let expression = try document.bind(ordering.value).value
                 let place = included.firstIndex(of: expression) ?? included.count
-                if place == included.count {
-                    included.append(expression)
-                    values.append(try compiler.compile(ordering.value.uncollated))
-                }
+                if place == included.count { included.append(expression) }
                 if isSummed { summed.append(place) }
             }
         }
@@ -93,22 +90,30 @@ final class CompiledIndex: Sendable {
         self.included = included
         self.summed = summed
 
-        let parts = conditions + (self.array.map { [$0] } ?? []) + columns.map(\.expression) + included
+        let parts =
+            conditions.map(\.value) + [array].compactMap(\.self) + columns.map(\.expression) + included
         if parts.contains(where: \.hasUnindexed) {
             throw QueryError(
                 "No index has META().expiration, META() as a whole, _attachments or _conflicts: only the document has these"
             )
         }
-        if let name = compiler.program.parameterNames.first {
+        if let name = document.parameterNames.first {
             throw QueryError("An index has no parameters, and $\(name) is one. Write its value")
         }
         let selector = index.selector.map { "; selector 2 \($0)" } ?? ""
         let zone =
             parts.contains(where: \.hasLocalTime) ? "; local time of \(TimeZone.current.identifier)" : ""
 
+        let filters = try conditions.map { (condition) throws(QueryError) in
+            try document.compile(condition.value)
+        }
+        let elements = try array.map { (array) throws(QueryError) in try document.compile(array) }
+        let values = try (columns.map(\.expression) + included).map { (value) throws(QueryError) in
+            try document.compile(value)
+        }
         let mapper = IndexMapper(
-            compiler.program, columns: columns, values: values, filter: filter, elements: elements,
-            variable: variable, metadata: compiler.uses[document]?.metadata ?? .none)
+            document.program, columns: columns, values: values, filters: filters, elements: elements,
+            variable: document.variables.first, metadata: document.use.metadata)
         definition = IndexDefinition(
             name: "value/\(index.name)",
             signature: """

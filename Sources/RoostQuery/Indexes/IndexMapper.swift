@@ -10,9 +10,9 @@ final class IndexMapper: Sendable {
     private let columns: [CompiledIndex.Column]
     /// The columns, then what is included.
     private let values: [Evaluation]
-    private let filter: Evaluation?
+    private let filters: [Evaluation]
     private let elements: Evaluation?
-    private let variable: Int
+    private let variable: Int?
     /// How much of META() is asked for.
     private let metadata: SourceUse.Metadata
     /// What threads that map have left over.
@@ -22,7 +22,7 @@ final class IndexMapper: Sendable {
     private final class Mapping {
         let frame: Frame
         let key: IndexKey
-        let filter: Evaluation?
+        let filters: [Evaluation]
         let elements: Evaluation?
         let evaluations: [Evaluation]
         /// The values of the row that is made.
@@ -33,7 +33,7 @@ final class IndexMapper: Sendable {
         init(_ mapper: IndexMapper, _ frame: Frame) {
             self.frame = frame
             key = IndexKey(mapper.columns)
-            filter = mapper.filter.map(unshared)
+            filters = mapper.filters.map(unshared)
             elements = mapper.elements.map(unshared)
             evaluations = mapper.values.map(unshared)
             values = Cells(.missing, count: evaluations.count)
@@ -41,13 +41,13 @@ final class IndexMapper: Sendable {
     }
 
     init(
-        _ program: Program, columns: [CompiledIndex.Column], values: [Evaluation], filter: Evaluation?,
-        elements: Evaluation?, variable: Int, metadata: SourceUse.Metadata
+        _ program: Program, columns: [CompiledIndex.Column], values: [Evaluation], filters: [Evaluation],
+        elements: Evaluation?, variable: Int?, metadata: SourceUse.Metadata
     ) {
         self.program = program
         self.columns = columns
         self.values = values
-        self.filter = filter
+        self.filters = filters
         self.elements = elements
         self.variable = variable
         self.metadata = metadata
@@ -75,8 +75,8 @@ final class IndexMapper: Sendable {
     /// Adds the rows of the present document.
     private func add(_ mapping: Mapping, _ rows: inout IndexRows) {
         let frame = mapping.frame
-        if let filter = mapping.filter, !Logic.holds(filter(frame)) { return }
-        guard let elements = mapping.elements else { return addRow(mapping, &rows) }
+        guard mapping.filters.allSatisfy({ Logic.holds($0(frame)) }) else { return }
+        guard let elements = mapping.elements, let variable else { return addRow(mapping, &rows) }
         guard let array = elements(frame).elements else { return }
         for element in array {
             frame.setVariable(variable, element)

@@ -79,7 +79,7 @@ struct JSONQueryParser {
         for item in try items(named["ORDER_BY"], of: "ORDER_BY") { select.order.append(try ordering(item)) }
         if let limit = named["LIMIT"] { select.limit = try expression(limit) }
         if let offset = named["OFFSET"] { select.offset = try expression(offset) }
-        return SelectNames(select).resolved(select)
+        return select
     }
 
     private func items(_ value: DocumentValue?, of clause: String) throws(QueryError) -> [DocumentValue] {

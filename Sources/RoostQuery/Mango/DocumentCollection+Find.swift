@@ -102,7 +102,7 @@ extension DocumentCollection {
             if isLimited { try mango.limit() }
             mango.orderByIDs()
             mango.limitEmptyList()
-            return (mango, Query(database, try PreparedQuery(mango.select, planner)))
+            return (mango, Query(database, try PreparedQuery(mango.select, schema)))
         } catch {
             throw DatabaseError(error)
         }

@@ -205,7 +205,7 @@ struct MangoRequest {
 
     /// How well documents fit the first `$text` that all of them must meet.
     private static func rank(of condition: Expression?) -> Expression? {
-        for case .match(let index, _) in condition?.conjuncts.lazy.map(\.uncollated) ?? [] {
+        for case .match(let index, _, _) in condition?.conjuncts.lazy.map(\.uncollated) ?? [] {
             return .rank(index: index)
         }
         return nil

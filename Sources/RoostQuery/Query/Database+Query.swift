@@ -17,7 +17,7 @@ extension Database {
     public func query(_ text: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
         -> Query
     {
-        try prepare(text, parameters, Planner(self)) { () throws(QueryError) in try SQLParser.select(text) }
+        try prepare(text, parameters, Schema(self)) { () throws(QueryError) in try SQLParser.select(text) }
     }
 
     /// A query in LiteCore's JSON schema: an object with WHAT, FROM, WHERE and so on, or only a condition.
@@ -27,18 +27,18 @@ extension Database {
         -> Query
     {
         let value = try DocumentValue(json: json)
-        return try prepare(json, parameters, Planner(self)) { () throws(QueryError) in
+        return try prepare(json, parameters, Schema(self)) { () throws(QueryError) in
             try JSONQueryParser.select(value)
         }
     }
 
     /// Parses and plans.
     func prepare(
-        _ text: String, _ parameters: [String: DocumentValue], _ planner: Planner,
+        _ text: String, _ parameters: [String: DocumentValue], _ schema: Schema,
         _ parse: () throws(QueryError) -> Select
     ) throws(DatabaseError) -> Query {
         do throws(QueryError) {
-            return Query(self, try PreparedQuery(try parse(), planner), parameters)
+            return Query(self, try PreparedQuery(try parse(), schema), parameters)
         } catch {
             throw DatabaseError(error, in: text)
         }
@@ -50,7 +50,7 @@ extension DocumentCollection {
     public func query(_ text: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
         -> Query
     {
-        try database.prepare(text, parameters, planner) { () throws(QueryError) in try SQLParser.select(text)
+        try database.prepare(text, parameters, schema) { () throws(QueryError) in try SQLParser.select(text)
         }
     }
 
@@ -59,10 +59,10 @@ extension DocumentCollection {
         -> Query
     {
         let value = try DocumentValue(json: json)
-        return try database.prepare(json, parameters, planner) { () throws(QueryError) in
+        return try database.prepare(json, parameters, schema) { () throws(QueryError) in
             try JSONQueryParser.select(value)
         }
     }
 
-    var planner: Planner { Planner(database, defaultCollection: (collectionName, scopeName)) }
+    var schema: Schema { Schema(database, defaultCollection: (collectionName, scopeName)) }
 }

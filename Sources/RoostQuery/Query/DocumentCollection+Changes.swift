@@ -42,7 +42,7 @@ extension DocumentCollection {
     private func documents(
         where condition: String, _ parameters: [String: DocumentValue]
     ) throws(DatabaseError) -> Query {
-        try database.prepare(condition, parameters, planner) { () throws(QueryError) in
+        try database.prepare(condition, parameters, schema) { () throws(QueryError) in
             var select = Select()
             select.columns = [Select.Column(value: .meta(.id, alias: nil, .unknown), alias: "id")]
             select.condition = try SQLParser.expression(condition)

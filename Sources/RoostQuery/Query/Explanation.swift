@@ -172,31 +172,29 @@ private struct Explainer {
 
     init(_ execution: Execution) { self.execution = execution }
 
-    mutating func add(_ plan: SelectPlan) throws(DatabaseError) {
-        let plan = try execution.cheapestOrder(of: plan)
-        let select = plan.select
+    mutating func add(_ plan: QueryPlan) throws(DatabaseError) {
+        let query = plan.query
         let strategy = try execution.strategy(of: plan)
-        if let collection = plan.countedCollection {
+        if case .documents(let collection) = plan.counted {
             note("COUNT", "\(collection.queryName), which is known")
-        } else if let search = plan.countedSearch {
+        } else if case .found(let search) = plan.counted {
             note(
                 "COUNT", "\(search.collection.queryName) USING \(search.description), without documents",
                 index: search.index.description.name)
         } else if let totals = strategy.known as? TotalsCursor {
             add(totals, plan)
         } else {
-            for (index, source) in plan.sources.enumerated() {
+            for (index, source) in strategy.sources.enumerated() {
                 let decision = index == 0 ? strategy.decision : try execution.decide(source)
                 try add(source, index, decision, threads: index == 0 ? strategy.threads : 1)
             }
-            if !select.groups.isEmpty {
+            if let groups = query.groups {
                 let how = strategy.streamsGroups ? ", one after the other, as they are read" : ""
-                note("GROUP", "by \(list(select.groups))\(how)")
-            } else if plan.grouping != nil {
-                note("GROUP", "all rows into one")
+                note(
+                    "GROUP", groups.keys.isEmpty ? "all rows into one" : "by \(list(groups.keys))\(how)")
             }
         }
-        if let having = select.having { note("FILTER", "groups with \(having.sqlText)") }
+        if let having = query.having { note("FILTER", "groups with \(having.text)") }
         if plan.isDistinct { note("DISTINCT", "rows") }
         if !plan.order.isEmpty {
             let order = plan.order.map { $0.text + ($0.isDescending ? " DESC" : "") }.joined(separator: ", ")
@@ -208,17 +206,17 @@ private struct Explainer {
                 note("ORDER", "by \(order), as they are read")
             }
         }
-        if let offset = select.offset {
-            note("SKIP", offset.sqlText + (strategy.skipsByRank ? " by rank, unread" : ""))
+        if let offset = query.offset {
+            note("SKIP", offset.text + (strategy.skipsByRank ? " by rank, unread" : ""))
         }
-        if let limit = select.limit { note("LIMIT", limit.sqlText) }
+        if let limit = query.limit { note("LIMIT", limit.text) }
     }
 
-    private mutating func add(_ totals: TotalsCursor, _ plan: SelectPlan) {
+    private mutating func add(_ totals: TotalsCursor, _ plan: QueryPlan) {
         guard let source = plan.sources.first else { return }
-        let groups = plan.select.groups
+        let groups = plan.query.groups?.keys ?? []
         note(
-            "SEARCH", "\(name(source)) USING \(totals.choice.text)", estimate: 0,
+            "SEARCH", "\(source.name) USING \(totals.choice.text)", estimate: 0,
             index: totals.choice.access.index.description.name)
         let how =
             groups.isEmpty
@@ -226,18 +224,14 @@ private struct Explainer {
         note("GROUP", "\(how), from what the index has counted and summed up")
     }
 
-    private func list(_ expressions: [Expression]) -> String {
-        expressions.map(\.sqlText).joined(separator: ", ")
-    }
-
-    private func name(_ source: SourcePlan) -> String {
-        source.alias == source.notes.name ? source.alias : "\(source.notes.name) AS \(source.alias)"
+    private func list(_ keys: [BoundGroups.Key]) -> String {
+        keys.map(\.written.sqlText).joined(separator: ", ")
     }
 
     private mutating func add(
         _ source: SourcePlan, _ index: Int, _ decision: AccessDecision, threads: Int
     ) throws(DatabaseError) {
-        let name = name(source)
+        let name = source.name
         let join = index == 0 ? "" : source.join == .left ? "LEFT JOIN " : "JOIN "
         let rows = execution.counter.rows(of: source.number)
         var used: [String] = []
@@ -265,7 +259,7 @@ private struct Explainer {
             } else if access.isScan {
                 note(join + "SCAN", name + how, estimate: isKnown ? count : nil, rows: rows)
             } else {
-                let conditions = source.notes.access.joined(separator: " AND ")
+                let conditions = access.keys.conditions.joined(separator: " AND ")
                 note(join + "SEARCH", "\(name) by ID (\(conditions))\(how)", rows: rows)
             }
         }
@@ -274,8 +268,8 @@ private struct Explainer {
         for (name, reason, count) in decision.rejected + unused where !used.contains(name) {
             note("NOT USED", "\(name): \(reason)", estimate: count)
         }
-        if let condition = source.notes.on { note("ON", condition) }
-        for condition in source.notes.conditions { note("WHERE", condition) }
+        for condition in source.on { note("ON", condition.text) }
+        for condition in source.filters { note("WHERE", condition.text) }
         depth -= 1
     }
 
@@ -300,7 +294,7 @@ private struct Explainer {
     private func text(_ choice: IndexChoice) -> String {
         let access = choice.access
         let skipping =
-            access.skipped > 0 ? " SKIPPING through \(access.index.columns[0].expression.sqlText)" : ""
+            access.keys.skipped > 0 ? " SKIPPING through \(access.index.columns[0].text)" : ""
         return choice.text + skipping + (access.covering == nil ? "" : " COVERING")
     }
 

@@ -210,7 +210,7 @@ public final class RowsCursor {
 /// A query that was parsed and planned.
 final class PreparedQuery: Sendable {
     let program: Program
-    let plan: SelectPlan
+    let plan: QueryPlan
     private let select: Select
     let columns: ColumnNames
     /// What its executions were evaluated in, for the next ones.
@@ -223,15 +223,17 @@ final class PreparedQuery: Sendable {
     /// The query as it was planned last by other lists.
     private let replanned = Mutex<PreparedQuery?>(nil)
 
-    init(_ select: Select, _ planner: Planner) throws(QueryError) {
-        let compiler = Compiler(planner: planner)
-        defaultCollection = planner.defaultCollection
-        plan = try planner.plan(select, compiler)
-        program = compiler.program
+    init(_ select: Select, _ schema: Schema) throws(QueryError) {
+        let binder = Binder(schema)
+        let query = try binder.query(select)
+        let planner = Planner(binder.statement, query.expressions, schema)
+        plan = try planner.plan(query)
+        program = planner.compiler.program
+        defaultCollection = schema.defaultCollection
         columns = ColumnNames(plan.columnNames)
         self.select = select
-        indexLists = planner.indexLists.map { ($0.key, $0.value) }
-        collections = planner.usedCollections
+        indexLists = schema.indexLists.map { ($0.key, $0.value) }
+        collections = schema.usedCollections
     }
 
     /// The query with a plan by the indexes that there are at a moment, the present.
@@ -241,7 +243,7 @@ final class PreparedQuery: Sendable {
         if try isPlanned(in: snapshot, moment) { return self }
         if let known = replanned.withLock({ $0 }), try known.isPlanned(in: snapshot, moment) { return known }
         do throws(QueryError) {
-            let made = try PreparedQuery(select, Planner(database, defaultCollection: defaultCollection))
+            let made = try PreparedQuery(select, Schema(database, defaultCollection: defaultCollection))
             replanned.withLock { $0 = made }
             return made
         } catch {

@@ -18,6 +18,12 @@ public struct QueryError: Error, Sendable, Hashable {
         failure = nil
     }
 
+    /// The same fault, at a place where it has none.
+    func placed(at place: Place) -> QueryError {
+        guard offset == nil, failure == nil, let offset = place.offset else { return self }
+        return QueryError(message, at: offset, word: word)
+    }
+
     /// While planning the database failed.
     init(_ failure: DatabaseError) {
         message = failure.message

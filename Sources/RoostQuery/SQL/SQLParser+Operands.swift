@@ -190,11 +190,11 @@ extension SQLParser {
             try expect(.comma, after: "the name of the index")
             let text = try expression(after: "the comma")
             try expect(.closeParenthesis, after: "the text to look for")
-            return .match(index: index, text)
+            return .match(index: index, text, place)
         case "RANK":
             let index = try indexName("RANK(")
             try expect(.closeParenthesis, after: "the name of the index")
-            return .rank(index: index)
+            return .rank(index: index, place)
         default: break
         }
         if let aggregate = Aggregate(rawValue: name.lowercased()) { return try call(aggregate, at: place) }
@@ -215,7 +215,7 @@ extension SQLParser {
         if aggregate == .count, next.kind == .sign(.star), peek(1).kind == .sign(.closeParenthesis) {
             advance()
             advance()
-            return .aggregate(.count, nil, isDistinct: isDistinct)
+            return .aggregate(.count, nil, isDistinct: isDistinct, place)
         }
         let arguments = try values(until: .closeParenthesis)
         guard arguments.count == 1 || arguments.isEmpty && aggregate == .count && !isDistinct else {
@@ -223,7 +223,7 @@ extension SQLParser {
                 "\(aggregate.rawValue)() takes one argument, and \(arguments.count) are given",
                 at: place.offset)
         }
-        return .aggregate(aggregate, arguments.first, isDistinct: isDistinct)
+        return .aggregate(aggregate, arguments.first, isDistinct: isDistinct, place)
     }
 
     private mutating func metaField() throws(QueryError) -> MetaField? {

@@ -195,7 +195,10 @@ extension SQLParser {
         switch word {
         case "UNICODE":
             options.isUnicode = true
-            if take(.colon) { options.locale = try localeName() }
+            if take(.colon) {
+                options.localePlace = Place(offset: next.offset)
+                options.locale = try localeName()
+            }
         case "NOUNICODE": options.isUnicode = false
         case "CASE": options.isCaseSensitive = true
         case "NOCASE": options.isCaseSensitive = false

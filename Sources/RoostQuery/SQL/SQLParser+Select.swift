@@ -28,16 +28,23 @@ extension SQLParser {
                 throw QueryError("\(next.shown) is given twice", at: next.offset)
             }
             advance()
+            let place = Place(offset: next.offset)
             let value = try expression(after: isLimit ? "LIMIT" : "OFFSET")
-            if isLimit { select.limit = value } else { select.offset = value }
+            if isLimit {
+                (select.limit, select.limitPlace) = (value, place)
+            } else {
+                (select.offset, select.offsetPlace) = (value, place)
+            }
         }
-        return SelectNames(select).resolved(select)
+        return select
     }
 
     private mutating func column(after what: String) throws(QueryError) -> Select.Column {
         let value = try expression(after: what)
-        if take("AS") { return Select.Column(value: value, alias: try name(after: "AS")) }
-        return Select.Column(value: value, alias: optionalName())
+        let hasAs = take("AS")
+        let place = Place(offset: next.offset)
+        return Select.Column(
+            value: value, alias: hasAs ? try name(after: "AS") : optionalName(), place: place)
     }
 
     mutating func orderings() throws(QueryError) -> [Select.Ordering] {

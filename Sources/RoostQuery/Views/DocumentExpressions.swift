@@ -6,7 +6,6 @@ import RoostBytes
 /// Expressions of queries that are computed for single documents, on any thread.
 struct DocumentExpressions: Sendable {
     private let program: Program
-    private let source: Int
     private let item: Int
     private let evaluations: [Evaluation]
 
@@ -15,16 +14,13 @@ struct DocumentExpressions: Sendable {
 
     /// - Throws: `QueryError` for names that are not known, or functions that there are not.
     init(_ expressions: [Expression], of collection: DocumentCollection) throws(QueryError) {
-        let compiler = Compiler(planner: collection.planner)
-        source = compiler.program.addSource()
-        compiler.sourceKinds.append(.collection)
-        compiler.scope.addSource("_doc", source, takesProperties: true)
-        item = compiler.program.addVariable()
-        compiler.scope.add(Self.itemName, .variable(item))
-        var evaluations: [Evaluation] = []
-        for expression in expressions { evaluations.append(try compiler.compile(expression)) }
-        self.evaluations = evaluations
-        program = compiler.program
+        let document = DocumentProgram(collection.schema, variables: [Self.itemName])
+        let bound = try expressions.map { (expression) throws(QueryError) in
+            try document.bind(expression).value
+        }
+        evaluations = try bound.map { (expression) throws(QueryError) in try document.compile(expression) }
+        program = document.program
+        item = document.variables[0]
     }
 
     /// Calls `body` for each document with what computes the expressions for it, valid during the call.
@@ -42,7 +38,7 @@ struct DocumentExpressions: Sendable {
             let id = frame.arena.copy(Array(document.id.utf8))
             let metadata = RowMetadata(id: id, body: BodyMetadata(document.document))
             try document.document.fleece.bytes.withView { bytes in
-                frame.setRow(source, Value(FleeceNode(root: bytes)), metadata)
+                frame.setRow(0, Value(FleeceNode(root: bytes)), metadata)
                 try body(DocumentValues(frame: frame, evaluations: evaluations, item: item))
             }
             try frame.check()
@@ -60,7 +56,7 @@ private final class PresentDocument: DocumentSource {
         document.map { ($0.document, $0.moment) }
     }
 
-    func rows(of plan: SelectPlan, limit: Int) throws(DatabaseError) -> OwnedRows { [] }
+    func rows(of plan: QueryPlan, limit: Int) throws(DatabaseError) -> OwnedRows { [] }
     func blob(named node: FleeceNode, _ frame: Frame) -> Value { .missing }
     func rank(_ id: ByteView, in search: TextSearch) throws(DatabaseError) -> Double? { nil }
 }

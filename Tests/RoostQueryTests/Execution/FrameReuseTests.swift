@@ -90,7 +90,7 @@ import Testing
 
     /// A long row leaves no memory behind that is kept.
     @Test func muchMemoryIsGivenBack() throws {
-        let frame = Frame(Program())
+        let frame = Frame(DocumentProgram(Schema(NoCollections())).program)
         let bytes = [UInt8](repeating: 1, count: 200_000)
         for _ in 0..<3 {
             for _ in 0..<2_000 { _ = frame.arena.copy(bytes) }

@@ -39,10 +39,31 @@ import Testing
             "SELECT META().idd FROM _",
             "column 15: META() knows id, sequence, deleted, expiration, revisionID, and no idd; did you mean id?"
         ),
-        ("SELECT a AS x, b AS x FROM _", "Two columns are called \"x\""),
+        ("SELECT a AS x, b AS x FROM _", "column 21: Two columns are called \"x\""),
         (
             "SELECT a FROM _ WHERE count(*) > 1",
-            "count() looks at many rows, and can't stand in WHERE, ON, GROUP BY or within another one"
+            "column 23: count() looks at many rows, and can't stand in WHERE, ON, GROUP BY or within another one"
+        ),
+        (
+            "SELECT a, max(b) AS m FROM _ GROUP BY m",
+            "column 11: max() looks at many rows, and can't stand in WHERE, ON, GROUP BY or within another one"
+        ),
+        (
+            "SELECT max(b + sum(c)) FROM _",
+            "column 16: sum() looks at many rows, and can't stand in WHERE, ON, GROUP BY or within another one"
+        ),
+        (
+            "SELECT a FROM _ LIMIT ten",
+            "column 23: LIMIT is a number, and ten names a property: no document is meant here. Write a number or a $parameter"
+        ),
+        ("SELECT a FROM _ LIMIT 1 OFFSET 'x'", "column 32: OFFSET is a number, and 'x' is none"),
+        (
+            "SELECT a FROM _ ORDER BY a COLLATE UNICODE:xx",
+            "column 44: The order of the locale \"xx\" is not known; leave the locale away for the order that is right in most languages"
+        ),
+        (
+            "SELECT RANK(text) FROM _",
+            "column 8: There is no full-text index \"text\" here: create one with createTextIndex or roost index create --text."
         ),
         ("SELECT a FROM _ LIMIT 1 LIMIT 2", "column 25: LIMIT is given twice"),
         ("SELECT a FROM _ HAVING a", "column 17: HAVING must follow GROUP BY"),
@@ -77,7 +98,7 @@ import Testing
         ),
         (
             "SELECT a FROM _ WHERE MATCH(text, 'x')",
-            "There is no full-text index \"text\" here: create one with createTextIndex or roost index create --text."
+            "column 23: There is no full-text index \"text\" here: create one with createTextIndex or roost index create --text."
         ),
     ])
     func errorsSayWhereAndWhat(_ text: String, _ message: String) throws {

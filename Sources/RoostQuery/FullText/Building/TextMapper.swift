@@ -5,22 +5,18 @@ import RoostIndex
 /// Finds the texts of documents that an index is of.
 final class TextMapper: Sendable {
     /// What the texts are of, as expressions of a document are compared.
-    let columns: [Expression]
+    let columns: [BoundExpression]
     private let program: Program
     private let values: [Evaluation]
     /// What threads have left over.
     private let frames = SparePool<Frame>()
 
     init(_ columns: [Expression]) throws(QueryError) {
-        let compiler = Compiler(planner: Planner(NoCollections()))
-        let document = compiler.program.addSource()
-        compiler.sourceKinds.append(.collection)
-        compiler.scope.addSource("_doc", document, takesProperties: true)
-        var values: [Evaluation] = []
-        for column in columns { values.append(try compiler.compile(column)) }
-        self.values = values
-        self.columns = columns.map { compiler.relative($0, to: document) ?? $0 }
-        program = compiler.program
+        let document = DocumentProgram(Schema(NoCollections()))
+        let bound = try columns.map { (column) throws(QueryError) in try document.bind(column).value }
+        self.columns = bound
+        values = try bound.map { (column) throws(QueryError) in try document.compile(column) }
+        program = document.program
     }
 
     /// The texts of each column. Those within arrays and objects are texts of their own.

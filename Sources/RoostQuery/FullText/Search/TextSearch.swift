@@ -5,111 +5,34 @@ import RoostIndex
 import RoostStorage
 
 /// MATCH() in a query: what is searched for, and whose documents.
-final class TextSearch: @unchecked Sendable {
-    // Only the compiler changes it, before anybody else sees it.
-
+final class TextSearch: Sendable {
     let number: Int
     /// The number of the source.
     let source: Int
     let collection: DocumentCollection
     let index: CompiledTextIndex
     let text: Evaluation
-    let textExpression: Expression
-    /// Whether somebody asks for its RANK().
-    var isRanked = false
+    private let written: Expression
+    /// Whether its RANK() is asked for.
+    let isRanked: Bool
 
-    init(
-        number: Int, source: Int, collection: DocumentCollection, index: CompiledTextIndex,
-        text: @escaping Evaluation, textExpression: Expression
-    ) {
-        self.number = number
-        self.source = source
-        self.collection = collection
-        self.index = index
+    init(_ bound: BoundSearch, text: @escaping Evaluation, isRanked: Bool) {
+        number = bound.number
+        source = bound.source
+        collection = bound.collection
+        index = bound.index
+        written = bound.written
         self.text = text
-        self.textExpression = textExpression
+        self.isRanked = isRanked
     }
 
     static let noText = DatabaseError(
         .invalidQuery, "MATCH() looks for a text, and what it was given is none. Is its parameter set?")
 
-    /// Whether that is the name of the index.
-    func isOf(_ name: String) -> Bool { ByteKey(name) == ByteKey(index.description.name) }
-
     /// What the index is called, and what it answers.
     var description: String {
         let name = index.description.name
-        return "\(name) (\(Expression.match(index: name, textExpression).sqlText))"
-    }
-}
-
-extension Compiler {
-    /// MATCH(index, text): whether the search finds the document.
-    func match(_ name: String?, _ text: Expression) throws(QueryError) -> Evaluation {
-        let (source, index) = try textIndex(name)
-        guard let collection = sourceCollections[source] else { throw Self.noCollection }
-        let search = TextSearch(
-            number: textSearches.count, source: source, collection: collection, index: index,
-            text: try compile(text), textExpression: text)
-        textSearches.append(search)
-        return ofFirstRow(source, .metadata(.id)) { frame in .bool(frame.rank(in: search) != nil) }
-    }
-
-    /// RANK(index): the score of the first MATCH() of that index; 0 for a document that it does not find.
-    func rank(_ name: String?) throws(QueryError) -> Evaluation {
-        let (source, index) = try textIndex(name)
-        guard
-            let search = textSearches.first(where: {
-                $0.source == source && $0.isOf(index.description.name)
-            })
-        else {
-            throw QueryError(
-                "RANK(\(name ?? "")) is the rank of what MATCH(\(name.map { "\($0), " } ?? "")…) has found, and the query "
-                    + "has none in WHERE"
-            )
-        }
-        search.isRanked = true
-        return ofFirstRow(source, .metadata(.id)) { frame in .double(frame.rank(in: search) ?? 0) }
-    }
-
-    /// The index of a name, with the alias of its source before it where there are several sources.
-    private func textIndex(_ name: String?) throws(QueryError) -> (source: Int, index: CompiledTextIndex) {
-        if let name, let dot = name.firstIndex(of: "."),
-            case .source(let source)? = scope.meaning(of: String(name[..<dot])),
-            let collection = sourceCollections[source]
-        {
-            return (source, try planner.textIndex(String(name[name.index(after: dot)...]), of: collection))
-        }
-        let source = try source(nil, .unknown)
-        guard let collection = sourceCollections[source] else { throw Self.noCollection }
-        return (source, try planner.textIndex(name, of: collection))
-    }
-
-    private static var noCollection: QueryError { QueryError("MATCH() searches documents of collections") }
-}
-
-extension SelectPlanning {
-    /// Finds the documents of a source by a search that WHERE asks for in any case.
-    func planSearch(_ condition: Expression, _ level: Int, _ touched: Set<Int>) {
-        guard case .match(_, let text) = condition.uncollated, plan.sources[level].search == nil,
-            let search = compiler.textSearches.last(where: {
-                $0.source == plan.sources[level].number && $0.textExpression == text
-            }),
-            case .documents(_, let access) = plan.sources[level].origin, access.isScan,
-            touched == [search.source]
-        else { return }
-        plan.sources[level].search = search
-    }
-
-    /// Lets the best documents of a search come first, so that few have to be read.
-    func planRanking() {
-        guard plan.sources.count == 1, plan.grouping == nil, !select.isDistinct, orderExpressions.count == 1,
-            plan.order[0].isDescending, case .rank(let name) = orderExpressions[0],
-            let search = plan.sources[0].search, conditions.count == 1,
-            name.map({ search.isOf($0.split(separator: ".").last.map(String.init) ?? $0) }) ?? true,
-            compiler.textSearches.first(where: { $0.source == search.source }) === search
-        else { return }
-        plan.isRanked = true
+        return "\(name) (\(Expression.match(index: name, written).sqlText))"
     }
 }
 

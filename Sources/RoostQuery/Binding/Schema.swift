@@ -1,8 +1,8 @@
 import Roost
 import RoostOrder
 
-/// Decides how queries are executed, the one that was asked and those within it.
-final class Planner {
+/// What statements may name in a database: its collections and their indexes, as they are when a statement is bound and planned.
+final class Schema {
     private let collections: any CollectionFinder
     /// What FROM names when it names nothing.
     let defaultCollection: (name: String, scope: String)
@@ -14,57 +14,6 @@ final class Planner {
         self.collections = collections
         self.defaultCollection = defaultCollection
     }
-
-    func plan(_ select: Select, _ compiler: Compiler) throws(QueryError) -> SelectPlan {
-        let planning = SelectPlanning(select, self, compiler)
-        let plan = try planned(planning)
-        plan.otherOrders = planning.otherOrders.compactMap { other in
-            try? planned(SelectPlanning(other, self, compiler))
-        }
-        return plan
-    }
-
-    private func planned(_ planning: SelectPlanning) throws(QueryError) -> SelectPlan {
-        let compiler = planning.compiler
-        return try compiler.withScope { () throws(QueryError) in
-            compiler.scope.beginSelect()
-            let saved = compiler.grouping
-            compiler.grouping = nil
-            defer { compiler.grouping = saved }
-            return try planning.planned()
-        }
-    }
-
-    // MARK: Queries within expressions
-
-    /// Whether a query has rows.
-    func existence(_ select: Select, _ compiler: Compiler) throws(QueryError) -> Evaluation {
-        let plan = try inner(select, compiler)
-        return { frame in
-            frame.rows(of: plan, limit: 1).map { .bool(!$0.isEmpty) } ?? .null
-        }
-    }
-
-    /// The rows of a query as an array; the values themselves where a row has one column, and the value where there is
-    /// only one for certain.
-    func rows(_ select: Select, _ compiler: Compiler) throws(QueryError) -> Evaluation {
-        let plan = try inner(select, compiler)
-        return { frame in frame.rows(of: plan, limit: .max).map { frame.value(of: $0, plan) } ?? .null }
-    }
-
-    /// The plan of a query within another one.
-    func inner(_ select: Select, _ compiler: Compiler) throws(QueryError) -> SelectPlan {
-        let known = compiler.program.sourceCount
-        let (plan, touched) = try compiler.tracking { () throws(QueryError) -> SelectPlan in
-            try compiler.withinQuery { () throws(QueryError) -> SelectPlan in try self.plan(select, compiler)
-            }
-        }
-        plan.isCorrelated = touched.contains { $0 < known } || compiler.scope.hasVariables
-        return plan
-    }
-
-    /// The collections that queries were planned for.
-    private(set) var usedCollections: [DocumentCollection] = []
 
     // MARK: Indexes
 
@@ -105,6 +54,9 @@ final class Planner {
     }
 
     // MARK: Collections
+
+    /// The collections that were named.
+    private(set) var usedCollections: [DocumentCollection] = []
 
     func collection(_ name: String, scope: String, _ place: Place) throws(QueryError) -> DocumentCollection {
         let isDefault = name == "_" && scope == "_default"
@@ -153,9 +105,4 @@ extension Database: CollectionFinder {
     func collectionNames(scope: String) throws(DatabaseError) -> [String] {
         try collections(scope: scope).map(\.collectionName)
     }
-}
-
-extension Scope {
-    /// Whether variables of ANY or EVERY are known.
-    var hasVariables: Bool { knownMeanings.contains { if case .variable = $0 { true } else { false } } }
 }

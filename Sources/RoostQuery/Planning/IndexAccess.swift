@@ -3,13 +3,10 @@ import RoostIndex
 import RoostOrder
 import RoostStorage
 
-/// How an index can answer the conditions on a source: the ranges of its rows that documents which meet them have.
-///
-/// Never changes once the plan is made.
-final class IndexAccess: @unchecked Sendable {
-    // The planner fills it before anybody else sees it.
-
-    let index: CompiledIndex
+/// What the conditions on a source say of the columns of an index, from the first on: the ranges of its rows that documents which meet
+/// them have. The documents themselves are an index of their IDs.
+struct KeyConditions: Sendable {
+    let columns: [CompiledIndex.Column]
     /// How many columns no condition speaks of, each of whose values is looked at: 0, or 1 for a skip scan.
     var skipped = 0
     /// Values that the columns after these are equal to.
@@ -21,24 +18,15 @@ final class IndexAccess: @unchecked Sendable {
     var prefix: String?
     /// The conditions that the ranges answer, as they are written.
     var conditions: [String] = []
-    /// Whether the ranges answer all that the query asks of the source, so that their rows need only be counted.
+    /// Whether the ranges answer all that is asked of the source, so that their rows need only be counted.
     var isExact = false
     /// Whether rows in the index's order are in the order that the query asks for; backwards where `isReversed`.
     var isOrdered = false
     var isReversed = false
-    /// Whether rows in the index's order come group by group, as the query groups them.
-    var isGrouped = false
-    /// The values of rows that stand for those of documents, of which nothing else is asked; `nil` where documents have to be
-    /// read.
-    var covering: [CoveredPath]?
+    /// Whether the values depend on rows of other sources.
+    var dependsOnRows = false
 
-    init(_ index: CompiledIndex) { self.index = index }
-
-    /// A value of the index's rows that the program has a path to in documents.
-    struct CoveredPath: Sendable {
-        let place: Int
-        let path: Int
-    }
+    init(_ columns: [CompiledIndex.Column]) { self.columns = columns }
 
     /// What a column is equal to.
     enum Equality: Sendable {
@@ -65,6 +53,23 @@ final class IndexAccess: @unchecked Sendable {
 
     /// How many columns in front are the same in all rows.
     var constantColumns: Int { skipped > 0 ? 0 : equalities.prefix { $0.isSingle }.count }
+}
+
+/// How an index finds rows of a source.
+struct IndexAccess: Sendable {
+    let index: CompiledIndex
+    let keys: KeyConditions
+    /// Whether rows in the index's order come group by group, as the query groups them.
+    var isGrouped = false
+    /// The values of rows that stand for those of documents, of which nothing else is asked; `nil` where documents have to be
+    /// read.
+    var covering: [CoveredPath]?
+
+    /// A value of the index's rows that the program has a path to in documents.
+    struct CoveredPath: Sendable {
+        let place: Int
+        let path: Int
+    }
 
     // MARK: Ranges
 
@@ -72,36 +77,39 @@ final class IndexAccess: @unchecked Sendable {
     /// there are too many ranges.
     func ranges(_ frame: Frame, _ reader: IndexReader) throws(DatabaseError) -> [KeyRange]? {
         var prefixes: [[UInt8]] = [[]]
-        if skipped > 0 {
+        if keys.skipped > 0 {
             guard let leading = try leadingValues(reader) else { return nil }
             prefixes = leading
         }
-        for (number, equality) in equalities.enumerated() {
-            let column = index.columns[skipped + number]
+        for (number, equality) in keys.equalities.enumerated() {
+            let column = index.columns[keys.skipped + number]
             let encoder = frame.encoder(column.collation)
-            let keys: [[UInt8]]
+            let found: [[UInt8]]
             switch equality {
             case .value(let value):
                 let value = value(frame)
                 // Nothing equals null.
                 guard value.isValued else { return [] }
-                keys = [Self.key(value, column, encoder)]
+                found = [Self.key(value, column, encoder)]
             case .oneOf(let list):
                 let values = list(frame).arrayElements.map { $0.filter(\.isValued) } ?? []
-                keys = Set(values.map { Self.key($0, column, encoder) }).sorted {
+                found = Set(values.map { Self.key($0, column, encoder) }).sorted {
                     $0.lexicographicallyPrecedes($1)
                 }
-            case .test(.missing): keys = [Self.key(.missing, column, encoder)]
-            case .test: keys = [Self.key(.null, column, encoder)]
+            case .test(.missing): found = [Self.key(.missing, column, encoder)]
+            case .test: found = [Self.key(.null, column, encoder)]
             }
-            guard prefixes.count * keys.count <= Self.mostRanges else { return nil }
+            guard prefixes.count * found.count <= Self.mostRanges else { return nil }
             prefixes =
-                number == 0 && skipped == 0 ? keys : prefixes.flatMap { prefix in keys.map { prefix + $0 } }
+                number == 0 && keys.skipped == 0
+                ? found : prefixes.flatMap { prefix in found.map { prefix + $0 } }
         }
         let longest = prefixes.reduce(0) { max($0, $1.count) }
         guard longest <= Self.longestKey else { return nil }
-        if let prefix { return beginning(prefixes, with: prefix) }
-        guard lower != nil || upper != nil else { return prefixes.map { KeyRange(prefix: Key($0)) } }
+        if let prefix = keys.prefix { return beginning(prefixes, with: prefix) }
+        guard keys.lower != nil || keys.upper != nil else {
+            return prefixes.map { KeyRange(prefix: Key($0)) }
+        }
         return bounded(prefixes, longest, frame)
     }
 
@@ -141,7 +149,7 @@ final class IndexAccess: @unchecked Sendable {
 
     /// The ranges of keys that begin with one of some keys and that of a text.
     private func beginning(_ prefixes: [[UInt8]], with text: String) -> [KeyRange]? {
-        let column = index.columns[skipped + equalities.count]
+        let column = index.columns[keys.skipped + keys.equalities.count]
         guard let key = column.collation.keyPrefix(ofTextsWith: text),
             prefixes.allSatisfy({ $0.count + key.count <= Self.longestKey })
         else { return nil }
@@ -151,10 +159,10 @@ final class IndexAccess: @unchecked Sendable {
 
     /// - Parameter longest: the length of the longest of `prefixes`.
     private func bounded(_ prefixes: [[UInt8]], _ longest: Int, _ frame: Frame) -> [KeyRange]? {
-        let column = index.columns[skipped + equalities.count]
+        let column = index.columns[keys.skipped + keys.equalities.count]
         var low: [UInt8]?
         var high: [UInt8]?
-        for (bound, isLower) in [(lower, true), (upper, false)] {
+        for (bound, isLower) in [(keys.lower, true), (keys.upper, false)] {
             guard let bound else { continue }
             let value = bound.value(frame)
             guard value.isValued || bound.countsNull && value.isNull else { return [] }
@@ -168,7 +176,7 @@ final class IndexAccess: @unchecked Sendable {
             }
         }
         // What is less than a value is not missing, and null only where that counts.
-        let least = upper?.countsNull == true ? Self.least(column, .null) : Self.leastValued(column)
+        let least = keys.upper?.countsNull == true ? Self.least(column, .null) : Self.leastValued(column)
         if column.isDescending { high = high ?? least } else { low = low ?? least }
         return prefixes.map { prefix in
             let end = high.map { Key(prefix + $0) } ?? (prefix.isEmpty ? nil : Key(Self.after(prefix)))

@@ -1,0 +1,260 @@
+import Roost
+import RoostOrder
+
+extension Binder {
+    /// Binds a query that an expression or FROM has. Variables around it remain known; aggregates within it are its own.
+    func inner(_ select: Select) throws(QueryError) -> BoundQuery {
+        let saved = (aggregateProblem, columnUse)
+        defer { (aggregateProblem, columnUse) = saved }
+        return try query(select)
+    }
+
+    func query(_ select: Select) throws(QueryError) -> BoundQuery {
+        var query = BoundQuery(number: addQuery())
+        query.isDistinct = select.isDistinct
+        query.indexUse = select.indexUse
+        scope.begin(select.columns)
+        columnUse = .none
+        // LIMIT and OFFSET are the same for all rows, so no source is known yet.
+        aggregateProblem = "looks at many rows, and can't stand in LIMIT and OFFSET"
+        query.limit = try bound(select.limit, "LIMIT", select.limitPlace)
+        query.offset = try bound(select.offset, "OFFSET", select.offsetPlace)
+        aggregateProblem = Self.misplacedAggregate
+        try bindSources(select, &query)
+        scope.nameColumns()
+        columnUse = .ofRows
+        query.conditions = try conditions(select.condition)
+        let keys = try select.groups.map { (group) throws(QueryError) in try groupKey(group) }
+        columnUse = .none
+        aggregateProblem = nil
+        let columns = try namedColumns(select, query)
+        columnUse = .all
+        query.having = try select.having.map { (having) throws(QueryError) in
+            BoundCondition(value: try bind(having), written: having)
+        }
+        query.columns = try columns.map { (column) throws(QueryError) in
+            columnUse = .none
+            return BoundColumn(name: column.name, expression: try collated(column.value))
+        }
+        columnUse = .all
+        query.order = try select.order.map { (ordering) throws(QueryError) in try self.ordering(ordering) }
+        query.isCorrelated = scope.end()
+        bindGroups(keys, &query)
+        return query
+    }
+
+    // MARK: FROM
+
+    private func bindSources(_ select: Select, _ query: inout BoundQuery) throws(QueryError) {
+        let sources =
+            select.sources.isEmpty
+            ? [Select.Source(origin: .collection("_", scope: "_default"), alias: "_doc")] : select.sources
+        scope.nameScopes(of: sources)
+        var aliases: Set<ByteKey> = []
+        for source in sources {
+            guard aliases.insert(ByteKey(source.alias.lowercased())).inserted else {
+                throw QueryError(
+                    "Two sources are called \(source.alias); give one of them another name with AS",
+                    at: source.place.offset)
+            }
+            query.sources.append(try bind(source))
+        }
+    }
+
+    private func bind(_ source: Select.Source) throws(QueryError) -> BoundSource {
+        let origin: BoundSource.Origin
+        let known: (kind: Scope.Source.Kind, collection: DocumentCollection?, name: String)
+        switch source.origin {
+        case .collection(let name, let scope):
+            let collection = try schema.collection(name, scope: scope, source.place)
+            origin = .collection(collection)
+            known = (.collection, collection, collection.queryName)
+        case .select(let select):
+            origin = .query(try inner(select))
+            known = (.query, nil, "a query")
+        case .elements(let array):
+            origin = .elements(try bind(array))
+            known = (.elements, nil, array.sqlText)
+        }
+        let number = addSource(known.collection)
+        scope.add(
+            Scope.Source(
+                alias: source.alias, number: number, kind: known.kind, collection: known.collection))
+        return BoundSource(
+            number: number, alias: source.alias, origin: origin, join: source.join,
+            conditions: try conditions(source.condition), name: known.name)
+    }
+
+    // MARK: Conditions
+
+    /// The conditions that AND joins.
+    private func conditions(_ condition: Expression?) throws(QueryError) -> [BoundCondition] {
+        try (condition?.conjuncts ?? []).map { (part) throws(QueryError) in
+            BoundCondition(value: try bind(part), written: part)
+        }
+    }
+
+    /// LIMIT or OFFSET.
+    private func bound(_ value: Expression?, _ name: String, _ place: Place) throws(QueryError)
+        -> BoundCondition?
+    {
+        guard let value else { return nil }
+        if case .path(let steps, let place) = value, case .key(let word)? = steps.first,
+            scope.meaning(of: word) == nil
+        {
+            throw QueryError(
+                "\(name) is a number, and \(word) names a property: no document is meant here. Write a number or a $parameter",
+                at: place.offset)
+        }
+        let bound = try bind(value)
+        if case .literal(let constant) = bound, constant.double == nil {
+            throw QueryError("\(name) is a number, and \(value.sqlText) is none", at: place.offset)
+        }
+        return BoundCondition(value: bound, written: value)
+    }
+
+    // MARK: GROUP BY
+
+    private func groupKey(_ group: Expression) throws(QueryError) -> BoundGroups.Key {
+        let column = scope.columnAlone(group)?.value
+        return BoundGroups.Key(expression: try collated(group, as: column), written: group, slot: addSlot())
+    }
+
+    /// An expression, or the column that it names.
+    private func collated(
+        _ expression: Expression, as column: Expression?
+    ) throws(QueryError) -> CollatedExpression {
+        guard let column else { return try collated(expression) }
+        let saved = columnUse
+        columnUse = .none
+        defer { columnUse = saved }
+        return try collated(column)
+    }
+
+    private func bindGroups(_ keys: [BoundGroups.Key], _ query: inout BoundQuery) {
+        let parts =
+            query.columns.map(\.expression.value) + query.order.map(\.expression.value)
+            + [query.having].compactMap { $0?.value }
+        guard !keys.isEmpty || parts.contains(where: \.hasAggregate) else { return }
+        let groups = GroupBinder(BoundGroups(sources: Set(query.sources.map(\.number)), keys: keys), self)
+        query.having = query.having.map {
+            BoundCondition(value: groups.grouped($0.value), written: $0.written)
+        }
+        query.columns = query.columns.map {
+            BoundColumn(name: $0.name, expression: groups.grouped($0.expression))
+        }
+        query.order = query.order.map {
+            BoundOrdering(
+                expression: groups.grouped($0.expression), isDescending: $0.isDescending, written: $0.written)
+        }
+        query.groups = groups.groups
+    }
+
+    // MARK: SELECT
+
+    private struct NamedColumn {
+        let value: Expression
+        let name: String
+    }
+
+    private func namedColumns(_ select: Select, _ query: BoundQuery) throws(QueryError) -> [NamedColumn] {
+        var columns: [(value: Expression, name: String?, explicit: Place?)] = []
+        if select.columns.isEmpty {
+            for field in [MetaField.id, .sequence] {
+                columns.append(
+                    (.meta(field, alias: query.sources[0].alias, .unknown), field.propertyName, nil))
+            }
+        }
+        for column in select.columns {
+            if case .path(let steps, let place) = column.value, steps.isEmpty, column.alias == nil {
+                // All of a row: a column for each source.
+                for source in query.sources {
+                    columns.append(
+                        (
+                            .path([.key(source.alias)], place), source.alias == "_doc" ? "_" : source.alias,
+                            nil
+                        ))
+                }
+                continue
+            }
+            columns.append(
+                (
+                    column.value, column.alias ?? column.value.columnName,
+                    column.alias.map { _ in column.place }
+                ))
+        }
+        var taken: [ByteKey: Int] = [:]
+        var explicit: Set<ByteKey> = []
+        var result: [NamedColumn] = []
+        var unnamed = 0
+        for column in columns {
+            if let place = column.explicit, let name = column.name, !explicit.insert(ByteKey(name)).inserted {
+                throw QueryError("Two columns are called \(name.debugDescription)", at: place.offset)
+            }
+            if column.name == nil { unnamed += 1 }
+            let name = column.name ?? "$\(unnamed)"
+            let count = taken[ByteKey(name), default: 0] + 1
+            taken[ByteKey(name)] = count
+            result.append(NamedColumn(value: column.value, name: count == 1 ? name : "\(name) #\(count)"))
+        }
+        return result
+    }
+
+    // MARK: ORDER BY
+
+    private func ordering(_ ordering: Select.Ordering) throws(QueryError) -> BoundOrdering {
+        BoundOrdering(
+            expression: try collated(ordering.value, as: columnNamed(ordering.value)),
+            isDescending: ordering.isDescending, written: ordering.value)
+    }
+
+    /// The column that ORDER BY names, also within COLLATE.
+    private func columnNamed(_ expression: Expression) -> Expression? {
+        if case .collate(let options, let inner) = expression {
+            return columnNamed(inner).map { .collate(options, $0) }
+        }
+        return scope.columnAlone(expression)?.value
+    }
+}
+
+/// Finds what is asked of the groups of a query, and puts the places of these values into expressions.
+private final class GroupBinder {
+    private(set) var groups: BoundGroups
+    private let binder: Binder
+
+    init(_ groups: BoundGroups, _ binder: Binder) {
+        self.groups = groups
+        self.binder = binder
+    }
+
+    func grouped(_ expression: CollatedExpression) -> CollatedExpression {
+        CollatedExpression(value: grouped(expression.value), collation: expression.collation)
+    }
+
+    /// An expression of groups: what GROUP BY has and aggregates become their places. What else is asked of a row, also by a query
+    /// within the expression, is asked of the first one.
+    func grouped(_ expression: BoundExpression) -> BoundExpression {
+        if let key = groups.keys.first(where: { $0.expression.value == expression }) {
+            return .slot(key.slot)
+        }
+        if case .aggregate(let aggregate, let value, let isDistinct, let collation) = expression {
+            return slot(.aggregate(aggregate, isDistinct: isDistinct), value, collation)
+        }
+        if let source = expression.source, groups.sources.contains(source) {
+            return slot(.first, expression, .binary)
+        }
+        return expression.mapped { grouped($0) }
+    }
+
+    private func slot(_ kind: Gathering.Kind, _ value: BoundExpression?, _ collation: Collation)
+        -> BoundExpression
+    {
+        let gathering = Gathering(kind: kind, collation: collation)
+        if let known = groups.accumulators.first(where: { $0.gathering == gathering && $0.value == value }) {
+            return .slot(known.slot)
+        }
+        let slot = binder.addSlot()
+        groups.accumulators.append(BoundGroups.Accumulator(gathering: gathering, value: value, slot: slot))
+        return .slot(slot)
+    }
+}
