@@ -47,6 +47,12 @@ struct Invocation {
         values[option.name, default: []].append(value)
     }
 
+    /// Adds values of options that have none, and flags.
+    mutating func complete(_ values: [String: String], _ flags: Set<String>) {
+        for (name, value) in values where self.values[name] == nil { self.values[name] = [value] }
+        self.flags.formUnion(flags)
+    }
+
     private func checkCount() throws {
         let required = parameters.filter { !$0.isOptional }
         if positional.count < required.count {

@@ -58,35 +58,52 @@ final class Accounts: Sendable {
     private static let verifiedSeconds = 60
     private static let mostVerified = 4_096
 
-    private let options: RouterOptions
-    /// Codes of the administrators' passwords under ``key``; nothing else of them is kept.
-    private let admins: [ByteKey: [UInt8]]
-    private let adminNames: Set<ByteKey>
+    /// What the router's options say of accounts. Of the administrators' passwords only codes are kept.
+    private struct Settings {
+        let passwordRounds: Int
+        let sessionDuration: Int
+        /// Codes of the administrators' passwords under ``key``.
+        let admins: [ByteKey: [UInt8]]
+        let adminNames: Set<ByteKey>
+        /// Of each administrator, what sessions are signed with.
+        let adminSessionKeys: [ByteKey: SymmetricKey]
+        /// Counts the settings that there have been.
+        let number: UInt64
+
+        init(_ options: RouterOptions, _ key: SymmetricKey, _ secret: SymmetricKey, number: UInt64) {
+            passwordRounds = options.passwordRounds
+            sessionDuration = options.sessionDuration
+            adminSessionKeys = options.admins.reduce(into: [:]) { keys, admin in
+                keys[ByteKey(admin.key)] = SymmetricKey(Accounts.code(admin.key, admin.value, secret))
+            }
+            admins = options.admins.reduce(into: [:]) { codes, admin in
+                codes[ByteKey(admin.key)] = Accounts.code(admin.key, admin.value, key)
+            }
+            adminNames = Set(options.admins.keys.map { ByteKey(AccountNames.folded($0)) })
+            self.number = number
+        }
+    }
+
     /// Random at each start, so that codes of passwords are of no use to a reader of this process's memory of another time.
     private let key = SymmetricKey.random()
-    /// Of each administrator, what sessions are signed with.
-    private let adminSessionKeys: [ByteKey: SymmetricKey]
     /// The same at each start: replicators go on with the sessions they have.
     private let sessionSecret: SymmetricKey
     private let databases: DatabaseDirectory
+    private let settings: Mutex<Settings>
     private let state = Mutex(State())
     private let work = PasswordWork()
 
     init(_ options: RouterOptions, _ databases: DatabaseDirectory) {
-        let key = key
-        let secret = SymmetricKey(databases.sessionSecret)
         self.databases = databases
-        sessionSecret = secret
-        adminSessionKeys = options.admins.reduce(into: [:]) { keys, admin in
-            keys[ByteKey(admin.key)] = SymmetricKey(Self.code(admin.key, admin.value, secret))
-        }
-        admins = options.admins.reduce(into: [:]) { codes, admin in
-            codes[ByteKey(admin.key)] = Self.code(admin.key, admin.value, key)
-        }
-        adminNames = Set(options.admins.keys.map { ByteKey(AccountNames.folded($0)) })
-        var options = options
-        options.admins = [:]
-        self.options = options
+        sessionSecret = SymmetricKey(databases.sessionSecret)
+        settings = Mutex(Settings(options, key, sessionSecret, number: 0))
+    }
+
+    /// Takes other options. Sessions of administrators who are not in them, or have another password there, end.
+    func use(_ options: RouterOptions) {
+        settings.withLock { $0 = Settings(options, key, sessionSecret, number: $0.number + 1) }
+        // Passwords that were right for administrators before.
+        state.withLock { $0.verified = RecentValues(limit: Self.mostVerified) }
     }
 
     /// A code that only this process can make of a name and a password.
@@ -96,6 +113,9 @@ final class Accounts: Sendable {
     private static func code(_ name: String, _ password: String, _ key: SymmetricKey) -> [UInt8] {
         HMAC<SHA256>.authenticate(Array("\(name.utf8.count):\(name)\(password)".utf8), key: key).bytes
     }
+
+    private var sessionDuration: Int { settings.withLock { $0.sessionDuration } }
+    private var passwordRounds: Int { settings.withLock { $0.passwordRounds } }
 
     private static var now: Int { Int(Date().timeIntervalSince1970) }
 
@@ -119,9 +139,9 @@ final class Accounts: Sendable {
             let name = SessionCookie.claimedUser(value), let account = try account(name),
             !account.isConflicted,
             let session = SessionCookie(value, sessionKey(account)), session.start <= Self.now,
-            Self.now - session.start < options.sessionDuration
+            Self.now - session.start < sessionDuration
         else { return Identity() }
-        let isOld = Self.now - session.start > options.sessionDuration / 10
+        let isOld = Self.now - session.start > sessionDuration / 10
         return Identity(
             user: account.user, handler: "cookie",
             renewedCookie: isOld ? cookie(account) : nil)
@@ -141,26 +161,28 @@ final class Accounts: Sendable {
     private func cookie(_ account: Account) -> String {
         let session = SessionCookie(user: account.user.name ?? "", start: Self.now)
         return "\(SessionCookie.name)=\(session.value(sessionKey(account))); Version=1; Path=/; "
-            + "HttpOnly; SameSite=Lax; Max-Age=\(options.sessionDuration)"
+            + "HttpOnly; SameSite=Lax; Max-Age=\(sessionDuration)"
     }
 
     /// What the user's sessions are signed with: another one after a change of the password.
     private func sessionKey(_ account: Account) -> SymmetricKey {
         let name = account.user.name ?? ""
-        if let key = adminSessionKeys[ByteKey(name)] { return key }
+        if let key = settings.withLock({ $0.adminSessionKeys[ByteKey(name)] }) { return key }
         let credential = String(decoding: account.user.credential ?? [], as: UTF8.self)
         return SymmetricKey(Self.code(name, credential, sessionSecret))
     }
 
     // MARK: Changes
 
-    /// The present moment of the accounts; `nil` where there are none.
-    func moment() throws -> AccountsMoment? {
-        guard let snapshot = try databases.database("_users")?.defaultCollection.snapshot() else {
-            return nil
-        }
+    /// The present moment of the accounts.
+    func moment() throws -> AccountsMoment {
+        let snapshot = try databases.database("_users")?.defaultCollection.snapshot()
         return AccountsMoment(
-            epoch: snapshot.epoch, sequence: snapshot.lastSequence, purges: snapshot.purgeSequence)
+            settings: settings.withLock { $0.number },
+            users: snapshot.map {
+                AccountsMoment.Users(
+                    epoch: $0.epoch, sequence: $0.lastSequence, purges: $0.purgeSequence)
+            })
     }
 
     /// Whether the account of a user is as it was when the user was identified: there, with the same password and roles.
@@ -233,8 +255,8 @@ final class Accounts: Sendable {
     private func compare(
         _ name: String, _ password: String, _ account: Account?, _ attempt: Attempt, _ lane: AttemptKey
     ) async throws -> Bool {
-        if let admin = admins[ByteKey(name)], constantTimeEqual(admin, attempt.password) { return true }
-        let (record, rounds) = (account?.password, options.passwordRounds)
+        if let admin = adminCode(name), constantTimeEqual(admin, attempt.password) { return true }
+        let (record, rounds) = (account?.password, passwordRounds)
         return try await work.run(lane) { PasswordRecord.matches(password, record, rounds: rounds) }
     }
 
@@ -242,7 +264,7 @@ final class Accounts: Sendable {
     ///
     /// - Throws: 503 when too many passwords wait.
     func record(of password: String, for user: UserContext) async throws -> PasswordRecord {
-        let rounds = options.passwordRounds
+        let rounds = passwordRounds
         return try await work.run(AttemptKey("change", user.name ?? "", key: key)) {
             PasswordRecord(password, rounds: rounds)
         }
@@ -251,7 +273,7 @@ final class Accounts: Sendable {
     // MARK: Names
 
     /// The most rounds that a stored record may ask for.
-    var mostRounds: Int { max(options.passwordRounds, PasswordRecord.mostRounds) }
+    var mostRounds: Int { max(passwordRounds, PasswordRecord.mostRounds) }
 
     /// The password's record in a document of `_users`; `nil` where nobody can log in by it.
     func record(_ properties: FleeceDictionary) -> PasswordRecord? {
@@ -260,15 +282,20 @@ final class Accounts: Sendable {
 
     /// Whether a name is an administrator's, or easily taken for one.
     func resemblesAdministrator(_ name: String) -> Bool {
-        adminNames.contains(ByteKey(AccountNames.folded(name)))
+        settings.withLock { $0.adminNames.contains(ByteKey(AccountNames.folded(name))) }
+    }
+
+    /// The code of an administrator's password; `nil` for every other name.
+    private func adminCode(_ name: String) -> [UInt8]? {
+        settings.withLock { $0.admins[ByteKey(name)] }
     }
 
     /// - Throws: 5xx where accounts can't be read.
     private func account(_ name: String) throws -> Account? {
-        if admins[ByteKey(name)] != nil {
+        if let code = adminCode(name) {
             return Account(
-                user: UserContext(name: name, roles: ["_admin"]), password: nil, revision: nil,
-                isConflicted: false)
+                user: UserContext(name: name, roles: ["_admin"], credential: code), password: nil,
+                revision: nil, isConflicted: false)
         }
         guard !name.isEmpty, let document = try document(name) else { return nil }
         let roles = document["roles"].array?.compactMap(\.string).filter(UsersDatabase.mayHave) ?? []
@@ -299,7 +326,14 @@ final class Accounts: Sendable {
 
 /// A moment of the accounts; another one after each change.
 struct AccountsMoment: Equatable, Sendable {
-    let epoch: UInt64
-    let sequence: UInt64
-    let purges: UInt64
+    struct Users: Equatable, Sendable {
+        let epoch: UInt64
+        let sequence: UInt64
+        let purges: UInt64
+    }
+
+    /// Which of the settings that there have been.
+    let settings: UInt64
+    /// `nil` where there is no database of users.
+    let users: Users?
 }

@@ -3,6 +3,7 @@ import Roost
 import RoostCrypto
 import RoostSync
 import RoostWire
+import Synchronization
 
 /// CouchDB's API as a function from a request to a response, without a socket anywhere.
 ///
@@ -20,7 +21,8 @@ public final class Router: Sendable {
     /// The databases that are served.
     public let databases: DatabaseDirectory
     /// What is permitted.
-    public let options: RouterOptions
+    public var options: RouterOptions { permitted.withLock { $0 } }
+    private let permitted: Mutex<RouterOptions>
     /// The app's own functions.
     public let hooks: Hooks
     /// The replications that `_replicator` and `_replicate` ask for. Those of documents wait until it is started.
@@ -47,7 +49,7 @@ public final class Router: Sendable {
         _ databases: DatabaseDirectory, options: RouterOptions = RouterOptions(), hooks: Hooks = Hooks()
     ) {
         self.databases = databases
-        self.options = options
+        permitted = Mutex(options)
         self.hooks = hooks
         memory = RequestBudget(limit: options.requestMemory, of: "memory")
         uploads = RequestBudget(limit: options.unsavedAttachments, of: "room for attachments")
@@ -70,6 +72,14 @@ public final class Router: Sendable {
         var replications = ReplicatorManager.Options()
         replications.longestAttachment = options.longestAttachment
         replicator = ReplicatorManager(served, options: replications)
+    }
+
+    /// Takes other options, for requests that come from now on. Sessions and feeds of administrators who are not in them, or have
+    /// another password there, end. Bounds of what all requests hold together, ``RouterOptions/requestMemory`` and
+    /// ``RouterOptions/unsavedAttachments``, stay as they were made, and so does what replications may store.
+    public func use(_ options: RouterOptions) {
+        permitted.withLock { $0 = options }
+        accounts.use(options)
     }
 
     /// Has the sync function decide on everything in a database that was written without it, and returns when it has. Requests have the

@@ -3,14 +3,12 @@ import Foundation
 
 /// A file that lines are appended to in the background, which may be renamed meanwhile and opened again.
 final class LogFile: Sendable {
-    private let path: String
     private let queue = DispatchQueue(label: "roost.log")
     /// Stays the same when the file is opened again, so that no line meets a closed one.
     private let descriptor: Int32
 
     /// - Parameter path: the file, created with access for its owner alone if there is none; `-` is standard error.
     init(_ path: String) throws {
-        self.path = path
         descriptor = path == "-" ? STDERR_FILENO : try Self.open(path)
     }
 
@@ -22,9 +20,9 @@ final class LogFile: Sendable {
         return descriptor
     }
 
-    /// Opens the path again: from the next line on, lines go to the file that it names now.
-    func reopen() throws {
-        guard descriptor != STDERR_FILENO else { return }
+    /// Opens a path: from the next line on, lines go to the file that it names now.
+    func reopen(_ path: String) throws {
+        guard descriptor != STDERR_FILENO, path != "-" else { return }
         let new = try Self.open(path)
         defer { close(new) }
         guard dup2(new, descriptor) >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) >= 0 else {
