@@ -7,7 +7,7 @@ export ROOST_DEVELOPMENT = 1
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-server demo-chat test simulate fuzz soak sanitize golden bench format lint docs coverage format-example
+.PHONY: help setup demo demo-server demo-chat deb test simulate fuzz soak sanitize golden bench format lint docs coverage format-example
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,10 @@ demo-server: setup ## Starts a server, loads the sample, asks it over HTTP, and 
 
 demo-chat: setup ## Tells CouchChat's story: a server, three people, a room, a picture, refusals, and devices without a network.
 	swift run -c release --package-path Examples/CouchChat --scratch-path .build/chat chat-demo
+
+deb: setup ## Makes a Debian package of the tool with a service, its manual and completions, in .build/deb.
+	swift build -c release --static-swift-stdlib --product roost
+	@Scripts/make-deb .build/release/roost
 
 test: setup ## Builds everything and runs all tests.
 	swift test

@@ -19,7 +19,8 @@ enum RoostTool {
         CheckCommand.self, InspectCommand.self, DumpCommand.self, SalvageCommand.self, BackupCommand.self,
         ReplicateCommand.self, ReplicationsCommand.self,
         HistoryCommand.self, BlobCommand.self, AttachCommand.self, DetachCommand.self, EncryptCommand.self,
-        DecryptCommand.self, RekeyCommand.self, ServeCommand.self,
+        DecryptCommand.self, RekeyCommand.self, ServeCommand.self, UsersCommand.self,
+        CompletionsCommand.self,
     ]
 
     /// What `roost serve` calls this program with to have scripts run in a process of their own.

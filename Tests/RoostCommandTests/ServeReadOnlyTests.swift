@@ -25,6 +25,36 @@ import Testing
         kill $server && wait $server
         """
 
+    /// Serves a directory on a file system of 24 MiB, of which a file then takes all but little.
+    private static let fullDisk = """
+        mount -t tmpfs -o size=24m none "$1" || exit 9
+        "$0" serve "$1/data" --port 0 --admin a --password-file "$2" >"$2.out" 2>&1 &
+        server=$!
+        while ! url=$(sed -n 's/^roost serves //p' "$2.out" | grep .); do kill -0 $server || { cat "$2.out"; exit 8; }; done
+        ask() { curl -s -w '%{http_code}\\n' "$@"; }
+        ask "$url/_up"
+        head -c 12000000 /dev/zero >"$1/large"
+        ask "$url/_up"
+        rm "$1/large"
+        ask "$url/_up"
+        kill $server && wait $server
+        """
+
+    @Test(.enabled(if: canMount, "needs curl, and Linux's namespaces")) func aFullDiskIsReported() throws {
+        try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
+        let password = directory.path + "-password"
+        defer {
+            for path in [password, password + ".out"] { try? FileManager.default.removeItem(atPath: path) }
+        }
+        try "secret\n".write(toFile: password, atomically: true, encoding: .utf8)
+        let (status, output) = try ChildProcess.run(
+            ["unshare", "-rm", "/bin/bash", "-c", Self.fullDisk, Tool.program, directory.path, password])
+        let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+        #expect(status == 0, "\(lines)")
+        #expect(lines.filter { Int($0) != nil } == ["200", "404", "200"], "\(lines)")
+        #expect(lines.contains { $0.contains("disk_full") }, "\(lines)")
+    }
+
     private static var canMount: Bool {
         let tried = try? ChildProcess.run(
             ["/bin/sh", "-c", "command -v curl >/dev/null && unshare -rm mount --bind /tmp /tmp"],

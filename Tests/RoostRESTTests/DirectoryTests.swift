@@ -21,6 +21,23 @@ import Testing
         #expect(try await test.ask("GET", "/linked/a").status == 200)
     }
 
+    /// A database that takes no writes any more is told to whoever watches the server, its name to administrators alone.
+    @Test func aDatabaseThatCanNotBeWrittenIsReported() async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/notes")
+        #expect(try await test.ask("PUT", "/notes/a", "{}").status == 201)
+        try FileManager.default.removeItem(atPath: test.directory + "/notes.roost/data.roost")
+        #expect(try await test.ask("GET", "/_up").status == 200)
+        #expect(try await test.ask("PUT", "/notes/b", "{}").status >= 400)
+        let answer = try await test.ask("GET", "/_up")
+        #expect(answer.status == 404 && answer["status"] as? String == "write_failed")
+        #expect((answer["reason"] as? String)?.contains("notes") == true)
+        let nobody = await test.router.respond(to: .get("/_up"))
+        #expect(nobody.status == 404)
+        #expect(
+            String(decoding: try await nobody.bytes(), as: UTF8.self) == #"{"status":"write_failed"}"# + "\n")
+    }
+
     @Test func aDatabaseThatWasRemovedIsNotWrittenAndMayBeMadeAgain() async throws {
         let test = try TestRouter()
         #expect(try await test.ask("PUT", "/notes").status == 201)

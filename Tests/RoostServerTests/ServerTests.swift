@@ -1,9 +1,10 @@
 import Foundation
 import RoostREST
-import RoostServer
 import RoostWire
 import Synchronization
 import Testing
+
+@testable import RoostServer
 
 /// The listener, asked byte by byte.
 @Suite struct ServerTests {
@@ -327,6 +328,22 @@ import Testing
         let line = try #require(lines.all.first)
         #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) })
         #expect(!line.contains("\u{2028}") && line.contains("31m"), "\(line)")
+    }
+
+    @Test func linesSayWhoAsked() throws {
+        let head = try RequestHead(
+            line: Array("GET /db HTTP/1.1".utf8)[...], fields: HTTPHeaders(), limits: MessageLimits())
+        func line(_ user: String?, _ format: LogFormat) -> String {
+            LogEntry(
+                peer: "127.0.0.1", user: user, head: head, status: 200, request: "c0ffee", count: 1,
+                microseconds: 2
+            ).line(format)
+        }
+        #expect(line("anna", .common).hasPrefix("127.0.0.1 - anna ["))
+        #expect(line("an na\"\n", .common).hasPrefix("127.0.0.1 - an\\x20na\\x22\\x0A ["))
+        #expect(line(nil, .common).hasPrefix("127.0.0.1 - - ["))
+        #expect(line("anna", .json).contains(#""user":"anna","request":"c0ffee""#))
+        #expect(!line(nil, .json).contains("user"))
     }
 
     @Test func linesAreJSON() async throws {

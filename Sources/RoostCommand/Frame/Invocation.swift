@@ -73,6 +73,13 @@ struct Invocation {
         return copy
     }
 
+    /// The same with another first argument.
+    func replacingFirst(_ argument: String) -> Self {
+        var copy = self
+        copy.positional[0] = argument
+        return copy
+    }
+
     /// The verb that stands behind the database, or before it, and the invocation with the database first. A database may be
     /// called as a verb is: then the verb comes first.
     func verb<Verb: CaseIterable & RawRepresentable<String>>(

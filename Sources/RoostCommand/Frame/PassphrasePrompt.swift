@@ -7,6 +7,18 @@ enum PassphrasePrompt {
     ///
     /// - Throws: ``Interrupted`` for Ctrl-C.
     static func ask(_ question: String) throws -> EncryptionKey? {
+        try withBytes(question) { .passphrase(bytes: $0) }
+    }
+
+    /// What is typed, such as a password for a server; `nil` as ``ask(_:)`` has it.
+    ///
+    /// - Throws: ``Interrupted`` for Ctrl-C.
+    static func text(_ question: String) throws -> String? {
+        try withBytes(question) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Calls `body` with what is typed, of which nothing is left then.
+    private static func withBytes<R>(_ question: String, _ body: ([UInt8]) -> R) throws -> R? {
         guard Console.isTerminal(STDIN_FILENO) else { return nil }
         try Console.flush()
         let terminal = RawTerminal()
@@ -19,7 +31,7 @@ enum PassphrasePrompt {
             while let byte = terminal.byte() {
                 switch byte {
                 case RawTerminal.controlC: throw Interrupted()
-                case 4, 10, 13: return bytes.isEmpty ? nil : .passphrase(bytes: bytes)
+                case 4, 10, 13: return bytes.isEmpty ? nil : body(bytes)
                 case 8, 127: removeCharacter(&bytes)
                 case 21: bytes.removeAll()
                 default: bytes.append(byte)

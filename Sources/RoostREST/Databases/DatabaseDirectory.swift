@@ -224,6 +224,30 @@ public final class DatabaseDirectory: Sendable {
         }.sorted { $0.0 < $1.0 }
     }
 
+    /// How much room there has to be for writes, in bytes.
+    private static let leastRoom: UInt64 = 16 << 20
+
+    /// Why databases can't be read or written at the moment, in a word and a sentence; `nil` while they can.
+    ///
+    /// A directory that may only be read is in order. What is in open databases is not read: O(open databases).
+    func trouble() -> (word: String, reason: String)? {
+        if state.withLock({ $0.isClosed }) { return ("closed", "The server is ending.") }
+        var facts = statvfs()
+        guard unsafe statvfs(directory, &facts) == 0 else {
+            return ("unreadable", "The directory of the databases can't be read.")
+        }
+        let room = UInt64(facts.f_bavail) * UInt64(facts.f_frsize)
+        if room < Self.leastRoom {
+            return ("disk_full", "There is no room for writes: \(room >> 10) KiB are left.")
+        }
+        for (name, database) in openDatabases where database.store.writeFailure != nil {
+            return (
+                "write_failed", "The database \(name) takes no writes until the server has started again."
+            )
+        }
+        return nil
+    }
+
     /// Closes a database whose directory was removed from under it: it takes no writes any more.
     func closeRemoved(_ name: DatabaseName) {
         guard !FileManager.default.fileExists(atPath: path(name)) else { return }

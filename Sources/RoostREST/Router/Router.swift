@@ -112,6 +112,7 @@ public final class Router: Sendable {
             try crossOrigin.check()
             let identity = try await accounts.identify(request, trustsCookies: crossOrigin.trustsCookies)
             response = await respond(to: request, as: identity.user, by: identity.handler)
+            response.user = identity.user.name
             if let cookie = identity.renewedCookie, response.headers["Set-Cookie"] == nil {
                 response.headers["Set-Cookie"] = cookie
             }

@@ -17,7 +17,15 @@ enum ServerRoutes {
         switch context.path[0] {
         case "_up":
             try context.allow("GET")
-            return context.answer(["status": "ok", "seeds": [:]])
+            guard let trouble = context.router.databases.trouble() else {
+                return context.answer(["status": "ok", "seeds": [:]])
+            }
+            // Names of databases are for administrators.
+            return RequestContext.answer(
+                404,
+                context.user.isAdmin
+                    ? ["status": .string(trouble.word), "reason": .string(trouble.reason)]
+                    : ["status": .string(trouble.word)])
         case "_utils":
             let isPicture = context.path.count == 3 && context.path[1] == "file"
             return isPicture

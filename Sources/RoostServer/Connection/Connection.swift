@@ -113,7 +113,7 @@ actor Connection {
         // A client that was not told to send its body may send it or not.
         let mayGoOn = !expectsContinue && bodyFailure == nil && !activity.isStopping
         let (written, goesOn) = await write(response, head, keepsAlive: head.keepsAlive && mayGoOn)
-        log(head, response.status, written, start)
+        log(head, response, written, start)
         if goesOn, await drain() { return true }
         await lingerBeforeClose()
         return false
@@ -212,7 +212,7 @@ actor Connection {
         let (bytes, _, _) = MessageEncoder.head(
             of: response, answering: "GET", minorVersion: 1, keepsAlive: false)
         if case .bytes(let body) = response.body { _ = await send(bytes + body) }
-        log(nil, error.status, 0, start)
+        log(nil, response, 0, start)
         await lingerBeforeClose()
     }
 
@@ -251,10 +251,11 @@ actor Connection {
         return start + seconds * 1_000_000_000
     }
 
-    private func log(_ head: RequestHead?, _ status: Int, _ count: Int, _ start: UInt64) {
+    private func log(_ head: RequestHead?, _ response: HTTPResponse, _ count: Int, _ start: UInt64) {
         guard let log = options.log else { return }
         let entry = LogEntry(
-            peer: channel.peer, head: head, status: status, count: count,
+            peer: channel.peer, user: response.user, head: head, status: response.status,
+            request: response.headers["X-Couch-Request-ID"], count: count,
             microseconds: (SocketChannel.now - start) / 1000)
         log(entry.line(options.logFormat))
     }

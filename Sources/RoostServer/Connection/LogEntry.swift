@@ -4,9 +4,13 @@ import RoostWire
 /// What the log tells of a request. Neither fields nor bodies are in it, which is where credentials are.
 struct LogEntry {
     let peer: String
+    /// Who asked, where that is known.
+    let user: String?
     /// `nil` for what was no request.
     let head: RequestHead?
     let status: Int
+    /// The name of the request, which its answer has, too.
+    let request: String?
     /// Bytes of the answer's body.
     let count: Int
     let microseconds: UInt64
@@ -23,8 +27,14 @@ struct LogEntry {
         // Sun, 06 Nov 1994 08:49:37 GMT
         let parts = HTTPDate.text(secondsSince1970: Int(date.timeIntervalSince1970)).split(separator: " ")
         let time = "\(parts[1])/\(parts[2])/\(parts[3]):\(parts[4]) +0000"
-        let request = head.map { "\($0.method) \(Self.escaped($0.target)) HTTP/1.\($0.minorVersion)" } ?? "-"
-        return "\(peer) - - [\(time)] \"\(request)\" \(status) \(count)"
+        let line = head.map { "\($0.method) \(Self.escaped($0.target)) HTTP/1.\($0.minorVersion)" } ?? "-"
+        return "\(peer) - \(user.map(Self.word) ?? "-") [\(time)] \"\(line)\" \(status) \(count)"
+    }
+
+    /// A name as one word.
+    private static func word(_ name: String) -> String {
+        let text = escaped(name).replacing(" ", with: "\\x20")
+        return text.isEmpty || text == "-" ? "\\x2D" : text
     }
 
     /// Without what would end the quotes, and without what terminals obey, in the form that other servers write.
@@ -45,6 +55,8 @@ struct LogEntry {
 
     private var json: String {
         var members = ["\"time\":\"\(date.formatted(.iso8601))\"", "\"peer\":\(Self.quoted(peer))"]
+        if let user { members.append("\"user\":\(Self.quoted(user))") }
+        if let request { members.append("\"request\":\(Self.quoted(request))") }
         if let head {
             members += [
                 "\"method\":\(Self.quoted(head.method))", "\"target\":\(Self.quoted(head.target))",

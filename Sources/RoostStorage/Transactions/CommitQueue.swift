@@ -235,6 +235,9 @@ final class CommitQueue: Sendable {
         if syncs(batch) { try sync(file) }
     }
 
+    /// Why nothing more may be written, if so.
+    var failure: StoreError? { shared.withLock { $0.failure } }
+
     /// Refuses to write to a file that was removed while it was open: what is written there would be gone when it is closed.
     private func requireName(of file: DataFile) throws(StoreError) {
         guard !file.file.hasName else { return }

@@ -18,6 +18,8 @@ public struct HTTPResponse: Sendable {
     public var body: Body
     /// Whether the body goes on until the client hangs up, so that a client that closes its side has ended it.
     public var isEndless = false
+    /// Who asked, for the log; `nil` for somebody who has not said who they are. It is not sent.
+    public var user: String?
 
     /// A response.
     public init(_ status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Body = .none) {
