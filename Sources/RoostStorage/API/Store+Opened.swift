@@ -5,9 +5,6 @@ extension Store {
     /// Whether the store was opened for reading only.
     package var isReadOnly: Bool { options.readOnly }
 
-    /// Why nothing can be written any more until the store is opened again; `nil` while it can.
-    package var writeFailure: StoreError? { writer.withLock { $0?.queue }?.failure }
-
     /// What transforms the chunks of the present file; `nil` where nothing does, and after closing.
     package var transform: (any ChunkTransform)? { state.file.codec.transform }
 

@@ -161,6 +161,9 @@ public final class Store: Sendable {
         writerLock.wait(timeout: .now() + seconds) == .success
     }
 
+    /// Why nothing can be written any more until the store is opened again; `nil` while it can.
+    package var writeFailure: StoreError? { writer.withLock { $0?.queue }?.failure }
+
     /// The commits' queue; only the holder of the writer lock may use it.
     func commitQueue() throws(StoreError) -> CommitQueue {
         guard let queue = writer.withLock({ $0?.queue }) else { throw notWritable() }
