@@ -23,8 +23,10 @@ struct IndexOverlay: Sendable {
         repeat {
             try step()
             page.removeAll(keepingCapacity: true)
-            while page.count < 4_096, let document = try cursor.next() {
+            var bytes = 0
+            while page.count < 4_096, bytes < 16 << 20, let document = try cursor.next() {
                 page.append(document)
+                bytes += document.fleece.bytes.count
             }
             added += try IndexMapping.rows(of: page, snapshot, definition).joined()
         } while !page.isEmpty

@@ -15,7 +15,9 @@ struct IndexCatchUp {
     /// Called before each commit; stops by throwing.
     let step: () throws -> Void
 
+    /// How many changes are brought in by one commit at most, and about how many bytes of documents.
     private static let pageSize = 2_048
+    private static let pageBytes = 16 << 20
 
     /// Puts the rows of all that has changed in the place of those there were. The purges since must be remembered.
     func run(_ items: [Item]) throws {
@@ -26,18 +28,25 @@ struct IndexCatchUp {
         }
         let cursor = try snapshot.changeCursor(since: first)
         var page: [Change] = []
-        repeat {
+        var isAtEnd = false
+        while !isAtEnd {
             page.removeAll(keepingCapacity: true)
             var documents: [Document?] = []
-            while page.count < Self.pageSize, let change = try cursor.next() {
+            var bytes = 0
+            while page.count < Self.pageSize, bytes < Self.pageBytes {
+                guard let change = try cursor.next() else {
+                    isAtEnd = true
+                    break
+                }
                 page.append(change)
-                documents.append(change.isDeleted ? nil : try cursor.document(of: change))
+                let document = change.isDeleted ? nil : try cursor.document(of: change)
+                bytes += document?.fleece.bytes.count ?? 0
+                documents.append(document)
             }
-            let isLast = page.count < Self.pageSize
             try apply(
                 page, documents, to: &items,
-                reaching: isLast ? snapshot.lastSequence : page.last?.sequence ?? snapshot.lastSequence)
-        } while page.count == Self.pageSize
+                reaching: isAtEnd ? snapshot.lastSequence : page.last?.sequence ?? snapshot.lastSequence)
+        }
     }
 
     /// Commits a page of changes. The purges come with the last one: what was purged gets the rows of ``snapshot``, which an index

@@ -190,12 +190,20 @@ final class Frame {
     /// A new string, which is kept until the row ends.
     func string(_ text: String) -> Value { .string(arena.copy(text)) }
 
-    /// A new array or dictionary, which is kept until the row ends; null when it cannot be made.
+    /// A new array or dictionary, which is kept until the row ends. One that cannot be made, such as one that is nested too deeply,
+    /// ends the execution with `limitExceeded`.
     func collection(_ write: (inout FleeceWriter) -> Void) -> Value {
         var writer = FleeceWriter(capacity: 256)
         write(&writer)
-        guard let body = try? writer.finish() else { return .null }
-        return Value(FleeceNode(root: arena.copy(body)))
+        do throws(FleeceError) {
+            return Value(FleeceNode(root: arena.copy(try writer.finish())))
+        } catch {
+            fail(
+                DatabaseError(
+                    .limitExceeded, "An array or object of the query can't be made. \(error)",
+                    underlying: error))
+            return .null
+        }
     }
 
     /// A new array, which is kept until the row ends.

@@ -24,62 +24,7 @@ extension VisibleDocuments {
     }
 }
 
-/// The rows of a source that are visible.
-final class VisibleRows: RowSource {
-    private let number: Int
-    private let read: () throws -> Document?
-    private let counter: WorkCounter
-    private let mark: Arena.Mark
-
-    /// - Parameter read: Returns the next document.
-    init(_ frame: Frame, _ number: Int, _ counter: WorkCounter, _ read: @escaping () throws -> Document?) {
-        self.number = number
-        self.read = read
-        self.counter = counter
-        mark = frame.arena.mark
-        super.init(frame)
-    }
-
-    override func next() throws(DatabaseError) -> Bool {
-        frame.arena.release(to: mark)
-        try counter.checkCancellation()
-        guard let document = try translated(read) else { return false }
-        counter.documents += 1
-        let body = document.fleece.bytes.withView { frame.arena.copy($0) }
-        frame.setRow(
-            number, Value(FleeceNode(root: body)),
-            RowMetadata(
-                id: frame.arena.copy(Array(document.id.utf8)), body: BodyMetadata(document)))
-        return true
-    }
-}
-
 extension Execution {
-    /// The visible documents of a source.
-    ///
-    /// - Parameters:
-    ///   - selection: Those that are asked for, unless there are `ids`.
-    ///   - ids: The UTF-8 of the documents' IDs.
-    func visibleRows(
-        _ visible: any VisibleDocuments, of collection: DocumentCollection, _ number: Int,
-        _ selection: DocumentSelection, ids: [[UInt8]]?
-    ) throws(DatabaseError) -> RowSource {
-        guard collection == visible.collection else { return RowSource(frame) }
-        guard let ids else {
-            return VisibleRows(
-                frame, number, counter, try translated { try visible.documents(in: selection) })
-        }
-        var rest = ids[...]
-        return VisibleRows(frame, number, counter) {
-            while let id = rest.popFirst() {
-                if let document = try visible.document(String(decoding: id, as: UTF8.self)) {
-                    return document
-                }
-            }
-            return nil
-        }
-    }
-
     /// Whether a search finds a visible document, which is looked at alone: words that other documents have count for nothing.
     ///
     /// - Returns: 0; `nil` where the document is not found.
@@ -107,7 +52,7 @@ extension Execution {
 }
 
 /// Runs `body`, whose errors become those of the database.
-private func translated<R>(_ body: () throws -> R) throws(DatabaseError) -> R {
+func translated<R>(_ body: () throws -> R) throws(DatabaseError) -> R {
     do {
         return try body()
     } catch let error as DatabaseError {

@@ -8,42 +8,25 @@ final class WorkCounter {
     var entries = 0
     /// How many rows came out.
     var rows = 0
-    /// How many rows each source had, its conditions met; empty unless that is counted.
-    private var sourceRows: [Int] = []
-    /// Whether that is counted: kept beside the list, which is checked at run time each time that it is read.
-    private(set) var countsRows = false
     /// Whether whoever waits for the answer has gone.
     let isCancelled: () -> Bool
 
     init(isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
 
-    /// Counts the rows of each source from now on.
-    func countRows(ofSources count: Int) {
-        sourceRows = Array(repeating: 0, count: count)
-        countsRows = true
-    }
-
-    func countRow(of source: Int) { sourceRows[source] += 1 }
-
     /// What was done until now.
-    var work: Work { Work(documents: documents, entries: entries, sourceRows: sourceRows) }
+    var work: Work { Work(documents: documents, entries: entries) }
 
     /// Adds what others have done.
     func add(_ work: Work) {
         documents += work.documents
         entries += work.entries
-        for (source, count) in work.sourceRows.enumerated() { sourceRows[source] += count }
     }
 
     /// Figures of a counter.
     struct Work: Sendable {
         let documents: Int
         let entries: Int
-        let sourceRows: [Int]
     }
-
-    /// How many rows a source had; `nil` where that was not counted.
-    func rows(of source: Int) -> Int? { source < sourceRows.count ? sourceRows[source] : nil }
 
     /// - Throws: `cancelled` when the task was cancelled, or whoever waits has gone.
     func checkCancellation() throws(DatabaseError) {

@@ -56,7 +56,6 @@ final class IndexMapper: Sendable {
     func map(_ documents: DocumentPage) throws(DatabaseError) -> IndexRows {
         var rows = IndexRows(of: documents)
         let mapping = spares.take() ?? Mapping(self, Frame(program))
-        defer { spares.giveBack(mapping) }
         let frame = mapping.frame
         let mark = frame.arena.mark
         try documents.forEach { (index, id, properties) throws(DatabaseError) in
@@ -66,33 +65,36 @@ final class IndexMapper: Sendable {
                 0, Value(FleeceNode(root: properties)),
                 metadata == .none ? nil : RowMetadata(id: id, body: body))
             rows.begin(index)
-            add(mapping, &rows)
+            try add(mapping, &rows)
+            // As a scan does: what can't be computed is an error, and no row that is missing.
+            try frame.check()
             frame.arena.release(to: mark)
         }
+        spares.giveBack(mapping)
         return rows
     }
 
     /// Adds the rows of the present document.
-    private func add(_ mapping: Mapping, _ rows: inout IndexRows) {
+    private func add(_ mapping: Mapping, _ rows: inout IndexRows) throws(DatabaseError) {
         let frame = mapping.frame
         guard mapping.filters.allSatisfy({ Logic.holds($0(frame)) }) else { return }
-        guard let elements = mapping.elements, let variable else { return addRow(mapping, &rows) }
+        guard let elements = mapping.elements, let variable else { return try addRow(mapping, &rows) }
         guard let array = elements(frame).elements else { return }
         for element in array {
             frame.setVariable(variable, element)
-            addRow(mapping, &rows)
+            try addRow(mapping, &rows)
         }
     }
 
     /// Adds a row with the present values.
-    private func addRow(_ mapping: Mapping, _ rows: inout IndexRows) {
+    private func addRow(_ mapping: Mapping, _ rows: inout IndexRows) throws(DatabaseError) {
         for place in mapping.evaluations.indices {
             mapping.values[place] = mapping.evaluations[place](mapping.frame)
         }
         mapping.key.set { mapping.values[$0] }
         mapping.payload.reset(keeping: 1 << 16)
         if elements == nil {
-            RowContent.write(
+            try RowContent.write(
                 mapping.values, columns, isKeyWhole: mapping.key.view.count <= IndexRows.longestKey,
                 by: &mapping.writer, to: mapping.payload)
         }

@@ -14,10 +14,11 @@ enum RowContent {
     /// - Parameters:
     ///   - values: the columns, then what is included.
     ///   - isKeyWhole: whether the key was not too long to be kept.
+    /// - Throws: `limitExceeded` for values that are nested too deeply.
     static func write(
         _ values: borrowing Cells<Value>, _ columns: [CompiledIndex.Column], isKeyWhole: Bool,
         by writer: inout FleeceWriter, to buffer: ByteBuffer
-    ) {
+    ) throws(DatabaseError) {
         var isInKey = isKeyWhole && values.count == columns.count
         for place in columns.indices where isInKey {
             isInKey = Self.isInKey(values[place], columns[place].collation)
@@ -36,8 +37,12 @@ enum RowContent {
             if isColumn { writer.endArray() }
         }
         writer.endArray()
-        // What a stored document has can be written.
-        try? writer.finish(to: buffer)
+        do throws(FleeceError) {
+            try writer.finish(to: buffer)
+        } catch {
+            throw DatabaseError(
+                .limitExceeded, "A row of an index can't be kept. \(error)", underlying: error)
+        }
     }
 
     /// Whether a key has the value and not only something equal to it.

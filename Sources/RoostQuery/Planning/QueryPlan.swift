@@ -3,7 +3,7 @@ import RoostOrder
 
 /// How a query may be executed: all that follows from its text and from the indexes that exist, for any values of its parameters.
 ///
-/// The ``Planner`` makes it, once for all executions. Each execution chooses among what it offers: see ``PlanChoice``.
+/// The ``Planner`` makes it, once for all executions. Each execution chooses among what it offers.
 struct QueryPlan: Sendable {
     /// Its number among the queries of the statement.
     let number: Int
@@ -36,6 +36,14 @@ struct QueryPlan: Sendable {
         case found(TextSearch)
     }
 
+    /// What rows are ordered by, as it was written.
+    var orderText: String {
+        order.map { $0.text + ($0.isDescending ? " DESC" : "") }.joined(separator: ", ")
+    }
+    /// What rows are grouped by, as it was written.
+    var groupText: String {
+        (query.groups?.keys ?? []).map(\.written.sqlText).joined(separator: ", ")
+    }
     /// The sources in the order of FROM.
     var sources: [SourcePlan] { orders[0] }
 }
@@ -67,7 +75,7 @@ struct SourcePlan: Sendable {
     /// The conditions that can be answered once this source has a row, and not before.
     let filters: [Condition]
     /// How to look rows up in a table of this source's rows, instead of scanning these.
-    let hash: HashJoin?
+    let hash: HashJoinKey?
     /// The indexes that find the rows of that table, whatever the rows of other sources are.
     let tableIndexes: [IndexAccess]
     /// What is searched for in a full-text index, of all that conditions ask for.
@@ -113,7 +121,7 @@ struct UnionAccess: Sendable {
 }
 
 /// Equality of something of the rows before with something of the source's own.
-struct HashJoin: Sendable {
+struct HashJoinKey: Sendable {
     let outer: Evaluation
     let inner: Evaluation
     let collation: Collation

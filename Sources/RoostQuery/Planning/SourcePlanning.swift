@@ -50,7 +50,8 @@ struct SourcePlanning {
         return SourcePlan(
             number: source.number,
             name: source.alias == source.name ? source.alias : "\(source.name) AS \(source.alias)",
-            origin: readWhole(origin, by: hash), join: isFirst ? .first : source.join,
+            origin: readWhole(origin, by: hash),
+            join: isFirst ? .first : source.join == .first ? .inner : source.join,
             on: conditions.ofLeftJoins[source.number]?.map(\.planned) ?? [],
             filters: filters.map(\.planned), hash: hash, tableIndexes: candidates.table,
             search: candidates.search, grams: candidates.grams,
@@ -93,7 +94,7 @@ struct SourcePlanning {
     }
 
     /// A row of a table that is joined is looked up again by its ID, if the table exceeds the memory.
-    private func readWhole(_ origin: SourcePlan.Origin, by hash: HashJoin?) -> SourcePlan.Origin {
+    private func readWhole(_ origin: SourcePlan.Origin, by hash: HashJoinKey?) -> SourcePlan.Origin {
         guard hash != nil, case .documents(let collection, let access) = origin else { return origin }
         return .documents(
             collection,
@@ -219,7 +220,8 @@ struct SourcePlanning {
 
     /// What rows of the source can be looked up by, so that not every one is compared with every row of the sources before, or, in a
     /// query within another one, with every row of that.
-    private func table(_ origin: SourcePlan.Origin, _ search: TextSearch?) throws(QueryError) -> HashJoin? {
+    private func table(_ origin: SourcePlan.Origin, _ search: TextSearch?) throws(QueryError) -> HashJoinKey?
+    {
         guard search == nil else { return nil }
         switch origin {
         case .elements: return nil
@@ -236,7 +238,7 @@ struct SourcePlanning {
                 guard inner.sources == [source.number], case let others = outer.sources, !others.isEmpty,
                     others.isSubset(of: known)
                 else { continue }
-                return HashJoin(
+                return HashJoinKey(
                     outer: try compiler.compile(outer), inner: try compiler.compile(inner),
                     collation: collation, text: condition.written.sideText(isLeft: isLeft))
             }

@@ -24,9 +24,12 @@ public struct Explanation: Sendable, CustomStringConvertible {
         /// All indexes of values that are searched.
         package let indexes: [String]
         /// How many rows came out of it, if the query was run.
-        public let rows: Int?
+        public internal(set) var rows: Int?
         /// How deep it stands within other queries, from 0.
         public let depth: Int
+
+        /// What the estimate counts, where it is not documents or rows of one index.
+        fileprivate var readsIndexes: String { indexes.count > 1 ? " rows of indexes" : "" }
 
         init(
             _ operation: String, _ details: String, estimate: Int? = nil, index: String? = nil,
@@ -64,7 +67,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         var lines = steps.map { step in
             String(repeating: "  ", count: step.depth) + "\(step.operation) \(step.details)"
                 + (step.operation == "NOT USED"
-                    ? "" : step.estimate.map { ", \(Self.grouped($0)) to read" } ?? "")
+                    ? "" : step.estimate.map { ", \(Self.grouped($0))\(step.readsIndexes) to read" } ?? "")
                 + (step.rows.map { ", \(Self.grouped($0)) found" } ?? "")
         }
         if let analysis {
@@ -144,167 +147,27 @@ extension Query {
     ) throws(DatabaseError) -> Explanation {
         let (snapshot, moment) = try database.present { QueryMoment() }
         let prepared = try prepared.planned(in: snapshot, moment, database)
+        if running { try checkParameters() }
         let execution = try Execution(
             Frame(prepared.program), parameters, database, snapshot, moment, options, isCancelled: isCancelled
         )
-        var analysis: Explanation.Analysis?
-        if running {
-            let counter = execution.counter
-            counter.countRows(ofSources: prepared.program.sourceCount)
-            let start = ContinuousClock.now
-            let cursor = try execution.cursor(of: prepared.plan)
-            while try cursor.next() != nil { counter.rows += 1 }
-            analysis = Explanation.Analysis(
+        let plan = try execution.choose(prepared.plan)
+        var writer = PlanWriter()
+        guard running else {
+            plan.explain(&writer)
+            return Explanation(steps: writer.steps, analysis: nil)
+        }
+        let counter = execution.counter
+        let start = ContinuousClock.now
+        let rows = try plan.makeRows(execution)
+        try rows.open()
+        while try rows.nextRow() != nil { counter.rows += 1 }
+        let duration = ContinuousClock.now - start
+        rows.explain(&writer)
+        return Explanation(
+            steps: writer.steps,
+            analysis: Explanation.Analysis(
                 rows: counter.rows, documents: counter.documents, indexRows: counter.entries,
-                duration: ContinuousClock.now - start)
-        }
-        var explainer = Explainer(execution)
-        try explainer.add(prepared.plan)
-        return Explanation(steps: explainer.steps, analysis: analysis)
-    }
-}
-
-/// Puts a plan into words.
-private struct Explainer {
-    let execution: Execution
-    private(set) var steps: [Explanation.Step] = []
-    private var depth = 0
-
-    init(_ execution: Execution) { self.execution = execution }
-
-    mutating func add(_ plan: QueryPlan) throws(DatabaseError) {
-        let query = plan.query
-        let strategy = try execution.strategy(of: plan)
-        if case .documents(let collection) = plan.counted {
-            note("COUNT", "\(collection.queryName), which is known")
-        } else if case .found(let search) = plan.counted {
-            note(
-                "COUNT", "\(search.collection.queryName) USING \(search.description), without documents",
-                index: search.index.description.name)
-        } else if let totals = strategy.known as? TotalsCursor {
-            add(totals, plan)
-        } else {
-            for (index, source) in strategy.sources.enumerated() {
-                let decision = index == 0 ? strategy.decision : try execution.decide(source)
-                try add(source, index, decision, threads: index == 0 ? strategy.threads : 1)
-            }
-            if let groups = query.groups {
-                let how = strategy.streamsGroups ? ", one after the other, as they are read" : ""
-                note(
-                    "GROUP", groups.keys.isEmpty ? "all rows into one" : "by \(list(groups.keys))\(how)")
-            }
-        }
-        if let having = query.having { note("FILTER", "groups with \(having.text)") }
-        if plan.isDistinct { note("DISTINCT", "rows") }
-        if !plan.order.isEmpty {
-            let order = plan.order.map { $0.text + ($0.isDescending ? " DESC" : "") }.joined(separator: ", ")
-            if strategy.isSorted {
-                let kept =
-                    strategy.most < .max ? ", keeping the first \(Explanation.grouped(strategy.most))" : ""
-                note("SORT", "by \(order)\(kept)")
-            } else {
-                note("ORDER", "by \(order), as they are read")
-            }
-        }
-        if let offset = query.offset {
-            note("SKIP", offset.text + (strategy.skipsByRank ? " by rank, unread" : ""))
-        }
-        if let limit = query.limit { note("LIMIT", limit.text) }
-    }
-
-    private mutating func add(_ totals: TotalsCursor, _ plan: QueryPlan) {
-        guard let source = plan.sources.first else { return }
-        let groups = plan.query.groups?.keys ?? []
-        note(
-            "SEARCH", "\(source.name) USING \(totals.choice.text)", estimate: 0,
-            index: totals.choice.access.index.description.name)
-        let how =
-            groups.isEmpty
-            ? "all rows into one" : "by \(list(groups)), going from one to the next"
-        note("GROUP", "\(how), from what the index has counted and summed up")
-    }
-
-    private func list(_ keys: [BoundGroups.Key]) -> String {
-        keys.map(\.written.sqlText).joined(separator: ", ")
-    }
-
-    private mutating func add(
-        _ source: SourcePlan, _ index: Int, _ decision: AccessDecision, threads: Int
-    ) throws(DatabaseError) {
-        let name = source.name
-        let join = index == 0 ? "" : source.join == .left ? "LEFT JOIN " : "JOIN "
-        let rows = execution.counter.rows(of: source.number)
-        var used: [String] = []
-        switch source.origin {
-        case .elements: note("UNNEST", name, rows: rows)
-        case .select(let plan):
-            note(join + "QUERY", name + tableText(source), rows: rows)
-            depth += 1
-            try add(plan)
-            depth -= 1
-        case .documents(let collection, let access):
-            let count = try execution.documents(of: collection).count
-            let isTable = source.hash != nil && (decision.choice == nil || execution.hasTable(source))
-            let choice = isTable ? try execution.decideTable(source).choice : decision.choice
-            used = choice?.indexes.map(\.access.index.description.name) ?? []
-            let how = isTable ? tableText(source) : threads > 1 ? " on \(threads) threads" : ""
-            // How many rows match one of a source before isn't known without that.
-            let isKnown = index == 0 || isTable
-            if let choice {
-                let otherwise = !isTable && !counts ? source.hash.map { ", or a table by \($0.text)" } : nil
-                note(
-                    join + "SEARCH", "\(name) USING \(text(choice))\(how)\(otherwise ?? "")",
-                    estimate: isKnown ? choice.count : nil, index: choice.indexName, indexes: used, rows: rows
-                )
-            } else if access.isScan {
-                note(join + "SCAN", name + how, estimate: isKnown ? count : nil, rows: rows)
-            } else {
-                let conditions = access.keys.conditions.joined(separator: " AND ")
-                note(join + "SEARCH", "\(name) by ID (\(conditions))\(how)", rows: rows)
-            }
-        }
-        depth += 1
-        let unused = source.unusedIndexes.map { ($0.name, $0.reason, Int?.none) }
-        for (name, reason, count) in decision.rejected + unused where !used.contains(name) {
-            note("NOT USED", "\(name): \(reason)", estimate: count)
-        }
-        for condition in source.on { note("ON", condition.text) }
-        for condition in source.filters { note("WHERE", condition.text) }
-        depth -= 1
-    }
-
-    /// Whether the query was run, so that it is known what was done.
-    private var counts: Bool { execution.counter.countsRows }
-
-    private func tableText(_ source: SourcePlan) -> String {
-        source.hash.map { " into a table by \($0.text)" } ?? ""
-    }
-
-    private func text(_ choice: AccessChoice) -> String {
-        switch choice.way {
-        case .index(let index): text(index)
-        case .union(let branches): branches.map { text($0.choice) }.joined(separator: " OR ")
-        case .both(let first, let second): "\(text(first)) AND \(text(second))"
-        case .grams(let search, _): "\(search.name) (\(search.text))"
-        case .search(let search, let best):
-            search.description + (best.map { ", the best \(Explanation.grouped($0))" } ?? "")
-        }
-    }
-
-    private func text(_ choice: IndexChoice) -> String {
-        let access = choice.access
-        let skipping =
-            access.keys.skipped > 0 ? " SKIPPING through \(access.index.columns[0].text)" : ""
-        return choice.text + skipping + (access.covering == nil ? "" : " COVERING")
-    }
-
-    private mutating func note(
-        _ operation: String, _ details: String, estimate: Int? = nil, index: String? = nil,
-        indexes: [String] = [], rows: Int? = nil
-    ) {
-        steps.append(
-            Explanation.Step(
-                operation, details, estimate: estimate, index: index, indexes: indexes, rows: rows,
-                depth: depth))
+                duration: duration))
     }
 }

@@ -93,18 +93,23 @@ public struct Query: Sendable {
         _ prepared: PreparedQuery, in snapshot: DatabaseSnapshot, _ moment: QueryMoment,
         _ isCancelled: @escaping () -> Bool, visible: (any VisibleDocuments)? = nil
     ) throws(DatabaseError) -> RowsCursor {
-        for name in parameterNames where parameters[name] == nil {
-            throw DatabaseError(
-                .invalidQuery,
-                "The parameter $\(name) is not set. Give it a value, .null for none.")
-        }
+        try checkParameters()
         let execution = try Execution(
             prepared.frames.take() ?? Frame(prepared.program), parameters, database, snapshot, moment,
             options, visible: visible, isCancelled: isCancelled)
         return RowsCursor(
             execution,
-            try execution.reading { () throws(DatabaseError) in try execution.cursor(of: prepared.plan) },
+            try execution.reading { () throws(DatabaseError) in try execution.rows(of: prepared.plan) },
             prepared.columns, prepared.frames)
+    }
+
+    /// - Throws: `invalidQuery` where a parameter is not set.
+    func checkParameters() throws(DatabaseError) {
+        for name in parameterNames where parameters[name] == nil {
+            throw DatabaseError(
+                .invalidQuery,
+                "The parameter $\(name) is not set. Give it a value, .null for none.")
+        }
     }
 
     /// All rows, in memory at once.
@@ -167,12 +172,12 @@ public struct QueryOptions: Sendable, Hashable {
 /// Walks over the rows of a query. Use it from one thread at a time.
 public final class RowsCursor {
     private let execution: Execution
-    private let rows: RowCursor
+    private let rows: RowOperator
     private let columns: ColumnNames
     /// Where the frame goes that the execution has used.
     private let frames: SparePool<Frame>
 
-    init(_ execution: Execution, _ rows: RowCursor, _ columns: ColumnNames, _ frames: SparePool<Frame>) {
+    init(_ execution: Execution, _ rows: RowOperator, _ columns: ColumnNames, _ frames: SparePool<Frame>) {
         self.execution = execution
         self.rows = rows
         self.columns = columns
@@ -180,6 +185,7 @@ public final class RowsCursor {
     }
 
     deinit {
+        rows.close()
         // Nothing else reads rows of this execution, and no row that was given out points into the frame.
         execution.frame.clear()
         frames.giveBack(execution.frame)
@@ -189,7 +195,7 @@ public final class RowsCursor {
     ///
     /// - Throws: as ``Query/fetch()``.
     public func next() throws(DatabaseError) -> Row? {
-        let next = try execution.reading { () throws(DatabaseError) in try rows.next() }
+        let next = try execution.reading { () throws(DatabaseError) in try rows.nextRow() }
         guard let bytes = next else { return nil }
         execution.counter.rows += 1
         return Row(FleeceDocument(trusting: bytes), columns)
@@ -197,7 +203,7 @@ public final class RowsCursor {
 
     /// Passes over a row; `false` after the last.
     func skip() throws(DatabaseError) -> Bool {
-        try execution.reading { () throws(DatabaseError) in try rows.advance() }
+        try execution.reading { () throws(DatabaseError) in try rows.next() }
     }
 
     /// How many documents were read until now.

@@ -104,15 +104,9 @@ extension Execution {
         return found
     }
 
-    /// The documents that a search finds; the best ones first, where only so many are needed.
-    func searched(_ search: TextSearch, best limit: Int? = nil) throws(DatabaseError) -> RowSource {
-        let documents = try documents(of: search.collection)
-        guard let limit else {
-            return SearchedRows(frame, search, documents, try matches(of: search), counter)
-        }
-        guard let text = search.text(frame).string else {
-            return SearchedRows(frame, search, documents, try matches(of: search), counter)
-        }
+    /// What a search finds, in the order of their numbers; or the best only, the best first.
+    func found(by search: TextSearch, best limit: Int?) throws(DatabaseError) -> TextMatches {
+        guard let limit, let text = search.text(frame).string else { return try matches(of: search) }
         let found = try read(search) { reader in
             let query = try search.index.query(text)
             return TextMatches(
@@ -122,7 +116,7 @@ extension Execution {
         // In the order of their scores, and looked up by their numbers.
         matches[TextMatchKey(search: search.number, text: ByteKey(text))] = TextMatches(
             found.reader, found.matches.sorted { $0.number < $1.number })
-        return SearchedRows(frame, search, documents, found, counter)
+        return found
     }
 
     private func read(
@@ -145,41 +139,5 @@ extension Execution {
             try? search.collection.indexes.discard(becauseOf: error)
         }
         return DatabaseError(derived: error)
-    }
-}
-
-/// The documents that a search has found.
-final class SearchedRows: RowSource {
-    private let lookup: DocumentLookup
-    private let matches: TextMatches
-    private let counter: WorkCounter
-    private var index = 0
-    private let mark: Arena.Mark
-
-    init(
-        _ frame: Frame, _ search: TextSearch, _ documents: QueryMoment.Documents, _ matches: TextMatches,
-        _ counter: WorkCounter
-    ) {
-        lookup = DocumentLookup(frame, search.source, documents, .all)
-        self.matches = matches
-        self.counter = counter
-        mark = frame.arena.mark
-        super.init(frame)
-    }
-
-    override func next() throws(DatabaseError) -> Bool {
-        frame.arena.release(to: mark)
-        while index < matches.count {
-            try counter.checkCancellation()
-            counter.documents += 1
-            let number = matches.matches[index].number
-            index += 1
-            let id: [UInt8]
-            do { id = Array(try matches.reader.id(number).utf8) } catch {
-                throw DatabaseError(derived: error)
-            }
-            if try id.withView({ (view) throws(DatabaseError) in try lookup.find(view) }) { return true }
-        }
-        return false
     }
 }

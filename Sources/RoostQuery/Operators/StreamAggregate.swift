@@ -1,15 +1,31 @@
 import Roost
 
 /// A row for each group, of rows that an index yields group by group: one group at a time is in memory.
-final class StreamedGroupCursor: GroupCursor {
-    private let rows: RowSource
+final class StreamAggregation: GroupOperator {
+    private let rows: Operator
     private var isBegun = false
     /// The group that the row read last belongs to, with what was put aside of its values and about how much memory it takes.
-    private var open: (group: Group, aside: DistinctValues?, taken: Int)?
+    private var present: (group: Group, aside: DistinctValues?, taken: Int)?
 
-    init(_ plan: QueryPlan, _ execution: Execution, _ rows: RowSource) {
+    init(_ node: AggregateNode, _ rows: Operator, _ execution: Execution) {
         self.rows = rows
-        super.init(plan, execution)
+        super.init(node, node.plan, node.grouping, execution, [rows])
+    }
+
+    override func open() throws(DatabaseError) {
+        release()
+        try super.open()
+    }
+
+    override func close() {
+        release()
+        super.close()
+    }
+
+    private func release() {
+        execution.budget.giveBack(present?.taken ?? 0)
+        present = nil
+        isBegun = false
     }
 
     override func nextGroup() throws(DatabaseError) -> Group? {
@@ -17,7 +33,7 @@ final class StreamedGroupCursor: GroupCursor {
             isBegun = true
             _ = try takeRow()
         }
-        while open != nil {
+        while present != nil {
             if let done = try takeRow() { return done }
         }
         return nil
@@ -27,33 +43,33 @@ final class StreamedGroupCursor: GroupCursor {
     private func takeRow() throws(DatabaseError) -> Group? {
         guard try rows.next() else {
             try frame.check()
-            return try close()
+            return try endGroup()
         }
         let mark = frame.arena.mark
         defer { frame.arena.release(to: mark) }
         let key = readKey()
         var done: Group?
-        if open?.group.key.withView({ $0.compare(key) }) != 0 {
-            done = try close()
+        if present?.group.key.withView({ $0.compare(key) }) != 0 {
+            done = try endGroup()
             let (group, size) = makeGroup()
             try execution.budget.take(size)
-            open = (group, nil, size)
+            present = (group, nil, size)
         }
-        guard var (group, aside, taken) = open else { return done }
+        guard var (group, aside, taken) = present else { return done }
         // Nothing else has the group, so that its arrays are changed in place.
-        open = nil
+        present = nil
         let size = try take(into: &group, &aside)
         if size != 0 { try execution.budget.take(size) }
         taken += size
-        open = (group, aside, taken)
+        present = (group, aside, taken)
         try frame.check()
         return done
     }
 
     /// Ends the present group.
-    private func close() throws(DatabaseError) -> Group? {
-        guard let done = open else { return nil }
-        open = nil
+    private func endGroup() throws(DatabaseError) -> Group? {
+        guard let done = present else { return nil }
+        present = nil
         var group = done.group
         if let aside = done.aside { try complete(&group, aside) }
         execution.budget.giveBack(done.taken)

@@ -5,7 +5,7 @@ import RoostIndex
 /// Sorts rows of an index whose keys were too long to be kept, of which the beginnings are equal: by their values.
 ///
 /// Belongs to one thread.
-final class CutRows {
+final class TruncatedKeyRows {
     private let sort: ExternalSort
     private let reader: RowReader
     private let key: IndexKey

@@ -1,12 +1,38 @@
 import Fleece
 import Roost
 
+/// A row for each group of rows, once all of them are read, or group by group where rows come so.
+struct AggregateNode: RowNode {
+    let input: any PlanNode
+    let plan: QueryPlan
+    let grouping: Grouping
+    /// Whether rows come group by group.
+    let streams: Bool
+    /// How many threads read parts of the rows.
+    let threads: Int
+
+    var inputs: [any PlanNode] { [input] }
+
+    func makeRows(_ execution: Execution) throws(DatabaseError) -> RowOperator {
+        let rows = try input.make(execution)
+        return streams
+            ? StreamAggregation(self, rows, execution) : Aggregation(self, rows, execution)
+    }
+
+    func explain(_ writer: inout PlanWriter, rows: Int?) {
+        let how = streams ? ", one after the other, as they are read" : ""
+        writer.add("GROUP", grouping.keys.isEmpty ? "all rows into one" : "by \(plan.groupText)\(how)")
+        if let having = plan.query.having { writer.add("FILTER", "groups with \(having.text)") }
+    }
+}
+
 /// A row for each group, in the order of what the groups have in common.
 ///
 /// When groups exceed the memory, rows of groups that are not known by then are put aside, sorted by group; and so are the
 /// different values of aggregates with DISTINCT.
-final class GroupedCursor: GroupCursor {
-    private let rows: RowSource
+final class Aggregation: GroupOperator {
+    private let rows: Operator
+    private let node: AggregateNode
     private let threads: Int
     /// The groups that were not handed out yet, the last first; `nil` until rows were read.
     private var groups: [Group]?
@@ -16,13 +42,30 @@ final class GroupedCursor: GroupCursor {
     private var coming: ExternalSort.Entry?
     /// Values of groups in memory that were put aside.
     private var distinct: DistinctValues?
+    /// How many bytes of memory the groups take.
+    private var taken = 0
 
-    init(
-        _ plan: QueryPlan, _ execution: Execution, _ rows: RowSource, threads: Int = 1
-    ) {
+    init(_ node: AggregateNode, _ rows: Operator, _ execution: Execution) {
         self.rows = rows
-        self.threads = threads
-        super.init(plan, execution)
+        self.node = node
+        threads = node.threads
+        super.init(node, node.plan, node.grouping, execution, [rows])
+    }
+
+    override func open() throws(DatabaseError) {
+        release()
+        try super.open()
+    }
+
+    override func close() {
+        release()
+        super.close()
+    }
+
+    private func release() {
+        (groups, rest, coming, distinct) = (nil, nil, nil, nil)
+        execution.budget.giveBack(taken)
+        taken = 0
     }
 
     override func nextGroup() throws(DatabaseError) -> Group? {
@@ -38,14 +81,18 @@ final class GroupedCursor: GroupCursor {
     /// The groups, each part of the documents read by one of several threads; `nil` when one thread has to do it.
     private func readInParts() throws(DatabaseError) -> [Group]? {
         guard threads > 1 else { return nil }
-        let plan = plan
-        let parts = try execution.inParts(of: plan, threads: threads) { (part) throws(DatabaseError) in
-            try GroupedCursor(plan, part, try part.rows(of: plan.sources)).read()
+        let node = node
+        let parts = try execution.inParts(of: node.plan, threads: threads) {
+            (part) throws(DatabaseError) -> PartRows<Group>? in
+            let rows = try node.input.make(part)
+            try rows.open()
+            return PartRows(try Aggregation(node, rows, part).read(), rows)
         }
         guard let parts else { return nil }
+        for part in parts { rows.add(part.counts) }
         var numbers: [[UInt8]: Int] = [:]
         var groups: [Group] = []
-        for group in parts.joined() {
+        for group in parts.flatMap(\.rows) {
             guard let known = numbers[group.key] else {
                 numbers[group.key] = groups.count
                 groups.append(group)
@@ -85,12 +132,14 @@ final class GroupedCursor: GroupCursor {
                         try putAside(group.key)
                         continue
                     }
+                    taken += size
                     try budget.take(size)
                     index = numbers.insert(key).number
                     groups.append(group)
                 }
             }
             let size = try take(into: &groups[index], &aside)
+            taken += size
             if size != 0 { try budget.take(size) }
             try frame.check()
         }

@@ -3,16 +3,48 @@ import RoostBytes
 import RoostIndex
 import RoostStorage
 
+/// A row for each group, out of an index that answers all that is asked of groups.
+struct TotalsNode: RowNode {
+    let plan: QueryPlan
+    let grouping: Grouping
+    let totals: TotalsAccess
+    let ranges: IndexRanges
+    /// The source without a way to find its rows.
+    let source: SourceNode
+
+    var inputs: [any PlanNode] { [] }
+
+    func makeRows(_ execution: Execution) throws(DatabaseError) -> RowOperator { TotalsScan(self, execution) }
+
+    func explain(_ writer: inout PlanWriter, rows: Int?) {
+        writer.addSource(
+            "SEARCH", "\(source.source.name) USING \(ranges.text)", estimate: 0, index: ranges.name, rows: nil
+        )
+        let how =
+            grouping.keys.isEmpty ? "all rows into one" : "by \(plan.groupText), going from one to the next"
+        writer.add("GROUP", "\(how), from what the index has counted and summed up")
+        if let having = plan.query.having { writer.add("FILTER", "groups with \(having.text)") }
+    }
+
+    /// The groups of some ranges, made by reading their rows.
+    func reading(_ ranges: IndexRanges) -> AggregateNode {
+        AggregateNode(
+            input: source.reading(ranges), plan: plan, grouping: grouping, streams: true, threads: 1)
+    }
+}
+
 /// A row for each group, out of an index that answers all that is asked of groups. O(log n) for each of them, apart from
 /// groups whose values are too long for the index's keys: the rows of those are read.
-final class TotalsCursor: RowCursor {
+final class TotalsScan: ProjectingOperator {
+    private let node: TotalsNode
     private let totals: TotalsAccess
     private let grouping: Grouping
-    let choice: IndexChoice
+    private let choice: IndexRanges
+    private let having: Evaluation?
     private let execution: Execution
     private let rowReader: RowReader
     /// Groups that are made by reading rows, and come next.
-    private var read: RowCursor?
+    private var read: RowOperator?
     /// What of the index has not been grouped yet; `nil` at the end.
     private var rest: KeyRange?
     private var mark: Arena.Mark?
@@ -22,20 +54,34 @@ final class TotalsCursor: RowCursor {
     /// Groups of fewer rows are put together from these sooner.
     private static let fewestRows = 8
 
-    /// `nil` where reading the rows takes less, or the index can't answer for the values that there are.
-    init?(
-        _ plan: QueryPlan, _ grouping: Grouping, _ totals: TotalsAccess, _ choice: IndexChoice,
-        _ execution: Execution
-    ) throws(DatabaseError) {
-        self.totals = totals
-        self.grouping = grouping
-        self.choice = choice
+    init(_ node: TotalsNode, _ execution: Execution) {
+        self.node = node
         self.execution = execution
+        totals = node.totals
+        grouping = node.grouping
+        choice = node.ranges
+        having = node.plan.having
         rowReader = RowReader(choice.access.index, totals.keyPlaces, execution.frame.arena)
         rest = choice.ranges.first
-        super.init(plan, execution.frame)
-        guard try isAnswerable() else { return nil }
-        if !totals.keyPlaces.isEmpty, try !isWorthIt() { return nil }
+        super.init(node, node.plan.columns, execution.frame, [])
+    }
+
+    override func open() throws(DatabaseError) {
+        close()
+        rest = choice.ranges.first
+        isDone = false
+    }
+
+    override func close() {
+        read?.close()
+        (read, mark) = (nil, nil)
+    }
+
+    /// Whether the index can answer for the values that there are, and reading its rows does not take less.
+    func isWorthwhile() throws(DatabaseError) -> Bool {
+        guard try isAnswerable() else { return false }
+        guard !totals.keyPlaces.isEmpty else { return true }
+        return try isWorthIt()
     }
 
     private func isAnswerable() throws(DatabaseError) -> Bool {
@@ -65,8 +111,14 @@ final class TotalsCursor: RowCursor {
 
     // MARK: Rows
 
-    override func advance() throws(DatabaseError) -> Bool {
-        if let read, try read.advance() { return true }
+    override func next() throws(DatabaseError) -> Bool {
+        guard try goOn() else { return false }
+        produced += 1
+        return true
+    }
+
+    private func goOn() throws(DatabaseError) -> Bool {
+        if let read, try read.next() { return true }
         read = nil
         if let mark { frame.arena.release(to: mark) }
         let mark = frame.arena.mark
@@ -78,8 +130,8 @@ final class TotalsCursor: RowCursor {
             switch group {
             case .one(let found): ranges = found
             case .several(let range):
-                let groups = try cursor(reading: range)
-                guard try groups.advance() else { continue }
+                let groups = try rows(reading: range)
+                guard try groups.next() else { continue }
                 read = groups
                 return true
             }
@@ -90,7 +142,7 @@ final class TotalsCursor: RowCursor {
             for (accumulator, part) in zip(grouping.accumulators, totals.parts) {
                 frame.setAggregate(accumulator.slot, try value(part, ranges, all))
             }
-            if let having = plan.having, !Logic.holds(having(frame)) {
+            if let having, !Logic.holds(having(frame)) {
                 try frame.check()
                 continue
             }
@@ -100,7 +152,7 @@ final class TotalsCursor: RowCursor {
 
     override func row() throws(DatabaseError) -> [UInt8] {
         if let read { return try read.row() }
-        return try project()
+        return try super.row()
     }
 
     private var isDone = false
@@ -137,11 +189,13 @@ final class TotalsCursor: RowCursor {
     }
 
     /// Makes groups by reading rows.
-    private func cursor(reading range: KeyRange) throws(DatabaseError) -> StreamedGroupCursor {
-        let part = try IndexChoice(choice.access, choice.reader, [range])
-        let access = AccessChoice(way: .index(part), count: part.count, cost: 0, isOrdered: false)
-        return StreamedGroupCursor(
-            plan, execution, try execution.rows(of: plan.sources, first: access))
+    private func rows(reading range: KeyRange) throws(DatabaseError) -> RowOperator {
+        let part = IndexRanges(
+            access: choice.access, reader: choice.reader, ranges: [range],
+            count: try choice.reader.count(in: [range]))
+        let groups = try node.reading(part).makeRows(execution)
+        try groups.open()
+        return groups
     }
 
     // MARK: Values

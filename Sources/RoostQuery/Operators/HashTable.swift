@@ -25,7 +25,7 @@ final class HashTable {
 
     /// Reads all rows of `source`, which are those of `plan`.
     init(
-        _ source: RowSource, _ plan: SourcePlan, _ hash: HashJoin, _ execution: Execution
+        _ source: Operator, _ plan: SourcePlan, _ hash: HashJoinKey, _ execution: Execution
     ) throws(DatabaseError) {
         number = plan.number
         self.execution = execution
@@ -148,31 +148,5 @@ final class HashTable {
             return true
         }
         return try bytes.withView { (id) throws(DatabaseError) in try lookup.find(id) }
-    }
-}
-
-/// The rows of a hash table that match the present rows of the sources before.
-final class HashedRows: RowSource {
-    private let table: HashTable
-    private var matches: HashTable.Matches
-    private let mark: Arena.Mark
-
-    init(_ frame: Frame, _ table: HashTable, _ hash: HashJoin) throws(DatabaseError) {
-        self.table = table
-        let value = hash.outer(frame)
-        if value.isValued {
-            let encoder = KeyEncoder(hash.collation)
-            encoder.append(value)
-            matches = try table.matches(encoder.key)
-        } else {
-            matches = .known([])
-        }
-        mark = frame.arena.mark
-        super.init(frame)
-    }
-
-    override func next() throws(DatabaseError) -> Bool {
-        frame.arena.release(to: mark)
-        return try table.next(&matches)
     }
 }

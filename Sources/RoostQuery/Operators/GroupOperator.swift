@@ -2,12 +2,14 @@ import Roost
 import RoostBytes
 import RoostOrder
 
-/// A row for each group of rows.
-class GroupCursor: RowCursor {
+/// An operator with a row for each group of rows.
+class GroupOperator: ProjectingOperator {
     let grouping: Grouping
     let execution: Execution
     private let keys: [(value: Evaluation, encoder: KeyEncoder)]
-    private let inputs: [(value: Evaluation?, gathering: Gathering)]
+    private let having: Evaluation?
+    /// What each accumulator takes of a row.
+    private let inputValues: [(value: Evaluation?, gathering: Gathering)]
     /// The present row's values of GROUP BY.
     private let values: Cells<Value>
     private let keyBuffer = ByteBuffer()
@@ -23,20 +25,28 @@ class GroupCursor: RowCursor {
         var accumulated: [Accumulated]
     }
 
-    init(_ plan: QueryPlan, _ execution: Execution) {
-        guard let grouping = plan.grouping else { preconditionFailure("a query without groups") }
+    init(
+        _ node: any RowNode, _ plan: QueryPlan, _ grouping: Grouping, _ execution: Execution,
+        _ inputs: [Operator]
+    ) {
         self.grouping = grouping
         self.execution = execution
+        having = plan.having
         keys = grouping.keys.map { (unshared($0.value), KeyEncoder($0.collation)) }
-        inputs = grouping.accumulators.map { ($0.value.map(unshared), $0.gathering) }
+        inputValues = grouping.accumulators.map { ($0.value.map(unshared), $0.gathering) }
         values = Cells(.missing, count: keys.count)
-        super.init(plan, execution.frame)
+        super.init(node, plan.columns, execution.frame, inputs)
+    }
+
+    override func open() throws(DatabaseError) {
+        mark = nil
+        try super.open()
     }
 
     /// The next group with all of its rows; `nil` after the last.
     func nextGroup() throws(DatabaseError) -> Group? { nil }
 
-    override func advance() throws(DatabaseError) -> Bool {
+    override func next() throws(DatabaseError) -> Bool {
         if let mark { frame.arena.release(to: mark) }
         while let group = try nextGroup() {
             let mark = frame.arena.mark
@@ -47,19 +57,21 @@ class GroupCursor: RowCursor {
             for (accumulator, accumulated) in zip(grouping.accumulators, group.accumulated) {
                 frame.setAggregate(accumulator.slot, accumulated.result(accumulator.gathering, frame))
             }
-            if let having = plan.having, !Logic.holds(having(frame)) {
+            if let having, !Logic.holds(having(frame)) {
                 try frame.check()
                 frame.arena.release(to: mark)
                 continue
             }
+            produced += 1
             return true
         }
+        mark = nil
         return false
     }
 
     // MARK: Gathering
 
-    var empty: [Accumulated] { Array(repeating: Accumulated(), count: inputs.count) }
+    var empty: [Accumulated] { Array(repeating: Accumulated(), count: inputValues.count) }
 
     /// The key of the group that the present row belongs to; valid until the next call.
     func readKey() -> ByteView {
@@ -79,11 +91,11 @@ class GroupCursor: RowCursor {
     func makeGroup() -> (group: Group, size: Int) {
         let owned = (0..<values.count).map { OwnedValue(values[$0]) }
         let group = Group(key: keyBuffer.view.array, values: owned, accumulated: empty)
-        return (group, group.key.count + owned.reduce(0) { $0 + $1.size } + 160 * (1 + inputs.count))
+        return (group, group.key.count + owned.reduce(0) { $0 + $1.size } + 160 * (1 + inputValues.count))
     }
 
     /// What accumulators take of the present row; missing for those that count rows.
-    var rowInputs: [Value] { inputs.map { $0.value?(frame) ?? .missing } }
+    var rowInputs: [Value] { inputValues.map { $0.value?(frame) ?? .missing } }
     /// The present row's values of GROUP BY, whose key was read last.
     var rowKeys: [Value] { (0..<values.count).map { values[$0] } }
 
@@ -92,8 +104,8 @@ class GroupCursor: RowCursor {
     /// - Parameter aside: where values that are wanted only once are put that exceed the memory.
     func take(into group: inout Group, _ aside: inout DistinctValues?) throws(DatabaseError) -> Int {
         var taken = 0
-        for number in inputs.indices {
-            guard let value = inputs[number].value?(frame) else {
+        for number in inputValues.indices {
+            guard let value = inputValues[number].value?(frame) else {
                 group.accumulated[number].countRow()
                 continue
             }
@@ -106,7 +118,7 @@ class GroupCursor: RowCursor {
         _ value: Value, _ number: Int, into group: inout Group, _ aside: inout DistinctValues?
     ) throws(DatabaseError) -> Int {
         let key = group.key
-        return try group.accumulated[number].take(value, inputs[number].gathering, frame) {
+        return try group.accumulated[number].take(value, inputValues[number].gathering, frame) {
             (valueKey) throws(DatabaseError) in try putAside(value, valueKey, of: number, in: key, &aside)
         }
     }
@@ -116,8 +128,8 @@ class GroupCursor: RowCursor {
         _ input: (Int) -> Value, into group: inout Group, _ aside: inout DistinctValues?
     ) throws(DatabaseError) -> Int {
         var taken = 0
-        for number in inputs.indices {
-            guard inputs[number].value != nil else {
+        for number in inputValues.indices {
+            guard inputValues[number].value != nil else {
                 group.accumulated[number].countRow()
                 continue
             }
@@ -143,7 +155,7 @@ class GroupCursor: RowCursor {
         var taken = 0
         let mark = frame.arena.mark
         while let (number, value) = try aside.next(of: group.key, frame) {
-            let size = group.accumulated[number].takePutAside(value, inputs[number].gathering, frame)
+            let size = group.accumulated[number].takePutAside(value, inputValues[number].gathering, frame)
             frame.arena.release(to: mark)
             taken += size
             if size != 0 { try execution.budget.take(size) }
