@@ -72,6 +72,15 @@ extension Binder {
         case .select(let select):
             origin = .query(try inner(select))
             known = (.query, nil, "a query")
+        case .combined(let first, let operation, let second):
+            let (left, right) = (try inner(first), try inner(second))
+            guard left.columns.count == right.columns.count else {
+                throw QueryError(
+                    "\(operation.rawValue) takes queries of as many columns, and these have \(left.columns.count) and \(right.columns.count)",
+                    at: source.place.offset)
+            }
+            origin = .combined(left, operation, right)
+            known = (.query, nil, operation.rawValue)
         case .elements(let array):
             origin = .elements(try bind(array))
             known = (.elements, nil, array.sqlText)
@@ -159,7 +168,12 @@ extension Binder {
 
     private func namedColumns(_ select: Select, _ query: BoundQuery) throws(QueryError) -> [NamedColumn] {
         var columns: [(value: Expression, name: String?, explicit: Place?)] = []
-        if select.columns.isEmpty {
+        if case .combined(let first, _, _)? = query.sources.first?.origin {
+            for column in first.columns {
+                columns.append(
+                    (.path([.key(query.sources[0].alias), .key(column.name)], .unknown), column.name, nil))
+            }
+        } else if select.columns.isEmpty {
             for field in [MetaField.id, .sequence] {
                 columns.append(
                     (.meta(field, alias: query.sources[0].alias, .unknown), field.propertyName, nil))

@@ -34,6 +34,7 @@ struct BoundQuery: Hashable, Sendable {
             switch source.origin {
             case .collection: break
             case .query(let query): result += query.expressions
+            case .combined(let first, _, let second): result += first.expressions + second.expressions
             case .elements(let array): result.append(array)
             }
         }
@@ -58,6 +59,8 @@ struct BoundQuery: Hashable, Sendable {
             switch sources[index].origin {
             case .collection: break
             case .query(let inner): query.sources[index].origin = .query(inner.mapped(body))
+            case .combined(let first, let operation, let second):
+                query.sources[index].origin = .combined(first.mapped(body), operation, second.mapped(body))
             case .elements(let array): query.sources[index].origin = .elements(body(array))
             }
         }
@@ -98,6 +101,7 @@ struct BoundSource: Sendable {
     enum Origin: Sendable {
         case collection(DocumentCollection)
         case query(BoundQuery)
+        case combined(BoundQuery, Select.SetOperation, BoundQuery)
         case elements(BoundExpression)
     }
 }

@@ -52,8 +52,18 @@ struct Select: Hashable, Sendable {
     indirect enum Origin: Hashable, Sendable {
         case collection(String, scope: String)
         case select(Select)
+        /// The rows of two queries, put together.
+        case combined(Select, SetOperation, Select)
         /// The elements of an array of the sources before.
         case elements(Expression)
+    }
+
+    /// How the rows of two queries are put together.
+    enum SetOperation: String, Hashable, Sendable {
+        case unionAll = "UNION ALL"
+        case union = "UNION"
+        case intersect = "INTERSECT"
+        case except = "EXCEPT"
     }
 
     /// How a source is joined to those before it.

@@ -8,8 +8,8 @@ struct SourceNode: PlanNode {
     let choice: AccessChoice
     /// How documents are found for a table of the source's rows.
     let tableChoice: AccessChoice?
-    /// The plan of the query that the source is.
-    let query: (any RowNode)?
+    /// The plans of the queries that the source is.
+    let queries: [any RowNode]
     /// How many rows of the source there are, as far as it is known without rows of others.
     let count: Int?
     /// How many rows to pass over, where the index is exact.
@@ -27,7 +27,7 @@ struct SourceNode: PlanNode {
         choice.consider(
             AccessCandidate(path: .index(ranges), count: ranges.count, cost: 0, isOrdered: false))
         return SourceNode(
-            source: source, choice: choice, tableChoice: nil, query: nil, count: count, skipping: 0,
+            source: source, choice: choice, tableChoice: nil, queries: [], count: count, skipping: 0,
             threads: 1)
     }
 
@@ -37,9 +37,9 @@ struct SourceNode: PlanNode {
         if let hash = source.hash { return HashJoin(self, hash, execution) }
         switch source.origin {
         case .elements(let array): return Unnest(self, array, execution)
-        case .select(let plan):
-            guard let query else { preconditionFailure("a query in FROM has a plan") }
-            return try QueryRows(self, plan, query, execution)
+        case .select(let plan): return try QueryRows(self, plan, queries[0], execution)
+        case .combined(let first, let operation, let second):
+            return try CombinedRows(self, (first, second), operation, execution)
         case .documents:
             return try isFirst ? make(choice.chosen, execution) : EachAccess(self, execution)
         }
@@ -83,9 +83,8 @@ struct SourceNode: PlanNode {
     func makeTableRows(_ execution: Execution) throws(DatabaseError) -> Operator {
         switch source.origin {
         case .elements(let array): return Unnest(self, array, execution)
-        case .select(let plan):
-            guard let query else { preconditionFailure("a query in FROM has a plan") }
-            return try QueryRows(self, plan, query, execution)
+        case .select(let plan): return try QueryRows(self, plan, queries[0], execution)
+        case .combined: preconditionFailure("no table is made of queries that are put together")
         case .documents: return try make(tableChoice?.chosen, execution)
         }
     }
@@ -109,10 +108,10 @@ struct SourceNode: PlanNode {
         let table = source.hash.map { " into a table by \($0.text)" } ?? ""
         switch source.origin {
         case .elements: writer.addSource("UNNEST", source.name, rows: rows)
-        case .select:
+        case .select, .combined:
             writer.addSource(join + "QUERY", source.name + table, rows: rows)
             writer.within { writer in
-                if let within { within(&writer) } else { query?.explain(&writer) }
+                if let within { within(&writer) } else { for query in queries { query.explain(&writer) } }
             }
         case .documents(_, let access):
             let chosen = hasTable ? tableChoice?.chosen : choice.chosen

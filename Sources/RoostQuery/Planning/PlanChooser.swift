@@ -103,16 +103,18 @@ private struct PlanChooser {
     private func source(
         _ source: SourcePlan, _ choice: AccessChoice, skipping: Int = 0, threads: Int = 1
     ) throws(DatabaseError) -> SourceNode {
-        var (query, count): ((any RowNode)?, Int?) = (nil, nil)
+        var (queries, count): ([any RowNode], Int?) = ([], nil)
         switch source.origin {
         case .documents(let collection, _): count = try execution.documents(of: collection).count
-        case .select(let inner): query = try execution.choose(inner)
+        case .select(let inner): queries = [try execution.choose(inner)]
+        case .combined(let first, _, let second):
+            queries = [try execution.choose(first), try execution.choose(second)]
         case .elements: break
         }
         return SourceNode(
             source: source, choice: choice,
             tableChoice: try source.hash == nil ? nil : execution.access(source, forTable: true),
-            query: query,
+            queries: queries,
             count: count, skipping: skipping, threads: threads)
     }
 

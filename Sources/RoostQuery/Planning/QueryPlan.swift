@@ -62,6 +62,7 @@ struct SourcePlan: Sendable {
     indirect enum Origin: Sendable {
         case documents(DocumentCollection, DocumentAccess)
         case select(QueryPlan)
+        case combined(QueryPlan, Select.SetOperation, QueryPlan)
         case elements(Evaluation)
     }
 

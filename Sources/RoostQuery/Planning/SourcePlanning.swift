@@ -32,12 +32,20 @@ struct SourcePlanning {
         source.join == .left ? conditions.ofLeftJoins[source.number] ?? [] : conditions.all
     }
 
+    /// As `explain` names it.
+    private var shownName: String {
+        if case .combined = source.origin { return source.name }
+        return source.alias == source.name ? source.alias : "\(source.name) AS \(source.alias)"
+    }
+
     func plan() throws(QueryError) -> SourcePlan {
         var candidates = Candidates()
         let origin: SourcePlan.Origin
         switch source.origin {
         case .elements(let array): origin = .elements(try compiler.compile(array))
         case .query(let inner): origin = .select(try planner.plan(inner))
+        case .combined(let first, let operation, let second):
+            origin = .combined(try planner.plan(first), operation, try planner.plan(second))
         case .collection(let collection):
             let matching = try matching(own)
             let access = documents(matching)
@@ -49,7 +57,7 @@ struct SourcePlanning {
         if hash != nil { candidates.table = try tableIndexes(candidates.usable) }
         return SourcePlan(
             number: source.number,
-            name: source.alias == source.name ? source.alias : "\(source.name) AS \(source.alias)",
+            name: shownName,
             origin: readWhole(origin, by: hash),
             join: isFirst ? .first : source.join == .first ? .inner : source.join,
             on: conditions.ofLeftJoins[source.number]?.map(\.planned) ?? [],
@@ -224,7 +232,7 @@ struct SourcePlanning {
     {
         guard search == nil else { return nil }
         switch origin {
-        case .elements: return nil
+        case .elements, .combined: return nil
         case .select(let inner): guard !inner.isCorrelated else { return nil }
         // What is looked up by its ID needs no table.
         case .documents(_, let access):

@@ -1,5 +1,80 @@
+import Roost
+
 extension SQLParser {
+    /// A query: one SELECT, or several that UNION, INTERSECT and EXCEPT put together, in an order and up to a limit.
     mutating func select() throws(QueryError) -> Select {
+        let known = named
+        defer { named = known }
+        if take("WITH") { try namedQueries() }
+        var select = try combined { (parser) throws(QueryError) in
+            try parser.combined({ (parser) throws(QueryError) in try parser.core() }, [.intersect])
+        }
+        try arrange(&select)
+        return select
+    }
+
+    /// WITH: queries that FROM names, each by those before it as well.
+    private mutating func namedQueries() throws(QueryError) {
+        repeat {
+            let name = try name(after: "WITH")
+            try expect("AS", after: "the name of a query")
+            try expect(.openParenthesis, after: "AS")
+            let select = try nested { (parser) throws(QueryError) in try parser.select() }
+            try expect(.closeParenthesis, after: "the query")
+            named[ByteKey(name.lowercased())] = select
+        } while take(.comma)
+    }
+
+    private mutating func combined(
+        _ operand: (inout SQLParser) throws(QueryError) -> Select,
+        _ operations: [Select.SetOperation] = [.union, .unionAll, .except]
+    ) throws(QueryError) -> Select {
+        var select = try operand(&self)
+        var count = 0
+        while let (operation, place) = try takeSetOperation(operations) {
+            count += 1
+            guard count < Self.deepest else {
+                throw QueryError("More than \(Self.deepest) queries are put together", at: place.offset)
+            }
+            let other = try nested { (parser) throws(QueryError) in try operand(&parser) }
+            var both = Select()
+            both.sources = [
+                Select.Source(
+                    origin: .combined(select, operation, other), alias: "_rows", place: place)
+            ]
+            select = both
+        }
+        return select
+    }
+
+    private mutating func takeSetOperation(
+        _ operations: [Select.SetOperation]
+    ) throws(QueryError) -> (Select.SetOperation, Place)? {
+        guard isSetOperation, var operation = next.keyword.flatMap(Select.SetOperation.init(rawValue:)),
+            operations.contains(operation)
+        else { return nil }
+        let place = Place(offset: next.offset)
+        advance()
+        if take("ALL") {
+            guard operation == .union else {
+                throw QueryError(
+                    "\(operation.rawValue) yields each row once; there is no \(operation.rawValue) ALL",
+                    at: place.offset)
+            }
+            operation = .unionAll
+        } else {
+            _ = take("DISTINCT")
+        }
+        return (operation, place)
+    }
+
+    private mutating func core() throws(QueryError) -> Select {
+        if next.kind == .sign(.openParenthesis), peek(1).keyword == "SELECT" {
+            advance()
+            let select = try nested { (parser) throws(QueryError) in try parser.select() }
+            try expect(.closeParenthesis, after: "the query")
+            return select
+        }
         guard take("SELECT") else {
             let hint = next.keyword.map { Suggestion.text(for: $0, among: ["SELECT"]) } ?? ""
             throw QueryError(
@@ -18,6 +93,11 @@ extension SQLParser {
             if take("HAVING") { select.having = try expression(after: "HAVING") }
         }
         if isNext("HAVING") { throw QueryError("HAVING must follow GROUP BY", at: next.offset) }
+        return select
+    }
+
+    /// ORDER BY, LIMIT and OFFSET.
+    private mutating func arrange(_ select: inout Select) throws(QueryError) {
         if take("ORDER") {
             try expect("BY", after: "ORDER")
             select.order = try orderings()
@@ -36,7 +116,6 @@ extension SQLParser {
                 (select.offset, select.offsetPlace) = (value, place)
             }
         }
-        return select
     }
 
     private mutating func column(after what: String) throws(QueryError) -> Select.Column {
@@ -112,6 +191,10 @@ extension SQLParser {
         var parts = [try name(after: what)]
         if take(.dot) { parts.append(try name(after: "the dot")) }
         let name = parts[parts.count - 1]
+        if parts.count == 1, let select = named[ByteKey(name.lowercased())] {
+            let alias = take("AS") ? try self.name(after: "AS") : optionalName() ?? name
+            return Select.Source(origin: .select(select), alias: alias, place: place)
+        }
         let alias = take("AS") ? try self.name(after: "AS") : optionalName() ?? name
         let scope = parts.count == 2 ? parts[0] : "_default"
         return Select.Source(origin: .collection(name, scope: scope), alias: alias, place: place)

@@ -5,6 +5,8 @@ struct SQLParser {
     private let tokens: [Token]
     private var position = 0
     private var depth = 0
+    /// The queries of WITH, by their names.
+    var named: [ByteKey: Select] = [:]
     /// How many expressions lie within each other at most in what was parsed of the present one.
     var height = 0
     /// No expression has others deeper within it, so that going through one needs little of a thread's stack.
@@ -122,7 +124,15 @@ struct SQLParser {
         return name
     }
 
+    /// Whether UNION, INTERSECT or EXCEPT comes next. They are names elsewhere.
+    var isSetOperation: Bool {
+        guard let word = next.keyword, Select.SetOperation(rawValue: word) != nil else { return false }
+        return ["SELECT", "ALL", "DISTINCT"].contains(peek(1).keyword)
+            || peek(1).kind == .sign(.openParenthesis) && peek(2).keyword == "SELECT"
+    }
+
     mutating func optionalName() -> String? {
+        guard !isSetOperation else { return nil }
         switch next.kind {
         case .word(let text) where !Keywords.isReserved(text.uppercased()):
             advance()

@@ -1,0 +1,75 @@
+import Roost
+import RoostQuery
+import Testing
+
+/// UNION, INTERSECT, EXCEPT and WITH.
+@Suite struct SetOperationTests {
+    private let fixture: QueryFixture
+
+    init() throws {
+        fixture = try QueryFixture()
+        try fixture.fill("a", (0..<6).map { #"{"n":\#($0 % 4),"s":"x\#($0 % 4)"}"# })
+        try fixture.fill("b", (2..<8).map { #"{"n":\#($0),"s":"x\#($0)"}"# })
+    }
+
+    @Test(arguments: [
+        ("SELECT n FROM a UNION SELECT n FROM b ORDER BY n", ["0", "1", "2", "3", "4", "5", "6", "7"]),
+        (
+            "SELECT n FROM a UNION ALL SELECT n FROM a WHERE n = 0 ORDER BY n LIMIT 5",
+            ["0", "0", "0", "0", "1"]
+        ),
+        ("SELECT n FROM a INTERSECT SELECT n FROM b ORDER BY n DESC", ["3", "2"]),
+        ("SELECT n FROM a EXCEPT SELECT n FROM b ORDER BY n", ["0", "1"]),
+        (
+            "SELECT n, s FROM a EXCEPT SELECT n, s FROM b WHERE n > 2 ORDER BY n LIMIT 2 OFFSET 1",
+            [#"[1,"x1"]"#, #"[2,"x2"]"#]
+        ),
+        // INTERSECT comes before UNION, and what stands in parentheses first.
+        (
+            "SELECT n FROM a WHERE n = 0 UNION SELECT n FROM a INTERSECT SELECT n FROM b ORDER BY n",
+            ["0", "2", "3"]
+        ),
+        (
+            "(SELECT n FROM a WHERE n = 0 UNION SELECT n FROM a) INTERSECT SELECT n FROM b ORDER BY n",
+            ["2", "3"]
+        ),
+        ("SELECT n AS k FROM a UNION SELECT n FROM b ORDER BY k DESC LIMIT 1", ["7"]),
+        ("SELECT count(*) FROM (SELECT n FROM a UNION SELECT n FROM b) AS t", ["8"]),
+        (
+            "SELECT n FROM a WHERE n IN (SELECT n FROM b EXCEPT SELECT 2 AS n FROM b LIMIT 1) GROUP BY n",
+            ["3"]
+        ),
+        (
+            "SELECT x.n FROM a AS x WHERE EXISTS (SELECT n FROM b WHERE n = x.n UNION SELECT n FROM b WHERE n > 9) GROUP BY x.n",
+            ["2", "3"]
+        ),
+        ("WITH t AS (SELECT n FROM a WHERE n > 1), u AS (SELECT max(n) AS m FROM t) SELECT m FROM u", ["3"]),
+        ("WITH t AS (SELECT n FROM a) SELECT p.n FROM t AS p JOIN t AS q ON p.n = q.n WHERE p.n = 3", ["3"]),
+        // They are names elsewhere.
+        ("SELECT union.n FROM a AS union WHERE union.n = 3", ["3"]),
+    ])
+    func rowsArePutTogether(_ text: String, _ rows: [String]) throws {
+        #expect(try fixture.rows(text) == rows, "\(text)")
+    }
+
+    @Test func theirColumnsAreAsMany() {
+        #expect(
+            QueryFixture.message { _ = try fixture.rows("SELECT n FROM a UNION SELECT n, s FROM b") }
+                == "column 17: UNION takes queries of as many columns, and these have 1 and 2")
+    }
+
+    @Test func whatTheyKeepIsBounded() throws {
+        var query = try fixture.database.query("SELECT n FROM a UNION SELECT n FROM b")
+        query.options.memoryLimit = 64
+        let error = #expect(throws: DatabaseError.self) { try query.fetch() }
+        #expect(error?.code == .limitExceeded)
+    }
+
+    @Test func theirPlansAreShown() throws {
+        let steps = try fixture.database.query("SELECT n FROM a UNION SELECT n FROM b").explainAnalyze().steps
+        #expect(
+            steps.map { "\($0.depth) \($0.operation) \($0.rows ?? -1)" } == [
+                "0 QUERY 8", "1 SCAN 6", "1 SCAN 6",
+            ])
+    }
+}
