@@ -47,7 +47,7 @@ sanitize: setup ## Runs the tests of concurrent use under the thread sanitizer, 
 	Scripts/run-address-sanitizer
 
 golden: setup ## Writes the golden files that are missing; those that are there are never written again.
-	ROOST_WRITE_GOLDEN=1 swift test --filter "GoldenFileTests|GoldenDatabaseTests"
+	ROOST_WRITE_GOLDEN=1 swift test --filter "GoldenFileTests|GoldenDatabaseTests|GoldenReleaseTests"
 
 bench: setup ## Measures Roost beside SQLite, LMDB, RocksDB, raw appends, OpenSSL and plain copies.
 	Benchmarks/run

@@ -271,9 +271,9 @@ let package = Package(
         tests(
             "RoostCommandTests",
             [
-                "RoostCommand", "Roost", "RoostQuery", "RoostStorage", "RoostREST", "RoostServer",
+                "RoostCommand", "Roost", "RoostCrypto", "RoostQuery", "RoostStorage", "RoostREST", "RoostServer",
                 "TestCertificates", "DatabaseWriter", "ChildProcesses",
-            ]),
+            ], exclude: ["Golden"]),
         tests(
             "RoostTests",
             [

@@ -54,6 +54,7 @@ import Testing
 
     @Test func allDatabasesOfADirectoryAreCopied() throws {
         let (source, copy) = (tool.path + "/data", tool.path + "/copy")
+        try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
         for name in ["a", "b"] {
             #expect(tool.run(["put", "\(source)/\(name).roost", "x", #"{"n":1}"#]).status == 0)
         }
@@ -74,6 +75,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(1))) func backupsAreRepeatedUntilTheyAreInterrupted() throws {
         let (source, copy) = (tool.path + "/a.roost", tool.path + "/copy")
+        try FileManager.default.createDirectory(atPath: tool.path, withIntermediateDirectories: true)
         #expect(tool.run(["put", source, "x", "{}"]).status == 0)
         let process = try ChildProcess(["backup", source, copy, "--every", "1s"], of: "roost")
         #expect(process.read().contains("everything"))

@@ -332,7 +332,7 @@ import Testing
 
     @Test func linesSayWhoAsked() throws {
         let head = try RequestHead(
-            line: Array("GET /db HTTP/1.1".utf8)[...], fields: HTTPHeaders(), limits: MessageLimits())
+            line: Array("GET /db HTTP/1.1".utf8)[...], fields: ["Host": "localhost"], limits: MessageLimits())
         func line(_ user: String?, _ format: LogFormat) -> String {
             LogEntry(
                 peer: "127.0.0.1", user: user, head: head, status: 200, request: "c0ffee", count: 1,
