@@ -170,8 +170,8 @@ import Testing
         ].map { try run($0, key) }.joined()
     }
 
-    /// Everything that a database holds.
-    private func contents(_ path: String, _ key: [String]) throws -> String {
+    /// The documents of a database, with all that is known of them.
+    private func documents(_ path: String, _ key: [String]) throws -> String {
         var parts: [String] = []
         for collection in [[], ["--collection", "field.nests"]] {
             parts.append(try run(["export", path, "--with-revisions"] + collection, key))
@@ -179,10 +179,13 @@ import Testing
         }
         parts.append(try run(["expire", path, "--json"], key))
         parts.append(try run(["index", "list", path, "--json"], key))
-        parts.append(try questions(path, key))
-        let check = tool.run(["check", path, "--json"] + key)
-        parts.append("check \(check.status)\n")
         return parts.joined()
+    }
+
+    /// Everything that a database holds.
+    private func contents(_ path: String, _ key: [String]) throws -> String {
+        try documents(path, key) + questions(path, key)
+            + "check \(tool.run(["check", path, "--json"] + key).status)\n"
     }
 
     /// The files below a directory, by their paths in it, with their digests.
@@ -219,10 +222,11 @@ import Testing
         #expect(expected.hasPrefix(before), "A file is another one than was released.")
         // Reading upgrades nothing.
         let data = try Data(contentsOf: URL(fileURLWithPath: copy + "/data.roost"))
-        let held = try contents(copy, key(kind))
-        #expect(before + held == expected)
-        #expect(held.hasSuffix("check 0\n"))
+        let shown = try documents(copy, key(kind))
         #expect(try Data(contentsOf: URL(fileURLWithPath: copy + "/data.roost")) == data)
+        let held = try contents(copy, key(kind))
+        #expect(held.hasPrefix(shown) && held.hasSuffix("check 0\n"))
+        #expect(before + held == expected)
         // What is written goes beside what is there.
         _ = try run(["put", copy, "zz-new", #"{"kind":"rook","n":1000}"#], key(kind))
         let id = #""_id":"zz-new""#
