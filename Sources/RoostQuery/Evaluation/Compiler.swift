@@ -4,6 +4,9 @@ import RoostOrder
 
 /// Turns bound expressions into closures that compute them.
 ///
+/// The folder has the closures of operators, the ``Frame`` of present rows and variables that they compute in, and the ``Program`` that
+/// numbers its places. Functions have a folder of their own.
+///
 /// Closures beat trees of nodes here; those that compare a path with a constant, which most conditions consist of, are
 /// made in one piece.
 final class Compiler {

@@ -5,7 +5,8 @@ import RoostIndex
 import RoostOrder
 import RoostStorage
 
-/// One run of a query over one snapshot of the database. Belongs to one thread.
+/// One run of a query over one snapshot of the database: what its operators share, such as the frame, the snapshot, the memory's budget,
+/// and what was found in indexes before. Belongs to one thread.
 final class Execution: DocumentSource {
     let snapshot: DatabaseSnapshot
     let moment: QueryMoment

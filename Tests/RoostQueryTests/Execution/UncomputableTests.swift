@@ -41,6 +41,7 @@ import Testing
         let condition = "array_length([[[a]]]) = 1"
         #expect(code { _ = try fixture.rows("SELECT _id FROM _ WHERE \(condition)") } == .limitExceeded)
         #expect(code { try documents.createIndex("i", on: "array_length([[[a]]])") } == .limitExceeded)
+        #expect(code { try documents.createTextIndex("t", on: "[[[a]]]") } == .limitExceeded)
         #expect(code { _ = try fixture.rows("SELECT _id FROM _ WHERE \(condition)") } == .limitExceeded)
     }
 

@@ -17,11 +17,11 @@ struct TextKeeper: IndexKeeper {
         var batch = Batch(index)
         var done = try TextState(upkeep.store.snapshot()[upkeep.rows]).documents
         for id in Set(upkeep.purges.map(\.id)) {
-            batch.add(id, try upkeep.snapshot.get(id), index)
+            try batch.add(id, upkeep.snapshot.get(id), index)
         }
         let cursor = try upkeep.snapshot.changeCursor(since: upkeep.sequence)
         while let change = try cursor.next() {
-            batch.add(change.id, change.isDeleted ? nil : try cursor.document(of: change), index)
+            try batch.add(change.id, change.isDeleted ? nil : cursor.document(of: change), index)
             done += 1
             if done % 1_024 == 0 { try upkeep.step(UInt64(done)) }
             if batch.size > upkeep.memoryLimit || batch.builder.isFull {
@@ -43,10 +43,12 @@ struct TextKeeper: IndexKeeper {
 
         var size: Int { builder.size + idBytes }
 
-        mutating func add(_ id: String, _ document: Document?, _ index: CompiledTextIndex) {
+        mutating func add(
+            _ id: String, _ document: Document?, _ index: CompiledTextIndex
+        ) throws(DatabaseError) {
             changes.append((Key(id), document.map { _ in builder.lengths.count }))
             idBytes += id.utf8.count + 64
-            if let document { builder.add(index.mapper.texts(of: document)) }
+            if let document { builder.add(try index.mapper.texts(of: document)) }
         }
 
         /// The changes in the order of their IDs; those of one document as they came.

@@ -20,12 +20,12 @@ final class TextMapper: Sendable {
     }
 
     /// The texts of each column. Those within arrays and objects are texts of their own.
-    func texts(of document: Document) -> [[String]] {
+    ///
+    /// - Throws: `limitExceeded` where a column can't be computed, as a scan does.
+    func texts(of document: Document) throws(DatabaseError) -> [[String]] {
         let frame = frames.take() ?? Frame(program)
-        defer { frames.giveBack(frame) }
         let mark = frame.arena.mark
-        defer { frame.arena.release(to: mark) }
-        return document.value.withNode { root in
+        let texts = document.value.withNode { root in
             let metadata = BodyMetadata(document)
             frame.setRow(0, Value(root), RowMetadata(id: frame.arena.copy(document.id), body: metadata))
             return values.map { value in
@@ -33,7 +33,11 @@ final class TextMapper: Sendable {
                 Self.collect(value(frame), depth: 0, &texts)
                 return texts
             }
-        } ?? values.map { _ in [] }
+        }
+        try frame.check()
+        frame.arena.release(to: mark)
+        frames.giveBack(frame)
+        return texts ?? values.map { _ in [] }
     }
 
     private static let deepest = 32

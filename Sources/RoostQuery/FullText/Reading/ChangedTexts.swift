@@ -116,7 +116,7 @@ struct ChangedTexts: Sendable {
                 throw DatabaseError(.limitExceeded, "More documents than can be searched without an index.")
             }
             if builder.lengths.count % 1_024 == 1_023 { try Task.checkCancellation() }
-            builder.add(index.mapper.texts(of: document))
+            builder.add(try index.mapper.texts(of: document))
             let length = builder.lengths[builder.lengths.count - 1]
             numbers[ByteKey(document.id)] = first + texts.count
             texts.append(Text(id: document.id, length: length))

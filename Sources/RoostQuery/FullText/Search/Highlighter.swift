@@ -112,7 +112,8 @@ struct Highlighter {
     }
 
     private func passages(of document: Document) -> [Passage] {
-        let columns = index.mapper.texts(of: document)
+        // One whose texts can't be computed is in no index.
+        guard let columns = try? index.mapper.texts(of: document) else { return [] }
         var builder = SegmentBuilder(index.tokenizer, index.coder)
         builder.add(columns)
         var passages: [Passage] = []
