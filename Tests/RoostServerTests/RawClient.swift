@@ -7,7 +7,8 @@ import Synchronization
 /// A client that sends what it is told, byte for byte. Its calls block a thread of its own, none of the tasks'.
 final class RawClient: Sendable {
     private let socket: Int32
-    private let queue = DispatchQueue(label: "client")
+    private let receiving = DispatchQueue(label: "client.receiving")
+    private let sending = DispatchQueue(label: "client.sending")
     private let isClosed = Mutex(false)
     private let reset = Mutex(false)
 
@@ -46,6 +47,9 @@ final class RawClient: Sendable {
         if !wasClosed { _ = Foundation.close(socket) }
     }
 
+    /// Ends the connection, also for a call that waits.
+    func abort() { _ = shutdown(socket, Int32(SHUT_RDWR)) }
+
     /// Sends no more, and goes on reading.
     func finishSending() { _ = shutdown(socket, Int32(SHUT_WR)) }
 
@@ -53,7 +57,7 @@ final class RawClient: Sendable {
 
     func send(_ bytes: [UInt8]) async {
         let socket = socket
-        await blocking {
+        await blocking(sending) {
             var done = 0
             while done < bytes.count {
                 let count = unsafe bytes.withUnsafeBytes {
@@ -68,7 +72,7 @@ final class RawClient: Sendable {
 
     /// The next bytes; `nil` at the end.
     func receive() async -> [UInt8]? {
-        await blocking { [self] in
+        await blocking(receiving) { [self] in
             var bytes = [UInt8](repeating: 0, count: 64 << 10)
             let count = unsafe bytes.withUnsafeMutableBytes {
                 unsafe recv(socket, $0.baseAddress, $0.count, 0)
@@ -78,7 +82,9 @@ final class RawClient: Sendable {
         }
     }
 
-    private func blocking<R: Sendable>(_ call: @escaping @Sendable () -> R) async -> R {
+    private func blocking<R: Sendable>(
+        _ queue: DispatchQueue, _ call: @escaping @Sendable () -> R
+    ) async -> R {
         await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: call()) }
         }
     }
@@ -107,12 +113,16 @@ final class TestServer: Sendable {
     private let directory: String
 
     init(
-        trusting proxies: TrustedProxies = .loopback, _ change: (inout ServerOptions) -> Void = { _ in }
+        trusting proxies: TrustedProxies = .loopback, hooks: Hooks = Hooks(),
+        routing: RouterOptions = RouterOptions(),
+        _ change: (inout ServerOptions) -> Void = { _ in }
     ) async throws {
         directory = FileManager.default.temporaryDirectory.path + "/roost-server-\(UUID().uuidString)"
-        var routing = RouterOptions()
+        var routing = routing
         routing.trustedProxies = proxies
-        router = Router(try DatabaseDirectory(directory), options: routing)
+        // Deriving keys is slow on purpose.
+        routing.passwordRounds = 2
+        router = Router(try DatabaseDirectory(directory), options: routing, hooks: hooks)
         _ = await router.respond(to: .json("PUT", "/db", ""), as: .admin)
         _ = await router.respond(to: .json("PUT", "/db/_security", "{}"), as: .admin)
         var options = ServerOptions()
@@ -135,6 +145,16 @@ final class TestServer: Sendable {
         let client = try connect()
         await client.send(text)
         return await client.receiveAll()
+    }
+
+    /// Asks as an administrator.
+    @discardableResult
+    func ask(_ method: String, _ target: String, _ body: String? = nil) async throws -> (
+        status: Int, text: String
+    ) {
+        let request = body.map { HTTPRequest.json(method, target, $0) } ?? HTTPRequest(method, target)
+        let response = await router.respond(to: request, as: .admin)
+        return (response.status, String(decoding: try await response.bytes(), as: UTF8.self))
     }
 
     /// Waits until so many clients are connected.

@@ -45,11 +45,13 @@ struct CrossOrigin {
         return response
     }
 
-    /// - Throws: 403 for a page that is not listed and wants to change something.
+    /// - Throws: 403 for a page that is not listed and wants to change something, or to open a WebSocket: browsers let every page read
+    ///   from those.
     func check() throws {
-        guard origin != nil, !isListed, !isOwn, !["GET", "HEAD", "OPTIONS"].contains(request.method) else {
-            return
-        }
+        guard origin != nil, !isListed, !isOwn,
+            !["GET", "HEAD", "OPTIONS"].contains(request.method)
+                || WebSocketHandshake.isRequested(by: request)
+        else { return }
         throw HTTPFailure.forbidden(
             "Pages of this origin may not write here. List it among the server's origins.")
     }

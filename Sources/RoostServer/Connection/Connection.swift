@@ -110,6 +110,15 @@ actor Connection {
             // The handler was content with half a body; the client is not told that it was whole.
             response = Self.failure(bodyFailure.status, bodyFailure.description)
         }
+        if let upgrade = response.upgrade {
+            guard head.minorVersion == 1, !activity.isStopping else {
+                response = unasked(400, "An upgrade needs HTTP/1.1.")
+                _ = await write(response, head, keepsAlive: false)
+                return false
+            }
+            log(head, response, await run(upgrade, response, head), start)
+            return false
+        }
         // A client that was not told to send its body may send it or not.
         let mayGoOn = !expectsContinue && bodyFailure == nil && !activity.isStopping
         let (written, goesOn) = await write(response, head, keepsAlive: head.keepsAlive && mayGoOn)
@@ -197,6 +206,23 @@ actor Connection {
             if !isWhole, framing == .untilClose { channel.close(asBroken: true) }
             return (count, isWhole && goesOn)
         }
+    }
+
+    /// Sends the head of an answer and serves the WebSocket that the connection becomes.
+    ///
+    /// - Returns: How many bytes were sent after the head.
+    private func run(
+        _ upgrade: WebSocketUpgrade, _ response: HTTPResponse, _ head: RequestHead
+    ) async -> Int {
+        let (bytes, _, _) = MessageEncoder.head(
+            of: response, answering: head.method, minorVersion: head.minorVersion, keepsAlive: false)
+        guard await send(bytes) else { return 0 }
+        isInBody = false
+        let socket = ServerWebSocket(
+            channel, received: parser.takeRest(), longestMessage: upgrade.longestMessage, options)
+        await socket.run(upgrade, activity)
+        channel.finishWriting()
+        return await socket.sentBytes
     }
 
     /// Sends bytes within the time that a client has for them.

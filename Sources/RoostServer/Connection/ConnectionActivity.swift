@@ -8,8 +8,8 @@ final class ConnectionActivity: Sendable {
         var isStopping = false
         /// Whether the connection has made room for another and serves no more requests.
         var isRetired = false
-        /// Sends an answer that has no end of its own.
-        var endless: Task<(Int, Bool), Never>?
+        /// Ends an answer that has no end of its own.
+        var cancel: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -43,19 +43,20 @@ final class ConnectionActivity: Sendable {
         }
     }
 
-    func setEndless(_ task: Task<(Int, Bool), Never>?) {
+    /// Sets what ends the present answer when the server stops; `nil` when the answer has ended.
+    func setEndless(_ cancel: (@Sendable () -> Void)?) {
         let isStopping = state.withLock { state in
-            state.endless = task
+            state.cancel = cancel
             return state.isStopping
         }
-        if isStopping { task?.cancel() }
+        if isStopping { cancel?() }
     }
 
     /// No more requests; feeds end now.
     func stop() {
         state.withLock { state in
             state.isStopping = true
-            return state.endless
-        }?.cancel()
+            return state.cancel
+        }?()
     }
 }

@@ -14,7 +14,7 @@ struct StreamJob: Sendable {
     /// - Returns: How many bytes of the body went out, and whether it is whole.
     func run(after head: [UInt8], isEndless: Bool, _ activity: ConnectionActivity) async -> (Int, Bool) {
         let task = Task(executorPreference: SocketExecutor.shared) { await send(after: head) }
-        if isEndless { activity.setEndless(task) }
+        if isEndless { activity.setEndless { task.cancel() } }
         channel.watch { task.cancel() }
         let result = await task.value
         channel.stopWatching()

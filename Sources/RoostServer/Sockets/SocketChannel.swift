@@ -30,6 +30,8 @@ final class SocketChannel: RequestClient {
         /// What came while an answer went out.
         var early: [UInt8] = []
         var peerHasEnded = false
+        /// Whether the next read returns at once.
+        var isInterrupted = false
         /// When the connection is cut, in nanoseconds of ``now``; `UInt64.max` for never.
         var deadline = UInt64.max
         /// How many nanoseconds a reader waits for bytes; `UInt64.max` for any.
@@ -107,7 +109,16 @@ final class SocketChannel: RequestClient {
         }
     }
 
-    /// The next bytes; `nil` when the peer has ended, or the connection is closed.
+    /// Has the read that waits, or the next one, return no bytes at once.
+    func interruptReading() {
+        let reader = state.withLock { state in
+            state.isInterrupted = true
+            return state.reader.take()
+        }
+        reader?.resume()
+    }
+
+    /// The next bytes; `nil` when the peer has ended, or the connection is closed. Empty where ``interruptReading()`` ended the wait.
     func read() async -> [UInt8]? {
         while true {
             var watcher: (@Sendable () -> Void)?
@@ -118,6 +129,10 @@ final class SocketChannel: RequestClient {
                     return state.early
                 }
                 if state.peerHasEnded { return .some(nil) }
+                if state.isInterrupted {
+                    state.isInterrupted = false
+                    return []
+                }
                 let bytes = receive(&state)
                 if case .some(nil) = bytes { watcher = state.watcher.take() }
                 return bytes
@@ -132,7 +147,7 @@ final class SocketChannel: RequestClient {
     private func waitForInput() async {
         await withCheckedContinuation { continuation in
             let goesOn = state.withLock { state in
-                if state.isClosed || state.isReadable { return true }
+                if state.isClosed || state.isReadable || state.isInterrupted { return true }
                 state.reader = continuation
                 state.silentSince = Self.now
                 return false

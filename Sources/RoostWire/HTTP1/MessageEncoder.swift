@@ -28,7 +28,10 @@ public enum MessageEncoder {
         case .chunked: headers["Transfer-Encoding"] = "chunked"
         case .untilClose: keepsAlive = false
         }
-        if !keepsAlive {
+        if response.upgrade != nil {
+            // The field names the upgrade, and no other request follows.
+            keepsAlive = false
+        } else if !keepsAlive {
             headers["Connection"] = "close"
         } else if minorVersion == 0 {
             headers["Connection"] = "keep-alive"

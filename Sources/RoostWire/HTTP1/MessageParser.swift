@@ -50,6 +50,18 @@ public struct MessageParser<Head: MessageHead>: Sendable {
         return true
     }
 
+    /// Removes what follows the last head, which is no HTTP any more after an upgrade.
+    ///
+    /// - Returns: The bytes that were received and not dealt with.
+    public mutating func takeRest() -> [UInt8] {
+        defer {
+            buffer = []
+            start = 0
+            searched = 0
+        }
+        return Array(buffer[start...])
+    }
+
     /// Takes bytes as they come.
     public mutating func receive(_ bytes: some Sequence<UInt8>) {
         if start == buffer.count {

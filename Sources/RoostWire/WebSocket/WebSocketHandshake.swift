@@ -21,7 +21,7 @@ public enum WebSocketHandshake {
         _ request: HTTPRequest, protocols: [String] = []
     ) throws(WireError) -> (response: HTTPResponse, subprotocol: String?) {
         let headers = request.headers
-        guard request.method == "GET", headers.list("Upgrade", contains: "websocket"),
+        guard request.method == "GET", request.body == nil, headers.list("Upgrade", contains: "websocket"),
             headers.list("Connection", contains: "upgrade")
         else { throw WireError(400, "The request is no WebSocket handshake.") }
         guard headers.all("Sec-WebSocket-Version").elementsEqual(["13"]) else {

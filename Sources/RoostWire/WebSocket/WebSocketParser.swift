@@ -97,6 +97,9 @@ public struct WebSocketParser: Sendable {
         self.limit = limit
     }
 
+    /// Whether a frame or a message has begun that is not complete.
+    public var isIncomplete: Bool { header != nil || message != nil || offset < pending.count }
+
     /// Adds bytes that have arrived.
     ///
     /// - Complexity: Amortized O(n) in the number of bytes, as long as ``next()`` is called until it returns `nil`.
@@ -115,7 +118,11 @@ public struct WebSocketParser: Sendable {
     public mutating func next() throws(WebSocketClose) -> WebSocketEvent? {
         while !hasClosed {
             if header == nil { header = try nextHeader() }
-            guard let header, pending.count - offset >= header.length else { return nil }
+            guard let header, pending.count - offset >= header.length else {
+                // A connection that waits for a message holds no memory for the last one.
+                if offset == pending.count { (pending, offset) = ([], 0) }
+                return nil
+            }
             let payload = takePayload(header)
             self.header = nil
             if let event = try event(header, payload) { return event }
