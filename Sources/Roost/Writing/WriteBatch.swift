@@ -141,6 +141,9 @@ public final class WriteBatch {
         }
     }
 
+    /// Notes that a document that was saved names these blobs in its properties, so that they stay when the last of these references goes.
+    package func name(_ blobs: [Blob]) { named += blobs.compactMap { BlobDigest($0.digest) } }
+
     /// Whoever waits for the batch may look at once what is left of the blobs.
     private func releaseBlobs() {
         pins = []
