@@ -169,7 +169,7 @@ let package = Package(
         engineLayer(
             "Roost", ["RoostBytes", "RoostCrypto", "RoostFile", "RoostStorage", "RoostBlobs", "Fleece"]),
         layer("RoostWire", ["RoostBytes", "RoostCrypto", "CRoostZlib"]),
-        layer("RoostBLIP", ["RoostBytes", "CRoostZlib"]),
+        layer("RoostBLIP", ["RoostBytes", "RoostWire", "CRoostZlib"]),
         engineLayer(
             "RoostIndex",
             ["RoostBytes", "RoostCrypto", "RoostStorage", "Fleece", "RoostOrder", "Roost"]),
@@ -187,7 +187,10 @@ let package = Package(
             ], settings: session),
         layer(
             "RoostREST",
-            ["RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostQuery", "RoostWire", "RoostSync"]),
+            [
+                "RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostQuery", "RoostWire", "RoostBLIP",
+                "RoostSync",
+            ]),
         layer(
             "RoostServer",
             [
@@ -256,7 +259,7 @@ let package = Package(
             ]),
         tests(
             "RoostRESTTests",
-            ["RoostREST", "RoostWire", "RoostQuery", "Roost", "Fleece", "RoostSimulation"]),
+            ["RoostREST", "RoostBLIP", "RoostWire", "RoostQuery", "Roost", "Fleece", "RoostSimulation"]),
         .executableTarget(
             name: "ScriptHost", dependencies: ["RoostScript"], path: "Tests/ScriptHost", swiftSettings: strict
         ),
@@ -267,11 +270,16 @@ let package = Package(
             swiftSettings: strict),
         tests(
             "RoostServerTests",
-            ["RoostServer", "RoostREST", "RoostWire", "Roost", "TestCertificates", "ChildProcesses"]),
+            [
+                "RoostServer", "RoostREST", "RoostBLIP", "RoostWire", "RoostBytes", "RoostCrypto", "Roost",
+                "Fleece",
+                "TestCertificates", "ChildProcesses",
+            ]),
         tests(
             "RoostCommandTests",
             [
-                "RoostCommand", "Roost", "RoostCrypto", "RoostQuery", "RoostStorage", "RoostREST", "RoostServer",
+                "RoostCommand", "Roost", "RoostCrypto", "RoostQuery", "RoostStorage", "RoostREST",
+                "RoostServer",
                 "TestCertificates", "DatabaseWriter", "ChildProcesses",
             ], exclude: ["Golden"]),
         tests(

@@ -186,7 +186,10 @@ package struct BLIPConnection {
             var frame = acknowledgements.removeFirst()
             return writer.write(&frame)
         }
-        guard let index = nextIndex() else { return nil }
+        guard let index = nextIndex() else {
+            if queue.isEmpty { writer.rest() }
+            return nil
+        }
         var message = queue.remove(at: index)
         let size = !message.isUrgent && queue.contains { $0.isUrgent } ? Self.smallPieceSize : Self.pieceSize
         let end = min(message.bytes.count, message.offset + size)

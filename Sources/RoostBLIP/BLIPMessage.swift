@@ -20,6 +20,9 @@ package struct BLIPProperties: Sendable, Equatable {
         }
     }
 
+    /// The size of names and values, in bytes.
+    var size: Int { pairs.reduce(0) { $0 + $1.name.count + $1.value.count } }
+
     /// Whether a property says yes, as LiteCore reads it: `true`, `YES` or a number other than 0.
     package func flag(_ name: String) -> Bool {
         guard let text = self[name] else { return false }

@@ -51,6 +51,17 @@ import Testing
         }
     }
 
+    /// While nothing is sent, the compressor's memory is released; a new one goes on.
+    @Test func compressionGoesOnAfterARest() throws {
+        var pair = Pair()
+        let body = noise(40_000) + noise(40_000)
+        for round in 1...3 {
+            let id = pair.client.send(BLIPMessage(body: body), options: [.compressed, .noReply])
+            #expect(try pair.exchange() > 1)
+            #expect(bodies(pair.atServer)[id] == body, "round \(round)")
+        }
+    }
+
     @Test(arguments: [[], .compressed, .urgent, [.compressed, .urgent]] as [BLIPConnection.Options])
     func aRequestIsAnswered(options: BLIPConnection.Options) throws {
         var pair = Pair()

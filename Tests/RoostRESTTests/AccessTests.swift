@@ -56,6 +56,7 @@ import Testing
         Route(method: "GET", target: "/db/_local_docs", expected: members),
         Route(method: "PUT", target: "/db/_local/x", expected: members, isOfChannels: true),
         Route(method: "GET", target: "/db/_changes", expected: members, isOfChannels: true),
+        Route(method: "GET", target: "/db/_blipsync", expected: members, isOfChannels: true),
         Route(
             method: "POST", target: "/db/_bulk_docs", body: #"{"docs":[]}"#, expected: members,
             isOfChannels: true),

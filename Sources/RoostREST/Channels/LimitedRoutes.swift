@@ -8,7 +8,7 @@ enum LimitedRoutes {
     private static let ofServer: Set<String> = ["_session", "_up", "_utils", "_uuids", "_users"]
     /// Of a database, with the methods.
     private static let functions: [String: Set<String>] = [
-        "_all_docs": ["GET", "POST"], "_bulk_docs": ["POST"], "_bulk_get": ["POST"],
+        "_all_docs": ["GET", "POST"], "_blipsync": ["GET"], "_bulk_docs": ["POST"], "_bulk_get": ["POST"],
         "_changes": ["GET", "POST"], "_ensure_full_commit": ["POST"], "_find": ["POST"],
         "_missing_revs": ["POST"], "_revs_diff": ["POST"],
     ]

@@ -67,9 +67,16 @@ struct Sight: Sendable {
 
     /// Whether a document is there, not deleted, and seen. Its body is not read.
     func seesLive(_ id: String) throws -> Bool {
+        try winningRevision(id).map { !$0.isDeleted } ?? false
+    }
+
+    /// The document's winning revision, also where that is a tombstone; `nil` where it is absent or not seen. Its body is not read.
+    func winningRevision(_ id: String) throws -> (revision: RevisionID, isDeleted: Bool)? {
         let look = try look(at: id)
-        guard !look.isHidden, let winner = try snapshot.winner(of: id) else { return false }
-        return !winner.isDeleted && look.sees(winner.revision)
+        guard !look.isHidden, let winner = try snapshot.winner(of: id), look.sees(winner.revision) else {
+            return nil
+        }
+        return winner
     }
 
     /// A revision of a document; `nil` where it is absent or not seen.

@@ -129,18 +129,26 @@ struct DocumentSaving: Sendable {
 
     /// Saves a revision that was made elsewhere.
     ///
-    /// - Throws: 403 also for what can't be stored, whoever asks: a replicator passes that over, and would try anything else for ever;
+    /// - Parameter replacesWinner: Whether it must descend from the document's winner, if that is no tombstone.
+    /// - Throws: 409 where it must and does not; 403 also for what can't be stored, whoever asks: a replicator passes that over, and would try anything else for ever;
     ///   ``OutdatedJudgement`` where it has to be judged once more.
     func insert(
-        _ document: IncomingDocument, id: String, _ judgement: Judgement, in write: JudgedWrite
+        _ document: IncomingDocument, id: String, _ judgement: Judgement, replacesWinner: Bool = false,
+        in write: JudgedWrite
     ) throws {
         let revision = try document.requireRevision()
+        if replacesWinner, let standing = try write.batch.standing(of: id, in: served.collection),
+            !standing.isDeleted, !document.lineage.contains(standing.winner)
+        {
+            throw HTTPFailure.conflict
+        }
         do {
             try write.admit(document, id, document.lineage, isEdit: false, judgement)
             let isNew = try write.batch.insert(
                 document.properties, reserved: try document.reserved(), contents: document.contents, id: id,
                 history: document.lineage,
                 in: served.collection)
+            write.batch.name(document.blobs)
             if isNew { try settle(id, revision, judgement.routing, write, history: document.lineage) }
             try write.note(id, judgement)
         } catch let failure as UnsettledChannels {
@@ -206,14 +214,17 @@ struct DocumentSaving: Sendable {
 
     /// Inserts a revision that was prepared.
     ///
+    /// - Parameter replacesWinner: See ``insert(_:id:_:replacesWinner:in:)``.
     /// - Throws: 503 where what it is judged by does not stop changing: a replicator tries that again.
-    func insertPrepared(_ document: IncomingDocument, id: String) async throws {
+    func insertPrepared(
+        _ document: IncomingDocument, id: String, replacesWinner: Bool = false
+    ) async throws {
         try await repeating(orElse: HTTPFailure(503, "service unavailable", "The document is being changed."))
         {
             let (judgement, document) = try await admit(document, id, isEdit: false)
             try await served.database.write(for: work.owner) { batch in
                 try JudgedWrite.run(batch, self) { write in
-                    try insert(document, id: id, judgement, in: write)
+                    try insert(document, id: id, judgement, replacesWinner: replacesWinner, in: write)
                 }
             }
         }

@@ -17,6 +17,8 @@ struct IncomingDocument: Sendable {
     private(set) var attachments: [(name: String, value: FleeceValue)] = []
     /// The content of attachments that has been stored: it came beside the JSON or stood in it, or was there already.
     var contents = NamedValues<Attachment>()
+    /// What was stored for the document and is named in its properties.
+    var blobs: [Blob] = []
     /// Whether the server has just made a password's record of the password that came with it.
     var hasNewPassword = false
 
@@ -47,6 +49,30 @@ struct IncomingDocument: Sendable {
         for (name, member) in stated { try take(name, member) }
         // Where they disagree, the history counts, as in CouchDB: PouchDB sends one that ends at an ancestor of the same digest.
         if let first = history.first { revision = first }
+    }
+
+    /// Reads a revision that a Couchbase Lite client sends. Of what stands under names with an underscore, only attachments count.
+    ///
+    /// - Parameters:
+    ///   - value: The properties.
+    ///   - history: The revision and its ancestors, newest first.
+    /// - Throws: 400 for what is no document.
+    init(_ value: FleeceValue, history: [RevisionID], isDeleted: Bool) throws {
+        guard let members = value.dictionary else {
+            throw HTTPFailure.badRequest("Document must be a JSON object")
+        }
+        var writer = FleeceWriter()
+        writer.beginDictionary()
+        for (name, member) in members where name.utf8.first != UInt8(ascii: "_") {
+            writer.key(name)
+            writer.write(member)
+        }
+        writer.endDictionary()
+        properties = FleeceDocument(trusting: try writer.finish())
+        if value["_attachments"].exists { try take("_attachments", value["_attachments"]) }
+        self.history = history
+        self.isDeleted = isDeleted
+        revision = history.first
     }
 
     /// A copy of what is stored.
@@ -246,6 +272,11 @@ struct IncomingDocument: Sendable {
         attachments.removeAll { $0.name.isIdentical(to: name) }
         attachments.append((name, .undefined))
         contents[name] = Attachment(blob)
+    }
+
+    /// Removes the attachments of which `isRedundant` says so.
+    mutating func detachAll(where isRedundant: (String, FleeceValue) -> Bool) {
+        attachments.removeAll { isRedundant($0.name, $0.value) }
     }
 
     /// Removes an attachment; answers whether there was one.

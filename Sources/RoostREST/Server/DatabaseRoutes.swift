@@ -119,6 +119,7 @@ enum DatabaseRoutes {
         case "_revs_diff", "_missing_revs":
             try context.allow("POST")
             return try await RevisionRoutes.difference(target, isDiff: path[0] == "_revs_diff")
+        case "_blipsync" where path.count == 1: return try BLIPSyncRoutes.respond(target)
         case "_revs_limit": return try await RevisionRoutes.limit(target)
         case "_purge":
             try context.allow("POST")
