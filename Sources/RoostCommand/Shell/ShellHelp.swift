@@ -27,6 +27,7 @@ enum ShellHelp {
             Commands, without DB:
             \(Help.lines(commands))
 
+            `help functions` lists what queries can call, and `help NAME` tells more of a command or function.
             Rows are shown as a table on a terminal, and as JSON elsewhere. Tab completes, Ctrl-R searches what was typed
             before, and Ctrl-C stops what is being done.
             """
@@ -36,10 +37,25 @@ enum ShellHelp {
     static func text(of name: String) throws -> String {
         if let word = ShellWord(typed: name) { return "\(word.usage)\n\n  \(word.summary)" }
         if ["select", "explain"].contains(name.lowercased()) { return overview() }
+        if name.lowercased() == "functions" { return functions() }
         if let command = commands.first(where: { $0.name == name.lowercased() }) {
             return Help.text(of: command, inShell: true)
         }
+        if let entry = FunctionTable.entry(named: name) {
+            let aliases =
+                entry.aliases.isEmpty ? "" : "\n  Also called \(entry.aliases.joined(separator: ", "))."
+            return "\(entry.usage)\n\n  Yields \(entry.meaning).\(aliases)"
+        }
         throw CommandFailure(unknown(name))
+    }
+
+    /// All functions that queries can call.
+    private static func functions() -> String {
+        let topics = FunctionTable.Topic.allCases.map { topic in
+            let entries = FunctionTable.entries(of: topic)
+            return "\(topic.rawValue):\n" + Help.lines(entries.map { ($0.usage, $0.meaning) })
+        }
+        return (topics + ["`help NAME` tells the other names of a function."]).joined(separator: "\n\n")
     }
 
     /// What is said of a command that there is not.

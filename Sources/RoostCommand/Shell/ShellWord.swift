@@ -13,7 +13,7 @@ enum ShellWord: String, CaseIterable {
 
     var usage: String {
         switch self {
-        case .help: "help [COMMAND]"
+        case .help: "help [COMMAND|FUNCTION|functions]"
         case .use: "use [COLLECTION]"
         case .set: "set NAME [JSON]"
         case .mode: "mode [table|json|csv|records]"
@@ -23,7 +23,7 @@ enum ShellWord: String, CaseIterable {
 
     var summary: String {
         switch self {
-        case .help: "what there is, or more of a command"
+        case .help: "what there is, or more of a command or function"
         case .use: "the collection that `_` and commands mean; without a name, the default one"
         case .set: "the value of $NAME in queries; without JSON there is none"
         case .mode: "how rows are printed; without a name, tells how"

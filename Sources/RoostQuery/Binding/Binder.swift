@@ -170,7 +170,7 @@ final class Binder {
         _ aggregate: Aggregate, _ value: Expression?, _ isDistinct: Bool, _ place: Place
     ) throws(QueryError) -> BoundExpression {
         if let aggregateProblem {
-            throw QueryError("\(aggregate.rawValue)() \(aggregateProblem)", at: place.offset)
+            throw QueryError("\(aggregate.name.rawValue)() \(aggregateProblem)", at: place.offset)
         }
         let saved = columnUse
         aggregateProblem = Self.misplacedAggregate

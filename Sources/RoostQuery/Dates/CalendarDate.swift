@@ -33,6 +33,58 @@ struct CalendarDate {
         month = total - year * 12 + 1
     }
 
+    /// The number of the day, counted from 1970-01-01.
+    private var dayNumber: Int { ISO8601.days(year: year, month: month, day: day) }
+
+    /// The day of the week, from 0 for Monday.
+    private var weekday: Int { ((dayNumber + 3) % 7 + 7) % 7 }
+
+    /// The year and number of the week of ISO 8601, which belongs to the year that its Thursday is in.
+    private var isoWeek: (year: Int, week: Int) {
+        let thursday = dayNumber - weekday + 3
+        let year = ISO8601.civil(daysSince1970: thursday).year
+        return (year, (thursday - ISO8601.days(year: year, month: 1, day: 1)) / 7 + 1)
+    }
+
+    /// A part of it as a number.
+    func value(of field: DateField) -> Int64 {
+        let number =
+            switch field {
+            case .year: year
+            case .quarter: (month - 1) / 3 + 1
+            case .month: month
+            case .week: isoWeek.week
+            case .day: day
+            case .hour: millisecond / 3_600_000
+            case .minute: millisecond / 60_000 % 60
+            case .second: millisecond / 1000 % 60
+            case .millisecond: millisecond % 1000
+            case .decade: year / 10
+            case .century: (year + 99) / 100
+            case .millennium: (year + 999) / 1000
+            case .dayOfYear: dayNumber - ISO8601.days(year: year, month: 1, day: 1) + 1
+            case .dayOfWeek: (weekday + 1) % 7
+            case .isoDayOfWeek: weekday + 1
+            case .isoYear: isoWeek.year
+            }
+        return Int64(number)
+    }
+
+    /// Goes back to the beginning of the part of time that it is in.
+    mutating func truncate(to part: DatePart) {
+        switch part {
+        case .millisecond, .second, .minute, .hour: millisecond -= millisecond % Int(part.milliseconds ?? 1)
+        case .day: millisecond = 0
+        case .week:
+            (year, month, day) = ISO8601.civil(daysSince1970: dayNumber - weekday)
+            millisecond = 0
+        case .month, .quarter, .year, .decade, .century, .millennium:
+            let total = year * 12 + month - 1
+            let first = total - (total % part.months + part.months) % part.months
+            (year, month, day, millisecond) = (first / 12, first % 12 + 1, 1, 0)
+        }
+    }
+
     /// How many times a unit begins between another date and this one: a second after 23:59:59 it is a day later. So count
     /// Couchbase Server and LiteCore.
     func count(of part: DatePart, since other: CalendarDate) -> Int64 {
@@ -55,9 +107,33 @@ struct CalendarDate {
     }
 }
 
+/// A part of a date that is a number.
+enum DateField: String, CaseIterable, Sendable {
+    case year, quarter, month, week, day, hour, minute, second, millisecond, decade, century, millennium
+    case dayOfYear = "doy", dayOfWeek = "dow", isoDayOfWeek = "isodow", isoYear = "isoyear"
+
+    private static let aliases: [String: DateField] = [
+        "dayofyear": .dayOfYear, "dayofweek": .dayOfWeek, "weekday": .dayOfWeek, "iso_dow": .isoDayOfWeek,
+        "iso_year": .isoYear, "iso_week": .week, "isoweek": .week, "dayofmonth": .day,
+    ]
+
+    /// The part of that name, in letters of any case and also in the plural.
+    init?(named name: String) {
+        let name = name.lowercased()
+        guard
+            let field = DateField(rawValue: name) ?? Self.aliases[name]
+                ?? (name.hasSuffix("s") ? DateField(rawValue: "\(name.dropLast())") : nil)
+        else { return nil }
+        self = field
+    }
+}
+
 /// A unit of time.
 enum DatePart: String, CaseIterable {
     case millisecond, second, minute, hour, day, week, month, quarter, year, decade, century, millennium
+
+    /// The unit of that name, in letters of any case.
+    init?(named name: String) { self.init(rawValue: name.lowercased()) }
 
     /// How long it lasts, in milliseconds; `nil` where that differs.
     var milliseconds: Int64? {

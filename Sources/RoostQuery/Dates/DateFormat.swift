@@ -19,7 +19,21 @@ struct DateFormat {
         return format
     }()
 
+    /// The date alone.
+    static let date = {
+        var format = DateFormat()
+        format.dateSeparator = "-"
+        return format
+    }()
+
     private init() {}
+
+    /// The format without a zone.
+    var withoutZone: Self {
+        var format = self
+        format.zoneSeparator = nil
+        return format
+    }
 
     /// The format of `example`; ``standard`` when that is none.
     init(_ example: String) { self = DateFormat(valid: example) ?? .standard }

@@ -40,7 +40,7 @@ extension Expression {
         case .collate(let options, let value): "\(value.operand) COLLATE \(Self.text(of: options))"
         case .call(let function, let values): "\(function.rawValue)(\(Self.list(values)))"
         case .aggregate(let aggregate, let value, let isDistinct, _):
-            "\(aggregate.rawValue)(\(isDistinct ? "DISTINCT " : "")\(value?.sqlText ?? "*"))"
+            "\(aggregate.name.rawValue)(\(isDistinct ? "DISTINCT " : "")\(value?.sqlText ?? "*")\(aggregate.optionsText))"
         case .match(let index, let text, _): "MATCH(\(index.map { "\($0), " } ?? "")\(text.sqlText))"
         case .rank(let index, _): "RANK(\(index ?? ""))"
         }

@@ -192,12 +192,6 @@ enum Quantifier: String, Hashable, Sendable {
     case anyAndEvery = "ANY AND EVERY"
 }
 
-/// A function of many rows.
-enum Aggregate: String, Hashable, Sendable, CaseIterable {
-    case count, sum, avg, min, max
-    case arrayAggregate = "array_agg"
-}
-
 /// How COLLATE says that strings are compared; what is not given is taken from outside.
 struct CollationOptions: Hashable, Sendable {
     var isUnicode: Bool?

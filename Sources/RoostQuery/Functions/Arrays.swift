@@ -1,6 +1,8 @@
+import Fleece
+import RoostBytes
 import RoostOrder
 
-/// Functions of arrays. Of anything else they yield null.
+/// Functions of arrays and objects. Of anything else they yield null.
 enum Arrays {
     static func evaluation(_ function: Function, _ values: [Evaluation], _ collation: Collation)
         -> Evaluation?
@@ -21,6 +23,8 @@ enum Arrays {
                 guard let elements = list.arrayElements else { return .null }
                 return .bool(Comparisons.contains(elements, value, collation))
             }
+        case .objectNames: ofMembers(values[0]) { members in members.map { .string($0.key) } }
+        case .objectValues: ofMembers(values[0]) { members in members.map { Value($0.value) } }
         case .arrayOf: { frame in frame.array(values.map { $0(frame) }) }
         default: nil
         }
@@ -30,6 +34,16 @@ enum Arrays {
         _ value: @escaping Evaluation, _ body: @escaping @Sendable (Value.Elements, Frame) -> Value
     ) -> Evaluation {
         Arguments.one(value) { value, frame in value.arrayElements.map { body($0, frame) } ?? .null }
+    }
+
+    private static func ofMembers(
+        _ value: @escaping Evaluation,
+        _ body: @escaping @Sendable ([(key: ByteView, value: FleeceNode)]) -> [Value]
+    ) -> Evaluation {
+        Arguments.one(value) { value, frame in
+            guard case .dictionary(let node) = value else { return .null }
+            return frame.array(body((0..<node.elementCount).compactMap { node.member($0) }))
+        }
     }
 
     private static func sum(_ elements: Value.Elements) -> NumberSum {

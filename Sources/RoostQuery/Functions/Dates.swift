@@ -28,6 +28,15 @@ enum Dates {
             } result: { moment, _, _ in
                 .integer(moment.milliseconds)
             }
+        case .datePart:
+            ofPart(values, of: DateField.init(named:)) { field, clock, _ in
+                .integer(clock.date.value(of: field))
+            }
+        case .dateTrunc: ofPart(values, of: DatePart.init(named:), body: truncated)
+        case .castDate:
+            Arguments.one(values[0]) { value, frame in text(of: value, DateFormat.date, frame) }
+        case .castTimestamp:
+            Arguments.one(values[0]) { value, frame in text(of: value, .standard, frame) }
         case .dateAddStr:
             add(values) {
                 parse($0, $1)
@@ -51,8 +60,7 @@ enum Dates {
 
     /// The point of time that a text names.
     private static func parse(_ value: Value, _ frame: Frame) -> Moment? {
-        guard let text = value.string, let seconds = ISO8601.secondsSince2001(text.utf8) else { return nil }
-        let milliseconds = Int64((seconds * 1000).rounded()) + ISO8601.secondsFrom1970To2001 * 1000
+        guard let text = value.string, let milliseconds = utcMilliseconds(text) else { return nil }
         guard let offset = zone(of: text) else {
             // What was taken for UTC is local time.
             let guess = offset(at: milliseconds, frame.timeZone)
@@ -60,6 +68,12 @@ enum Dates {
             return Moment(milliseconds: milliseconds - Int64(offset) * 1000, offset: offset)
         }
         return Moment(milliseconds: milliseconds, offset: offset)
+    }
+
+    /// The point of time that a text names, which is taken for UTC where it has no zone.
+    private static func utcMilliseconds(_ text: String) -> Int64? {
+        guard let seconds = ISO8601.secondsSince2001(text.utf8) else { return nil }
+        return Int64((seconds * 1000).rounded()) + ISO8601.secondsFrom1970To2001 * 1000
     }
 
     /// The seconds that a text's zone is ahead of UTC; `nil` when it has none.
@@ -77,6 +91,63 @@ enum Dates {
 
     private static func offset(at milliseconds: Int64, _ zone: TimeZone) -> Int {
         zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(milliseconds) / 1000))
+    }
+
+    // MARK: Parts
+
+    /// What a clock shows: of a text its own, without regard to where it is; of milliseconds that of UTC.
+    private struct Clock {
+        var date: CalendarDate
+        /// The seconds that it is ahead of UTC; `nil` for a text that doesn't say.
+        let offset: Int?
+        /// The text that was read.
+        let text: String?
+
+        init?(_ value: Value) {
+            text = value.string
+            guard let text else {
+                guard let moment = Dates.moment(value) else { return nil }
+                date = CalendarDate(milliseconds: moment.milliseconds, offset: 0)
+                offset = 0
+                return
+            }
+            guard let milliseconds = Dates.utcMilliseconds(text) else { return nil }
+            offset = Dates.zone(of: text)
+            date = CalendarDate(milliseconds: milliseconds, offset: offset ?? 0)
+        }
+
+        /// The text of it, with a zone where there is one.
+        func text(_ format: DateFormat) -> String? {
+            let format = offset == nil ? format.withoutZone : format
+            return format.text(date.milliseconds(offset: offset ?? 0), offset: offset ?? 0)
+        }
+    }
+
+    /// A function of a part of a date and of the date, in either order.
+    private static func ofPart<Part: Sendable>(
+        _ values: [Evaluation], of part: @escaping @Sendable (String) -> Part?,
+        body: @escaping @Sendable (Part, Clock, Frame) -> Value
+    ) -> Evaluation {
+        Arguments.two(values) { first, second, frame in
+            for (name, when) in [(first, second), (second, first)] {
+                if let name = name.text, name.count <= 20, let part = part(name.string) {
+                    return Clock(when).map { body(part, $0, frame) } ?? .null
+                }
+            }
+            return .null
+        }
+    }
+
+    /// The beginning of a part of time, as what the date was given as.
+    private static func truncated(_ part: DatePart, _ clock: Clock, _ frame: Frame) -> Value {
+        var clock = clock
+        clock.date.truncate(to: part)
+        guard let text = clock.text else { return .integer(clock.date.milliseconds(offset: 0)) }
+        return clock.text(DateFormat(text)).map(frame.string) ?? .null
+    }
+
+    private static func text(of value: Value, _ format: DateFormat, _ frame: Frame) -> Value {
+        Clock(value)?.text(format).map(frame.string) ?? .null
     }
 
     // MARK: Writing
@@ -110,7 +181,7 @@ enum Dates {
     // MARK: Counting
 
     private static func part(_ value: Value) -> DatePart? {
-        value.string.flatMap { DatePart(rawValue: $0.lowercased()) }
+        value.string.flatMap(DatePart.init(named:))
     }
 
     /// How many units lie between two points of time, by the clocks that they are of, the second taken from the first.

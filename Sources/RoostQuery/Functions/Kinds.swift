@@ -29,7 +29,32 @@ enum Kinds {
         case .toBoolean: return Arguments.one(value) { value, _ in .bool(isTruthy(value)) }
         case .toNumber: return Arguments.one(value) { value, _ in number(value) }
         case .toString: return Arguments.one(value) { value, frame in text(value).map(frame.string) ?? .null }
+        case .castInteger: return Arguments.one(value) { value, _ in integer(value) }
+        case .castDouble:
+            return Arguments.one(value) { value, _ in number(value).double.map(Value.number) ?? .null }
+        case .castBoolean: return Arguments.one(value) { value, _ in truth(value) }
         default: return nil
+        }
+    }
+
+    /// A number, or what is one as text, without its fraction.
+    private static func integer(_ value: Value) -> Value {
+        let whole = Numbers.cut(number(value))
+        if case .double = whole { return .null }
+        return whole
+    }
+
+    private static let truths: [String: Bool] = [
+        "true": true, "t": true, "yes": true, "y": true, "on": true, "1": true,
+        "false": false, "f": false, "no": false, "n": false, "off": false, "0": false,
+    ]
+
+    /// A truth value, or what is one as a number or text.
+    private static func truth(_ value: Value) -> Value {
+        switch value {
+        case .bool: value
+        case .string(let text): .truth(text.count <= 5 ? truths[text.string.lowercased()] : nil)
+        default: .truth(value.double.map { $0 != 0 })
         }
     }
 

@@ -16,6 +16,7 @@ enum Numbers {
         case .atan2: ofTwo(values, Foundation.atan2)
         case .power: ofTwo(values, Foundation.pow)
         case .div: ofTwo(values, /)
+        case .mod: Arguments.two(values) { a, b, _ in Arithmetics.remainder(a, b) }
         case .idiv:
             Arguments.two(values) { a, b, _ in cut(Arithmetics.divide(cut(a), cut(b))) }
         default: real(function).map { ofOne(values[0], $0) }
@@ -33,6 +34,7 @@ enum Numbers {
         case .exp: { Foundation.exp($0) }
         case .ln: { Foundation.log($0) }
         case .log: { Foundation.log10($0) }
+        case .log2: { Foundation.log2($0) }
         case .sqrt: { $0.squareRoot() }
         case .degrees: { $0 * 180 / .pi }
         case .radians: { $0 * .pi / 180 }
@@ -71,7 +73,7 @@ enum Numbers {
     }
 
     /// A number without its fraction.
-    private static func cut(_ value: Value) -> Value {
+    static func cut(_ value: Value) -> Value {
         if case .double(let number) = value { integral(number.rounded(.towardZero)) } else { value }
     }
 

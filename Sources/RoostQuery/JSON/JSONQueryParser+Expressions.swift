@@ -258,24 +258,11 @@ extension JSONQueryParser {
             return .rank(index: index)
         default: break
         }
-        if let aggregate = Aggregate(rawValue: name.lowercased()) {
-            guard operands.count == 1 || operands.isEmpty && aggregate == .count else {
-                throw QueryError(
-                    "\(aggregate.rawValue)() takes one argument, and \(operands.count) are given")
-            }
-            // COUNT of the whole document counts rows.
-            if aggregate == .count, operands.first == ["."] {
-                return .aggregate(.count, nil, isDistinct: false)
-            }
-            let argument = try operands.first.map { (value) throws(QueryError) in try expression(value) }
-            return .aggregate(aggregate, argument, isDistinct: false)
+        // COUNT of the whole document counts rows.
+        if name.uppercased() == "COUNT", operands == [["."]] {
+            return .aggregate(.count, nil, isDistinct: false)
         }
-        guard let function = Function(name: name) else {
-            let names = Function.names + Aggregate.allCases.map { $0.rawValue.uppercased() }
-            throw QueryError("There is no function \(name)()\(Suggestion.text(for: name, among: names))")
-        }
-        if let problem = function.problem(withArguments: operands.count) { throw QueryError(problem) }
-        return .call(function, try expressions(operands))
+        return try .call(named: name, try expressions(operands))
     }
 
     // MARK: Operands

@@ -50,10 +50,11 @@ struct Gathering: Hashable, Sendable {
 
     /// Whether what was gathered of some rows can be added to what was gathered of others.
     var isAdditive: Bool {
-        if case .aggregate(let aggregate, isDistinct: true) = kind {
-            aggregate == .min || aggregate == .max
-        } else {
-            true
+        switch kind {
+        // What exceeds the memory of its numbers is put aside, which only one thread can do.
+        case .aggregate(.percentile, _): false
+        case .aggregate(let aggregate, isDistinct: true): aggregate == .min || aggregate == .max
+        default: true
         }
     }
 }
@@ -65,6 +66,8 @@ struct Accumulated {
     private var best: OwnedValue?
     private var list: [OwnedValue] = []
     private var seen: Set<[UInt8]> = []
+    private var spread = SpreadSum()
+    private var percentile = PercentileSearch()
 
     /// Takes a row whose values don't matter.
     mutating func countRow() { count += 1 }
@@ -84,6 +87,7 @@ struct Accumulated {
             return value.size
         case .aggregate(let aggregate, let isDistinct):
             guard !value.isMissing, aggregate == .arrayAggregate || !value.isNull else { return 0 }
+            if case .percentile = aggregate { return try takeNumber(value, frame, putAside) }
             var size = 0
             // The least of the different values is the least of all.
             if isDistinct, aggregate != .min, aggregate != .max {
@@ -104,6 +108,7 @@ struct Accumulated {
         list += later.list
         switch gathering.kind {
         case .first: best = best ?? later.best
+        case .aggregate(.spread, _): spread.add(later.spread)
         case .aggregate(.sum, _), .aggregate(.avg, _): sum.add(later.sum)
         case .aggregate(let aggregate, _):
             guard aggregate == .min || aggregate == .max, let value = later.best else { return }
@@ -116,7 +121,27 @@ struct Accumulated {
         _ value: Value, _ gathering: Gathering, _ frame: Frame
     ) -> Int {
         guard case .aggregate(let aggregate, _) = gathering.kind else { return 0 }
+        if case .percentile(let fraction, let isInterpolated) = aggregate {
+            percentile.meet(value, at: fraction, isInterpolated)
+            return 0
+        }
         return take(aggregate, value, gathering.collation, frame)
+    }
+
+    /// Takes a number of which a percentile is wanted: in memory, or aside, sorted by the number and then by which one it is.
+    private mutating func takeNumber(
+        _ value: Value, _ frame: Frame, _ putAside: (_ key: [UInt8]) throws(DatabaseError) -> Bool
+    ) throws(DatabaseError) -> Int {
+        guard value.double != nil else { return 0 }
+        let encoder = frame.encoder(.binary)
+        encoder.reset()
+        encoder.append(value)
+        let number = UInt64(percentile.count)
+        percentile.count += 1
+        let key =
+            encoder.key + stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+        guard try !putAside(key) else { return 0 }
+        return percentile.keep(value)
     }
 
     private mutating func take(
@@ -132,7 +157,9 @@ struct Accumulated {
             let known = best?.size ?? 0
             best = owned
             return owned.size - known
-        case .arrayAggregate:
+        case .spread: spread.add(value)
+        case .percentile: break
+        case .arrayAggregate, .joined:
             let owned = OwnedValue(value)
             list.append(owned)
             return owned.size
@@ -150,6 +177,12 @@ struct Accumulated {
         case .aggregate(.min, _), .aggregate(.max, _): return best?.value(in: frame.arena) ?? .null
         case .aggregate(.arrayAggregate, _):
             return list.isEmpty ? .null : frame.array(list.map { $0.value(in: frame.arena) })
+        case .aggregate(.joined(let separator), _):
+            return list.isEmpty
+                ? .null : Strings.joined(list.map { $0.value(in: frame.arena) }, separator, frame)
+        case .aggregate(.spread(let measure), _): return spread.result(measure)
+        case .aggregate(.percentile(let fraction, let isInterpolated), _):
+            return percentile.result(at: fraction, isInterpolated)
         }
     }
 }

@@ -5,7 +5,7 @@ package enum QuerySyntax {
 
     /// The names of functions.
     package static var functions: [String] {
-        (Function.allCases.map(\.rawValue) + Aggregate.allCases.map(\.rawValue)).filter { !$0.hasPrefix("$") }
+        FunctionTable.all.map(\.name)
     }
 
     /// Whether a text is likely to go on: what is wrong with it is that it ends, or it has no FROM.

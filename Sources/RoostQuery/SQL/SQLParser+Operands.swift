@@ -3,9 +3,18 @@ import Roost
 extension SQLParser {
     /// A value without an operator around it, and the path that follows it.
     mutating func operand(after what: String) throws(QueryError) -> Expression {
-        let value = try primary(after: what)
-        guard next.kind == .sign(.dot) || next.kind == .sign(.openBracket) else { return value }
-        return value.reaching(try steps())
+        var value = try primary(after: what)
+        if next.kind == .sign(.dot) || next.kind == .sign(.openBracket) {
+            value = value.reaching(try steps())
+        }
+        while next.kind == .sign(.colon), peek(1).kind == .sign(.colon) {
+            advance()
+            advance()
+            value = try cast(value)
+            height += 1
+            try checkHeight()
+        }
+        return value
     }
 
     private mutating func primary(after what: String) throws(QueryError) -> Expression {
@@ -25,7 +34,7 @@ extension SQLParser {
         }
     }
 
-    private mutating func literal(_ value: DocumentValue) -> Expression {
+    mutating func literal(_ value: DocumentValue) -> Expression {
         advance()
         return .literal(value)
     }
@@ -73,7 +82,7 @@ extension SQLParser {
     }
 
     /// Expressions parted by commas, up to `end`.
-    private mutating func values(until end: Token.Sign) throws(QueryError) -> [Expression] {
+    mutating func values(until end: Token.Sign) throws(QueryError) -> [Expression] {
         var values: [Expression] = []
         if take(end) { return values }
         repeat { values.append(try expression(after: "the comma")) } while take(.comma)
@@ -123,7 +132,10 @@ extension SQLParser {
             return try exists()
         default: break
         }
-        if peek(1).kind == .sign(.openParenthesis), !Keywords.isReserved(upper) { return try call(word) }
+        // LEFT joins only where no value can stand.
+        if peek(1).kind == .sign(.openParenthesis), !Keywords.isReserved(upper) || upper == "LEFT" {
+            return try call(word)
+        }
         guard !Keywords.isReserved(upper) else {
             throw QueryError(
                 "An expression is expected after \(what), and the keyword \(upper) was found", at: next.offset
@@ -173,81 +185,6 @@ extension SQLParser {
         return .quantified(quantifier, variable: variable, collection, satisfies: condition)
     }
 
-    // MARK: Calls
-
-    private mutating func call(_ name: String) throws(QueryError) -> Expression {
-        let place = Place(offset: next.offset)
-        advance()
-        advance()
-        switch name.uppercased() {
-        case "META":
-            var alias = next.kind == .sign(.closeParenthesis) ? nil : try self.name(after: "META(")
-            if let scope = alias, take(.dot) { alias = "\(scope).\(try self.name(after: "the dot"))" }
-            try expect(.closeParenthesis, after: "META(")
-            return .meta(try metaField(), alias: alias, place)
-        case "MATCH":
-            let index = try indexName("MATCH(")
-            try expect(.comma, after: "the name of the index")
-            let text = try expression(after: "the comma")
-            try expect(.closeParenthesis, after: "the text to look for")
-            return .match(index: index, text, place)
-        case "RANK":
-            let index = try indexName("RANK(")
-            try expect(.closeParenthesis, after: "the name of the index")
-            return .rank(index: index, place)
-        default: break
-        }
-        if let aggregate = Aggregate(rawValue: name.lowercased()) { return try call(aggregate, at: place) }
-        guard let function = Function(name: name) else {
-            let names = Function.names + Aggregate.allCases.map { $0.rawValue.uppercased() }
-            let hint = Suggestion.text(for: name, among: names)
-            throw QueryError("There is no function \(name)()\(hint)", at: place.offset)
-        }
-        let arguments = try values(until: .closeParenthesis)
-        if let problem = function.problem(withArguments: arguments.count) {
-            throw QueryError(problem, at: place.offset)
-        }
-        return .call(function, arguments)
-    }
-
-    private mutating func call(_ aggregate: Aggregate, at place: Place) throws(QueryError) -> Expression {
-        let isDistinct = take("DISTINCT")
-        if aggregate == .count, next.kind == .sign(.star), peek(1).kind == .sign(.closeParenthesis) {
-            advance()
-            advance()
-            return .aggregate(.count, nil, isDistinct: isDistinct, place)
-        }
-        let arguments = try values(until: .closeParenthesis)
-        guard arguments.count == 1 || arguments.isEmpty && aggregate == .count && !isDistinct else {
-            throw QueryError(
-                "\(aggregate.rawValue)() takes one argument, and \(arguments.count) are given",
-                at: place.offset)
-        }
-        return .aggregate(aggregate, arguments.first, isDistinct: isDistinct, place)
-    }
-
-    private mutating func metaField() throws(QueryError) -> MetaField? {
-        guard take(.dot) else { return nil }
-        let place = next.offset
-        let name = try anyWord(after: "META().")
-        guard let field = MetaField.whole.first(where: { $0.rawValue == name }) else {
-            let names = MetaField.whole.map(\.rawValue)
-            let hint = Suggestion.text(for: name, among: names)
-            throw QueryError(
-                "META() knows \(names.joined(separator: ", ")), and no \(name)\(hint)", at: place)
-        }
-        return field
-    }
-
-    private mutating func indexName(_ what: String) throws(QueryError) -> String {
-        if case .string(let text) = next.kind {
-            advance()
-            return text
-        }
-        let first = try name(after: what)
-        return take(.dot) ? "\(first).\(try name(after: "the dot"))" : first
-    }
-
     // MARK: Paths
 
     private mutating func path() throws(QueryError) -> Expression {
@@ -256,17 +193,25 @@ extension SQLParser {
         return .path([.key(first)] + (try steps()), place)
     }
 
-    /// `.name`, `[3]`, `[-1]`, `.*`, as many as there are.
+    /// `.name`, `["name"]`, `[3]`, `[-1]`, `.*`, as many as there are.
     private mutating func steps() throws(QueryError) -> [Step] {
         var steps: [Step] = []
         while true {
+            guard steps.count <= 512 else {
+                throw QueryError("The path has more than 512 steps", at: next.offset)
+            }
             if take(.dot) {
                 if take(.star) { return steps }
                 steps.append(.key(try anyWord(after: "the dot")))
             } else if take(.openBracket) {
+                if let name = bracketedName() {
+                    steps.append(.key(name))
+                    try expect(.closeBracket, after: "the name")
+                    continue
+                }
                 let isNegative = take(.minus)
                 guard case .integer(let value) = next.kind, let index = Int(exactly: value) else {
-                    throw expected("A whole number", after: "\"[\"")
+                    throw expected("A whole number or a name in quotation marks", after: "\"[\"")
                 }
                 advance()
                 steps.append(.index(isNegative ? -index : index))
@@ -274,14 +219,21 @@ extension SQLParser {
             } else {
                 return steps
             }
-            guard steps.count <= 512 else {
-                throw QueryError("The path has more than 512 steps", at: next.offset)
-            }
+        }
+    }
+
+    /// The name of `["name"]`, which is that of `.name`.
+    private mutating func bracketedName() -> String? {
+        switch next.kind {
+        case .string(let text), .quoted(let text):
+            advance()
+            return text
+        default: return nil
         }
     }
 
     /// A name where no keyword could stand.
-    private mutating func anyWord(after what: String) throws(QueryError) -> String {
+    mutating func anyWord(after what: String) throws(QueryError) -> String {
         switch next.kind {
         case .word(let text), .quoted(let text):
             advance()
