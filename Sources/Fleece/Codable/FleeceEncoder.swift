@@ -26,7 +26,8 @@ public enum FleeceDataStrategy: Sendable {
 /// becomes a string, a ``FleeceValue`` is copied. Whole floating-point numbers stay floating point.
 ///
 /// A `Decimal` becomes a number: an integer if it is whole and has 64 bits, otherwise a floating-point number if that reads
-/// as the same decimal, as it does with up to 15 digits. What has more digits becomes a string of them. Nothing is rounded.
+/// as the same decimal, as it does with up to 15 digits. What has more digits becomes a dictionary with a string of them,
+/// `{"@type":"decimal","value":"0.12345678901234567890"}`, which queries compare as a number. Nothing is rounded.
 public struct FleeceEncoder {
     /// How dates are stored; ``FleeceDateStrategy/iso8601`` unless set.
     public var dateStrategy = FleeceDateStrategy.iso8601

@@ -48,12 +48,23 @@ extension ValueEncoder {
         case .integer(let value): return item(for: value)
         case .unsigned(let value): return item(for: value)
         case .double(let value): return try item(for: value, at: path())
-        case .text(let text): return item(for: text)
+        case .digits(let digits):
+            let dictionary = ValueEncoder(state, path: path(), depth: depth + 1)
+            dictionary.become(.dictionary)
+            dictionary.append(key: DecimalKey.type, item(for: DecimalNumber.typeName))
+            dictionary.append(key: DecimalKey.value, item(for: digits))
+            return try dictionary.finish()
         case nil:
             throw EncodingError.invalidValue(
                 decimal, .init(codingPath: path().keys, debugDescription: "JSON and Fleece have no NaN."))
         }
     }
+}
+
+/// The keys of a decimal that no number carries.
+private enum DecimalKey: String, CodingKey {
+    case type = "@type"
+    case value
 }
 
 extension ValueDecoder {

@@ -6,7 +6,7 @@
     let state: EncodingState
     let path: CodingPath
     /// How many values are around this one; at least the number of collections.
-    private let depth: Int
+    let depth: Int
     private var kind: Header.Tag?
     /// The scalar, or the elements, or keys and values in turn. Unchecked as the state's output is.
     private var items: [Item] {

@@ -110,27 +110,34 @@ extension UUID: DocumentValueConvertible {
 }
 
 extension Decimal: DocumentValueConvertible {
-    /// The number, or the number that a text is; `nil` for anything else.
+    /// The number, or the number that a text or an object with a decimal's digits is; `nil` for anything else.
     public init?(_ value: DocumentValue) {
         let number: DecimalNumber? =
             switch value {
             case .integer(let value): .integer(value)
             case .unsigned(let value): .unsigned(value)
             case .double(let value): .double(value)
-            case .string(let text): .text(text)
+            case .string(let text): .digits(text)
+            case .dictionary(let members)
+            where members.count == 2 && members[DecimalNumber.typeKey] == .string(DecimalNumber.typeName):
+                members[DecimalNumber.valueKey]?.string.map(DecimalNumber.digits)
             default: nil
             }
         guard let decimal = number?.decimal else { return nil }
         self = decimal
     }
 
-    /// A number where a number carries the decimal exactly, otherwise the digits as text.
+    /// A number where a number carries the decimal exactly, otherwise an object with its digits, which queries take for a number.
     public var documentValue: DocumentValue {
         switch DecimalNumber(self) {
         case .integer(let value): .integer(value)
         case .unsigned(let value): .unsigned(value)
         case .double(let value): .double(value)
-        case .text(let text): .string(text)
+        case .digits(let digits):
+            .dictionary([
+                DecimalNumber.typeKey: .string(DecimalNumber.typeName),
+                DecimalNumber.valueKey: .string(digits),
+            ])
         case nil: .unstorable("A decimal is not a number. JSON and Fleece have no such value.")
         }
     }

@@ -28,9 +28,9 @@ extension Collation {
     private func compare(_ a: FleeceValue, _ b: FleeceValue, depth: Int) -> Int {
         let (kindA, kindB) = (rank(a), rank(b))
         guard kindA == kindB else { return kindA < kindB ? -1 : 1 }
+        if kindA == tags.positive { return Self.compareNumbers(a, b) }
         switch a.kind {
-        case .undefined, .null, .bool: return 0
-        case .integer, .double: return Self.compareNumbers(a, b)
+        case .undefined, .null, .bool, .integer, .double: return 0
         case .string:
             return unsafe a.withUTF8 { a in
                 unsafe b.withUTF8 { b in unsafe compare(texts: ByteView(a), ByteView(b)) } ?? 0
@@ -54,7 +54,7 @@ extension Collation {
         case .string: tags.text
         case .data: KeyTags.data
         case .array: tags.array
-        case .dictionary: tags.object
+        case .dictionary: Self.decimal(value) == nil ? tags.object : tags.positive
         }
     }
 
@@ -67,7 +67,12 @@ extension Collation {
     private static func number(_ value: FleeceValue) -> OrderedNumber {
         if let number = value.int64 { return OrderedNumber(number) }
         if let number = value.uint64 { return OrderedNumber(number) }
-        return OrderedNumber(value.double ?? 0) ?? OrderedNumber(UInt64(0))
+        return OrderedNumber(value.double ?? decimal(value) ?? 0) ?? OrderedNumber(UInt64(0))
+    }
+
+    /// The number that is nearest to a decimal that no number carries; `nil` for anything else.
+    private static func decimal(_ value: FleeceValue) -> Double? {
+        value.kind == .dictionary ? value.withNode(\.nearestToDecimal) ?? nil : nil
     }
 
     private static func compareData(_ a: FleeceValue, _ b: FleeceValue) -> Int {

@@ -35,6 +35,7 @@ extension KeyEncoder {
         case .double(let number): append(number)
         case .string(let text): append(text: text)
         case .data(let bytes): append(data: bytes)
+        case .dictionary where node.nearestToDecimal != nil: append(node.nearestToDecimal ?? 0)
         case .array where depth >= FleeceLimits.maximumDepth,
             .dictionary where depth >= FleeceLimits.maximumDepth:
             appendNull()

@@ -54,49 +54,73 @@ extension Field {
 }
 
 extension Field where Value: QueryComparable {
-    private func compared(_ comparison: Comparison, _ value: Value) -> Condition {
+    private func ordered(_ comparison: Comparison, _ value: Value) -> Condition {
         Condition(.comparison(comparison, expression, .literal(value.queryValue)), problem)
     }
 
-    /// Whether the property is equal to a value; to `nil` when it is null or not there.
-    public static func == (field: Self, value: Value) -> Condition {
-        guard value.queryValue.isNull else { return field.compared(.equal, value) }
-        return Condition(.test(field.expression, .valued, isNegated: true), field.problem)
-    }
-
-    /// Whether the property is there and not equal to a value; with `nil`, whether it is there and not null.
-    public static func != (field: Self, value: Value) -> Condition {
-        guard value.queryValue.isNull else { return field.compared(.unequal, value) }
-        return Condition(.test(field.expression, .valued, isNegated: false), field.problem)
-    }
-
     /// Whether the property is less than a value.
-    public static func < (field: Self, value: Value) -> Condition { field.compared(.less, value) }
+    public static func < (field: Self, value: Value) -> Condition { field.ordered(.less, value) }
 
     /// Whether the property is at most a value.
-    public static func <= (field: Self, value: Value) -> Condition { field.compared(.lessOrEqual, value) }
+    public static func <= (field: Self, value: Value) -> Condition { field.ordered(.lessOrEqual, value) }
 
     /// Whether the property is greater than a value.
-    public static func > (field: Self, value: Value) -> Condition { field.compared(.greater, value) }
+    public static func > (field: Self, value: Value) -> Condition { field.ordered(.greater, value) }
 
     /// Whether the property is at least a value.
-    public static func >= (field: Self, value: Value) -> Condition { field.compared(.greaterOrEqual, value) }
-
-    /// Whether two properties of a document are equal.
-    public static func == (left: Self, right: Self) -> Condition {
-        Condition(.comparison(.equal, left.expression, right.expression), left.problem, right.problem)
-    }
+    public static func >= (field: Self, value: Value) -> Condition { field.ordered(.greaterOrEqual, value) }
 
     /// Whether one property of a document is less than another one.
-    public static func < (left: Self, right: Self) -> Condition {
-        Condition(.comparison(.less, left.expression, right.expression), left.problem, right.problem)
+    public static func < (left: Self, right: Self) -> Condition { left.compared(.less, right) }
+
+    /// Whether one property of a document is at most another one.
+    public static func <= (left: Self, right: Self) -> Condition { left.compared(.lessOrEqual, right) }
+
+    /// Whether one property of a document is greater than another one.
+    public static func > (left: Self, right: Self) -> Condition { left.compared(.greater, right) }
+
+    /// Whether one property of a document is at least another one.
+    public static func >= (left: Self, right: Self) -> Condition { left.compared(.greaterOrEqual, right) }
+}
+
+extension Field {
+    fileprivate func compared(_ comparison: Comparison, _ other: Self) -> Condition {
+        Condition(.comparison(comparison, expression, other.expression), problem, other.problem)
     }
+}
+
+extension Field where Value: Encodable {
+    private func compared(_ comparison: Comparison, _ value: Value) -> Condition {
+        switch value.codedValue {
+        case .success(.null):
+            Condition(.test(expression, .valued, isNegated: comparison == .equal), problem)
+        case .success(let value): Condition(.comparison(comparison, expression, .literal(value)), problem)
+        case .failure(let error): Condition(expression, problem, error)
+        }
+    }
+
+    /// Whether the property is equal to a value; to `nil` when it is null or not there.
+    public static func == (field: Self, value: Value) -> Condition { field.compared(.equal, value) }
+
+    /// Whether the property is there and not equal to a value; with `nil`, whether it is there and not null.
+    public static func != (field: Self, value: Value) -> Condition { field.compared(.unequal, value) }
+
+    /// Whether two properties of a document are equal.
+    public static func == (left: Self, right: Self) -> Condition { left.compared(.equal, right) }
+
+    /// Whether two properties of a document are there and not equal.
+    public static func != (left: Self, right: Self) -> Condition { left.compared(.unequal, right) }
 
     /// Whether the property is one of some values.
     public func isIn(_ values: some Sequence<Value>) -> Condition {
-        Condition(
-            .membership(expression, .array(values.map { .literal($0.queryValue) }), isNegated: false), problem
-        )
+        var literals: [Expression] = []
+        for value in values {
+            switch value.codedValue {
+            case .success(let value): literals.append(.literal(value))
+            case .failure(let error): return Condition(expression, problem, error)
+            }
+        }
+        return Condition(.membership(expression, .array(literals), isNegated: false), problem)
     }
 }
 
@@ -134,10 +158,13 @@ extension Field where Value == Bool {
     }
 }
 
-extension Field where Value: Sequence, Value.Element: QueryComparable {
+extension Field where Value: Sequence, Value.Element: Encodable {
     /// Whether the list has a value in it.
     public func contains(_ element: Value.Element) -> Condition {
-        Condition(.call(.arrayContains, [expression, .literal(element.queryValue)]), problem)
+        switch element.codedValue {
+        case .success(let value): Condition(.call(.arrayContains, [expression, .literal(value)]), problem)
+        case .failure(let error): Condition(expression, problem, error)
+        }
     }
 }
 

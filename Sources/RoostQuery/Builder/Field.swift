@@ -7,8 +7,9 @@ import Roost
 /// Compared with values it makes a ``Condition``. What it stands for is known by its type only; documents that have
 /// something else there, or nothing, don't match.
 ///
-/// A property is looked for under its name in the program. Where its type's `CodingKeys` have another name for it the query throws
-/// `invalidQuery`: such a property is asked for with ``named(_:as:)``.
+/// A property is looked for under the name that its type's `CodingKeys` have for it, if these are `CaseIterable`:
+/// `enum CodingKeys: String, CodingKey, CaseIterable`. Where they are not, and have another name for it than the program, the query throws
+/// `invalidQuery`; such a property can also be asked for with ``named(_:as:)``.
 @dynamicMemberLookup
 public struct Field<Value>: Sendable {
     let expression: Expression
@@ -37,11 +38,17 @@ public struct Field<Value>: Sendable {
     }
 
     /// The step to a property that a key path's description, `\Note.title`, names.
-    private func step<Member>(_ description: String, in type: Any.Type, isIdentifiable: Bool) -> Field<Member>
-    {
+    func step<Member>(_ description: String, in type: Any.Type, isIdentifiable: Bool) -> Field<Member> {
         let start = "\\\(type)."
         let name = description.hasPrefix(start) ? String(description.dropFirst(start.count)) : ""
-        guard let first = name.utf8.first, first != UInt8(ascii: "<"), !name.contains(".") else {
+        guard !name.contains(".") || name.hasPrefix("<") else {
+            return Field<Member>(
+                expression,
+                QueryError(
+                    "\(description) leads over several properties, whose names are not all known. Name one after the other, in a closure: "
+                        + "{ $0.\(name) }"))
+        }
+        guard let first = name.utf8.first, first != UInt8(ascii: "<") else {
             return Field<Member>(
                 expression,
                 QueryError(
@@ -51,14 +58,14 @@ public struct Field<Value>: Sendable {
         if isIdentifiable, name == "id", case .path([], let place) = expression {
             return Field<Member>(.meta(.id, alias: nil, place), problem)
         }
-        guard CodedNames.contain(name, in: type) else {
+        guard case .known(let coded) = CodedNames.name(of: name, in: type) else {
             return Field<Member>(
                 expression,
                 QueryError(
-                    "\(description) is coded under another name, which its type's CodingKeys have. Give that: "
-                        + "named(\"…\", as: \(Member.self).self)"))
+                    "\(description) is coded under another name, which its type's CodingKeys have. Make these CaseIterable, or give "
+                        + "the name: named(\"…\", as: \(Member.self).self)"))
         }
-        return Field<Member>(expression.appending(.key(name)), problem)
+        return Field<Member>(expression.appending(.key(coded)), problem)
     }
 }
 
@@ -72,11 +79,48 @@ extension Expression {
     }
 }
 
-/// A type whose values conditions of typed queries can be compared with.
+/// A type whose values have an order in queries: `$0.stars > 3`.
+///
+/// Numbers, texts, dates and optionals of them are. An enumeration is when it says so, and is ordered by its raw values:
+/// `extension Size: QueryComparable {}`. To be compared with `==` a value needs only be `Encodable`.
 public protocol QueryComparable: Sendable {
     /// The value as documents have it.
     var queryValue: DocumentValue { get }
 }
+
+extension QueryComparable where Self: RawRepresentable, RawValue: QueryComparable {
+    /// The raw value.
+    public var queryValue: DocumentValue { rawValue.queryValue }
+}
+
+extension QueryComparable where Self: DocumentValueConvertible {
+    /// The value as a property has it.
+    public var queryValue: DocumentValue { documentValue }
+}
+
+extension Encodable {
+    /// The value as documents have it, or why it can't be one.
+    var codedValue: Result<DocumentValue, QueryError> {
+        if let value = self as? any QueryComparable { return .success(value.queryValue) }
+        do {
+            let body = try FleeceDocument(trusting: FleeceEncoder().encode(self))
+            return .success(try FleeceDecoder().decode(DocumentValue.self, from: body.root))
+        } catch {
+            return .failure(QueryError("\(self) can't be compared with properties. \(error.sentence)"))
+        }
+    }
+}
+
+extension Float: QueryComparable {}
+extension Int8: QueryComparable {}
+extension Int16: QueryComparable {}
+extension Int32: QueryComparable {}
+extension UInt: QueryComparable {}
+extension UInt8: QueryComparable {}
+extension UInt16: QueryComparable {}
+extension UInt32: QueryComparable {}
+extension Decimal: QueryComparable {}
+extension URL: QueryComparable {}
 
 extension Int: QueryComparable {
     /// The number.

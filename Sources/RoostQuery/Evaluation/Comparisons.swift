@@ -81,6 +81,7 @@ enum Logic {
         case .integer(let number): .bool(number != 0)
         case .unsigned: .bool(true)
         case .double(let number): .bool(number != 0)
+        case .decimal: .bool(value.double != 0)
         default: .bool(false)
         }
     }

@@ -233,7 +233,8 @@ enum ResolvedStep: @unchecked Sendable {
     @inline(__always)
     func value(in value: Value, near place: inout UInt32) -> Value {
         switch (self, value) {
-        case (.key(let key), .dictionary(let node)): Value(node.member(key, near: &place))
+        case (.key(let key), .dictionary(let node)), (.key(let key), .decimal(let node)):
+            Value(node.member(key, near: &place))
         case (.index(let index), .array(let node)): Value(node[index])
         default: .missing
         }

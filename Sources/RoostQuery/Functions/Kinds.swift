@@ -69,7 +69,7 @@ enum Kinds {
         case .missing: "missing"
         case .null: "null"
         case .bool: "boolean"
-        case .integer, .unsigned, .double: "number"
+        case .integer, .unsigned, .double, .decimal: "number"
         case .string: "string"
         case .array: "array"
         case .dictionary: "object"
@@ -79,7 +79,7 @@ enum Kinds {
 
     private static func isAtom(_ value: Value) -> Bool {
         switch value {
-        case .bool, .integer, .unsigned, .double, .string: true
+        case .bool, .integer, .unsigned, .double, .decimal, .string: true
         default: false
         }
     }
@@ -110,6 +110,7 @@ enum Kinds {
     private static func number(_ value: Value) -> Value {
         switch value {
         case .integer, .unsigned, .double: return value
+        case .decimal: return value.computable
         case .bool(let value): return .integer(value ? 1 : 0)
         case .string(let text):
             // What Swift reads besides JSON's numbers, such as "0x10" and "inf", is none.
@@ -137,6 +138,7 @@ enum Kinds {
         case .integer(let number): return "\(number)"
         case .unsigned(let number): return "\(number)"
         case .double(let number): return number.javaScriptText
+        case .decimal(let node): return node.decimalDigits?.string
         default: return nil
         }
     }

@@ -62,6 +62,7 @@ enum Numbers {
         -> Evaluation
     {
         Arguments.one(value) { value, _ in
+            let value = value.computable
             if case .double(let number) = value { return .number(body(number)) }
             return value.double == nil ? .null : value
         }
@@ -74,11 +75,13 @@ enum Numbers {
 
     /// A number without its fraction.
     static func cut(_ value: Value) -> Value {
-        if case .double(let number) = value { integral(number.rounded(.towardZero)) } else { value }
+        let value = value.computable
+        if case .double(let number) = value { return integral(number.rounded(.towardZero)) }
+        return value
     }
 
     private static func absolute(_ value: Value) -> Value {
-        switch value {
+        switch value.computable {
         case .integer(let number): number == .min ? .unsigned(number.magnitude) : .integer(Swift.abs(number))
         case .unsigned: value
         case .double(let number): .double(Swift.abs(number))
@@ -95,6 +98,7 @@ enum Numbers {
     private static func rounded(_ values: [Evaluation], _ rule: FloatingPointRoundingRule) -> Evaluation {
         guard values.count == 2 else { return whole(values[0]) { $0.rounded(rule) } }
         return Arguments.two(values) { value, digits, _ in
+            let value = value.computable
             guard let number = value.double, let digits = digits.double, Swift.abs(digits) <= 300 else {
                 return .null
             }

@@ -104,7 +104,7 @@ enum Selectors {
         case .missing: "missing"
         case .null: "null"
         case .bool: "boolean"
-        case .integer, .unsigned, .double: "number"
+        case .integer, .unsigned, .double, .decimal: "number"
         case .string, .data: "string"
         case .array: "array"
         case .dictionary: "object"

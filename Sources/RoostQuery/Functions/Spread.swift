@@ -47,7 +47,7 @@ struct PercentileSearch {
 
     /// Keeps a number in memory; answers about how many bytes that takes.
     mutating func keep(_ value: Value) -> Int {
-        kept.append(value)
+        kept.append(value.computable)
         return MemoryLayout<Value>.stride
     }
 

@@ -117,6 +117,14 @@ enum Strings {
         }
 
         mutating func append(_ part: ByteView) { unsafe append(part.buffer) }
+
+        /// Appends a part again and again, unless that is too long altogether.
+        mutating func append(_ part: some Collection<UInt8>, times count: Int) {
+            let (total, isPast) = part.count.multipliedReportingOverflow(by: max(0, count))
+            guard !isPast, total <= Arena.limit - bytes.count else { return isTooLong = true }
+            bytes.reserveCapacity(bytes.count + total)
+            for _ in 0..<max(0, count) { append(part) }
+        }
     }
 
     /// A text that `body` makes. One that exceeds what a row may take ends the query.
@@ -195,10 +203,9 @@ enum Strings {
             return Self.text(frame) { result in
                 if atEnd { result.append(text) }
                 let scalars = filler.unicodeScalars.map { Array(String($0).utf8) }
-                for number in 0..<length - count {
-                    guard !result.isTooLong else { break }
-                    result.append(scalars[number % scalars.count])
-                }
+                let (whole, rest) = (length - count).quotientAndRemainder(dividingBy: scalars.count)
+                result.append(Array(scalars.joined()), times: whole)
+                result.append(Array(scalars[..<rest].joined()))
                 if !atEnd { result.append(text) }
             }
         }
@@ -209,10 +216,7 @@ enum Strings {
             guard let count = position(values[0]) else { return .null }
             guard text.count > 0 else { return .string(.empty) }
             return Self.text(frame) { result in
-                for _ in 0..<max(0, count) {
-                    guard !result.isTooLong else { break }
-                    result.append(text)
-                }
+                unsafe result.append(text.buffer, times: count)
             }
         }
     }

@@ -87,34 +87,3 @@ extension DatabaseError {
         }
     }
 }
-
-extension TypedCollection {
-    /// Makes an index on properties: see `DocumentCollection.createIndex`.
-    public func createIndex(_ name: String, on members: PartialKeyPath<Value>...) throws(DatabaseError) {
-        var columns: [String] = []
-        for member in members { columns.append(try Self.column(member)) }
-        try documents.createIndex(name, on: columns.joined(separator: ", "))
-    }
-
-    /// Makes an index on the elements of a list.
-    public func createIndex(_ name: String, unnesting member: PartialKeyPath<Value>) throws(DatabaseError) {
-        try documents.createIndex(name, unnesting: try Self.column(member))
-    }
-
-    /// The path of a property, which a key path's description, `\Note.title`, names.
-    private static func column(_ member: PartialKeyPath<Value>) throws(DatabaseError) -> String {
-        let parts = "\(member)".split(separator: ".").dropFirst().map { $0.filter { $0 != "?" && $0 != "!" } }
-        guard !parts.isEmpty, !parts.contains(where: { $0.hasPrefix("<") }) else {
-            throw DatabaseError(
-                .invalidQuery, "\(member) is no stored property, so that documents don't have it.")
-        }
-        if parts.count == 1, parts[0] == "id", Value.self is any Identifiable.Type { return "_id" }
-        guard CodedNames.contain(parts[0], in: Value.self) else {
-            throw DatabaseError(
-                .invalidQuery,
-                "\(member) is coded under another name, which its type's CodingKeys have. Make the index on that: "
-                    + "documents.createIndex(\"…\", on: \"…\").")
-        }
-        return parts.map { "`\($0)`" }.joined(separator: ".")
-    }
-}

@@ -23,6 +23,7 @@ struct IndexTotals {
     init() {}
 
     fileprivate mutating func add(_ value: Value) {
+        let value = value.computable
         guard value.isValued else { return }
         valued += 1
         guard value.double != nil else { return }

@@ -51,7 +51,7 @@ enum RowContent {
         case .missing, .null, .bool, .integer, .unsigned, .data: true
         case .double(let number): number.rounded() != number
         case .string: collation.texts == .bytes
-        case .array, .dictionary: false
+        case .array, .dictionary, .decimal: false
         }
     }
 }

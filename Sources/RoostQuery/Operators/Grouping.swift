@@ -151,6 +151,7 @@ struct Accumulated {
         case .count: count += 1
         case .sum, .avg: sum.add(value)
         case .min, .max:
+            let value = value.computable
             let order = best.map { value.compare($0.value(in: frame.arena), collation) }
             guard order.map({ aggregate == .min ? $0 < 0 : $0 > 0 }) ?? true else { return 0 }
             let owned = OwnedValue(value)

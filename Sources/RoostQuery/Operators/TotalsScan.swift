@@ -221,7 +221,7 @@ final class TotalsScan: ProjectingOperator {
             }
             let reader = RowReader(choice.access.index, [totals.prefixColumns], frame.arena)
             try reader.read(row)
-            return reader.values[totals.prefixColumns]
+            return reader.values[totals.prefixColumns].computable
         case .total(let aggregate, let number):
             let total = all?[number] ?? IndexTotals()
             switch aggregate {

@@ -19,6 +19,7 @@ struct NumberSum {
             whole &+= 1
             sum &+= Int128(number)
         case .double(let number): rest += number
+        case .decimal: rest += value.double ?? 0
         default: return
         }
         count &+= 1

@@ -14,7 +14,7 @@ enum OwnedValue {
         switch value {
         case .string(let text): self = .string(text.array)
         case .data(let bytes): self = .data(bytes.array)
-        case .array, .dictionary:
+        case .array, .dictionary, .decimal:
             var writer = FleeceWriter()
             writer.write(value)
             // A collection of a stored body can be written; should damage make it deeper than allowed, it is null.

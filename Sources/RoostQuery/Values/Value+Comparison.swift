@@ -11,7 +11,7 @@ extension Value {
         case .missing: 0
         case .null: 1
         case .bool: 2
-        case .integer, .unsigned, .double: 3
+        case .integer, .unsigned, .double, .decimal: 3
         case .string: 4
         case .array: 5
         case .dictionary: 6
@@ -76,6 +76,8 @@ extension Value {
         case (.double(let a), .integer(let b)): return Self.compare(a, Double(b)) { -Self.exact(b, a) }
         case (.unsigned(let a), .double(let b)): return Self.compare(Double(a), b) { Self.exact(a, b) }
         case (.double(let a), .unsigned(let b)): return Self.compare(a, Double(b)) { -Self.exact(b, a) }
+        case (.decimal, _): return computable.compare(other, .binary)
+        case (_, .decimal): return compare(other.computable, .binary)
         default: return 0
         }
     }
@@ -110,7 +112,7 @@ extension KeyEncoder {
         case .double(let value): append(value)
         case .string(let text): append(text: text)
         case .data(let bytes): append(data: bytes)
-        case .array(let node), .dictionary(let node): append(cutting: node)
+        case .array(let node), .dictionary(let node), .decimal(let node): append(cutting: node)
         }
     }
 }

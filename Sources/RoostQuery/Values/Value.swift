@@ -16,6 +16,8 @@ enum Value {
     case unsigned(UInt64)
     /// A finite number.
     case double(Double)
+    /// A decimal whose digits no number carries, and a dictionary has. It compares as the floating-point number nearest to it.
+    case decimal(FleeceNode)
     /// Well-formed UTF-8.
     case string(ByteView)
     case data(ByteView)
@@ -35,8 +37,14 @@ enum Value {
         case .string(let value): self = .string(value)
         case .data(let value): self = .data(value)
         case .array: self = .array(node)
-        case .dictionary: self = .dictionary(node)
+        case .dictionary: self = Self.isDecimal(node) ? .decimal(node) : .dictionary(node)
         }
+    }
+
+    /// Most dictionaries have not two members, and are no decimals.
+    @inline(__always)
+    private static func isDecimal(_ node: FleeceNode) -> Bool {
+        node.elementCount == 2 && node.nearestToDecimal != nil
     }
 
     /// What a place in a collection holds, missing where there is none.
@@ -75,8 +83,15 @@ extension Value {
         case .integer(let value): Double(value)
         case .unsigned(let value): Double(value)
         case .double(let value): value
+        case .decimal(let node): node.nearestToDecimal
         default: nil
         }
+    }
+
+    /// The value to compute with: of a decimal the number that is nearest to it.
+    @inline(__always)
+    var computable: Value {
+        if case .decimal(let node) = self { .number(node.nearestToDecimal ?? 0) } else { self }
     }
 
     /// The number as an integer, if it is whole and fits; `nil` for anything else.
@@ -163,7 +178,7 @@ extension FleeceWriter {
         case .double(let value): write(value)
         case .string(let text): write(utf8: text)
         case .data(let bytes): write(data: bytes)
-        case .array(let node), .dictionary(let node): write(node)
+        case .array(let node), .dictionary(let node), .decimal(let node): write(node)
         }
     }
 }
