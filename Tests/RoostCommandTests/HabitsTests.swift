@@ -5,9 +5,8 @@ import Testing
 /// What other shells take is answered with what this one does.
 @Suite struct HabitsTests {
     @Test(arguments: [
-        (".tables", "lscoll"), ("\\dt", "lscoll"), ("show  TABLES", "lscoll"), ("\\d notes", "lscoll"),
-        ("show indexes", "index list"), ("describe notes", "SELECT * FROM _"), (".schema", "SELECT * FROM _"),
-        (".mode csv", "mode table"), ("INSERT INTO notes VALUES (1)", "put ID JSON"),
+        (".headers on", "mode table"), ("show create table x", "DESCRIBE"), ("\\copy x", "import FILE"),
+        ("INSERT INTO notes VALUES (1)", "put ID JSON"),
         ("UPDATE notes SET a = 1", "put ID JSON"), ("DELETE FROM notes", "rm ID"),
         ("CREATE INDEX x ON notes(a)", "index create"), ("DROP INDEX x", "index drop"),
         ("BEGIN", "transaction"),
@@ -17,14 +16,27 @@ import Testing
         #expect(Habits.pointer(for: typed)?.contains(here) == true)
     }
 
-    @Test func otherWordsAreNone() {
+    @Test(arguments: [
+        (".tables", "lscoll"), ("\\dt", "lscoll"), ("show  TABLES", "lscoll"),
+        ("\\d notes", "DESCRIBE notes"),
+        (".schema", "DESCRIBE _"), ("show indexes", "index list"), (".import x.csv", "import x.csv"),
+        (".import x.csv notes", "import x.csv --collection notes"), (".dump out.json", "export out.json"),
+    ])
+    func aNameOfAnotherShellIsTranslated(typed: String, here: String) throws {
+        #expect(try Habits.translation(of: typed)?.text == here)
+    }
+
+    @Test func otherWordsAreNone() throws {
         for word in ["beginning", "dba", "\\dtx", "shows", "count"] {
             #expect(Habits.pointer(for: word) == nil)
+            #expect(try Habits.translation(of: word) == nil)
         }
     }
 
     @Test func synonymsAreWords() {
         for name in ["exit", "QUIT", ".quit", "\\q"] { #expect(ShellWord(typed: name) == .exit) }
+        for name in [".mode", "MODE"] { #expect(ShellWord(typed: name) == .mode) }
+        for name in ["read", ".read", "\\i"] { #expect(ShellWord(typed: name) == .read) }
         for name in ["help", ".help", "\\?", "?"] { #expect(ShellWord(typed: name) == .help) }
         #expect(ShellWord(typed: "explain") == nil)
     }

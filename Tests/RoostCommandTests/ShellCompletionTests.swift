@@ -36,7 +36,7 @@ import Testing
         #expect(words("index drop ") == ["bytitle", "words"])
         #expect(words("use ") == ["_default", "notes"])
         #expect(words("ls --collection n") == ["notes"])
-        #expect(words("mode c") == ["csv"])
+        #expect(words("mode c") == ["chart", "csv"])
         #expect(words("count; ge") == ["get"])
     }
 

@@ -112,7 +112,9 @@ import Testing
         ])
         #expect(output.contains("n\r\n1\r\n"))
         #expect(output.contains("— 1 —\nn  1\n"))
-        #expect(output.contains("mode takes one of table, json, csv, records, not \"nonsense\"."))
+        #expect(
+            output.contains(
+                "mode takes one of table, box, markdown, json, csv, tabs, records, chart, not \"nonsense\"."))
     }
 
     @Test func helpTellsOfCommandsAndWords() throws {

@@ -6,10 +6,12 @@ enum QueryCommand: Command {
     static let name = "query"
     static let summary = "asks in SQL++"
     static let parameters = [
-        Parameter(label: "DB", help: "the database"),
+        Parameter(label: "DB", help: "the database, or :memory: for a query of files"),
         Parameter(
             label: "QUERY",
-            help: "such as 'SELECT title FROM _ WHERE stars > $min'; `_` is the default collection"),
+            help:
+                "such as 'SELECT title FROM _ WHERE stars > $min'; `_` is the default collection. Also DESCRIBE and SUMMARIZE COLLECTION"
+        ),
     ]
     static let options =
         [
@@ -20,7 +22,7 @@ enum QueryCommand: Command {
         ] + OutputMode.options
     static let notes = """
         On a terminal the rows are shown as a table, elsewhere as JSON. Text without quotation marks that is no JSON counts as
-        a string: --param city=Rome.
+        a string: --param city=Rome. FROM 'FILE' reads a file of CSV or JSON as it is: such a query is of files alone.
         """
 
     static func run(_ invocation: Invocation) throws {
@@ -32,10 +34,12 @@ enum QueryCommand: Command {
         }
         let database = try invocation.openForReading()
         let collection = try invocation.collection(of: database)
-        let query = try collection.query(invocation[1], try QueryParameters.of(invocation))
+        let statement = ExplainedQuery(invocation[1])
+        let asked = try AskedQuery(statement, of: collection, try QueryParameters.of(invocation))
+        let query = asked.query
         try QueryParameters.checkAllMentioned(query)
         try QueryParameters.checkAllSet(query, "--param NAME=JSON sets it.")
-        guard let plan = plans.first else { return try RowPrinter(mode: mode ?? .usual).print(query) }
+        guard let plan = plans.first else { return try asked.print(as: mode ?? .usual) }
         let explanation = try plan == "--analyze" ? query.explainAnalyze() : query.explain()
         Console.print(mode == .json ? explanation.json : "\(explanation)")
     }

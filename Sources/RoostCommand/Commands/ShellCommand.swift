@@ -4,7 +4,7 @@ import Roost
 enum ShellCommand: Command {
     static let name = "shell"
     static let summary = "asks and changes a database, line by line"
-    static let parameters = [Parameter(label: "DB", help: "the database")]
+    static let parameters = [Parameter(label: "DB", help: "the database, or :memory: for queries of files")]
     static let options = [Option.collection] + OutputMode.options
     static let notes = """
         It takes queries, which go on over lines until a ; or an empty line, and the tool's commands without DB, one a line:
@@ -16,6 +16,9 @@ enum ShellCommand: Command {
     static func run(_ invocation: Invocation) throws {
         let mode = try invocation.outputMode() ?? .usual
         let (database, key) = try invocation.withKey { key in
+            if invocation[0] == Invocation.inMemory {
+                return (try Database.inMemory(), nil as EncryptionKey?)
+            }
             var options = DatabaseOptions(readOnly: true, createIfMissing: false)
             options.key = key
             return (try Database.open(invocation[0], options: options), key)

@@ -30,6 +30,9 @@ enum Console {
     /// Takes what goes to a file in the place of standard output, where that is collected.
     @TaskLocal private static var redirected: Collector?
 
+    /// Shows what goes to a terminal page by page.
+    @TaskLocal static var pager: Pager?
+
     /// What complaints begin with: the place of the input that is being carried out.
     @TaskLocal static var place = ""
 
@@ -44,6 +47,7 @@ enum Console {
 
     /// Prints a line as it is, colours included. Whoever painted it has escaped what was in it.
     static func printPainted(_ line: String, end: String = "\n") {
+        guard pager?.admits(line) ?? true else { return }
         try? write((line + end).utf8)
         if isTerminal(STDOUT_FILENO) { try? flush() }
     }
@@ -81,10 +85,14 @@ enum Console {
     }
 
     /// Sends standard output to the file at `path` while `body` runs; to where it goes already if there is no path.
-    static func redirecting(to path: String?, _ body: () throws -> Void) throws {
+    ///
+    /// - Parameter isAppending: whether what the file holds is kept.
+    static func redirecting(
+        to path: String?, appending isAppending: Bool = false, _ body: () throws -> Void
+    ) throws {
         guard let path, path != "-" else { return try body() }
         try flush()
-        let descriptor = try OutputFile.create(path)
+        let descriptor = try OutputFile.create(path, appending: isAppending)
         defer { close(descriptor) }
         guard collector == nil else {
             let collected = Collector()

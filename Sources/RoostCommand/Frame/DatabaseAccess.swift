@@ -36,6 +36,9 @@ extension Invocation {
         }
     }
 
+    /// What stands in the place of a database where there is none.
+    static var inMemory: String { ":memory:" }
+
     /// How often a database that is locked is tried to be opened.
     private static var attempts: Int { 3 }
 
@@ -44,7 +47,8 @@ extension Invocation {
 
     /// Opens with the key that the options lead to; asks for a passphrase where one is needed and was not given.
     private func open(_ options: DatabaseOptions) throws -> Database {
-        try withKey { key in
+        if self[0] == Self.inMemory { return try Database.inMemory() }
+        return try withKey { key in
             var options = options
             options.key = key
             return try Database.open(self[0], options: options)

@@ -13,9 +13,10 @@ enum OutputFile {
         }
     }
 
-    /// Opens the file at `path`, empty.
-    static func create(_ path: String) throws -> Int32 {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    /// Opens the file at `path`, empty or to be appended to.
+    static func create(_ path: String, appending isAppending: Bool = false) throws -> Int32 {
+        let mode = isAppending ? O_APPEND : O_TRUNC
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | mode | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw CommandFailure.system("\(path) can't be written") }
         return descriptor
     }

@@ -105,6 +105,13 @@ final class RawTerminal {
         return Int(size.ws_col)
     }
 
+    /// How many lines the terminal shows; 24 where that is not known.
+    static var rows: Int {
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return 24 }
+        return Int(size.ws_row)
+    }
+
     /// Whether it moves the cursor and shows colours when it is told to.
     static var understandsEscapes: Bool {
         !["", "dumb"].contains(ProcessInfo.processInfo.environment["TERM"] ?? "")

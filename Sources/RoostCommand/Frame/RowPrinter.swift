@@ -13,14 +13,21 @@ struct RowPrinter {
         switch mode {
         case .json:
             while !isCancelled(), let row = try cursor.next() { Console.print(row.json()) }
-        case .csv:
-            let names = query.columnNames.map(CommaSeparated.field)
-            Console.print(CommaSeparated.row(names), end: CommaSeparated.lineEnd)
-            while !isCancelled(), let row = try cursor.next() {
-                let fields = (0..<row.count).map { CommaSeparated.field(row[$0]) }
-                Console.print(CommaSeparated.row(fields), end: CommaSeparated.lineEnd)
+        case .csv, .tabs:
+            let separator = mode == .tabs ? "\t" : ","
+            func print(_ fields: [String]) {
+                Console.print(
+                    CommaSeparated.row(fields, separator: separator), end: CommaSeparated.lineEnd)
             }
-        case .table, .records:
+            print(query.columnNames.map(CommaSeparated.field))
+            while !isCancelled(), let row = try cursor.next() {
+                print((0..<row.count).map { CommaSeparated.field(row[$0]) })
+            }
+        case .chart:
+            var chart = BarChart(query.columnNames, room: RawTerminal.columns)
+            while !isCancelled(), let row = try cursor.next() { chart.add(row) }
+            chart.lines().forEach { Console.print($0) }
+        case .table, .box, .markdown, .records:
             let count = try printText(cursor, query.columnNames, isCancelled)
             guard !isCancelled() else { return }
             Console.note(
@@ -33,8 +40,7 @@ struct RowPrinter {
         _ cursor: RowsCursor, _ names: [String], _ isCancelled: () -> Bool
     ) throws -> Int {
         var table = TextTable(
-            names, fitting: Console.isTerminal(STDOUT_FILENO) ? RawTerminal.columns : nil,
-            asRecords: mode == .records)
+            names, fitting: Console.isTerminal(STDOUT_FILENO) ? RawTerminal.columns : nil, as: mode)
         defer { table.finish() }
         var count = 0
         while !isCancelled(), let row = try cursor.next() {

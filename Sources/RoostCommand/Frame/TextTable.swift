@@ -9,6 +9,8 @@ struct TextTable {
     private let names: [String]
     /// How many columns of characters there are to show rows in; `nil` for any number.
     private let room: Int?
+    /// Table, box or Markdown.
+    private let mode: OutputMode
     private var isRecords: Bool
     private var isNumeric: [Bool]
     private var widths: [Int]
@@ -25,11 +27,13 @@ struct TextTable {
     /// - Parameters:
     ///   - room: how many columns of characters there are: where rows don't fit, the widest columns are cut off, and where that
     ///     would leave nothing to read, each row is printed over several lines.
-    ///   - asRecords: whether each row is printed over several lines in any case.
-    init(_ names: [String], fitting room: Int? = nil, asRecords: Bool = false) {
+    ///   - mode: a table, with lines or without them, or records, each of which is printed over several lines. In Markdown nothing is
+    ///     cut off.
+    init(_ names: [String], fitting room: Int? = nil, as mode: OutputMode = .table) {
         self.names = names.map(Self.text)
-        self.room = room
-        isRecords = asRecords
+        self.room = mode == .markdown ? nil : room
+        self.mode = mode
+        isRecords = mode == .records
         isNumeric = names.map { _ in true }
         widths = names.map { _ in 0 }
     }
@@ -44,7 +48,11 @@ struct TextTable {
     mutating func add(_ texts: [String]) { add(texts) { Double(texts[$0]) != nil } }
 
     private mutating func add(_ texts: [String], isNumber: (Int) -> Bool) {
-        let row = texts.map { Self.cut(Self.text($0), to: room ?? Self.widestColumn) }
+        let row = texts.map { text in
+            mode == .markdown
+                ? Self.text(text).replacing("|", with: "\\|")
+                : Self.cut(Self.text(text), to: room ?? Self.widestColumn)
+        }
         guard var first else { return print([row]) }
         for index in texts.indices where !isNumber(index) { isNumeric[index] = false }
         first.append(row)
@@ -53,31 +61,62 @@ struct TextTable {
     }
 
     /// Prints what is not printed yet.
-    mutating func finish() { if first != nil { printFirst() } }
+    mutating func finish() {
+        if first != nil { printFirst() }
+        if mode == .box, !isRecords { printRule("└", "┴", "┘") }
+    }
+
+    /// What stands between columns, and how much room it takes at both ends.
+    private var gap: (text: String, ends: Int) {
+        mode == .table ? ("  ", 0) : (mode == .box ? " │ " : " | ", 4)
+    }
 
     private mutating func printFirst() {
         let rows = first ?? []
         first = nil
-        let gaps = 2 * max(0, names.count - 1)
+        let gaps = gap.text.count * max(0, names.count - 1) + gap.ends
         if let room, names.count * Self.narrowestColumn + gaps > room {
             let needed = names.indices.map { column in
                 ([names] + rows).map { Self.width(of: $0[column]) }.max() ?? 0
             }
             isRecords = isRecords || needed.reduce(gaps, +) > room
         }
-        print(isRecords ? rows : [names] + rows)
+        guard !isRecords, mode != .table else { return print(isRecords ? rows : [names] + rows) }
+        widen(for: [names] + rows)
+        if mode == .box { printRule("┌", "┬", "┐") }
+        print([names])
+        if mode == .box {
+            printRule("├", "┼", "┤")
+        } else {
+            let marks = widths.indices.map {
+                String(repeating: "-", count: max(3, widths[$0]) - 1) + (isNumeric[$0] ? ":" : "-")
+            }
+            Console.print("| " + marks.joined(separator: " | ") + " |")
+        }
+        print(rows)
+    }
+
+    private func printRule(_ left: String, _ middle: String, _ right: String) {
+        let lines = widths.map { String(repeating: "─", count: $0 + 2) }
+        Console.print(left + lines.joined(separator: middle) + right)
     }
 
     private mutating func print(_ lines: [[String]]) {
         guard !isRecords else { return lines.forEach { printRecord($0) } }
-        widen(for: lines)
+        // Lines around cells fit no wider ones.
+        if mode == .table { widen(for: lines) }
         for line in lines {
             let cells = line.enumerated().map { column, text -> String in
-                let cut = Self.cut(text, to: widths[column])
+                let cut = mode == .markdown ? text : Self.cut(text, to: widths[column])
                 let space = String(repeating: " ", count: max(0, widths[column] - Self.width(of: cut)))
                 return isNumeric[column] ? space + cut : cut + space
             }
-            Console.print(cells.joined(separator: "  ").trimmingEnd())
+            let text = cells.joined(separator: gap.text)
+            switch mode {
+            case .box: Console.print("│ \(text) │")
+            case .markdown: Console.print("| \(text) |")
+            default: Console.print(text.trimmingEnd())
+            }
         }
     }
 
@@ -85,10 +124,11 @@ struct TextTable {
     private mutating func widen(for lines: [[String]]) {
         let least = widths
         for column in names.indices {
+            if mode == .markdown { widths[column] = max(3, widths[column]) }
             widths[column] = lines.reduce(widths[column]) { max($0, Self.width(of: $1[column])) }
         }
         guard let room else { return }
-        var excess = widths.reduce(2 * max(0, names.count - 1), +) - room
+        var excess = widths.reduce(gap.text.count * max(0, names.count - 1) + gap.ends, +) - room
         while excess > 0,
             let widest = widths.indices.filter({ widths[$0] > least[$0] }).max(by: { widths[$0] < widths[$1] }
             )
@@ -117,17 +157,17 @@ struct TextTable {
     }
 
     /// A text with what a terminal obeys, or would go on on another line, as JSON has it.
-    private static func text(_ text: String) -> String {
+    static func text(_ text: String) -> String {
         text.unicodeScalars.contains {
             ControlCharacters.contains($0) || $0 == "\u{2028}" || $0 == "\u{2029}"
         }
             ? JSONObject.quoted(text) : text
     }
 
-    private static func width(of text: String) -> Int { text.reduce(0) { $0 + $1.columns } }
+    static func width(of text: String) -> Int { text.reduce(0) { $0 + $1.columns } }
 
     /// The text, or as much of it as fits before an ellipsis.
-    private static func cut(_ text: String, to width: Int) -> String {
+    static func cut(_ text: String, to width: Int) -> String {
         var (result, used) = ("", 0)
         var fitting: String?
         for character in text {

@@ -12,6 +12,8 @@ struct CSVSource: DocumentSource {
     private let records: CSVReader
     private var columns: [Column] = []
     private var hasEnded = false
+    /// The column that has the IDs because those of the documents that are there have them from it.
+    let usedKey: String?
 
     var reader: TextReader { records.reader }
 
@@ -21,15 +23,22 @@ struct CSVSource: DocumentSource {
     ///   - separator: What is between fields; `nil` for the one of comma, semicolon and tab that the header has most of.
     ///   - types: By the names of columns; that of any other is found from all its fields.
     ///   - idField: the column with the documents' IDs, which are text unless `types` says otherwise.
-    init(_ reader: TextReader, separator: UInt8?, types: NamedValues<ColumnType>, idField: String) throws {
+    ///   - knownKey: the column that has them where there is none of the name `idField`.
+    init(
+        _ reader: TextReader, separator: UInt8?, types: NamedValues<ColumnType>, idField: String,
+        knownKey: String? = nil
+    ) throws {
         records = try CSVReader(reader, separator: separator)
         let names = records.names
         let known = Set(names.map { ByteKey($0) })
+        usedKey = knownKey.flatMap {
+            known.contains(ByteKey($0)) && !known.contains(ByteKey(idField)) ? $0 : nil
+        }
         if let unknown = types.keys.first(where: { !known.contains(ByteKey($0)) }) {
             throw CommandFailure(
                 "There is no column \"\(unknown)\"; the file has \(names.joined(separator: ", ")).")
         }
-        let given = names.map { types[$0] ?? (ByteKey($0) == ByteKey(idField) ? .text : nil) }
+        let given = names.map { types[$0] ?? (ByteKey($0) == ByteKey(usedKey ?? idField) ? .text : nil) }
         let found = try foundTypes(given)
         columns = names.indices.map { index in
             Column(

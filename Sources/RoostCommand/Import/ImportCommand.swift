@@ -23,7 +23,8 @@ enum ImportCommand: Command {
         .json,
     ]
     static let notes = """
-        A document whose ID is in the database already becomes its new revision. Those without an ID get a new one.
+        A document whose ID is in the database already becomes its new revision. Those without an ID get a new one. A CSV file
+        without a column _id is known again where one of its columns is the ID of the documents that are there.
         After an error everything up to the last full batch is stored. What begins as gzip is decompressed.
 
         Documents with _revisions, as `roost export --with-revisions` and CouchDB write them, become those revisions with
@@ -42,10 +43,21 @@ enum ImportCommand: Command {
         options.goesOn = try invocation.choice("--on-error", ["stop", "continue"]) == "continue"
         options.revisions = try invocation.choice("--revisions", ["keep", "new"]) == "new" ? .new : .keep
         let size = try invocation.number("--batch", minimum: 1) ?? 1000
-        let source = try source(options, invocation)
-        let length = source.reader.size
+        var format = try format(invocation)
         let database = try invocation.openForWriting(createIfMissing: true)
         let collection = try invocation.collection(of: database, createIfMissing: true)
+        if invocation.string("--id-field") == nil, let key = try knownKey(of: collection) {
+            format.knownKey = key
+        }
+        let source = try source(invocation[1], format, idField: options.idField)
+        if let csv = source as? CSVSource, let key = csv.usedKey {
+            options.idField = key
+            options.takesNumbersAsIDs = true
+            Console.note(
+                "The column \(key) has the IDs, as in the documents that are there. --id-field NAME takes another one."
+            )
+        }
+        let length = source.reader.size
         var job = ImportJob(source, collection: collection, options)
         let bar = ProgressBar("Importing")
         defer { bar.finish() }
@@ -82,31 +94,55 @@ enum ImportCommand: Command {
 
     // MARK: Sources
 
-    private static func source(
-        _ options: ImportOptions, _ invocation: Invocation
-    ) throws -> any DocumentSource {
-        let types = try types(invocation)
-        let separator = try separator(invocation)
-        let format = try givenFormat(invocation)
-        let reader = try TextReader(invocation[1], isReadTwice: format == "csv")
-        guard format == "csv" || types.isEmpty && separator == nil else {
+    private static func format(_ invocation: Invocation) throws -> ImportFormat {
+        var format = ImportFormat(path: invocation[1])
+        if let name = try givenFormat(invocation) { format.name = name }
+        format.types = try types(invocation)
+        format.separator = try separator(invocation)
+        guard format.name == "csv" || format.types.isEmpty && format.separator == nil else {
             throw UsageError("--types and --separator are for --format csv.")
         }
-        switch format {
+        return format
+    }
+
+    /// The property that has the ID of each of the first documents, so that the same table is known again; `nil` where there is none, or
+    /// more than one.
+    private static func knownKey(of collection: DocumentCollection) throws -> String? {
+        let cursor = try collection.snapshot().cursor()
+        var names: Set<ByteKey>?
+        var shown: [ByteKey: String] = [:]
+        for _ in 0..<50 {
+            guard let document = try cursor.next() else { break }
+            var own: Set<ByteKey> = []
+            for (name, value) in document.properties
+            where (value.string ?? value.int.map(String.init)).map({ ByteKey($0) }) == ByteKey(document.id) {
+                own.insert(ByteKey(name))
+                shown[ByteKey(name)] = name
+            }
+            names = names?.intersection(own) ?? own
+        }
+        guard let names, names.count == 1, let only = names.first else { return nil }
+        return shown[only]
+    }
+
+    /// The documents of a file.
+    static func source(_ path: String, _ format: ImportFormat, idField: String) throws -> any DocumentSource {
+        let reader = try TextReader(path, isReadTwice: format.name == "csv")
+        switch format.name {
         case "csv":
-            return try CSVSource(reader, separator: separator, types: types, idField: options.idField)
+            return try CSVSource(
+                reader, separator: format.separator, types: format.types, idField: idField,
+                knownKey: format.knownKey)
         case "array": return ArraySource(reader: reader)
         case nil where try reader.peekPastSpace() == UInt8(ascii: "["): return ArraySource(reader: reader)
         default: return LineSource(reader: reader)
         }
     }
 
-    /// The format that the options or the file's name tell.
+    /// The format that the options tell.
     private static func givenFormat(_ invocation: Invocation) throws -> String? {
-        if invocation.string("--format") != nil {
-            return try invocation.choice("--format", ["lines", "array", "csv"])
-        }
-        return FileFormat(path: invocation[1]).isCSV ? "csv" : nil
+        guard invocation.string("--format") != nil else { return nil }
+        return try invocation.choice("--format", ["lines", "array", "csv"])
     }
 
     private static func types(_ invocation: Invocation) throws -> NamedValues<ColumnType> {

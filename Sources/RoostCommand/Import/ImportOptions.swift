@@ -1,3 +1,22 @@
+import Roost
+
+/// How a file is read.
+struct ImportFormat {
+    /// lines, array or csv; `nil` for what the first character tells.
+    var name: String?
+    /// csv: what stands between fields; `nil` for what the first record tells.
+    var separator: UInt8?
+    /// csv: the types of columns, by name.
+    var types: NamedValues<ColumnType> = [:]
+    /// csv: the column with the IDs, in a file that has it and no `_id`.
+    var knownKey: String?
+
+    /// The format that a file's name tells.
+    init(path: String) {
+        if FileFormat(path: path).isCSV { name = "csv" }
+    }
+}
+
 /// What an import makes of what it reads.
 struct ImportOptions: Sendable {
     /// What becomes of the revisions that documents name.

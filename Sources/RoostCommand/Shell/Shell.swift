@@ -12,6 +12,9 @@ final class Shell {
     private let interruption: Interruption?
     private var failures = 0
     private var isOver = false
+    /// How many files are being read within each other.
+    private var depth = 0
+    private static let deepest = 16
 
     init(
         _ session: ShellSession, _ input: any LineInput, _ interruption: Interruption?,
@@ -65,21 +68,50 @@ final class Shell {
         }
     }
 
-    private func perform(_ statements: [Statement]) {
+    private func perform(_ statements: [Statement], of file: String? = nil) {
         for statement in statements where !isOver {
-            Console.$place.withValue(input.isInteractive ? "" : "line \(statement.line): ") {
-                do {
-                    switch statement.kind {
-                    case .query: try ask(statement.text)
-                    case .command: try carryOut(statement.text)
-                    }
-                } catch {
-                    if !isInterrupted { fail(error.sentence) }
-                }
-            }
+            let line = file == nil && input.isInteractive ? "" : "line \(statement.line): "
+            Console.$place.withValue((file.map { "\($0), " } ?? "") + line) { perform(statement) }
             try? Console.flush()
             if isInterrupted { return Console.note("Stopped.") }
         }
+    }
+
+    private func perform(_ statement: Statement) {
+        let start = ContinuousClock.now
+        let (once, isTimed) = (session.once, session.isTimed)
+        do {
+            try Console.redirecting(to: once ?? session.output, appending: once == nil) {
+                switch statement.kind {
+                case .query: try ask(statement.text)
+                case .command: try carryOut(statement.text)
+                }
+            }
+        } catch {
+            if !isInterrupted { fail(error.sentence) }
+        }
+        if once != nil { session.once = nil }
+        if isTimed { Console.note("Time: \(Explanation.text(of: ContinuousClock.now - start))") }
+    }
+
+    /// Carries out the statements in a file.
+    private func read(_ path: String?) throws {
+        guard let path else { throw UsageError("read takes a file.") }
+        guard depth < Self.deepest else {
+            throw CommandFailure(
+                "\(path) is not read: files are read within each other more than \(Self.deepest) deep.")
+        }
+        let text = try InputFile.text(path)
+        depth += 1
+        defer { depth -= 1 }
+        var statements = Statements()
+        // With a line end of two characters a line ends in one Character.
+        let isEnd = { (character: Character) in character == "\n" || character == "\r\n" }
+        for line in text.split(omittingEmptySubsequences: false, whereSeparator: isEnd) {
+            perform(statements.take(String(line)), of: path)
+            if isOver || isInterrupted { return }
+        }
+        perform(statements.finish(), of: path)
     }
 
     private var isInterrupted: Bool { interruption?.isRaised ?? false }
@@ -93,15 +125,18 @@ final class Shell {
 
     private func ask(_ text: String) throws {
         let statement = ExplainedQuery(text)
-        let isCancelled = { @Sendable [interruption] in interruption?.isRaised ?? false }
-        let query = try session.present().query(statement.text, session.parameters)
-        try QueryParameters.checkAllSet(query, "`set NAME JSON` sets it.")
-        switch statement.explains {
-        case .no:
-            try RowPrinter(mode: session.mode).print(query, isCancelled: isCancelled)
-            if input.isInteractive { SessionNames(session).misspelt(in: query).forEach(Console.hint) }
-        case .plan: Console.print("\(try query.explain())")
-        case .analysis: Console.print("\(try query.explainAnalyze(isCancelled: isCancelled))")
+        let isInterrupted = { @Sendable [interruption] in interruption?.isRaised ?? false }
+        let isPaged = session.isPaged && input.isInteractive && Console.isTerminal(STDOUT_FILENO)
+        let pager = isPaged ? Pager(isInterrupted: isInterrupted) : nil
+        let isCancelled = { @Sendable in isInterrupted() || pager?.isOver ?? false }
+        let asked = try AskedQuery(
+            statement, of: session.present(), session.parameters, isCancelled: isCancelled)
+        try QueryParameters.checkAllSet(asked.query, "`set NAME JSON` sets it.")
+        try Console.$pager.withValue(pager) {
+            try asked.print(as: session.mode, isCancelled: isCancelled)
+        }
+        if statement.explains == .no, !asked.isOfFiles, input.isInteractive {
+            SessionNames(session).misspelt(in: asked.query).forEach(Console.hint)
         }
     }
 
@@ -110,6 +145,9 @@ final class Shell {
     private func carryOut(_ text: String) throws {
         let name = String(text.prefix { !$0.isWhitespace && $0 != ";" })
         if let word = ShellWord(typed: name) { return try carryOut(word, text) }
+        if let meant = try Habits.translation(of: text) {
+            return try meant.isQuery ? ask(meant.text) : carryOut(meant.text)
+        }
         guard let command = ShellHelp.commands.first(where: { $0.name == name.lowercased() }) else {
             throw CommandFailure(Habits.pointer(for: text) ?? ShellHelp.unknown(name))
         }
@@ -132,7 +170,32 @@ final class Shell {
         case .use: try use(words.first)
         case .set: try set(text)
         case .mode: try setMode(words.first)
+        case .output: try setOutput(words.first)
+        case .once:
+            guard let path = words.first else { throw UsageError("once takes a file.") }
+            session.once = path
+        case .read: try read(words.first)
+        case .timer: try setFlag(\.isTimed, word, words.first)
+        case .pager: try setFlag(\.isPaged, word, words.first)
         }
+    }
+
+    private func setOutput(_ path: String?) throws {
+        let path = path.flatMap { ["stdout", "-"].contains($0) ? nil : $0 }
+        if let path { close(try OutputFile.create(path)) }
+        session.output = path
+    }
+
+    private func setFlag(
+        _ flag: ReferenceWritableKeyPath<ShellSession, Bool>, _ word: ShellWord, _ value: String?
+    ) throws {
+        switch value?.lowercased() {
+        case nil: session[keyPath: flag].toggle()
+        case "on": session[keyPath: flag] = true
+        case "off": session[keyPath: flag] = false
+        default: throw UsageError("\(word.rawValue) takes on or off.")
+        }
+        if value == nil { Console.print("\(word.rawValue) \(session[keyPath: flag] ? "on" : "off")") }
     }
 
     private func use(_ name: String?) throws {
@@ -153,7 +216,7 @@ final class Shell {
 
     private func setMode(_ name: String?) throws {
         guard let name else { return Console.print(session.mode.rawValue) }
-        guard let mode = OutputMode(rawValue: name.lowercased()) else {
+        guard let mode = OutputMode(typed: name) else {
             let modes = OutputMode.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError("mode takes one of \(modes), not \"\(name)\".")
         }

@@ -17,7 +17,13 @@ struct ShellCompletion {
         // Of several statements on a line the last one is meant.
         let statement = text.lastIndex(of: ";").map { text[text.index(after: $0)...] } ?? text[...]
         let first = statement.drop { $0.isWhitespace }.prefix { !$0.isWhitespace }.lowercased()
-        if first == "select" || first == "explain",
+        if ["describe", "desc", "summarize"].contains(first), statement.contains(where: \.isWhitespace),
+            !statement.lowercased().contains("select")
+        {
+            let word = String(statement.suffix(while: { !$0.isWhitespace }))
+            return Completion(words: names.collections.filter { $0.begins(with: word) }, replaced: word.count)
+        }
+        if ExplainedQuery.starts.contains(first),
             statement.trimmingPrefix(while: \.isWhitespace).count > first.count
         {
             return QueryCompletion(names, session.parameters.keys.sorted()).completions(of: String(statement))
@@ -34,9 +40,11 @@ struct ShellCompletion {
         let given = before.split(whereSeparator: \.isWhitespace).map(String.init)
         switch ShellWord(typed: name) {
         case .use: return names.collections
-        case .help: return ShellHelp.starts
+        case .help: return ShellHelp.starts + ["functions"] + QuerySyntax.functions
         case .set: return given.count == 1 ? session.parameters.keys.sorted() : []
         case .mode: return OutputMode.allCases.map(\.rawValue)
+        case .output, .once, .read: return files(word)
+        case .timer, .pager: return ["on", "off"]
         case .exit: return []
         case nil: break
         }

@@ -7,11 +7,15 @@ enum ShellHelp {
 
     /// What a statement may begin with.
     static let starts =
-        commands.map { $0.name } + ShellWord.allCases.map(\.rawValue) + ["SELECT", "EXPLAIN"]
+        commands.map { $0.name } + ShellWord.allCases.map(\.rawValue)
+        + ExplainedQuery.starts.map { $0.uppercased() }
 
     static func overview() -> String {
         let queries = [
             ("SELECT … FROM …;", "a query in SQL++; it ends with a ; or an empty line"),
+            ("SELECT … FROM 'FILE';", "a query of a file of CSV or JSON, which is not imported"),
+            ("DESCRIBE COLLECTION;", "what properties its documents have; also of SELECT … or a 'FILE'"),
+            ("SUMMARIZE COLLECTION;", "what values these have: least, greatest, average and so on"),
             ("EXPLAIN SELECT …;", "how it would be executed"),
             ("EXPLAIN ANALYZE SELECT …;", "how it was executed, and what it took"),
         ]
@@ -28,6 +32,7 @@ enum ShellHelp {
             \(Help.lines(commands))
 
             `help functions` lists what queries can call, and `help NAME` tells more of a command or function.
+            Names that sqlite3, duckdb and psql have for these work, too: .tables, .schema, .import, .mode, \\dt, \\d.
             Rows are shown as a table on a terminal, and as JSON elsewhere. Tab completes, Ctrl-R searches what was typed
             before, and Ctrl-C stops what is being done.
             """
@@ -36,7 +41,7 @@ enum ShellHelp {
     /// More of a command, or of a word of the shell.
     static func text(of name: String) throws -> String {
         if let word = ShellWord(typed: name) { return "\(word.usage)\n\n  \(word.summary)" }
-        if ["select", "explain"].contains(name.lowercased()) { return overview() }
+        if ExplainedQuery.starts.contains(name.lowercased()) { return overview() }
         if name.lowercased() == "functions" { return functions() }
         if let command = commands.first(where: { $0.name == name.lowercased() }) {
             return Help.text(of: command, inShell: true)

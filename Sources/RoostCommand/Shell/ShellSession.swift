@@ -11,6 +11,14 @@ final class ShellSession {
     var parameters: [String: DocumentValue] = [:]
     /// How rows are printed.
     var mode: OutputMode
+    /// The file that everything is printed to; `nil` for standard output.
+    var output: String?
+    /// The file that the next statement prints to.
+    var once: String?
+    /// Whether each statement is followed by how long it took.
+    var isTimed = false
+    /// Whether long results are shown page by page, where somebody sits at a terminal.
+    var isPaged = true
 
     init(path: String, _ database: Database, collection: String?, mode: OutputMode) {
         self.path = path

@@ -134,6 +134,6 @@ struct Statements {
 
     private static func isQuery(_ rest: Substring.UnicodeScalarView) -> Bool {
         let word = String(rest.prefix { $0.properties.isAlphabetic }).lowercased()
-        return word == "select" || word == "explain"
+        return ExplainedQuery.starts.contains(word)
     }
 }
