@@ -1,7 +1,8 @@
 import Foundation
 import Roost
-import RoostREST
 import Testing
+
+@testable import RoostREST
 
 /// Views and `_find` of somebody who sees no more than their channels.
 @Suite struct ChannelQueryTests {
@@ -193,12 +194,60 @@ import Testing
         #expect(after["docs"] as? [[String: String]] == before["docs"] as? [[String: String]])
     }
 
-    /// With few documents that are seen among many, which are looked up, and with many, which are met.
-    @Test(arguments: [(200, 20), (200, 2)], [false, true])
+    /// Nothing is looked at of documents that are not seen: what is kept of their channels here can't be read, and nobody notices but who
+    /// asks for them.
+    @Test func aListLooksAtSeenDocumentsOnly() async throws {
+        let router = try await channelRouter()
+        try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)
+        let docs = (0..<200).map { #"{"_id":"d\#($0)","channels":["\#($0 % 2 == 0 ? "a" : "secret")"]}"# }
+        try await router.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(docs.joined(separator: ","))]}")
+        let seen = stride(from: 0, to: 200, by: 2).map { "d\($0)" }.sorted()
+        let collection = try #require(try router.router.databases.database("db")).defaultCollection
+        try await collection.database.write { batch in
+            for number in stride(from: 1, to: 200, by: 2) {
+                try batch.annotate(ChannelKey.document("d\(number)"), with: [0xFF], in: collection)
+            }
+        }
+        #expect(try await router.ask("GET", "/db/d1", as: ann).status == 500)
+        #expect(try await ids(router.ask("GET", "/db/_all_docs", as: ann)) == seen)
+        #expect(
+            try await ids(router.ask("GET", "/db/_all_docs?startkey=%22d1%22&endkey=%22d1z%22", as: ann))
+                == seen.filter { $0.hasPrefix("d1") })
+        let find = #"{"selector":{"_id":{"$gt":"d"}},"limit":1000,"fields":["_id"]}"#
+        let found = try await router.ask("POST", "/db/_find", find, as: ann)["docs"] as? [[String: String]]
+        #expect(found?.compactMap { $0["_id"] } == seen)
+    }
+
+    /// Documents that an earlier build has routed are listed before the first request is answered that asks for a list.
+    @Test(arguments: [0, 3, 250]) func listsThatAnEarlierBuildDidNotKeepAreMade(count: Int) async throws {
+        let router = try await channelRouter()
+        try await router.put("/db/grant", #"{"access":{"ann":["a"]}}"#)
+        let docs = (0..<count).map { #"{"_id":"d\#($0)","channels":["a"]}"# }
+        try await router.ask("POST", "/db/_bulk_docs", "{\"docs\":[\(docs.joined(separator: ","))]}")
+        let collection = try #require(try router.router.databases.database("db")).defaultCollection
+        func lists() throws -> [[UInt8]] {
+            try collection.snapshot().annotationKeys(under: ChannelKey.list("a"))
+        }
+        let kept = try lists()
+        #expect(kept.count == count)
+        try await collection.database.write { batch in
+            try batch.annotate(ChannelKey.hasLists, with: nil, in: collection)
+            for key in kept { try batch.annotate(ChannelKey.list("a") + key, with: nil, in: collection) }
+        }
+        // Written meanwhile, as this build does.
+        try await router.put("/db/new", #"{"channels":["a"]}"#)
+        let seen = try await ids(router.ask("GET", "/db/_all_docs", as: ann))
+        #expect(seen == ((0..<count).map { "d\($0)" } + ["new"]).sorted())
+        #expect(try lists().count == count + 1)
+        #expect(try collection.snapshot().annotation(ChannelKey.hasLists) != nil)
+    }
+
+    /// In several channels, more than are read ahead of one.
+    @Test(arguments: [(200, 20), (700, 2)], [false, true])
     func aListHasSeenDocumentsOnly(_ sizes: (all: Int, step: Int), _ isDescending: Bool) async throws {
         let router = try await channelRouter()
         try await router.put("/db/grant", #"{"access":{"ann":["a","b"]}}"#)
-        func name(_ number: Int) -> String { "d\(number + 100)" }
+        func name(_ number: Int) -> String { "d\(number + 1000)" }
         let docs = (0..<sizes.all).map { number in
             let channels = number % sizes.step != 0 ? "\"secret\"" : number % 3 == 0 ? "\"a\",\"b\"" : "\"b\""
             return #"{"_id":"\#(name(number))","channels":[\#(channels)]}"#

@@ -117,19 +117,20 @@ extension CollectionSnapshot {
         return try translating { () throws(StoreError) in try cursor.previous() ? try cursor.value() : nil }
     }
 
-    /// How many entries there are whose keys begin with `prefix`. O(log n).
-    package func annotationCount(under prefix: [UInt8]) throws(DatabaseError) -> Int {
-        let extras = try reader.extras
-        let range = KeyRange(prefix: Key(ExtrasKey.annotation(prefix)))
-        return Int(clamping: try translating { () throws(StoreError) in try extras.count(in: range) })
-    }
-
-    /// What follows `prefix` in the keys of all entries that begin with it.
-    package func annotationKeys(under prefix: [UInt8]) throws(DatabaseError) -> [[UInt8]] {
-        let start = ExtrasKey.annotation(prefix)
-        let cursor = try reader.extras.cursor(KeyRange(prefix: Key(start)))
+    /// What follows `prefix` in the keys of the first entries that begin with it, where that is an ID of a selection, in its order.
+    package func annotationKeys(
+        under prefix: [UInt8], in selection: DocumentSelection = DocumentSelection(), limit: Int = .max
+    ) throws(DatabaseError) -> [[UInt8]] {
+        let (start, range) = (ExtrasKey.annotation(prefix), selection.range)
+        let cursor = try reader.extras.cursor(
+            KeyRange(
+                lower: Key(start + (range.lower?.bytes ?? [])),
+                upper: range.upper.map { Key(start + $0.bytes) } ?? KeyRange(prefix: Key(start)).upper))
+        func step() throws(StoreError) -> Bool {
+            selection.descending ? try cursor.previous() : try cursor.next()
+        }
         var keys: [[UInt8]] = []
-        while try translating({ () throws(StoreError) in try cursor.next() }) {
+        while keys.count < limit, try translating({ () throws(StoreError) in try step() }) {
             keys.append(Array(cursor.key.bytes.dropFirst(start.count)))
         }
         return keys

@@ -41,9 +41,14 @@ struct ChannelLedger {
             return position.version != version || !position.isNarrowed
         }
         // The first decision in the collection.
-        let first = RoutingPosition(version: version, isNarrowed: true)
-        try batch.annotate(ChannelKey.position, with: first.record, in: collection)
+        try begin(RoutingPosition(version: version, isNarrowed: true))
         return false
+    }
+
+    /// Keeps the first position in the collection.
+    func begin(_ position: RoutingPosition) throws {
+        try batch.annotate(ChannelKey.position, with: position.record, in: collection)
+        try batch.annotate(ChannelKey.hasLists, with: [], in: collection)
     }
 
     /// Takes over what was decided on revisions that are there already. Where that is something else than before, the document gets a
@@ -78,6 +83,7 @@ struct ChannelLedger {
             for (channel, place) in record.places {
                 try batch.annotate(ChannelKey.entry(channel, place.sequence), with: nil, in: collection)
             }
+            try list(id, in: [], insteadOf: record.listingChannels)
             return try batch.annotate(ChannelKey.document(id), with: nil, in: collection)
         }
         if let replaced {
@@ -88,7 +94,9 @@ struct ChannelLedger {
         }
         record.winner = winner.winner.description
         try grant(id, old, record.routing, at: winner.sequence)
+        let listing = record.listingChannels
         try place(id, winner, &record)
+        try list(id, in: record.listingChannels, insteadOf: listing)
         guard let held else {
             return try batch.annotate(ChannelKey.document(id), with: record.record, in: collection)
         }
@@ -132,6 +140,26 @@ struct ChannelLedger {
         let entry = ChannelEntry(id: id, place: place)
         try batch.annotate(
             ChannelKey.entry(channel, place.sequence), with: entry.record, in: collection)
+    }
+
+    // MARK: Lists
+
+    /// Lists a document in channels, and in no others of those that list it.
+    private func list(_ id: String, in channels: Set<String>, insteadOf others: Set<String> = []) throws {
+        for channel in others.subtracting(channels) {
+            try batch.annotate(ChannelKey.list(channel) + id.utf8, with: nil, in: collection)
+        }
+        for channel in channels.subtracting(others) {
+            try batch.annotate(ChannelKey.list(channel) + id.utf8, with: [], in: collection)
+        }
+    }
+
+    /// Lists documents that an earlier build has routed.
+    ///
+    /// - Parameter areLast: Whether there are no others.
+    func list(_ ids: [String], areLast: Bool) throws {
+        for id in ids { try list(id, in: document(id).listingChannels) }
+        if areLast { try batch.annotate(ChannelKey.hasLists, with: [], in: collection) }
     }
 
     // MARK: Grants

@@ -8,6 +8,8 @@ import RoostWire
 ///     u name                        a ``Principal``: a user
 ///     r name                        a ``Principal``: a role
 ///     i length channel sequence     a ``ChannelEntry``: the length is one byte, the sequence eight, big-endian
+///     j length channel id           nothing: the document is in the channel, and no tombstone; all but `*` have such lists
+///     l                             nothing: all documents stand in these lists, which earlier builds did not keep
 ///     n                             an ``AccessClock``
 ///     v                             a ``RoutingPosition``
 enum ChannelKey {
@@ -33,6 +35,13 @@ enum ChannelKey {
     static func entry(_ channel: String, _ number: UInt64) -> [UInt8] {
         Self.channel(channel) + sequence(number)
     }
+
+    /// What the list of a channel's documents begins with.
+    static func list(_ channel: String) -> [UInt8] {
+        [UInt8(ascii: "j"), UInt8(truncatingIfNeeded: channel.utf8.count)] + channel.utf8
+    }
+
+    static let hasLists = [UInt8(ascii: "l")]
 
     static let clock = [UInt8(ascii: "n")]
 
@@ -95,6 +104,13 @@ struct RoutedDocument: Sendable {
 
     /// The routing that holds.
     var routing: Routing { winner.flatMap { leaves[$0] } ?? Routing() }
+
+    /// The channels that list the document by its ID: those that it is in, unless it is deleted or was refused.
+    var listingChannels: Set<String> {
+        func holds(_ channel: String) -> Bool { places[channel].map { $0.left == nil } ?? false }
+        guard holds(SyncDecision.allChannels) else { return [] }
+        return Set(places.keys.filter { $0 != SyncDecision.allChannels && holds($0) })
+    }
 }
 
 /// A document in a channel, or one that left it.

@@ -102,7 +102,13 @@ final class ChannelRouting: Sendable {
             position = RoutingPosition(version: sync.version, purges: position.purges)
         }
         var kept = position == stored ? position.sequence : 0
-        if position != stored { try keep(position, in: served) }
+        if stored == nil {
+            try served.database.write { batch in
+                try ChannelLedger(batch: batch, collection: collection).begin(position)
+            }
+        } else if position != stored {
+            try keep(position, in: served)
+        }
         // What was looked at since without anything to keep.
         if let reached = states.withLock({ $0[served.name.text]?.reached }), reached.epoch == snapshot.epoch,
             reached.position.version == position.version, position.isNarrowed,
@@ -222,6 +228,28 @@ final class ChannelRouting: Sendable {
             return try decision.routing(sync.version)
         } catch {
             return Routing(version: sync.version, isRefused: true)
+        }
+    }
+
+    // MARK: Lists
+
+    /// Returns when the channels' documents are listed by their IDs, which takes long only after an earlier build has routed them.
+    func completeLists(_ served: ServedDatabase) async throws {
+        let collection = served.collection
+        var isDone = try collection.snapshot().annotation(ChannelKey.hasLists) != nil
+        var selection = DocumentSelection()
+        while !isDone {
+            let keys = try await served.database.perform { [selection] in
+                try collection.snapshot().annotationKeys(
+                    under: ChannelKey.document(""), in: selection, limit: Self.pageSize)
+            }
+            let ids = keys.map { String(decoding: $0, as: UTF8.self) }
+            let areLast = ids.count < Self.pageSize
+            try await served.database.write { batch in
+                try ChannelLedger(batch: batch, collection: collection).list(ids, areLast: areLast)
+            }
+            selection.from = ids.last.map { $0 + "\u{0}" }
+            isDone = areLast
         }
     }
 

@@ -65,6 +65,7 @@ extension DatabaseContext {
         try LimitedRoutes.check(context.method, path)
         isLimited = true
         context.query.refused = LimitedRoutes.refusedFlags
+        try await context.router.channelRouting?.completeLists(served)
         try await noteAccount()
         accessTime = try AccessClock.time(collection.snapshot())
     }

@@ -2,42 +2,57 @@ import Roost
 
 /// The documents of a range that somebody sees, who does not see all, in the order of their IDs.
 ///
-/// Where their channels hold few of the database's documents, these are looked up; otherwise all documents of the range are looked at.
-/// So it costs about what the channels hold.
+/// They are found in the lists of the user's channels. So it costs what is read of these, however many other documents there are.
 struct SeenDocuments {
-    /// Of the documents that are looked up, the IDs that are left, the next one last.
-    private var ids: [String]
-    /// Of the documents that are looked at.
-    private let cursor: DocumentCursor?
-    private let sight: Sight
-    /// Looked up together, the next one last.
-    private var found: [Document] = []
+    /// A channel's list of documents, read a page at a time.
+    private struct List {
+        let prefix: [UInt8]
+        /// What is left of it.
+        var rest: DocumentSelection
+        /// What was read ahead, in the list's order.
+        var read: ArraySlice<ByteKey> = []
+        var hasEnded = false
 
-    private static let batchSize = 100
-    /// So many entries of channels are gone through at most, and so many parts of the database's documents they may be.
-    private static let mostEntries = 100_000
-    private static let leastShare = 4
+        mutating func fill(_ snapshot: CollectionSnapshot, _ count: Int) throws {
+            guard read.isEmpty, !hasEnded else { return }
+            let keys = try snapshot.annotationKeys(under: prefix, in: rest, limit: count)
+            read = keys.map { ByteKey(String(decoding: $0, as: UTF8.self)) }[...]
+            hasEnded = keys.count < count
+            guard let last = read.last?.text else { return }
+            if rest.descending {
+                rest.to = last
+                rest.includesEnd = false
+            } else {
+                rest.from = last + "\u{0}"
+            }
+        }
+    }
+
+    private let sight: Sight
+    private let isDescending: Bool
+    private var lists: [List] = []
+    /// The IDs that were read of all lists up to a place, the next one last.
+    private var ids: [ByteKey] = []
+    /// For who was given all documents: the collection's, of which those are passed over that the function was not asked about or has
+    /// refused.
+    private let cursor: DocumentCursor?
+
+    /// So many IDs are read ahead of a list, and of all together where these are not more.
+    private static let pageSize = 100
+    private static let mostAhead = 10_000
+    private static let leastPage = 10
 
     init(_ range: DocumentSelection, _ access: ChannelAccess, _ sight: Sight) throws {
         self.sight = sight
-        let snapshot = sight.snapshot
-        let count = try access.channels.reduce(0) {
-            try $0 + snapshot.annotationCount(under: ChannelKey.channel($1))
-        }
+        isDescending = range.descending
         if let from = range.from, let to = range.to, range.includesEnd, from.utf8.elementsEqual(to.utf8) {
-            ids = range.contains(from) ? [from] : []
+            ids = range.contains(from) ? [ByteKey(from)] : []
             cursor = nil
-            return
-        }
-        // By the whole database, not by the range: how long it takes must not tell how many others are in it.
-        let total = try snapshot.count + snapshot.deletedCount
-        if count <= min(Self.mostEntries, total / Self.leastShare) {
-            let ids = try Self.ids(in: access.channels, range, snapshot)
-            self.ids = (range.descending ? ids.sorted() : ids.sorted(by: >)).map(\.text)
-            cursor = nil
+        } else if access.channels.contains(SyncDecision.allChannels) {
+            cursor = try sight.snapshot.cursor(range)
         } else {
-            ids = []
-            cursor = try snapshot.cursor(range)
+            lists = access.channels.map { List(prefix: ChannelKey.list($0), rest: range) }
+            cursor = nil
         }
     }
 
@@ -46,33 +61,32 @@ struct SeenDocuments {
         while let change = try cursor?.nextChange() {
             if try sight.sees(change.id, change.revision) { return try sight.snapshot.get(change.id) }
         }
-        while found.isEmpty, !ids.isEmpty {
-            let batch = Array(ids.suffix(Self.batchSize).reversed())
-            ids.removeLast(batch.count)
-            found = try batch.compactMap { try sight.live($0) }.reversed()
-        }
-        return found.popLast()
+        repeat {
+            while let id = ids.popLast() {
+                if let document = try sight.live(id.text) { return document }
+            }
+        } while try readOn()
+        return nil
     }
 
-    /// The documents that stand in some channels.
-    private static func ids(
-        in channels: Set<String>, _ range: DocumentSelection, _ snapshot: CollectionSnapshot
-    ) throws -> Set<ByteKey> {
-        var ids: Set<ByteKey> = []
-        for channel in channels {
-            var last: UInt64 = 0
-            while true {
-                let records = try snapshot.annotations(
-                    under: ChannelKey.channel(channel), after: ChannelKey.sequence(last), limit: 1_000)
-                let entries = try records.compactMap { try ChannelEntry(record: $0) }
-                ids.formUnion(
-                    entries.lazy.filter { $0.place.left == nil && range.contains($0.id) }.map {
-                        ByteKey($0.id)
-                    })
-                guard let end = entries.last?.sequence else { break }
-                last = end
-            }
+    /// Reads the IDs that come next, of all lists as far as that one which was read least far; answers `false` when there are none.
+    private mutating func readOn() throws -> Bool {
+        let count = max(Self.leastPage, min(Self.pageSize, Self.mostAhead / max(1, lists.count)))
+        for index in lists.indices { try lists[index].fill(sight.snapshot, count) }
+        lists.removeAll { $0.read.isEmpty }
+        let ends = lists.lazy.filter { !$0.hasEnded }.compactMap(\.read.last)
+        let end = isDescending ? ends.max() : ends.min()
+        var found: Set<ByteKey> = []
+        for index in lists.indices {
+            let ahead = lists[index].read
+            let next =
+                end.map { end in
+                    ahead.firstIndex { isDescending ? $0 < end : end < $0 } ?? ahead.endIndex
+                } ?? ahead.endIndex
+            found.formUnion(ahead[..<next])
+            lists[index].read = ahead[next...]
         }
-        return ids
+        ids = isDescending ? found.sorted() : found.sorted(by: >)
+        return !ids.isEmpty
     }
 }
