@@ -32,6 +32,34 @@ import Testing
         }
     }
 
+    /// A replicator's list with documents that nothing here can hold: they are told, and hold up none of the others.
+    @Test(arguments: [1, 2_500]) func aDocumentThatCannotBeReadHoldsUpNoOther(count: Int) async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        let (open, close) = (String(repeating: "[", count: 600), String(repeating: "]", count: 600))
+        let bad = [
+            #"{"_id":"deep","_rev":"1-aa","v":\#(open)\#(close)}"#,
+            #"{"v":\#(open)\#(close),"_rev":"2-bb","_id":"e\u0301","_revisions":{"start":2,"ids":["bb","aa"]}}"#,
+            #"{"_id":"half","_rev":"1-cc","text":"\ud83d"}"#,
+        ]
+        let good = (0..<count).map { #"{"_id":"d\#($0)","_rev":"1-aa"}"# }
+        let docs = ([bad[0]] + good + bad[1...]).joined(separator: ",")
+        let answer = try await test.ask("POST", "/db/_bulk_docs", #"{"new_edits":false,"docs":[\#(docs)]}"#)
+        let rows = try #require(answer.json as? [[String: Any]], "\(answer.text)")
+        #expect(answer.status == 201)
+        #expect(rows.map { $0["id"] as? String } == ["deep", "e\u{301}", "half"])
+        #expect(rows.map { $0["rev"] as? String } == ["1-aa", "2-bb", "1-cc"])
+        #expect(rows.allSatisfy { $0["error"] as? String == "forbidden" })
+        #expect(try await test.ask("GET", "/db")["doc_count"] as? Int == count)
+        // Whoever edits is told that the request is wrong, and so is who sends what has no name.
+        for docs in [bad[0], #"{"v":\#(open)\#(close)}"#] {
+            let edits = docs.contains("_id")
+            let answer = try await test.ask(
+                "POST", "/db/_bulk_docs", #"{"new_edits":\#(edits),"docs":[\#(docs)]}"#)
+            #expect(answer.status == 400)
+        }
+    }
+
     @Test func theTextIsTakenApartAsTheParserDoes() throws {
         let texts = [
             #"{"docs":[{},{"a":[1,{"b":"]}"}]}],"new_edits":false}"#, #" { "docs" : [ ] } "#, "{}",

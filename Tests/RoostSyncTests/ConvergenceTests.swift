@@ -87,7 +87,9 @@ private struct FailingPeer: ReplicationPeer {
 
     func identity() async throws -> String { peer.identity() }
 
-    func filterCode(_ selection: ReplicationSelection) async throws -> String? { peer.filterCode(selection) }
+    func filterCode(_ selection: ReplicationSelection) async throws -> String? {
+        try peer.filterCode(selection)
+    }
 
     func leaves(of ids: [String]) async throws -> [ChangedDocument] {
         try await failing { try await peer.leaves(of: ids) }

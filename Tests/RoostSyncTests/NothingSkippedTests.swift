@@ -10,10 +10,10 @@ import Testing
 /// What is not carried is asked for again, or reported by each run until it is: no checkpoint passes it in silence, and it holds up no
 /// other document.
 @Suite struct NothingSkippedTests {
-    private let peers: Peers
-    private let notes: DocumentCollection
-    private let served: DocumentCollection
-    private let router: Router
+    let peers: Peers
+    let notes: DocumentCollection
+    let served: DocumentCollection
+    let router: Router
 
     init() async throws {
         peers = try Peers()
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// The server, as one sees it whose requests or answers are changed on the way.
-    private func remote(
+    func remote(
         _ respond: @escaping @Sendable (HTTPRequest, Router) async -> HTTPResponse = {
             await $1.respond(to: $0, as: .admin)
         }

@@ -31,6 +31,9 @@ public struct AttachmentClaim: Sendable {
     /// Whether it names what is there already.
     public var isStub: Bool { if case .stub = content { true } else { false } }
 
+    /// Whether the content stands in the text.
+    package var isInline: Bool { if case .inline = content { true } else { false } }
+
     /// A draft's, which names what the store has.
     init(_ attachment: Attachment) {
         content = .stub

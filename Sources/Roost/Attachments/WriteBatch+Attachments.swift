@@ -18,14 +18,14 @@ extension WriteBatch {
         for (name, claim) in claims ?? [:] {
             try Self.check(name)
             switch claim.content {
-            case .inline(let data):
+            case .inline(let data) where contents[name] == nil:
                 let (stored, pin) = try core.vault.store(name, data, claim)
                 pins.append(pin)
                 if let hold = stored.blob.hold { holds.append(hold) }
                 prepared[name] = PreparedAttachment(claim: claim, stored: stored)
             case .stub:
                 prepared[name] = try find(claim, claim.digest, claim.checksums)
-            case .following:
+            case .following, .inline:
                 guard let content = contents[name] else {
                     throw AttachmentClaim.refusal(name, "is said to follow, and no content came with it")
                 }
@@ -160,5 +160,23 @@ extension Database {
         let claim = try AttachmentClaim(name, DocumentValue(value))
         guard case .inline(let data) = claim.content else { return nil }
         return try core.vault.store(name, data, claim, longest: longest).0
+    }
+
+    /// Stores, durably, all content that stands in a document's text, before the write that inserts it.
+    ///
+    /// - Parameter longest: The most bytes that an attachment may have, decompressed.
+    /// - Returns: The document with what was stored among its contents.
+    /// - Throws: `corruptRevisionData`, `limitExceeded`, `noSpace`, `inputOutput`.
+    package func storeInline(
+        _ document: IncomingDocument, longest: UInt64
+    ) throws(DatabaseError) -> IncomingDocument {
+        try checkWritable()
+        var document = document
+        for (name, claim) in document.attachments ?? [:] {
+            guard case .inline(let data) = claim.content else { continue }
+            try WriteBatch.check(name)
+            document.contents[name] = try core.vault.store(name, data, claim, longest: longest).0
+        }
+        return document
     }
 }

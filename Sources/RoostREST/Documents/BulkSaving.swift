@@ -155,6 +155,7 @@ actor BulkSaving: BodyStream {
             case .local(let name, let value): note(await saveLocal(name, value), index)
             case .ordinary(let id, let document):
                 if let item = await prepared(index, id, document) { items.append(item) }
+            case .unreadable(let outcome): note(outcome, index)
             }
         }
         try await write(try await judged(items), isLast: false)
@@ -187,10 +188,20 @@ actor BulkSaving: BodyStream {
     private enum Parsed {
         case local(String, FleeceDocument)
         case ordinary(String, IncomingDocument)
+        /// What a replicator brings and nothing here can hold, such as one that is nested too deeply. It holds up none of the others.
+        case unreadable(Outcome)
     }
 
     private func document(at place: Int) throws -> Parsed {
-        let value = try text.document(at: place)
+        let value: FleeceDocument
+        do {
+            value = try text.document(at: place)
+        } catch  where !newEdits {
+            let rest = try text.readable(at: place).root
+            guard let id = rest["_id"].string else { throw error }
+            return .unreadable(
+                .failed(id, rest["_rev"].string, DocumentSaving.failure(ofInserting: error)))
+        }
         if let name = value.root["_id"].string?.removing(prefix: "_local/") { return .local(name, value) }
         let document = try IncomingDocument(value.root)
         let id = document.id ?? RandomText.hexadecimal(bytes: 16)

@@ -28,15 +28,33 @@ struct BulkText {
             _ = try FleeceText.parse(text)
             throw HTTPFailure.badRequest("Request body must be a JSON object")
         }
-        index += 1
-        skipSpace(&index)
-        if byte(index) == UInt8(ascii: "}") {
-            index += 1
-        } else {
-            try readMembers(&index)
+        var (documents, options) = (documents, options)
+        try forEachMember(&index) { name, index in
+            if name == "docs" {
+                documents = try readDocuments(&index)
+            } else {
+                let start = index
+                try skipValue(&index)
+                options[name] = try FleeceText.parse(text[start..<index])
+            }
         }
+        (self.documents, self.options) = (documents, options)
         skipSpace(&index)
         guard index == text.count else { throw Self.malformed(index) }
+    }
+
+    /// A document at one of the places in ``documents`` that can't be parsed, without the members in which that is.
+    func readable(at start: Int) throws -> FleeceDocument {
+        var (index, members) = (start, [(String, JSON)]())
+        guard byte(index) == UInt8(ascii: "{") else { throw Self.malformed(index) }
+        try forEachMember(&index) { name, index in
+            let start = index
+            try skipValue(&index)
+            if let value = try? FleeceText.parse(text[start..<index]) {
+                members.append((name, .text(value.root.jsonBytes())))
+            }
+        }
+        return try FleeceText.parse(JSON.object(members).bytes)
     }
 
     /// The text of the document at one of the places in ``documents``.
@@ -54,7 +72,14 @@ struct BulkText {
 
     // MARK: Finding
 
-    private mutating func readMembers(_ index: inout Int) throws {
+    /// Passes over an object, and calls `body` with the name of each member and the place of its value, which it passes over.
+    private func forEachMember(_ index: inout Int, _ body: (String, inout Int) throws -> Void) throws {
+        index += 1
+        skipSpace(&index)
+        guard byte(index) != UInt8(ascii: "}") else {
+            index += 1
+            return
+        }
         while true {
             skipSpace(&index)
             guard byte(index) == UInt8(ascii: "\"") else { throw Self.malformed(index) }
@@ -68,13 +93,7 @@ struct BulkText {
             guard byte(index) == UInt8(ascii: ":") else { throw Self.malformed(index) }
             index += 1
             skipSpace(&index)
-            if name == "docs" {
-                documents = try readDocuments(&index)
-            } else {
-                let start = index
-                try skipValue(&index)
-                options[name] = try FleeceText.parse(text[start..<index])
-            }
+            try body(name, &index)
             skipSpace(&index)
             index += 1
             switch byte(index - 1) {

@@ -153,8 +153,9 @@ private struct RequestFields {
         switch value("query_params") {
         case nil: return [:]
         case .dictionary(let values)?:
+            // Names of the same text in other bytes are one here.
             return Dictionary(
-                uniqueKeysWithValues: try values.map { ($0.key, try $0.value.string ?? $0.value.json()) })
+                try values.map { ($0.key, try $0.value.string ?? $0.value.json()) }, uniquingKeysWith: { $1 })
         default: throw ReplicationRequestError("`query_params` is a JSON object.")
         }
     }

@@ -39,6 +39,8 @@ public actor ReplicatorManager {
             @Sendable (_ name: String, _ collection: DocumentCollection) throws -> ReplicationGate? = {
                 _, _ in nil
             }
+        /// Makes filters for changes of a database that is a source.
+        package var filters: (@Sendable (_ name: String) -> LocalFilters)?
 
         /// - Parameters:
         ///   - open: The database of a name; `nil` where there is none.
@@ -262,7 +264,7 @@ public actor ReplicatorManager {
             }
             return DatabasePeer(
                 collection, longestAttachment: options.longestAttachment,
-                gate: try databases.gate(name, collection))
+                gate: try databases.gate(name, collection), filters: databases.filters?(name))
         }
     }
 

@@ -1,44 +1,52 @@
 import Fleece
 import Roost
 import RoostWire
-import Synchronization
 
 /// A collection of a database in this process.
 package struct DatabasePeer: ReplicationPeer {
-    private let collection: DocumentCollection
-    private let gate: ReplicationGate?
-    private var database: Database { collection.database }
+    let collection: DocumentCollection
+    let gate: ReplicationGate?
+    private let filters: LocalFilters?
+    var database: Database { collection.database }
 
     /// The most bytes that are taken of an attachment from elsewhere.
-    private let longestAttachment: UInt64
+    let longestAttachment: UInt64
 
-    /// How many revisions' attachments are stored at a time: each waits for the source, and for the medium.
-    private static let parallelContents = 8
-
-    /// - Parameter gate: What revisions that are stored here must pass.
+    /// - Parameters:
+    ///   - gate: What revisions that are stored here must pass.
+    ///   - filters: Makes the filters of a server whose database it is; `nil` where it is none's.
     package init(
-        _ collection: DocumentCollection, longestAttachment: UInt64, gate: ReplicationGate? = nil
+        _ collection: DocumentCollection, longestAttachment: UInt64, gate: ReplicationGate? = nil,
+        filters: LocalFilters? = nil
     ) {
         self.collection = collection
         self.longestAttachment = longestAttachment
         self.gate = gate
+        self.filters = filters
     }
 
     package func identity() -> String { "\(database.privateUUID)/\(collection)" }
 
-    package func filterCode(_ selection: ReplicationSelection) -> String? { nil }
+    package func filterCode(_ selection: ReplicationSelection) throws -> String? {
+        try serverFilter(selection)?.version
+    }
+
+    private func serverFilter(_ selection: ReplicationSelection) throws -> ReplicationFilter? {
+        guard let filter = selection.serverFilter else { return nil }
+        guard let filters else {
+            throw DatabaseError(
+                .invalidQuery,
+                "The database at \(database.path) has no filters of a server's. Give a function instead.")
+        }
+        return try filters(filter, collection)
+    }
 
     // MARK: Changes
 
     package func changes(
         after position: SourcePosition?, limit: Int, _ selection: ReplicationSelection
     ) async throws -> ChangeBatch {
-        guard selection.serverFilter == nil else {
-            throw DatabaseError(
-                .invalidQuery,
-                "The database at \(database.path) has no filters of a server's. Give a function instead.")
-        }
-        return try await database.perform {
+        try await database.perform {
             let snapshot = try collection.snapshot()
             let changes = try snapshot.changes(since: snapshot.sequence(of: position), limit: limit)
             var documents: [ChangedDocument] = []
@@ -93,6 +101,7 @@ package struct DatabasePeer: ReplicationPeer {
     ) async throws -> ReadRevisions {
         try await database.perform {
             let snapshot = try collection.snapshot()
+            let serverFilter = try serverFilter(selection)
             var read = ReadRevisions()
             for document in wanted {
                 let known = document.possibleAncestors.map(\.generation).max() ?? 0
@@ -103,7 +112,7 @@ package struct DatabasePeer: ReplicationPeer {
                             read.addMissing(revision, of: document, absence)
                             continue
                         }
-                        guard try selection.admits(found) else { continue }
+                        guard try selection.admits(found), try serverFilter.admits(found) else { continue }
                         let history = try snapshot.history(of: document.id, revision: revision)
                         read.carried.append(carry(found, history, known, snapshot))
                     } catch {
@@ -139,205 +148,6 @@ package struct DatabasePeer: ReplicationPeer {
         }
     }
 
-    package func write(_ revisions: [CarriedRevision]) async throws -> [ReplicationProblem] {
-        var problems: [ReplicationProblem] = []
-        var prepared: [(CarriedRevision, Prepared)] = []
-        var waiting: [CarriedRevision] = []
-        for revision in revisions {
-            if case .stored(let document, _, _) = revision.content, !document.attachments.isEmpty {
-                waiting.append(revision)
-                continue
-            }
-            do {
-                prepared.append((revision, try prepare(revision)))
-            } catch {
-                guard error.isOfOneDocument else { throw error }
-                problems.append(ReplicationProblem(revision.id, revision.revision, error))
-            }
-        }
-        let (stored, failed) = try await withContents(of: waiting) { revision in
-            let contents = try await storeContents(of: revision)
-            return .withContents(try prepare(revision), contents)
-        }
-        problems += failed
-        var missing: [CarriedRevision] = []
-        for (revision, error) in try await insert(prepared + stored) {
-            if (error as? DatabaseError)?.code == .missingStub {
-                // Attachments that were expected to be here are not: they come from the source after all.
-                missing.append(revision)
-            } else {
-                problems.append(ReplicationProblem(revision.id, revision.revision, error))
-            }
-        }
-        let (whole, lost) = try await withContents(of: missing) { .incoming(try await fetchAll(of: $0)) }
-        problems += lost
-        for (revision, error) in try await insert(whole) {
-            problems.append(ReplicationProblem(revision.id, revision.revision, error))
-        }
-        return problems
-    }
-
-    /// Revisions made ready by `prepare`, which stores their attachments, several at a time; and those that can't be.
-    private func withContents(
-        of revisions: [CarriedRevision],
-        _ prepare: @escaping @Sendable (CarriedRevision) async throws -> Prepared
-    ) async throws -> (prepared: [(CarriedRevision, Prepared)], problems: [ReplicationProblem]) {
-        let results = try await concurrently(revisions, limit: Self.parallelContents) {
-            revision -> Result<Prepared, ReplicationProblem> in
-            do {
-                return .success(try await prepare(revision))
-            } catch {
-                guard error.isOfOneDocument else { throw error }
-                return .failure(ReplicationProblem(revision.id, revision.revision, error))
-            }
-        }
-        var prepared: [(CarriedRevision, Prepared)] = []
-        var problems: [ReplicationProblem] = []
-        for (revision, result) in zip(revisions, results) {
-            switch result {
-            case .success(let content): prepared.append((revision, content))
-            case .failure(let problem): problems.append(problem)
-            }
-        }
-        return (prepared, problems)
-    }
-
-    /// A revision that can be inserted without waiting for anything.
-    private enum Prepared: Sendable {
-        case stored(Document, history: [RevisionID])
-        case incoming(IncomingDocument)
-        /// With contents that were stored for it, and go unless it is inserted.
-        indirect case withContents(Prepared, [Blob])
-
-        /// Without what it holds.
-        var revision: Prepared { if case .withContents(let prepared, _) = self { prepared } else { self } }
-    }
-
-    /// Inserts revisions in one commit; answers those that were refused.
-    private func insert(
-        _ prepared: [(CarriedRevision, Prepared)]
-    ) async throws -> [(CarriedRevision, any Error)] {
-        guard !prepared.isEmpty else { return [] }
-        return try await database.write { batch in
-            var refused: [(CarriedRevision, any Error)] = []
-            for (revision, content) in prepared {
-                do {
-                    switch content.revision {
-                    case .stored(let document, let history):
-                        try pass(document.id, document.value, document.isDeleted, history, batch)
-                        try batch.insert(document, history: history, in: collection)
-                    case .incoming(let document):
-                        try pass(revision.id, document.value, document.isDeleted, document.history, batch)
-                        try batch.insert(document, id: revision.id, in: collection)
-                    case .withContents: break
-                    }
-                } catch {
-                    guard error.isOfOneDocument else { throw error }
-                    refused.append((revision, error))
-                }
-            }
-            return refused
-        }
-    }
-
-    private func pass(
-        _ id: String, _ properties: FleeceValue, _ isDeleted: Bool, _ history: [RevisionID],
-        _ batch: WriteBatch
-    ) throws {
-        guard let gate else { return }
-        do {
-            try gate(id, properties, isDeleted, history, batch)
-        } catch let error as DatabaseError {
-            throw error
-        } catch {
-            throw FunctionError(cause: error)
-        }
-    }
-
-    private func prepare(_ revision: CarriedRevision) throws -> Prepared {
-        switch revision.content {
-        case .json(let text):
-            let document = try IncomingDocument(json: text)
-            guard try document.history.first == revision.revision else {
-                throw DatabaseError(
-                    .corruptRevisionData, "The peer sent another revision than \(revision.revision).")
-            }
-            return .incoming(document)
-        case .stored(let document, let history, _): return .stored(document, history: history)
-        }
-    }
-
-    /// Stores the attachments of a document of a database in this process that are not here yet.
-    ///
-    /// - Returns: What was stored: it goes with the last copy unless the document names it then.
-    private func storeContents(of revision: CarriedRevision) async throws -> [Blob] {
-        guard case .stored(let document, _, _) = revision.content else { return [] }
-        var contents: [Blob] = []
-        for (name, attachment) in document.attachments
-        where try database.blobReader(attachment) == nil {
-            let blob = try await store(
-                name, of: revision, attachment.contentType, length: attachment.length)
-            guard blob.length == attachment.length, try database.blobReader(attachment) != nil else {
-                throw damaged(name)
-            }
-            contents.append(blob)
-        }
-        return contents
-    }
-
-    /// The revision with all of its attachments' content.
-    private func fetchAll(of revision: CarriedRevision) async throws -> IncomingDocument {
-        let (text, attachments) = try AttachmentText.following(try revision.json(), newerThan: 0)
-        var document = try IncomingDocument(json: text)
-        for attachment in attachments {
-            // What the source states is no permission to fill the disk.
-            guard attachment.length ?? 0 <= longestAttachment else { throw tooLong(attachment.name) }
-            let blob = try await store(
-                attachment.name, of: revision, attachment.contentType,
-                length: attachment.isEncoded ? nil : attachment.length)
-            let stored = Attachment(blob)
-            guard attachment.digest == nil || [stored.digest, stored.md5].contains(attachment.digest) else {
-                throw damaged(attachment.name)
-            }
-            document.contents[attachment.name] = stored
-        }
-        return document
-    }
-
-    private func store(
-        _ name: String, of revision: CarriedRevision, _ contentType: String?, length: UInt64?
-    ) async throws -> Blob {
-        let stream = try await revision.attachment(name)
-        let writer = BlobTarget(
-            try database.makeBlobWriter(contentType: contentType, options: BlobOptions(computesMD5: true)))
-        do {
-            var left = length ?? longestAttachment
-            while let bytes = try await stream.next() {
-                // A peer that sends without end must not fill the disk.
-                guard bytes.count <= left else { throw length == nil ? tooLong(name) : damaged(name) }
-                left -= UInt64(bytes.count)
-                try writer.write(bytes)
-            }
-            guard length == nil || left == 0 else { throw damaged(name) }
-        } catch {
-            writer.cancel()
-            throw error
-        }
-        // It waits for the medium: not on a thread of the task's executor.
-        return try await database.perform { try writer.finish() }
-    }
-
-    private func tooLong(_ name: String) -> DatabaseError {
-        DatabaseError(
-            .limitExceeded,
-            "The attachment \(name) is longer than \(longestAttachment) bytes, the most that is pulled.")
-    }
-
-    private func damaged(_ name: String) -> DatabaseError {
-        DatabaseError(
-            .corruptRevisionData, "The content of the attachment \(name) is not what its digest says.")
-    }
-
     // MARK: Checkpoints
 
     package func checkpoint(_ id: String) async throws -> Checkpoint? {
@@ -368,19 +178,6 @@ extension CollectionSnapshot {
     fileprivate func position(at sequence: UInt64) -> SourcePosition {
         SourcePosition(json: "\"\(sequence)-\(String(epoch, radix: 16))\"")
     }
-}
-
-/// A blob that is being written, by one thread at a time.
-private final class BlobTarget: Sendable {
-    private let writer: Mutex<BlobWriter>
-
-    init(_ writer: sending BlobWriter) { self.writer = Mutex(writer) }
-
-    func write(_ bytes: [UInt8]) throws { try writer.withLock { try $0.write(bytes) } }
-
-    func finish() throws -> Blob { try writer.withLock { try $0.finishForDocument() } }
-
-    func cancel() { writer.withLock { $0.cancel() } }
 }
 
 /// The content of a blob, read as it is asked for.

@@ -196,6 +196,9 @@ public struct RemoteError: Error, Sendable, CustomStringConvertible {
     /// Whether a request with several documents may have been refused for what one of them is.
     var mayBeOfOneDocument: Bool { [400, 409, 412, 413, 414, 415, 417, 422].contains(status) }
 
+    /// Whether the server failed at what it was asked, which may be for what one document is.
+    var isServerFailure: Bool { status == 500 }
+
     /// Whether the one who asks may not write here.
     var refusesWriting: Bool { [401, 403, 405].contains(status) }
 

@@ -11,6 +11,7 @@ extension RemotePeer {
 
     package func write(_ revisions: [CarriedRevision]) async throws -> [ReplicationProblem] {
         var problems: [ReplicationProblem] = []
+        var failures = ServerFailures()
         var bulk: [(CarriedRevision, [UInt8])] = []
         var size = 0
         var following: [CarriedRevision] = []
@@ -24,7 +25,7 @@ extension RemotePeer {
                 bulk.append((revision, text))
                 size += text.count
                 if size >= Self.bulkSize {
-                    problems += try await post(bulk)
+                    problems += try await post(bulk, &failures)
                     (bulk, size) = ([], 0)
                 }
             } catch {
@@ -32,23 +33,27 @@ extension RemotePeer {
                 problems.append(ReplicationProblem(revision.id, revision.revision, error))
             }
         }
-        problems += try await post(bulk)
-        problems += try await concurrently(following, limit: Self.parallelDocuments) {
+        problems += try await post(bulk, &failures)
+        let refusals = try await concurrently(following, limit: Self.parallelDocuments) {
             [self] revision -> ReplicationProblem? in
             do {
                 try await put(revision)
                 return nil
             } catch {
-                guard error.isOfOneDocument else { throw error }
+                guard error.isOfOneDocument || error.isServerFailure else { throw error }
                 return ReplicationProblem(revision.id, revision.revision, error)
             }
-        }.compactMap(\.self)
-        return problems
+        }
+        for case let refusal? in refusals where !refusal.cause.isServerFailure { problems.append(refusal) }
+        failures.add(refusals)
+        return try problems + failures.problems()
     }
 
     /// Sends documents without attachments that follow. Halves them where they are too many for the server, or where it refuses all
-    /// for what one of them is, until that one is alone.
-    private func post(_ bulk: [(CarriedRevision, [UInt8])]) async throws -> [ReplicationProblem] {
+    /// for what one of them is, or fails at one of them, until that one is alone.
+    private func post(
+        _ bulk: [(CarriedRevision, [UInt8])], _ failures: inout ServerFailures
+    ) async throws -> [ReplicationProblem] {
         guard !bulk.isEmpty else { return [] }
         var body = Array(#"{"new_edits":false,"docs":["#.utf8)
         body.reserveCapacity(bulk.reduce(body.count + 2) { $0 + $1.1.count + 1 })
@@ -60,11 +65,18 @@ extension RemotePeer {
         let answer: FleeceValue
         do {
             answer = try await client.json(client.post("/_bulk_docs", body))
-        } catch let error as RemoteError where error.mayBeOfOneDocument {
-            guard bulk.count > 1 else { return try await sendAlone(bulk[0], refusedWith: error) }
+        } catch let error as RemoteError where error.mayBeOfOneDocument || error.isServerFailure {
+            guard bulk.count > 1 else {
+                guard error.isServerFailure else { return try await sendAlone(bulk[0], refusedWith: error) }
+                let revision = bulk[0].0
+                try failures.add(ReplicationProblem(revision.id, revision.revision, error))
+                return []
+            }
             let middle = bulk.count / 2
-            return try await post(Array(bulk[..<middle])) + post(Array(bulk[middle...]))
+            return try await post(Array(bulk[..<middle]), &failures)
+                + post(Array(bulk[middle...]), &failures)
         }
+        failures.hasAnswered = true
         var problems: [ReplicationProblem] = []
         for row in answer.array ?? FleeceArray.empty where row["error"].exists {
             let revision = bulk.first { revision, _ in

@@ -158,8 +158,12 @@ package final class RemotePeer: ReplicationPeer {
     ) async throws -> ReadRevisions {
         if !lacksBulkGet.withLock({ $0 }) {
             do {
-                return try await read(
-                    wanted.flatMap { document in document.revisions.map { (document, $0) } }[...], selection)
+                var failures = ServerFailures()
+                var read = try await read(
+                    wanted.flatMap { document in document.revisions.map { (document, $0) } }[...], selection,
+                    &failures)
+                read.problems += try failures.problems()
+                return read
             } catch let error as RemoteError where error.meansNoSuchRequest {
                 // An older CouchDB, or something else that speaks its API. A database that is gone says so.
                 lacksBulkGet.withLock { $0 = true }
@@ -169,7 +173,8 @@ package final class RemotePeer: ReplicationPeer {
     }
 
     private func read(
-        _ asked: ArraySlice<(WantedRevisions, RevisionID)>, _ selection: ReplicationSelection
+        _ asked: ArraySlice<(WantedRevisions, RevisionID)>, _ selection: ReplicationSelection,
+        _ failures: inout ServerFailures
     ) async throws -> ReadRevisions {
         let documents = asked.map { document, revision -> DocumentValue in
             .dictionary(["id": .string(document.id), "rev": .string("\(revision)")])
@@ -181,17 +186,24 @@ package final class RemotePeer: ReplicationPeer {
                 client.post(
                     "/_bulk_get?revs=true&attachments=false&att_encoding_info=true",
                     DocumentValue.dictionary(["docs": .array(documents)]).json()))
-        } catch let error as RemoteError where error.status == 413 {
-            // Too many for the server, or its answer too long for us.
+        } catch let error as RemoteError where error.status == 413 || error.isServerFailure {
+            // Too many for the server, or its answer too long for us; or it fails at one of them.
             guard asked.count > 1 else {
-                read.problems = asked.map { ReplicationProblem($0.id, $1, error) }
+                for problem in asked.map({ ReplicationProblem($0.id, $1, error) }) {
+                    if error.isServerFailure {
+                        try failures.add(problem)
+                    } else {
+                        read.problems.append(problem)
+                    }
+                }
                 return read
             }
             let middle = asked.startIndex + asked.count / 2
-            read = try await self.read(asked[..<middle], selection)
-            read += try await self.read(asked[middle...], selection)
+            read = try await self.read(asked[..<middle], selection, &failures)
+            read += try await self.read(asked[middle...], selection, &failures)
             return read
         }
+        failures.hasAnswered = true
         guard let results = JSONParts.member("results", of: answer[...]).flatMap(JSONParts.elements),
             results.count == asked.count
         else { throw client.malformed("it answered another number of documents than were asked for") }

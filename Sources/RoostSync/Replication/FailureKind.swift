@@ -26,6 +26,9 @@ extension Error {
         }
     }
 
+    /// Whether a server failed at a request; see ``ServerFailures``.
+    var isServerFailure: Bool { (self as? RemoteError)?.isServerFailure == true }
+
     /// Whether a transfer that ended with this error might succeed later.
     var isWorthTryingAgain: Bool {
         switch self {
@@ -35,5 +38,42 @@ extension Error {
         case is StandstillError: false
         default: true
         }
+    }
+}
+
+/// Documents at which a server failed (500), each alone.
+///
+/// A server that fails at one document fails at each list that has it, and at nothing else; a server that is broken fails at everything.
+/// So these are problems of the documents only where the server has answered for others, and otherwise an error that ends the transfer,
+/// to be tried again later.
+struct ServerFailures {
+    private var broken: [ReplicationProblem] = []
+    /// Whether the server has answered for documents otherwise.
+    var hasAnswered = false
+
+    /// After so many documents a server that has answered for none counts as broken.
+    private static let mostUnanswered = 4
+
+    /// - Throws: The error of a server that is broken.
+    mutating func add(_ problem: ReplicationProblem) throws {
+        broken.append(problem)
+        if broken.count >= Self.mostUnanswered { _ = try problems() }
+    }
+
+    /// Notes what became of documents that were sent one by one; `nil` for those that were taken.
+    mutating func add(_ outcomes: [ReplicationProblem?]) {
+        for outcome in outcomes {
+            if let outcome, outcome.cause.isServerFailure {
+                broken.append(outcome)
+            } else {
+                hasAnswered = true
+            }
+        }
+    }
+
+    /// - Throws: The error of a server that is broken.
+    func problems() throws -> [ReplicationProblem] {
+        guard let first = broken.first, !hasAnswered else { return broken }
+        throw first.cause
     }
 }

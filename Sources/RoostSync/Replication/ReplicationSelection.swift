@@ -12,7 +12,7 @@ public struct ReplicationSelection: Sendable {
     /// Only documents that a function of the source's side lets through; `nil` for all.
     public var filter: ReplicationFilter?
     /// Only documents that the source's server lets through; `nil` for all. For pulling from a ``RemoteDatabase``: a database
-    /// here has none, so that pushing from it fails.
+    /// of this program has none, so that pushing from it fails.
     public var serverFilter: ServerFilter?
     /// Only the winning revision of each document, so that conflicts stay where they are.
     public var winnersOnly: Bool
@@ -39,9 +39,7 @@ public struct ReplicationSelection: Sendable {
 
     func includes(_ id: String) -> Bool { identities?.contains(ByteKey(id)) ?? true }
 
-    func admits(_ document: Document) throws -> Bool {
-        do { return try filter?.admits(document) ?? true } catch { throw FunctionError(cause: error) }
-    }
+    func admits(_ document: Document) throws -> Bool { try filter.admits(document) }
 
     /// What enters the replication's ID: replications that select other documents keep other checkpoints.
     var description: DocumentValue {
@@ -81,3 +79,18 @@ public struct ReplicationFilter: Sendable {
         self.admits = admits
     }
 }
+
+extension ReplicationFilter? {
+    /// Whether a revision is to be carried, which it is where there is no filter.
+    ///
+    /// - Throws: What the function throws, as an error of that document.
+    func admits(_ document: Document) throws -> Bool {
+        do { return try self?.admits(document) ?? true } catch { throw FunctionError(cause: error) }
+    }
+}
+
+/// Makes the filter that a server has for changes of a database of this process. Its version is another one whenever it may come to
+/// choose otherwise.
+package typealias LocalFilters =
+    @Sendable (_ filter: ReplicationSelection.ServerFilter, _ collection: DocumentCollection) throws ->
+    ReplicationFilter

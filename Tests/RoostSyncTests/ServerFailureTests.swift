@@ -1,0 +1,58 @@
+import Foundation
+import Roost
+import RoostREST
+import RoostWire
+import Synchronization
+import Testing
+
+@testable import RoostSync
+
+/// A server that fails at what it is asked: at one document, or at everything.
+@Suite struct ServerFailureTests {
+    private let fixture: NothingSkippedTests
+    private var notes: DocumentCollection { fixture.notes }
+    private var served: DocumentCollection { fixture.served }
+
+    init() async throws { fixture = try await NothingSkippedTests() }
+
+    /// A server that fails at one document, and at each list that has it, holds up no other; one that fails at everything is an error.
+    @Test(arguments: [(1, true), (9, true), (9, false), (1, false)])
+    func aServerThatFailsAtADocument(count: Int, isReading: Bool) async throws {
+        for number in 0..<count {
+            try (isReading ? served : notes).put("d\(number)", #"{"n":"mark \#(number)"}"#)
+        }
+        let requests = Mutex(0)
+        func failing(_ poison: String) -> RemoteDatabase {
+            fixture.remote { request, router in
+                guard request.target.contains(isReading ? "_bulk_get" : "_bulk_docs"),
+                    let body = try? await request.body?.collect()
+                else { return await router.respond(to: request, as: .admin) }
+                requests.withLock { $0 += 1 }
+                if String(decoding: body, as: UTF8.self).contains(poison) {
+                    return HTTPResponse(500, body: .bytes(Array(#"{"error":"badmatch"}"#.utf8)))
+                }
+                var request = request
+                request.body = BytesBody(body)
+                return await router.respond(to: request, as: .admin)
+            }
+        }
+        func run(_ remote: RemoteDatabase) async throws -> ReplicationStatus {
+            try await notes.replicate(
+                with: remote, ReplicationOptions(isReading ? .pull : .push) { $0.retry.attempts = 1 }
+            ).finished
+        }
+        let target = isReading ? notes : served
+        await #expect(throws: RemoteError.self) { try await run(failing(isReading ? #""id""# : #""_id""#)) }
+        #expect(requests.withLock { $0 } <= 16)
+        if count > 1 {
+            let status = try await run(failing(#""d4""#))
+            #expect(status.problems.map(\.document) == ["d4"])
+            #expect(try target.count == count - 1)
+        } else {
+            await #expect(throws: RemoteError.self) { try await run(failing(#""d0""#)) }
+        }
+        let status = try await run(fixture.remote())
+        #expect(status.problems.isEmpty)
+        #expect(try notes.replicated() == served.replicated())
+    }
+}
