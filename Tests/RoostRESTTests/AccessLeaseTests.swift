@@ -115,6 +115,61 @@ import Testing
         }
     }
 
+    /// A body whose last byte comes when it is let.
+    private actor SlowBody: BodyStream {
+        private let bytes: [UInt8]
+        private let pause: @Sendable () async throws -> Void
+        private var left = 2
+
+        init(_ text: String, _ pause: @escaping @Sendable () async throws -> Void) {
+            bytes = Array(text.utf8)
+            self.pause = pause
+        }
+
+        func next() async throws -> [UInt8]? {
+            left -= 1
+            switch left {
+            case 1: return Array(bytes.dropLast())
+            case 0:
+                try await pause()
+                return Array(bytes.suffix(1))
+            default: return nil
+            }
+        }
+    }
+
+    /// What was begun to be sent before access was withdrawn is not saved after.
+    @Test(arguments: Withdrawal.allCases, [false, true])
+    func aSlowUploadIsNotSaved(_ withdrawal: Withdrawal, hasChannels: Bool) async throws {
+        let document = #"{"_id":"sent","channels":["pub"],"_attachments":{"f":{"data":"aGk="}}}"#
+        let parts =
+            "--x\r\n\r\n{\"_attachments\":{\"f\":{\"follows\":true,\"length\":2}}}\r\n--x\r\n\r\nhi\r\n--x--"
+        let uploads = [
+            ("PUT", "/db/sent/file", "hello", "text/plain"),
+            ("PUT", "/db/sent", document, "application/json"),
+            ("POST", "/db", document, "application/json"),
+            ("POST", "/db/_bulk_docs", "{\"docs\":[\(document)]}", "application/json"),
+            ("PUT", "/db/sent", parts, "multipart/related; boundary=x"),
+            ("PUT", "/db/_local/sent", #"{"n":1}"#, "application/json"),
+        ]
+        for (method, target, text, type) in uploads {
+            let test = try await router(channels: hasChannels)
+            var headers = basic("mia", "pw")
+            headers["Content-Type"] = type
+            let request = HTTPRequest(
+                method, target, headers: headers,
+                body: SlowBody(text) { try await withdrawal.happen(test) })
+            let response = await test.router.respond(to: request)
+            #expect((400..<500).contains(response.status), "\(method) \(target): \(response.status)")
+            guard withdrawal != .databaseDeleted else { continue }
+            #expect(try await test.ask("GET", "/db/sent").status == 404, "\(method) \(target)")
+            #expect(try await test.ask("GET", "/db")["doc_count"] as? Int == 0)
+            let locals = try #require(try test.router.databases.database("db")).defaultCollection.snapshot()
+                .localNames
+            #expect(locals.isEmpty)
+        }
+    }
+
     /// A channel that is withdrawn ends what shows a moment before that; a feed goes on and tells of it.
     @Test func aChannelThatIsWithdrawnIsLost() async throws {
         let test = try await router(channels: true)

@@ -81,6 +81,24 @@ import Testing
         #expect(changed.status == 200 && changed.headers["ETag"] != tag, "\(target)")
     }
 
+    /// A purge is no change, and what was purged must not be kept by caches.
+    @Test(arguments: ["_all_docs", "_all_docs?include_docs=true", "_changes", "_design/v/_view/n"])
+    func aPurgeMakesAnotherVersion(target: String) async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        try await test.put(
+            "/db/_design/v", #"{"language":"roost","views":{"n":{"map":{"emit":[{"key":[".n"]}]}}}}"#)
+        let revision = try await test.put("/db/gone", #"{"n":1}"#)
+        let first = try await test.ask("GET", "/db/\(target)")
+        let tag = try #require(first.headers["ETag"])
+        #expect(first.text.contains("gone"))
+        #expect(
+            try await test.ask("GET", "/db/\(target)", headers: ["If-None-Match": tag]).status == 304)
+        #expect(try await test.ask("POST", "/db/_purge", #"{"gone":["\#(revision)"]}"#).status == 201)
+        let second = try await test.ask("GET", "/db/\(target)", headers: ["If-None-Match": tag])
+        #expect(second.status == 200 && !second.text.contains("gone"))
+    }
+
     /// What does not follow from the present documents alone has none.
     @Test func someAnswersHaveNoTag() async throws {
         let test = try TestRouter()

@@ -11,8 +11,11 @@ import Testing
     private let bob = UserContext(name: "bob", roles: [])
 
     /// A router with two open databases, and a filter that stops at a gate.
-    private func router(_ gate: TestGate) async throws -> TestRouter {
-        let test = try TestRouter { _, hooks in
+    private func router(
+        _ gate: TestGate, _ change: @escaping (inout RouterOptions) -> Void = { _ in }
+    ) async throws -> TestRouter {
+        let test = try TestRouter { options, hooks in
+            change(&options)
             hooks.filters["test/slow"] = { _, _, _ in
                 gate.pass()
                 return true
@@ -40,6 +43,26 @@ import Testing
         }
         gate.open()
         for task in slow { #expect(try await task.value == 200) }
+    }
+
+    @Test func requestsOfOneUserThatAreUnderWayHaveALimit() async throws {
+        let gate = TestGate()
+        let test = try await router(gate) { $0.requestsUnderWay = 5 }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<40 {
+                group.addTask { try await test.ask("GET", "/db/_changes?filter=test/slow", as: ann).status }
+            }
+            // Those beyond the limit are answered while the others wait.
+            for _ in 0..<35 { #expect(try await group.next() == 503) }
+            let found = try await test.ask("POST", "/db/_find", #"{"selector":{"n":1}}"#, as: bob)
+            #expect(found.status == 200)
+            // What takes no time is not counted.
+            #expect(try await test.ask("GET", "/db/doc", as: ann).status == 200)
+            gate.open()
+            for try await status in group { #expect(status == 200) }
+        }
+        let found = try await test.ask("POST", "/db/_find", #"{"selector":{"n":1}}"#, as: ann)
+        #expect(found.status == 200)
     }
 
     @Test func workEndsWhenItsTimeIsOver() async throws {

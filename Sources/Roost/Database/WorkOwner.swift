@@ -10,4 +10,12 @@ package struct WorkOwner: Hashable, Sendable {
         self.user = ByteKey(user)
         self.database = ByteKey(database)
     }
+
+    private init(_ user: ByteKey) {
+        self.user = user
+        database = ByteKey("")
+    }
+
+    /// The same user, whatever the database.
+    package var ofAllDatabases: WorkOwner { WorkOwner(user) }
 }

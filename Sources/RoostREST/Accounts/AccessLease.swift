@@ -3,7 +3,8 @@ import RoostWire
 import Synchronization
 
 /// What an answer was let in by: the account, the database's security object and, where the user sees no more than their channels, the
-/// channels. An answer that is sent over a longer time consults it for each piece, so that it ends when any of these is withdrawn.
+/// channels. An answer that is sent over a longer time consults it for each piece, so that it ends when any of these is withdrawn; a write
+/// consults it once the body has come.
 final class AccessLease: Sendable {
     /// What a user may do in a database.
     enum Level: Comparable {
@@ -57,10 +58,10 @@ final class AccessLease: Sendable {
     }
 
     private func checkAccount() throws {
-        guard try router.accounts.holds(user) else {
-            throw HTTPFailure.unauthorized("The account has changed. Log in again.")
-        }
+        guard try router.accounts.holds(user) else { throw Self.changedAccount }
     }
+
+    static let changedAccount = HTTPFailure.unauthorized("The account has changed. Log in again.")
 
     private func checkSecurity() throws {
         guard Level(user, try served.security()) >= level else {

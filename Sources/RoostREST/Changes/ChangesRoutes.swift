@@ -30,7 +30,7 @@ enum ChangesRoutes {
         case .normal:
             // A tag would tell of changes that are not seen.
             if target.isLimited { return try await context.stream(feed) }
-            let tag = EntityTag.of("\(target.served.token(last)) \(context.request.target)")
+            let tag = target.served.tag(of: context.request.target, at: snapshot)
             if let answer = try context.unmodified(tag, ["ETag": tag]) { return answer }
             return try await context.stream(feed, headers: ["ETag": tag])
         case .eventSource: headers["Content-Type"] = EventStream.mediaType

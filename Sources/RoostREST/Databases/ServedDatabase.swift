@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostWire
 
 /// A collection as CouchDB's clients see it: a database.
 struct ServedDatabase: Sendable {
@@ -52,6 +53,13 @@ struct ServedDatabase: Sendable {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let number = UInt64(first), number <= last else { return 0 }
         return parts.count == 1 || parts[1] == epoch ? number : 0
+    }
+
+    /// The tag of an answer that follows from the documents of a moment. A purge has no sequence among the changes, and changes them, too.
+    ///
+    /// - Parameter target: What was asked for.
+    func tag(of target: String, at moment: CollectionSnapshot) -> String {
+        EntityTag.of("\(token(moment.lastSequence)) \(moment.purgeSequence) \(target)")
     }
 
     // MARK: Security

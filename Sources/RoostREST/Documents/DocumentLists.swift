@@ -107,7 +107,7 @@ enum DocumentLists {
         let body = try list(
             target, sight, try selection(target, path[0], query, keys), isLocal: path[0] == local)
         guard path[0] != local else { return try await context.stream(body) }
-        return try await context.stream(body, of: target)
+        return try await context.stream(body, of: target, at: sight.snapshot)
     }
 
     /// What a key takes beside the body: its place in a list, and in a part of it.

@@ -13,6 +13,8 @@ struct DocumentSaving: Sendable {
     let sync: SyncFunction?
     let isLimited: Bool
     let work: RequestWork
+    /// What the request was let in by.
+    let lease: AccessLease?
     private let memory: RequestMemory
     private let router: Router
 
@@ -36,6 +38,7 @@ struct DocumentSaving: Sendable {
             name: served.name, collection: served.collection, user: user,
             mayDesign: target.security.isAdmin(target.user), accounts: router.accounts)
         work = target.context.work
+        lease = target.context.lease
         memory = target.context.memory
         validations = router.hooks.validations.sorted { $0.key < $1.key }.map(\.value)
         isLimited = target.isLimited

@@ -202,9 +202,12 @@ final class JudgedWrite {
     }
 
     /// Changes documents in a batch.
+    ///
+    /// - Throws: 401 or 403 when access was withdrawn since the request came: an upload may have taken long.
     static func run<R>(
         _ batch: WriteBatch, _ saving: DocumentSaving, _ body: (JudgedWrite) throws -> R
     ) throws -> R {
+        try saving.lease?.check()
         let write = JudgedWrite(batch, saving)
         let result = try body(write)
         try write.held.write()

@@ -39,7 +39,7 @@ enum ViewRoutes {
         guard let queries else {
             let body = try body(view, query, keys, target, sight)
             guard body.isPresent else { return try await context.stream(body) }
-            return try await context.stream(body, of: target)
+            return try await context.stream(body, of: target, at: sight.snapshot)
         }
         let answer = { @Sendable (index: Int) in
             let value = queries[index]

@@ -16,6 +16,8 @@ struct RequestContext: Sendable {
     let work: RequestWork
     /// What the request holds in memory: all that grows with what a client sends or asks for is reserved there.
     let memory: RequestMemory
+    /// What a request to a database was let in by.
+    var lease: AccessLease?
 
     var headers: HTTPHeaders { request.headers }
 
@@ -57,8 +59,18 @@ struct RequestContext: Sendable {
     func bytes(limit: Int = .max) async throws -> [UInt8] { try await bytes(limit: limit, ahead: 0) }
 
     private func bytes(limit: Int, ahead: Int) async throws -> [UInt8] {
-        try await memory.collect(
+        let bytes = try await memory.collect(
             try body, limit: min(limit, router.options.longestJSON), length: statedLength, ahead: ahead)
+        try checkAccess()
+        return bytes
+    }
+
+    /// A body may take long to come, so whoever sent it is looked at again once it is there.
+    ///
+    /// - Throws: 401 or 403 when access was withdrawn meanwhile.
+    func checkAccess() throws {
+        if let lease { return try lease.check() }
+        guard try router.accounts.holds(user) else { throw AccessLease.changedAccount }
     }
 
     /// Parses JSON in memory that is reserved for it, and for a copy. The text stays reserved.

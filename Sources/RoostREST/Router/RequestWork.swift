@@ -1,6 +1,7 @@
 import Foundation
 import Roost
 import RoostWire
+import Synchronization
 
 /// What is done for one request apart from the threads that wait for sockets: in the turns of who asks and of the database, for a
 /// limited time, and no longer than the client waits.
@@ -14,12 +15,14 @@ final class RequestWork: Sendable {
     /// Whom the work is for.
     let owner: WorkOwner
     private let executor: WorkExecutor
+    private let places: WorkPlaces
     private let client: (any RequestClient)?
 
     /// - Parameters:
     ///   - path: That of the request, whose first part is the database.
     init(_ router: Router, _ request: HTTPRequest, _ user: UserContext, _ path: [String]) {
         client = request.client
+        places = router.workPlaces
         owner = WorkOwner(
             user: user.name.map { "user \($0)" } ?? "peer \(request.peer)", database: path.first ?? "")
         executor = WorkExecutor(router.workers, for: owner, limit: router.options.longestWork)
@@ -27,9 +30,12 @@ final class RequestWork: Sendable {
 
     /// Makes the answer, or what of it comes first, while the client is watched.
     ///
-    /// - Throws: `WorkExecutor.Timeout`; an error of cancellation when the client has hung up.
+    /// - Throws: `WorkExecutor.Timeout`; an error of cancellation when the client has hung up; 503 where too many requests of the same
+    ///   owner are under way.
     func respond<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
         guard !Self.isUnderWay else { return try await body() }
+        try places.take(owner)
+        defer { places.leave(owner) }
         defer { client?.stopWatching() }
         return try await run(body) { client?.watch($0) }
     }
@@ -44,6 +50,39 @@ final class RequestWork: Sendable {
             {
                 try await Self.$isUnderWay.withValue(true) { try await body() }
             }, watch: watch)
+    }
+}
+
+/// How many requests of each owner are worked on, or wait for that.
+final class WorkPlaces: Sendable {
+    private let limit: Int
+    private let counts = Mutex<[WorkOwner: Int]>([:])
+
+    /// - Parameter limit: How many there may be of one owner.
+    init(limit: Int) { self.limit = limit }
+
+    /// - Throws: 503 where there are too many.
+    func take(_ owner: WorkOwner) throws {
+        let owner = owner.ofAllDatabases
+        let isTaken = counts.withLock { counts in
+            guard counts[owner, default: 0] < limit else { return false }
+            counts[owner, default: 0] += 1
+            return true
+        }
+        guard isTaken else {
+            throw HTTPFailure(
+                503, "service unavailable",
+                "\(limit) requests of yours are under way. Wait for the answer to one of them.",
+                headers: ["Retry-After": "5"])
+        }
+    }
+
+    func leave(_ owner: WorkOwner) {
+        let owner = owner.ofAllDatabases
+        counts.withLock { counts in
+            let left = (counts[owner] ?? 1) - 1
+            counts[owner] = left > 0 ? left : nil
+        }
     }
 }
 

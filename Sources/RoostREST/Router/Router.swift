@@ -43,6 +43,7 @@ public final class Router: Sendable {
     /// The threads on which everything is done that may take long. One user has no more of them than leave the processors to others.
     let workers = WorkerPool(
         limit: 8, share: max(2, min(4, ProcessInfo.processInfo.activeProcessorCount / 2)))
+    let workPlaces: WorkPlaces
 
     /// A router for these databases.
     public init(
@@ -53,6 +54,7 @@ public final class Router: Sendable {
         self.hooks = hooks
         memory = RequestBudget(limit: options.requestMemory, of: "memory")
         uploads = RequestBudget(limit: options.unsavedAttachments, of: "room for attachments")
+        workPlaces = WorkPlaces(limit: options.requestsUnderWay)
         channelRouting = hooks.sync.map { ChannelRouting($0) }
         let accounts = Accounts(options, databases)
         self.accounts = accounts
@@ -69,6 +71,7 @@ public final class Router: Sendable {
         served.gate = { name, collection in
             WriteGate.ofReplications(to: try DatabaseName(name), collection, accounts)
         }
+        served.filters = { ReplicationFilters.make(of: $0, hooks) }
         var replications = ReplicatorManager.Options()
         replications.longestAttachment = options.longestAttachment
         replicator = ReplicatorManager(served, options: replications)

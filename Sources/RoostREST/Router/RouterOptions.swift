@@ -29,6 +29,9 @@ public struct RouterOptions: Sendable {
     /// How long the server may work on one request, besides waiting for its turn and for the client; after that it is answered with
     /// 500 `timeout`, or its answer breaks off. What was made of an index until then stays. Default: 5 minutes, `nil` for ever.
     public var longestWork: Duration? = .seconds(300)
+    /// How many requests of one user, or of one address without a user, may be worked on or wait for that at a time, feeds that wait and
+    /// answers that are being sent not counted. Others are answered with 503 and `Retry-After`. Default: 128.
+    public var requestsUnderWay = 128
     /// How long a session lasts that is not used, in seconds. Default: 600.
     public var sessionDuration = 600
     /// What the server is called in `GET /`.

@@ -43,6 +43,7 @@ enum Routes {
         if rest.count > 1, rest[0] == "_design" || rest[0] == "_local" {
             rest.replaceSubrange(0...1, with: ["\(rest[0])/\(rest[1])"])
         }
+        target.context.lease = AccessLease(target, dependsOnChannels: false)
         try await target.limit(rest)
         return target.leased(try await respond(target, rest))
     }
@@ -115,12 +116,13 @@ struct DatabaseContext: Sendable {
 }
 
 extension RequestContext {
-    /// As ``stream(_:headers:)``, of a body that follows from the present documents of a collection and from the request's target: with a
-    /// tag, and 304 where a client has it. A tag would tell limited users of changes that they do not see.
-    func stream(_ body: any BodyStream, of target: DatabaseContext) async throws -> HTTPResponse {
+    /// As ``stream(_:headers:)``, of a body that follows from the documents of a moment and from the request's target: with a tag, and
+    /// 304 where a client has it. A tag would tell limited users of changes that they do not see.
+    func stream(
+        _ body: any BodyStream, of target: DatabaseContext, at moment: CollectionSnapshot
+    ) async throws -> HTTPResponse {
         guard method == "GET", !target.isLimited else { return try await stream(body) }
-        let sequence = target.served.token(try target.collection.snapshot().lastSequence)
-        let tag = EntityTag.of("\(sequence) \(request.target)")
+        let tag = target.served.tag(of: request.target, at: moment)
         if let answer = try unmodified(tag, ["ETag": tag]) { return answer }
         return try await stream(body, headers: ["ETag": tag])
     }
