@@ -80,7 +80,8 @@ struct IndexCatchUp {
         guard item.record.purge < snapshot.purgeSequence,
             let purges = try snapshot.purges(since: item.record.purge)
         else { return [] }
-        let ids = IndexFailpoint.forgottenPurges.isActive ? [] : Array(Set(purges.map(\.id)))
+        let purged = Set(purges.map { ByteKey($0.id) })
+        let ids = IndexFailpoint.forgottenPurges.isActive ? [] : purged.map(\.text)
         let documents = try ids.map { try snapshot.get($0) }
         return Array(zip(ids, try IndexMapping.rows(of: documents, snapshot, item.definition)))
     }

@@ -33,6 +33,8 @@ public final class DatabaseDirectory: Sendable {
         /// Keeps it open while it was used lately.
         var kept: Database?
         var lastUse: UInt64
+        /// When it was looked last whether its files are still there.
+        var lastLook = ContinuousClock.now
         /// Notes changes of it for `_db_updates`, where these are wanted.
         var watch: UpdateWatch?
     }
@@ -160,9 +162,9 @@ public final class DatabaseDirectory: Sendable {
     /// - Throws: `DatabaseError`, or an error for a name that can be none.
     @discardableResult
     public func create(_ name: String) throws -> Database {
-        guard let database = try open(try DatabaseName(name), creating: true) else {
-            throw HTTPFailure.noDatabase
-        }
+        let name = try DatabaseName(name)
+        closeRemoved(name)
+        guard let database = try open(name, creating: true) else { throw HTTPFailure.noDatabase }
         return database
     }
 
@@ -255,17 +257,30 @@ public final class DatabaseDirectory: Sendable {
         try? removed?.close()
     }
 
+    /// Whether a second has passed since it was looked last whether an open database's files are still there.
+    private func looksAgain(_ name: DatabaseName) -> Bool {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            guard let last = state.entries[name.base]?.lastLook, last.duration(to: now) > .seconds(1) else {
+                return false
+            }
+            state.entries[name.base]?.lastLook = now
+            return true
+        }
+    }
+
     func open(_ name: DatabaseName, creating: Bool) throws -> Database? {
-        if creating { closeRemoved(name) }
+        // Those that are made when they are asked for are asked for with every request.
+        if creating, looksAgain(name) { closeRemoved(name) }
         let database: Database? = try state.withLock { state in
             guard !state.isClosed else {
                 throw DatabaseError(
                     .closed, "The databases of \(directory) were closed: the server has ended.")
             }
             state.clock += 1
-            if let entry = state.entries[name.base], let database = entry.database {
-                state.entries[name.base] = Entry(
-                    database: database, kept: database, lastUse: state.clock, watch: entry.watch)
+            if let database = state.entries[name.base]?.database {
+                state.entries[name.base]?.kept = database
+                state.entries[name.base]?.lastUse = state.clock
                 return database
             }
             let isThere = FileManager.default.fileExists(atPath: path(name))

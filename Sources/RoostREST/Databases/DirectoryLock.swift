@@ -13,7 +13,7 @@ final class DirectoryLock: Sendable {
 
     private static let fileName = "server-lock"
     /// The holds of this process by path.
-    private static let held = Mutex<[String: Weak]>([:])
+    private static let held = Mutex<[ByteKey: Weak]>([:])
 
     private let descriptor: Int32
 
@@ -25,7 +25,7 @@ final class DirectoryLock: Sendable {
     ///
     /// - Throws: `locked` when another process serves it.
     static func take(_ directory: String, isShared: Bool) throws(DatabaseError) -> DirectoryLock? {
-        let path = URL(fileURLWithPath: directory).resolvingSymlinksInPath().path
+        let path = ByteKey(URL(fileURLWithPath: directory).resolvingSymlinksInPath().path)
         return try held.withLock { (held) throws(DatabaseError) in
             if let lock = held[path]?.lock { return lock }
             held = held.filter { $0.value.lock != nil }

@@ -1,4 +1,5 @@
 import Roost
+import RoostIndex
 import RoostQuery
 import Testing
 
@@ -28,6 +29,22 @@ import Testing
         #expect(try fixture.rows("SELECT COUNT(*) AS c FROM _ WHERE n = 1") == ["1"])
         let found = try notes.search("words", "barn").map { Array($0.id.utf8) }
         #expect(Set(found) == Set(names.map { Array($0.utf8) }))
+    }
+
+    /// What was purged since an index was brought up leaves it, by the documents' IDs.
+    @Test(arguments: pairs) func bothGoWithAPurge(names: [String]) throws {
+        for name in names { try notes.save(json: #"{"n":1000,"text":"barn"}"#, id: name) }
+        try notes.createIndex("byN", on: "n")
+        try notes.createTextIndex("words", on: "text")
+        #expect(try fixture.rows("SELECT COUNT(*) FROM _ WHERE n = 1000") == ["2"])
+        #expect(try notes.searchCount("words", "barn") == 2)
+        try fixture.database.write { batch in
+            for name in names { try batch.purge(name, in: notes) }
+        }
+        // Brought up, not laid over.
+        try notes.indexes.update(notes)
+        #expect(try fixture.rows("SELECT COUNT(*) FROM _ WHERE n = 1000") == ["0"])
+        #expect(try notes.searchCount("words", "barn") == 0)
     }
 
     @Test(arguments: pairs) func columnsAreApart(names: [String]) throws {

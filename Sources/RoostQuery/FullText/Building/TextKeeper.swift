@@ -16,7 +16,7 @@ struct TextKeeper: IndexKeeper {
     private func writeChanges(_ upkeep: IndexUpkeep) throws {
         var batch = Batch(index)
         var done = try TextState(upkeep.store.snapshot()[upkeep.rows]).documents
-        for id in Set(upkeep.purges.map(\.id)) {
+        for id in Set(upkeep.purges.map { ByteKey($0.id) }).map(\.text) {
             try batch.add(id, upkeep.snapshot.get(id), index)
         }
         let cursor = try upkeep.snapshot.changeCursor(since: upkeep.sequence)
