@@ -3,11 +3,11 @@
 # Turns warnings into errors and adds the benchmark and fuzzing targets (see Package.swift).
 export ROOST_DEVELOPMENT = 1
 
-# How long `make simulate`, `make fuzz` and `make soak` run.
+# How long `make simulate`, `make fuzz`, `make soak` and each half of `make soak-hostile` run.
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-server demo-chat deb test simulate fuzz soak sanitize golden bench format lint docs coverage format-example
+.PHONY: help setup demo demo-server demo-chat deb test simulate fuzz soak soak-hostile sanitize golden bench format lint docs coverage format-example
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,10 @@ fuzz: setup ## Fuzzes every decoder and whole files with libFuzzer, SECONDS long
 soak: setup ## Kills a server under mixed clients again and again, SECONDS long (60): what was acknowledged must stay.
 	swift build -c release --product roost
 	Scripts/soak .build/release/roost $(SECONDS)
+
+soak-hostile: setup ## Serves ten accounts alone and beside one hostile account, SECONDS long each (60): the ten must not notice.
+	swift build -c release --product roost
+	Scripts/soak-hostile .build/release/roost $(SECONDS)
 
 # Debug builds, because a race that the optimizer removes is a race still.
 sanitize: setup ## Runs the tests of concurrent use under the thread sanitizer, those of memory under the address sanitizer.
