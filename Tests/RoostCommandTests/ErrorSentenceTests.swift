@@ -77,7 +77,7 @@ import Testing
     }
 
     /// The tool, wherever it fails.
-    @Test func theToolFailsInSentences() throws {
+    @Test func theToolFailsInSentences() async throws {
         let tool = Tool()
         let missing = tool.path + "-missing"
         _ = tool.output("put", "a", #"{"v":1}"#)
@@ -121,7 +121,7 @@ import Testing
             }
         }
         for call in calls {
-            let result = tool.run(call)
+            let result = await Tool.onItsOwnThread { [tool] in tool.run(call) }
             #expect(result.status != 0, "\(call): \(result.output)")
             #expect(isForPeople(result.output), "\(call): \(result.output)")
         }

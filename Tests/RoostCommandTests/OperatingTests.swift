@@ -28,7 +28,8 @@ import Testing
             return (status, String(decoding: output, as: UTF8.self))
         }
         #expect(try run("list", directory).output == "There are no accounts.\n")
-        #expect(try run("add", directory, "anna", "--roles", "a, b", "--new-password-file", password).status == 0)
+        #expect(
+            try run("add", directory, "anna", "--roles", "a, b", "--new-password-file", password).status == 0)
         #expect(try run(directory, "add", "bert", "--new-password-file", password).status == 0)
         #expect(try run("add", directory, "anna", "--new-password-file", password).status == 1)
         let first = #"{"name":"anna","roles":["a","b"]}"# + "\n"
@@ -39,7 +40,8 @@ import Testing
         #expect(try account("anna", in: directory)["derived_key"] == before["derived_key"])
         #expect(try run("password", directory, "anna", "--new-password-file", password).status == 0)
         #expect(try account("anna", in: directory)["derived_key"] != before["derived_key"])
-        #expect(try run("remove", directory, "bert").status == 0 && run("remove", directory, "bert").status == 1)
+        #expect(
+            try run("remove", directory, "bert").status == 0 && run("remove", directory, "bert").status == 1)
         #expect(try run("list", directory, "--json").output == #"{"name":"anna","roles":["c"]}"# + "\n")
         #expect(try run("add", directory).status == 2 && run("list", directory, "anna").status == 2)
         #expect(try run("remove", directory, "anna", "--roles", "x").status == 2)

@@ -15,13 +15,15 @@ import Testing
     @Test func aPathToAPath() async {
         _ = tool.run("put", "a", #"{"n":1}"#)
         _ = tool.run("put", "b", #"{"n":2}"#)
-        let first = await on { [tool, other] in
+        let first = await Tool.onItsOwnThread { [tool, other] in
             tool.run(["replicate", tool.path, other.path, "--doc-ids", "a"])
         }
         #expect(first.status == 0)
         #expect(first.output == "1 changed document compared, 1 revision carried.\n")
         #expect(lines(other.output("ls")).count == 1)
-        let second = await on { [tool, other] in tool.run(["replicate", tool.path, other.path]) }
+        let second = await Tool.onItsOwnThread { [tool, other] in
+            tool.run(["replicate", tool.path, other.path])
+        }
         #expect(second.output == "2 changed documents compared, 1 revision carried.\n")
         #expect(lines(other.output("ls")).count == 2)
     }
@@ -48,20 +50,24 @@ import Testing
         let address = server.url + "/notes"
         let login = ["--user", "anna", "--password-file", file]
         _ = tool.run("put", "a", #"{"n":1}"#)
-        let missing = await on { [tool] in tool.run(["replicate", tool.path, address] + login) }
+        let missing = await Tool.onItsOwnThread { [tool] in
+            tool.run(["replicate", tool.path, address] + login)
+        }
         #expect(missing.status == 1)
         #expect(missing.output == "roost: \(address): 404 not_found, Database does not exist.\n")
-        let pushed = await on { [tool] in
+        let pushed = await Tool.onItsOwnThread { [tool] in
             tool.run(["replicate", tool.path, address, "--create-target"] + login)
         }
         #expect(pushed.output == "1 changed document compared, 1 revision carried.\n")
-        let refused = await on { [tool] in tool.run(["replicate", tool.path, address]) }
+        let refused = await Tool.onItsOwnThread { [tool] in tool.run(["replicate", tool.path, address]) }
         #expect(refused.status == 1)
         #expect(refused.output.hasPrefix("roost: \(address): 401 unauthorized"))
-        let pulled = await on { [other] in other.run(["replicate", address, other.path, "--json"] + login) }
+        let pulled = await Tool.onItsOwnThread { [other] in
+            other.run(["replicate", address, other.path, "--json"] + login)
+        }
         #expect(pulled.output.contains(#""pulledWritten":1"#))
         #expect(other.output("get", "a").contains(#""n":1"#))
-        let copied = await on { [tool] in
+        let copied = await Tool.onItsOwnThread { [tool] in
             tool.run(["replicate", address, server.url + "/copy", "--create-target"] + login)
         }
         #expect(copied.output == "1 changed document compared, 1 revision carried.\n")
@@ -82,13 +88,13 @@ import Testing
         try "secret words\n".write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
         let login = ["--user", "anna", "--password-file", file]
-        let none = await on { directory.run(["replications", server.url] + login) }
+        let none = await Tool.onItsOwnThread { directory.run(["replications", server.url] + login) }
         #expect(none.output == "There are no replications.\n")
         let body = #"{"source":"http://127.0.0.1:1/x","target":"b"}"#
         let saved = await router.respond(to: .json("PUT", "/_replicator/job", body), as: .admin)
         #expect(saved.status == 201)
         for place in [server.url, directory.path] {
-            let listed = await on { directory.run(["replications", place] + login) }
+            let listed = await Tool.onItsOwnThread { directory.run(["replications", place] + login) }
             #expect(listed.status == 0)
             #expect(listed.output.split(separator: "\n").last?.hasPrefix("job") == true, "\(listed.output)")
             #expect(listed.output.contains("http://127.0.0.1:1/x"))
@@ -115,11 +121,11 @@ import Testing
         ]
         let known = ["--certificates", certificates.authority.certificate]
         for more in [[], known + ["--pins", pins.wrong]] {
-            let refused = await on { [tool] in tool.run(replicate + more) }
+            let refused = await Tool.onItsOwnThread { [tool] in tool.run(replicate + more) }
             #expect(
                 refused.status == 1 && refused.output.hasPrefix("roost: https://127.0.0.1:"), "\(refused)")
         }
-        let pushed = await on { [tool] in
+        let pushed = await Tool.onItsOwnThread { [tool] in
             tool.run(replicate + known + ["--pins", "\(pins.wrong),\(pins.right)"])
         }
         #expect(pushed.output == "1 changed document compared, 1 revision carried.\n")
@@ -151,14 +157,5 @@ import Testing
     @Test func filtersNeedAServer() {
         #expect(tool.run("replicate", other.path, "--selector", "{}").status == 2)
         #expect(tool.run("replicate", "http://127.0.0.1:1/x", "--filter", "a/b").status == 2)
-    }
-
-    /// The tool waits with its thread, so that thread is none of the tasks'.
-    private func on(
-        _ call: @escaping @Sendable () -> (status: Int32, output: String)
-    ) async -> (status: Int32, output: String) {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: call()) }
-        }
     }
 }

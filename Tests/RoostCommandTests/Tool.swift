@@ -31,6 +31,14 @@ final class Tool: Sendable {
         return (status, collector.content)
     }
 
+    /// Calls what waits with its thread for tasks: that thread must be none of those that run them, of which there are as many as
+    /// processors.
+    static func onItsOwnThread<R: Sendable>(_ call: @escaping @Sendable () -> R) async -> R {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: call()) }
+        }
+    }
+
     /// What a command prints that ends well; "" if it does not.
     func output(_ command: String, _ arguments: String...) -> String {
         let collector = Console.Collector()
