@@ -34,25 +34,23 @@ extension RemotePeer {
             }
         }
         problems += try await post(bulk, &failures)
-        let refusals = try await concurrently(following, limit: Self.parallelDocuments) {
+        problems += try await concurrently(following, limit: Self.parallelDocuments) {
             [self] revision -> ReplicationProblem? in
             do {
                 try await put(revision)
                 return nil
             } catch {
-                guard error.isOfOneDocument || error.isServerFailure else { throw error }
+                guard error.isOfOneDocument else { throw error }
                 return ReplicationProblem(revision.id, revision.revision, error)
             }
-        }
-        for case let refusal? in refusals where !refusal.cause.isServerFailure { problems.append(refusal) }
-        failures.add(refusals)
+        }.compactMap(\.self)
         return try problems + failures.problems()
     }
 
     /// Sends documents without attachments that follow. Halves them where they are too many for the server, or where it refuses all
-    /// for what one of them is, or fails at one of them, until that one is alone.
+    /// for what one of them is, or fails at one of them, until that one is alone. At that one it has to fail twice.
     private func post(
-        _ bulk: [(CarriedRevision, [UInt8])], _ failures: inout ServerFailures
+        _ bulk: [(CarriedRevision, [UInt8])], _ failures: inout ServerFailures, isLast: Bool = false
     ) async throws -> [ReplicationProblem] {
         guard !bulk.isEmpty else { return [] }
         var body = Array(#"{"new_edits":false,"docs":["#.utf8)
@@ -68,6 +66,7 @@ extension RemotePeer {
         } catch let error as RemoteError where error.mayBeOfOneDocument || error.isServerFailure {
             guard bulk.count > 1 else {
                 guard error.isServerFailure else { return try await sendAlone(bulk[0], refusedWith: error) }
+                guard isLast else { return try await post(bulk, &failures, isLast: true) }
                 let revision = bulk[0].0
                 try failures.add(ReplicationProblem(revision.id, revision.revision, error))
                 return []

@@ -174,7 +174,7 @@ package final class RemotePeer: ReplicationPeer {
 
     private func read(
         _ asked: ArraySlice<(WantedRevisions, RevisionID)>, _ selection: ReplicationSelection,
-        _ failures: inout ServerFailures
+        _ failures: inout ServerFailures, isLast: Bool = false
     ) async throws -> ReadRevisions {
         let documents = asked.map { document, revision -> DocumentValue in
             .dictionary(["id": .string(document.id), "rev": .string("\(revision)")])
@@ -189,6 +189,9 @@ package final class RemotePeer: ReplicationPeer {
         } catch let error as RemoteError where error.status == 413 || error.isServerFailure {
             // Too many for the server, or its answer too long for us; or it fails at one of them.
             guard asked.count > 1 else {
+                if error.isServerFailure, !isLast {
+                    return try await self.read(asked, selection, &failures, isLast: true)
+                }
                 for problem in asked.map({ ReplicationProblem($0.id, $1, error) }) {
                     if error.isServerFailure {
                         try failures.add(problem)

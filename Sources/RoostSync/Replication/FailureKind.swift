@@ -26,9 +26,6 @@ extension Error {
         }
     }
 
-    /// Whether a server failed at a request; see ``ServerFailures``.
-    var isServerFailure: Bool { (self as? RemoteError)?.isServerFailure == true }
-
     /// Whether a transfer that ended with this error might succeed later.
     var isWorthTryingAgain: Bool {
         switch self {
@@ -58,17 +55,6 @@ struct ServerFailures {
     mutating func add(_ problem: ReplicationProblem) throws {
         broken.append(problem)
         if broken.count >= Self.mostUnanswered { _ = try problems() }
-    }
-
-    /// Notes what became of documents that were sent one by one; `nil` for those that were taken.
-    mutating func add(_ outcomes: [ReplicationProblem?]) {
-        for outcome in outcomes {
-            if let outcome, outcome.cause.isServerFailure {
-                broken.append(outcome)
-            } else {
-                hasAnswered = true
-            }
-        }
     }
 
     /// - Throws: The error of a server that is broken.
