@@ -46,6 +46,33 @@ import Testing
         #expect(results.map { ($0["rows"] as? [Any])?.count } == [3, 1])
     }
 
+    /// More than a page holds, in which keys come again.
+    @Test(arguments: [false, true]) func rowsOfManyKeysComeInTheirOrder(isDescending: Bool) async throws {
+        let router = try await router(11)
+        let keys = (0..<1_900).map { ($0 * 7) % 12 }
+        let body = #"{"keys":\#(keys),"descending":\#(isDescending)}"#
+        let order = isDescending ? keys.reversed() : keys
+        for user in [UserContext.admin, ann] {
+            let all = order.filter { $0 < 11 && (user.isAdmin || $0 % 3 == 0) }.map { "n\($0)" }
+            let target = "/db/_design/v/_view/n"
+            #expect(try await ids(router.ask("POST", target, body, as: user)) == all)
+            let some = try await ids(router.ask("POST", target + "?skip=3&limit=601", body, as: user))
+            #expect(some == Array(all.dropFirst(3).prefix(601)))
+            #expect(try await ids(router.ask("POST", target + "?skip=1900", body, as: user)) == [])
+        }
+    }
+
+    /// A plan takes more time than there are fields, so there is a bound.
+    @Test func sortHasSoManyFieldsAtMost() async throws {
+        let router = try await router(3)
+        for (count, status) in [(100, 200), (101, 400), (50_000, 400)] {
+            let fields = (0..<count).map { "\"n\($0)\"" }.joined(separator: ",")
+            let answer = try await router.ask(
+                "POST", "/db/_find", #"{"selector":{},"sort":[\#(fields)]}"#, as: ann)
+            #expect(answer.status == status, "\(answer.text)")
+        }
+    }
+
     /// Over several pages that have no row to show.
     @Test func rowsAreFoundBehindManyThatAreHidden() async throws {
         let router = try await router(30)

@@ -239,10 +239,16 @@ struct MangoRequest {
         return result.isEmpty ? nil : result
     }
 
+    /// The plan of a request takes time that grows faster than this number.
+    private static let mostSorted = 100
+
     /// `["a", {"b": "desc"}]`; all in one direction, as CouchDB has it.
     private mutating func sort(by value: DocumentValue) throws(QueryError) {
         guard case .array(let items) = value else {
             throw QueryError("sort is an array of fields", word: "invalid_sort_json")
+        }
+        guard items.count <= Self.mostSorted else {
+            throw QueryError("sort has at most \(Self.mostSorted) fields", word: "invalid_sort_json")
         }
         for item in items {
             var (name, direction) = (item.string, "asc")

@@ -59,27 +59,35 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     public func rows(_ query: ViewQuery, at snapshot: CollectionSnapshot? = nil) throws -> ViewRows<
         Key, Value
     > {
-        try rows(query, at: snapshot) { _ in true }
+        try rows(query, at: snapshot, after: nil) { _ in true }
     }
 
     /// As ``rows(_:at:)``, those of some documents.
     ///
-    /// - Parameter includes: Decides which documents' rows are read. Rows of others count for the query's `skip` and `limit`, and
-    ///   nothing else of them is read. It is called at least once for each key or range, with an empty ID where there is no row, so that
-    ///   the time does not reveal a row that is left out.
+    /// - Parameters:
+    ///   - place: Where to go on, as of the same snapshot; the query's `skip` counts at the beginning only.
+    ///   - includes: Decides which documents' rows are read. Rows of others count for the query's `skip` and `limit`, and nothing else of
+    ///     them is read. It is called at least once for each key or range, with an empty ID where there is no row, so that the time does
+    ///     not reveal a row that is left out.
     package func rows(
-        _ query: ViewQuery, at snapshot: CollectionSnapshot?, where includes: (_ id: String) throws -> Bool
+        _ query: ViewQuery, at snapshot: CollectionSnapshot?, after place: RowPlace?,
+        where includes: (_ id: String) throws -> Bool
     ) throws -> ViewRows<Key, Value> {
         var query = query
         query.reduces = false
         return try read(query, at: snapshot) { reader in
             var rows: [ViewRow<Key, Value>] = []
+            var places: [RowPlace] = []
+            var lastPlace: RowPlace?
             var passed = 0
-            let ranges = try reader.ranges()
-            try reader.forEachRow(in: ranges) { row in
+            try reader.forEachRow(after: place) {
+                _ = try includes("")
+            } _: { row, place in
                 passed += 1
+                lastPlace = place
                 let id = row.documentID.string
-                guard try includes(id) else { return true }
+                guard try includes(id) else { return }
+                places.append(place)
                 let (key, value) = ViewPayload.decode(row.payload)
                 let document = query.includesDocuments ? try reader.document(of: row, value) : nil
                 rows.append(
@@ -88,13 +96,11 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
                         key: try FleeceDecoder().decode(Key.self, from: key),
                         value: try FleeceDecoder().decode(Value.self, from: value),
                         document: document, conflicts: try reader.conflicts(of: document)))
-                return true
             }
-            for _ in passed..<max(passed, ranges.count) { _ = try includes("") }
             return ViewRows(
                 rows: rows, totalRows: query.isSorted ? try reader.index.count() : 0,
-                offset: query.isSorted ? try reader.offset(of: ranges) : 0,
-                updateSequence: reader.updateSequence, passed: passed)
+                offset: query.isSorted ? try reader.offset() : 0,
+                updateSequence: reader.updateSequence, passed: passed, places: places, lastPlace: lastPlace)
         }
     }
 

@@ -54,18 +54,18 @@ struct ViewReader {
         query.descending ? (query.endID, query.startID) : (query.startID, query.endID)
     }
 
-    /// The ranges that are asked for, in their order. Of several keys, rows come backwards where the query descends, and groups in the
-    /// order of the keys either way, as in CouchDB.
-    func ranges(ofGroups: Bool = false) throws -> [KeyRange] {
-        guard let keys = query.keys else { return [try range()] }
+    /// How many ranges are asked for: each of several keys is one.
+    var rangeCount: Int { query.keys?.count ?? 1 }
+
+    /// One of the ranges that are asked for, by its place in their order. Of several keys, rows come backwards where the query descends,
+    /// and groups in the order of the keys either way, as in CouchDB.
+    func range(_ number: Int, ofGroups: Bool = false) throws -> KeyRange {
+        guard let keys = query.keys else { return try range() }
+        let key = keys[query.descending && !ofGroups ? keys.count - 1 - number : number]
         let (low, high) = documents
         let (includesLow, includesHigh) = includedEnds
-        let ranges = try keys.map { key in
-            KeyRange(
-                lower: try bound(key, low, after: !includesLow),
-                upper: try bound(key, high, after: includesHigh))
-        }
-        return query.descending && !ofGroups ? ranges.reversed() : ranges
+        return KeyRange(
+            lower: try bound(key, low, after: !includesLow), upper: try bound(key, high, after: includesHigh))
     }
 
     /// Whether rows at the lower and at the upper end of a range belong to it.
@@ -77,9 +77,14 @@ struct ViewReader {
 
     /// How many rows come before the first that is asked for, in the order that is asked for; of several ranges, before those
     /// of the first that has any.
-    func offset(of ranges: [KeyRange]) throws -> UInt64 {
-        guard let range = try ranges.first(where: { try index.count(in: $0) > 0 }) ?? ranges.first else {
-            return 0
+    func offset() throws -> UInt64 {
+        guard rangeCount > 0 else { return 0 }
+        var range = try self.range(0)
+        for number in 0..<rangeCount {
+            let next = try self.range(number)
+            guard try index.count(in: next) > 0 else { continue }
+            range = next
+            break
         }
         let before =
             query.descending
@@ -89,25 +94,47 @@ struct ViewReader {
         return try overflow ? index.count() : min(sum, index.count())
     }
 
-    /// Calls `body` with the rows of some ranges that are asked for; it answers `false` to stop.
-    func forEachRow(in ranges: [KeyRange], _ body: (IndexRowView) throws -> Bool) throws {
-        var skipped = UInt64(query.skip)
+    /// Calls `body` with the rows that are asked for and their places.
+    ///
+    /// - Parameters:
+    ///   - place: where to go on; the query's `skip` counts at the beginning only.
+    ///   - none: called for each range that has no row.
+    func forEachRow(
+        after place: RowPlace?, none: () throws -> Void, _ body: (IndexRowView, RowPlace) throws -> Void
+    ) throws {
+        var skipped = place == nil ? UInt64(query.skip) : 0
         var left = query.limit
-        for range in ranges where left > 0 {
+        for number in (place?.range ?? 0)..<max(place?.range ?? 0, rangeCount) where left > 0 {
+            let isBegun = number == place?.range
+            let range = try isBegun ? rest(after: place) : self.range(number)
             let count = skipped > 0 ? try index.count(in: range) : 0
-            if skipped > 0, count <= skipped {
+            if skipped > 0, count > 0, count <= skipped {
                 skipped -= count
                 continue
             }
             let cursor = index.cursor(range, descending: query.descending)
-            try cursor.skip(skipped)
-            skipped = 0
+            if count > 0 {
+                try cursor.skip(skipped)
+                skipped = 0
+            }
+            var hasRows = isBegun
             while left > 0, try cursor.next() {
                 try Task.checkCancellation()
-                guard try body(cursor.row) else { return }
+                hasRows = true
+                try body(cursor.row, RowPlace(range: number, key: cursor.row.key.array))
                 left -= 1
             }
+            if !hasRows { try none() }
         }
+    }
+
+    /// What is left of a range.
+    private func rest(after place: RowPlace?) throws -> KeyRange {
+        guard let place else { return try self.range() }
+        let range = try self.range(place.range)
+        return query.descending
+            ? KeyRange(lower: range.lower, upper: Key(place.key))
+            : KeyRange(lower: Key(place.key + [0]), upper: range.upper)
     }
 
     /// The document that goes with a row: the one that the value names, or the row's own; of the revision that the value names,
@@ -146,7 +173,8 @@ struct ViewReader {
         var skipped = place == nil ? query.skip : 0
         var left = place?.left ?? query.limit
         var count = 0
-        for (number, range) in try ranges(ofGroups: true).enumerated().dropFirst(place?.range ?? 0) {
+        for number in (place?.range ?? 0)..<max(place?.range ?? 0, rangeCount) {
+            let range = try self.range(number, ofGroups: true)
             var rest = number == place?.range ? place?.rest ?? range : range
             if includes == nil, isGroupedForwards {
                 guard left > 0 else { break }

@@ -36,6 +36,10 @@ public struct ViewRows<Key: Sendable, Value: Sendable>: Sendable, RandomAccessCo
     public let updateSequence: UInt64
     /// How many rows of the view were passed, those of documents that were left out among them.
     package let passed: Int
+    /// The places of the rows.
+    package let places: [RowPlace]
+    /// The place of the last row that was passed; `nil` where none was.
+    package let lastPlace: RowPlace?
 
     /// 0.
     public var startIndex: Int { 0 }

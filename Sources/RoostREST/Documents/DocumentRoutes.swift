@@ -22,7 +22,7 @@ enum DocumentRoutes {
         if let type = MediaType(context.headers["Content-Type"]), type.essence == "multipart/related" {
             document = try await MultipartDocument.read(try context.body, type, target)
         } else {
-            document = try IncomingDocument(try await context.uncheckedJSON().root)
+            document = try IncomingDocument(try await context.uncheckedJSON(perValue: bytesPerValue).root)
         }
         // What the body says of the ID does not count, as in CouchDB: clients send only the last part of a design document's.
         let saving = DocumentSaving(target)
@@ -36,10 +36,13 @@ enum DocumentRoutes {
         return saved(target, id, revision, status: document.isDeleted ? 200 : 201)
     }
 
+    /// What a value of a document takes while that is prepared and saved, such as its place among sorted members.
+    private static let bytesPerValue = 24
+
     /// A new document, whose ID is made where it has none.
     static func post(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
-        let value = try await context.json().root
+        let value = try await context.json(perValue: bytesPerValue).root
         if let name = value["_id"].string?.removing(prefix: "_local/") {
             return try await LocalRoutes.save(target, name, value)
         }

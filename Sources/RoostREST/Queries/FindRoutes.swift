@@ -50,7 +50,7 @@ enum FindRoutes {
     }
 
     /// What a value of a request takes when it is read, and in the plan that it becomes a part of.
-    static let bytesPerValue = 128
+    static let bytesPerValue = 512
     /// What one answer may hold in memory to sort, group and join; the rest goes to disk.
     static let queryMemory = 8 << 20
 

@@ -23,6 +23,8 @@ actor ViewBody: BodyStream {
     /// What is still to be sent.
     private var query: ViewQuery
     private var hasBegun = false
+    /// After which row the rows go on.
+    private var rowPlace: RowPlace?
     /// Where the groups go on.
     private var place: GroupPlace?
     private var hasEnded = false
@@ -66,7 +68,6 @@ actor ViewBody: BodyStream {
         let (wanted, isFirst) = (page, !hasBegun)
         let (bytes, count, isCut) = try rows(wanted, isFirst: isFirst)
         hasBegun = true
-        query.skip += count
         query.limit -= count
         pageSize = isCut ? max(1, count) : min(pageSize * 2, Self.pageSize)
         guard !isCut, count < page.limit || query.limit == 0 else { return bytes }
@@ -79,11 +80,12 @@ actor ViewBody: BodyStream {
     private func rows(
         _ page: ViewQuery, isFirst: Bool
     ) throws -> (text: [UInt8], count: Int, isCut: Bool) {
-        let rows = try view.rows(page, at: snapshot)
+        let rows = try view.rows(page, at: snapshot, after: rowPlace) { _ in true }
         let place = page.isSorted ? "\"total_rows\":\(rows.totalRows),\"offset\":\(rows.offset)," : ""
         var bytes = isFirst ? beginning(place, showing: rows.updateSequence) : []
         for (index, row) in rows.enumerated() {
             if bytes.count > Self.longestPage { return (bytes, index, true) }
+            rowPlace = rows.places[index]
             if index > 0 || !isFirst { bytes += ",\n".utf8 }
             try write(row, page, to: &bytes)
         }
@@ -129,7 +131,7 @@ actor ViewBody: BodyStream {
         while isEmpty, !hasEnded {
             let (rows, query) = (seenRows, query)
             let (text, next) = try read(rows, query)
-            hasEnded = next.page.isFull || next.passed - rows.passed < Self.pageSize
+            hasEnded = next.page.isFull || next.hasEnded
             seenRows = next
             isEmpty = text.isEmpty
             bytes += text
@@ -140,8 +142,10 @@ actor ViewBody: BodyStream {
     /// How far the rows were read.
     private struct SeenRows {
         var page: SeenPage
-        /// How many rows of the view were looked at.
-        var passed = 0
+        /// The last row of the view that was looked at.
+        var place: RowPlace?
+        /// Whether there are no more.
+        var hasEnded = false
         /// Whether none was written yet.
         var isFirst = true
     }
@@ -152,11 +156,12 @@ actor ViewBody: BodyStream {
     ) throws -> (text: [UInt8], next: SeenRows) {
         var (rows, text) = (rows, [UInt8]())
         var part = query
-        (part.skip, part.limit, part.isSorted) = (rows.passed, Self.pageSize, false)
+        (part.skip, part.limit, part.isSorted) = (0, Self.pageSize, false)
         // Documents are read of rows that are seen, and are answered.
         part.includesDocuments = false
-        let found = try view.rows(part, at: snapshot, where: sight.seesLive)
-        rows.passed += found.passed
+        let found = try view.rows(part, at: snapshot, after: rows.place, where: sight.seesLive)
+        rows.place = found.lastPlace ?? rows.place
+        rows.hasEnded = found.passed < Self.pageSize
         for row in found where !rows.page.isFull && rows.page.takes() {
             if !rows.isFirst { text += ",\n".utf8 }
             rows.isFirst = false

@@ -96,8 +96,10 @@ struct RequestContext: Sendable {
     }
 
     /// The body as JSON, whatever its type is said to be.
-    func uncheckedJSON() async throws -> FleeceDocument {
-        let (document, text) = try await parsed(limit: .max, perValue: 0)
+    ///
+    /// - Parameter perValue: As in ``parse(_:perValue:)``.
+    func uncheckedJSON(perValue: Int = 0) async throws -> FleeceDocument {
+        let (document, text) = try await parsed(limit: .max, perValue: perValue)
         memory.release(text.count)
         return document
     }
@@ -105,9 +107,9 @@ struct RequestContext: Sendable {
     /// The body as JSON.
     ///
     /// - Throws: 415 when it is said to be something else.
-    func json() async throws -> FleeceDocument {
+    func json(perValue: Int = 0) async throws -> FleeceDocument {
         try checkIsJSON()
-        return try await uncheckedJSON()
+        return try await uncheckedJSON(perValue: perValue)
     }
 
     /// The body as a JSON object.

@@ -138,7 +138,7 @@ import Testing
                 }
                 #expect(found.groups.isEmpty)
             } else {
-                let found = try view.rows(query, at: nil) { id in
+                let found = try view.rows(query, at: nil, after: nil) { id in
                     count += 1
                     return id.hasPrefix("v") && id.utf8.count == 2
                 }
