@@ -43,7 +43,7 @@ import Testing
         }
         let target = isReading ? notes : served
         await #expect(throws: RemoteError.self) { try await run(failing(isReading ? #""id""# : #""_id""#)) }
-        #expect(requests.withLock { $0 } <= 16)
+        #expect(requests.withLock { $0 } <= 32)
         if count > 1 {
             let status = try await run(failing(#""d4""#))
             #expect(status.problems.map(\.document) == ["d4"])

@@ -48,9 +48,9 @@ extension RemotePeer {
     }
 
     /// Sends documents without attachments that follow. Halves them where they are too many for the server, or where it refuses all
-    /// for what one of them is, or fails at one of them, until that one is alone. At that one it has to fail twice.
+    /// for what one of them is, or fails at one of them, until that one is alone. At that one it has to fail each of some times.
     private func post(
-        _ bulk: [(CarriedRevision, [UInt8])], _ failures: inout ServerFailures, isLast: Bool = false
+        _ bulk: [(CarriedRevision, [UInt8])], _ failures: inout ServerFailures, tries: Int = 1
     ) async throws -> [ReplicationProblem] {
         guard !bulk.isEmpty else { return [] }
         var body = Array(#"{"new_edits":false,"docs":["#.utf8)
@@ -66,7 +66,9 @@ extension RemotePeer {
         } catch let error as RemoteError where error.mayBeOfOneDocument || error.isServerFailure {
             guard bulk.count > 1 else {
                 guard error.isServerFailure else { return try await sendAlone(bulk[0], refusedWith: error) }
-                guard isLast else { return try await post(bulk, &failures, isLast: true) }
+                guard tries >= ServerFailures.tries else {
+                    return try await post(bulk, &failures, tries: tries + 1)
+                }
                 let revision = bulk[0].0
                 try failures.add(ReplicationProblem(revision.id, revision.revision, error))
                 return []

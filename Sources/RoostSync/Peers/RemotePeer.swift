@@ -174,7 +174,7 @@ package final class RemotePeer: ReplicationPeer {
 
     private func read(
         _ asked: ArraySlice<(WantedRevisions, RevisionID)>, _ selection: ReplicationSelection,
-        _ failures: inout ServerFailures, isLast: Bool = false
+        _ failures: inout ServerFailures, tries: Int = 1
     ) async throws -> ReadRevisions {
         let documents = asked.map { document, revision -> DocumentValue in
             .dictionary(["id": .string(document.id), "rev": .string("\(revision)")])
@@ -189,8 +189,8 @@ package final class RemotePeer: ReplicationPeer {
         } catch let error as RemoteError where error.status == 413 || error.isServerFailure {
             // Too many for the server, or its answer too long for us; or it fails at one of them.
             guard asked.count > 1 else {
-                if error.isServerFailure, !isLast {
-                    return try await self.read(asked, selection, &failures, isLast: true)
+                if error.isServerFailure, tries < ServerFailures.tries {
+                    return try await self.read(asked, selection, &failures, tries: tries + 1)
                 }
                 for problem in asked.map({ ReplicationProblem($0.id, $1, error) }) {
                     if error.isServerFailure {

@@ -48,6 +48,9 @@ struct ServerFailures {
     /// Whether the server has answered for documents otherwise.
     var hasAnswered = false
 
+    /// So often a document is tried alone: a server fails now and then for other reasons.
+    static let tries = 6
+
     /// After so many documents a server that has answered for none counts as broken.
     private static let mostUnanswered = 4
 
