@@ -35,7 +35,8 @@ import Testing
     @Test(arguments: RoostTool.commands.map { $0.name })
     func everyCommandHasHelpAndRefusesWhatItDoesNotKnow(_ name: String) {
         let help = tool.run(name, "--help")
-        let first = RoostTool.commands.first { $0.name == name }?.parameters.first?.label ?? "?"
+        let parameter = RoostTool.commands.first { $0.name == name }?.parameters.first
+        let first = parameter.map { $0.isOptional ? "[\($0.label)]" : $0.label } ?? "?"
         #expect(help.status == 0 && help.output.hasPrefix("Usage: roost \(name) \(first)"))
         let wrong = tool.run(name, "--nonsense")
         #expect(wrong.status == 2 && wrong.output.contains("`roost \(name) --help`"))

@@ -24,14 +24,20 @@ enum Waiting {
     final class Interruption {
         private let sources: [any DispatchSourceSignal]
 
+        /// Returns when the signals are watched: one that came before that would be lost.
         init(_ signals: [Int32] = [SIGINT, SIGTERM], _ call: @escaping @Sendable () -> Void) {
+            let queue = DispatchQueue(label: "roost.signals")
+            let registered = DispatchGroup()
             sources = signals.map { number in
                 signal(number, SIG_IGN)
-                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
                 source.setEventHandler(handler: call)
+                registered.enter()
+                source.setRegistrationHandler { registered.leave() }
                 source.activate()
                 return source
             }
+            registered.wait()
         }
 
         deinit { for source in sources { source.cancel() } }

@@ -42,13 +42,21 @@ enum ServeCommand: Command {
         let renewal = Waiting.Interruption([SIGHUP]) {
             renew(settings, invocation, server, router, log)
         }
+        // Before anybody learns where the server is: they may end it at once.
+        let ended = DispatchSemaphore(value: 0)
+        let interruption = Waiting.Interruption {
+            Task {
+                await stop(server, router)
+                ended.signal()
+            }
+        }
         Console.print("roost serves \(server.url)")
         if let administrator = settings.generated {
             Console.print(
                 "The administrator is \(administrator.name), with the password \(administrator.password)")
         }
         try Console.flush()
-        withExtendedLifetime(renewal) { serve(server, router) }
+        withExtendedLifetime((renewal, interruption)) { ended.wait() }
         log?.finish()
     }
 
@@ -100,18 +108,11 @@ enum ServeCommand: Command {
         return hooks
     }
 
-    /// Serves until a signal comes.
-    private static func serve(_ server: Server, _ router: Router) {
-        let ended = DispatchSemaphore(value: 0)
-        let interruption = Waiting.Interruption {
-            Task {
-                await router.replicator.stop()
-                await server.stop()
-                close(router.databases)
-                ended.signal()
-            }
-        }
-        withExtendedLifetime(interruption) { ended.wait() }
+    /// Lets requests under way finish, and closes the databases.
+    private static func stop(_ server: Server, _ router: Router) async {
+        await router.replicator.stop()
+        await server.stop()
+        close(router.databases)
     }
 
     private static func close(_ databases: DatabaseDirectory) {
