@@ -140,7 +140,7 @@ public struct TypedQuery<Value: Codable>: Sendable {
 
     /// The first value; `nil` when there is none.
     ///
-    /// - Throws: as ``fetch()``.
+    /// - Throws: as `fetch()`.
     public func first() throws(DatabaseError) -> Stored<Value>? {
         // Of what is skipped it is not known before it is read.
         guard !skipsInvalid else { return try fetch().first }
