@@ -53,6 +53,18 @@ import Testing
             head.status == ([206, 416].contains(status) ? 200 : status) && head.text.isEmpty, "\(fields)")
     }
 
+    /// Clients of CouchDB, which does not look at it there, send the document's revision with a GET of an attachment.
+    @Test func theRevisionOfTheDocumentIsACondition() async throws {
+        let test = try TestRouter()
+        try await test.ask("PUT", "/db")
+        let stored = try await test.ask("PUT", "/db/a/f", "content")
+        let revision = try #require(stored["rev"] as? String)
+        for value in [revision, "\"\(revision)\""] {
+            #expect(try await test.ask("GET", "/db/a/f", headers: ["If-Match": value]).text == "content")
+        }
+        #expect(try await test.ask("GET", "/db/a/f", headers: ["If-Match": "1-abc"]).status == 412)
+    }
+
     /// What is read by its tag is not sent again, and has another tag after a change.
     @Test(arguments: [
         "/db/a", "/db/a?rev=REV", "/db/_local/l", "/db/_all_docs", "/db/_all_docs?include_docs=true&limit=1",

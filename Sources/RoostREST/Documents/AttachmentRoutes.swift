@@ -33,7 +33,7 @@ enum AttachmentRoutes {
             "Content-Security-Policy": "sandbox", "Content-Disposition": ContentDisposition.attachment(name),
         ]
         if gzip != nil { headers["Vary"] = "Accept-Encoding" }
-        if let answer = try context.unmodified(tag, headers) { return answer }
+        if let answer = try context.unmodified(tag, headers, revision: document.revision) { return answer }
         if let gzip, sendsGzip {
             headers["Content-Encoding"] = "gzip"
             return HTTPResponse(

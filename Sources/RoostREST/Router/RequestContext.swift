@@ -1,4 +1,5 @@
 import Fleece
+import Roost
 import RoostBytes
 import RoostWire
 
@@ -163,10 +164,19 @@ struct RequestContext: Sendable {
 
     /// 304 for a GET or HEAD of a representation with a tag, where the client has it already; `nil` where it is to be sent.
     ///
+    /// - Parameter revision: That of the document, where clients of CouchDB may name it in `If-Match` instead of a tag.
     /// - Throws: 412 where it is not the one that the client asks for.
-    func unmodified(_ tag: String, _ headers: HTTPHeaders) throws -> HTTPResponse? {
+    func unmodified(
+        _ tag: String, _ headers: HTTPHeaders, revision: RevisionID? = nil
+    ) throws -> HTTPResponse? {
         guard method == "GET" else { return nil }
-        switch Preconditions(self.headers).verdict(tag) {
+        var conditions = self.headers
+        if let revision, let wanted = conditions["If-Match"],
+            wanted.drop(while: { $0 == "\"" }).prefix(while: { $0 != "\"" }) == "\(revision)"
+        {
+            conditions["If-Match"] = nil
+        }
+        switch Preconditions(conditions).verdict(tag) {
         case .proceed: return nil
         case .notModified: return HTTPResponse(304, headers: headers)
         case .failed:
