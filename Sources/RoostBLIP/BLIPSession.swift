@@ -72,7 +72,7 @@ package actor BLIPSession {
     private struct Inbox {
         var pieces: [[UInt8]] = []
         var isComplete = false
-        /// Whether nobody wants the rest.
+        /// Whether the caller no longer wants the rest.
         var isDiscarded = false
         var reader: CheckedContinuation<Void, Never>?
         /// Since when the reader waits.

@@ -67,7 +67,7 @@ import Testing
         let second = tool.run(["backup", source, copy, "--json"])
         #expect(second.status == 0 && second.output.split(separator: "\n").count == 2)
         #expect(tool.run(["ls", "\(copy)/b.roost"]).output == "x\ny\n")
-        // One that can't be copied keeps the others from nothing, and is told.
+        // A database that can't be copied is reported, and the others are copied.
         try FileManager.default.removeItem(atPath: "\(source)/a.roost/data.roost")
         try "nothing".write(toFile: "\(source)/a.roost/data.roost", atomically: true, encoding: .utf8)
         #expect(tool.run(["put", "\(source)/b.roost", "z", #"{"n":3}"#]).status == 0)

@@ -21,7 +21,7 @@ import Testing
         #expect(try await test.ask("GET", "/linked/a").status == 200)
     }
 
-    /// A database that takes no writes any more is told to whoever watches the server, its name to administrators alone.
+    /// `_up` reports a database that takes no writes any more, and names it to administrators alone.
     @Test func aDatabaseThatCanNotBeWrittenIsReported() async throws {
         let test = try TestRouter()
         try await test.ask("PUT", "/notes")

@@ -35,9 +35,8 @@ enum ReplicationsCommand: Command {
     }
 
     private static func asked(_ invocation: Invocation) throws -> [DocumentValue] {
-        var address = invocation[0]
-        while address.hasSuffix("/") { address.removeLast() }
-        let server = try RemoteAccess.database("\(address)/\(ReplicatorManager.databaseName)", invocation)
+        let server = try RemoteAccess.database(
+            ReplicatorManager.databaseName, ofServer: invocation[0], invocation)
         return try Waiting.result { try await server.scheduledReplications() }
     }
 

@@ -20,6 +20,15 @@ enum RemoteAccess {
     /// Whether an argument is the address of a database elsewhere.
     static func isAddress(_ text: String) -> Bool { text.hasPrefix("http://") || text.hasPrefix("https://") }
 
+    /// A database of the server at an address.
+    static func database(
+        _ name: String, ofServer address: String, _ invocation: Invocation
+    ) throws -> RemoteDatabase {
+        var address = address
+        while address.hasSuffix("/") { address.removeLast() }
+        return try database("\(address)/\(name)", invocation)
+    }
+
     /// The database at an address, with the credentials that the options and the environment lead to.
     static func database(_ text: String, _ invocation: Invocation) throws -> RemoteDatabase {
         guard let url = URL(string: text) else { throw UsageError("\(text) is no address.") }

@@ -74,9 +74,7 @@ enum UsersCommand: Command {
             let transport = LocalTransport { await router.respond(to: $0, as: .admin) }
             return RemoteDatabase("_users", over: transport)
         }
-        var address = invocation[0]
-        while address.hasSuffix("/") { address.removeLast() }
-        return try RemoteAccess.database("\(address)/_users", invocation)
+        return try RemoteAccess.database("_users", ofServer: invocation[0], invocation)
     }
 
     // MARK: What is done
@@ -132,7 +130,7 @@ enum UsersCommand: Command {
 
     private static func array(_ roles: [String]) -> DocumentValue { .array(roles.map { .string($0) }) }
 
-    /// Saves an account with a change; once more where somebody else has changed it meanwhile.
+    /// Saves an account with a change; again where it has changed meanwhile.
     private static func change(
         _ name: String, in users: RemoteDatabase, _ change: @Sendable @escaping (inout DocumentValue?) -> Void
     ) throws {

@@ -11,7 +11,7 @@ struct AskedQuery {
 
     /// - Parameters:
     ///   - collection: what `_` means.
-    ///   - isCancelled: whether nobody wants the answer any more.
+    ///   - isCancelled: whether the caller no longer wants the answer.
     init(
         _ statement: ExplainedQuery, of collection: DocumentCollection, _ parameters: [String: DocumentValue],
         isCancelled: @escaping @Sendable () -> Bool = { false }

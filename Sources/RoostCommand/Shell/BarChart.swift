@@ -88,7 +88,7 @@ struct BarChart {
         }
     }
 
-    /// A bar of so many characters and eighths of one.
+    /// A bar of a number of characters and eighths of one.
     private static func bar(_ length: Double) -> String {
         let eighths = Int((length * 8).rounded())
         let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]

@@ -17,7 +17,7 @@ final class ShellSession {
     var once: String?
     /// Whether each statement is followed by how long it took.
     var isTimed = false
-    /// Whether long results are shown page by page, where somebody sits at a terminal.
+    /// Whether long results are shown page by page, where the output is a terminal.
     var isPaged = true
 
     init(path: String, _ database: Database, collection: String?, mode: OutputMode) {

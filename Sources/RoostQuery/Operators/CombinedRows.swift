@@ -3,7 +3,7 @@ import Roost
 import RoostBytes
 import RoostOrder
 
-/// The rows of two queries, put together by UNION, INTERSECT or EXCEPT. Rows that are to come once are told apart by keys in memory.
+/// The rows of two queries, put together by UNION, INTERSECT or EXCEPT. Keys in memory tell which rows have been returned.
 final class CombinedRows: Operator {
     private let source: SourceNode
     private let plans: (first: QueryPlan, second: QueryPlan)

@@ -16,7 +16,7 @@ final class ScanParts<Result: Sendable>: Sendable {
     private static var interval: DispatchTimeInterval { .milliseconds(20) }
 
     private struct State {
-        /// The part that nobody has begun.
+        /// The first part that no thread has begun.
         var next = 0
         var results: [Result?]
         var failures: [DatabaseError] = []
@@ -35,7 +35,7 @@ final class ScanParts<Result: Sendable>: Sendable {
 
     /// What comes of each part, in order.
     ///
-    /// - Parameter isCancelled: asked by the caller's thread, whether nobody wants the results any more.
+    /// - Parameter isCancelled: asked by the caller's thread, whether the caller no longer wants the results.
     /// - Throws: the first error that `work` throws. No further part is begun then, and those under way are asked to stop.
     func results(threads: Int, isCancelled: @escaping () -> Bool) throws(DatabaseError) -> [Result] {
         for _ in 1..<max(threads, 1) {

@@ -1,7 +1,7 @@
 import Roost
 import RoostBytes
 
-/// The documents that a full-text index finds; the best ones first, where only so many are needed.
+/// The documents that a full-text index finds; the best ones first, where only a number of them is needed.
 final class SearchScan: Operator {
     private let search: TextSearch
     private let best: Int?

@@ -27,7 +27,7 @@ actor ChangesBody: BodyStream {
     private let lease: AccessLease
     /// What has the alarm rung when access may have been withdrawn.
     private var access: ObservationToken?
-    /// The changes of somebody who does not see all of them.
+    /// The changes for a user who does not see all of them.
     private var seen: SeenChanges?
     private let clock = ContinuousClock()
     private var phase = Phase.beginning

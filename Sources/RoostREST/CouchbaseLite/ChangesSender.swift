@@ -42,7 +42,7 @@ actor ChangesSender {
     /// How many revisions, and about how many bytes of them, are read at once.
     private static let mostPrepared = 25
     private static let mostPreparedBytes = 256 << 10
-    /// How many changes are looked at before somebody else gets a turn.
+    /// How many changes are looked at before other work gets a turn.
     private static let pageSize = 1_000
     private static let mostRows = 200
     /// The longest name that a document may have in Couchbase Lite, in bytes.
@@ -70,7 +70,7 @@ actor ChangesSender {
     private var place: UInt64 = 0
     /// The end, where it does not wait for more.
     private let last: UInt64
-    /// The changes of somebody who does not see all of them.
+    /// The changes for a user who does not see all of them.
     private var feed: ChannelFeed?
     private let watch: ChannelWatch?
     private let tokens: ChannelTokens

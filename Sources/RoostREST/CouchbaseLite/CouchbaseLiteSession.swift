@@ -209,7 +209,7 @@ actor CouchbaseLiteSession {
 
     // MARK: Checkpoints
 
-    /// The name of the local document that a client's checkpoint is; `nil` for somebody without a name, for whom none is kept.
+    /// The name of the local document that a client's checkpoint is; `nil` for a user without a name, for whom none is kept.
     private static func checkpointName(_ client: String, _ target: DatabaseContext) throws -> String? {
         guard !client.isEmpty, client.utf8.count <= longestName else {
             throw BLIPFailure(400, "A checkpoint needs a name of at most \(longestName) bytes.")

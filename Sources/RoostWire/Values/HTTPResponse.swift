@@ -18,7 +18,7 @@ public struct HTTPResponse: Sendable {
     public var body: Body
     /// Whether the body goes on until the client hangs up, so that a client that closes its side has ended it.
     public var isEndless = false
-    /// Who asked, for the log; `nil` for somebody who has not said who they are. It is not sent.
+    /// Who asked, for the log; `nil` for a client that has not logged in. It is not sent.
     public var user: String?
     /// What the connection becomes after this answer, whose status is 101 then. A listener that can't do that must answer 501 instead.
     public var upgrade: WebSocketUpgrade?
