@@ -72,8 +72,10 @@ import Testing
             switch parts.documents {
             case .missing: #expect(!whole["docs"].exists)
             case .noArray: #expect(whole["docs"].exists && whole["docs"].array == nil)
-            case .array(let places):
-                let documents = try places.map { try parts.document(at: $0).root.json() }
+            case .array(let places, let end):
+                let documents = try zip(places, places.dropFirst() + [end]).map {
+                    try parts.document(at: $0, before: $1).root.json()
+                }
                 #expect(documents == whole["docs"].array?.map { $0.json() }, "\(text)")
             }
             for (name, value) in parts.options { #expect(value.root.json() == whole[name].json()) }
@@ -98,8 +100,10 @@ import Testing
                     let isTaken =
                         (try? {
                             let parts = try BulkText(broken)
-                            guard case .array(let places) = parts.documents else { return }
-                            for place in places { _ = try parts.document(at: place) }
+                            guard case .array(let places, let end) = parts.documents else { return }
+                            for (place, next) in zip(places, places.dropFirst() + [end]) {
+                                _ = try parts.document(at: place, before: next)
+                            }
                         }()) != nil
                     #expect(isTaken == isObject, "\(String(decoding: broken, as: UTF8.self))")
                 }

@@ -63,6 +63,12 @@ struct CollectionReader<Source: TreeSource> {
     func document(_ id: String, includingDeleted: Bool) throws(DatabaseError) -> Document? {
         try source.document(id, in: trees.documents, includingDeleted: includingDeleted)
     }
+
+    /// The document's winner, also where that is a tombstone, unless its body takes more than `length` bytes in the file; `nil`
+    /// when there is none.
+    func document(_ id: String, upTo length: Int) throws(DatabaseError) -> SizedDocument? {
+        try source.document(id, in: trees.documents, includingDeleted: true, upTo: length)
+    }
 }
 
 /// Documents in a tree of them. The tree is given apart from its collection's others: their object is shared by all threads, and where
@@ -96,16 +102,32 @@ extension TreeSource {
     func document(
         _ id: String, in tree: Tree, includingDeleted: Bool
     ) throws(DatabaseError) -> Document? {
+        let found = try document(id, in: tree, includingDeleted: includingDeleted, upTo: .max)
+        return if case .read(let document)? = found { document } else { nil }
+    }
+
+    /// See ``CollectionReader/document(_:upTo:)``.
+    fileprivate func document(
+        _ id: String, in tree: Tree, includingDeleted: Bool, upTo length: Int
+    ) throws(DatabaseError) -> SizedDocument? {
         let found = try id.withUTF8View { (key) throws(DatabaseError) in
             try withDocument(key, in: tree) { (entry, place) throws(DatabaseError) in
                 (flags: entry.flags, sequence: entry.sequence, winner: entry.winner, place: place)
             }
         }
         guard let found, includingDeleted || !found.flags.contains(.deleted) else { return nil }
-        return Document(
-            id: id, revision: found.winner, sequence: found.sequence, flags: found.flags,
-            body: try body(at: found.place, in: tree))
+        guard found.place.storedLength <= length else { return .larger }
+        return .read(
+            Document(
+                id: id, revision: found.winner, sequence: found.sequence, flags: found.flags,
+                body: try body(at: found.place, in: tree)))
     }
+}
+
+/// A document that was read only if it is not too large.
+package enum SizedDocument {
+    case read(Document)
+    case larger
 }
 
 extension CollectionReader: Sendable where Source: Sendable {}

@@ -56,6 +56,14 @@ struct Sight: Sendable {
         return winner
     }
 
+    /// As ``winner(_:)``, unless the body takes more than `length` bytes in the file.
+    func winner(_ id: String, upTo length: Int) throws -> SizedDocument? {
+        let look = try look(at: id)
+        guard !look.isHidden, let found = try snapshot.document(id, upTo: length) else { return nil }
+        guard case .read(let winner) = found else { return .larger }
+        return look.sees(winner.revision) ? found : nil
+    }
+
     /// As ``winner(_:)``, of several documents.
     func winners(_ ids: [String]) throws -> [Document?] {
         guard access != nil else { return try snapshot.documents(ids: ids, includingDeleted: true) }

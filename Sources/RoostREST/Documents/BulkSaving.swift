@@ -63,6 +63,8 @@ actor BulkSaving: BodyStream {
     private let newEdits: Bool
     /// Where the documents stand in the text, and which of them are dealt with at once.
     private let places: [Int]
+    /// Where the list of them ends.
+    private let end: Int
     private let parts: [Range<Int>]
     private var nextPart = 0
     /// What is answered of documents, by their places, until it is told; empty for what nothing is said of.
@@ -84,20 +86,24 @@ actor BulkSaving: BodyStream {
         let values = JSONCost(bytes).values
         try await context.memory.reserve(values * bytesPerPlace + min(bytes.count, mostBytes) * bytesPerByte)
         let text = try BulkText(bytes)
-        let places: [Int]
+        let (places, end): ([Int], Int)
         switch text.documents {
         case .missing: throw HTTPFailure.badRequest("POST body must include `docs` parameter.")
         case .noArray: throw HTTPFailure.badRequest("`docs` parameter must be an array.")
-        case .array(let found): places = found
+        case .array(let found, let foundEnd): (places, end) = (found, foundEnd)
         }
         guard let newEdits = text.options["new_edits"].map(\.root.bool) ?? true else {
             throw HTTPFailure.badRequest("`new_edits` parameter must be a boolean.")
         }
         if text.options["all_or_nothing"]?.root.bool == true {
             return context.answer(
-                417, .array(try places.map { try refused(text.document(at: $0).root).json }))
+                417,
+                .array(
+                    try zip(places, places.dropFirst() + [end]).map {
+                        try refused(text.document(at: $0, before: $1).root).json
+                    }))
         }
-        let bulk = BulkSaving(target, text, newEdits: newEdits, places)
+        let bulk = BulkSaving(target, text, newEdits: newEdits, places, end: end)
         guard places.count > mostDocuments || text.length > mostBytes else {
             return HTTPResponse(
                 201, headers: ["Content-Type": "application/json"], body: .bytes(try await bulk.collect()))
@@ -113,8 +119,9 @@ actor BulkSaving: BodyStream {
             HTTPFailure(417, "not_implemented", "all_or_nothing is not supported"))
     }
 
-    private init(_ target: DatabaseContext, _ text: BulkText, newEdits: Bool, _ places: [Int]) {
+    private init(_ target: DatabaseContext, _ text: BulkText, newEdits: Bool, _ places: [Int], end: Int) {
         self.target = target
+        self.end = end
         self.text = text
         self.newEdits = newEdits
         self.places = places
@@ -124,9 +131,9 @@ actor BulkSaving: BodyStream {
 
     /// - Throws: 400 for what is no document at all, or has no name it can have: an error of the whole request, as in CouchDB.
     private func checkAll() throws {
-        for place in places {
+        for index in places.indices {
             try Task.checkCancellation()
-            _ = try document(at: place)
+            _ = try document(index)
         }
     }
 
@@ -149,7 +156,7 @@ actor BulkSaving: BodyStream {
     private func save(_ part: Range<Int>) async throws {
         var items: [Item] = []
         // Before anything is saved.
-        let documents = try places[part].map { try document(at: $0) }
+        let documents = try part.map { try document($0) }
         for (index, document) in zip(part, documents) {
             switch document {
             case .local(let name, let value): note(await saveLocal(name, value), index)
@@ -192,10 +199,11 @@ actor BulkSaving: BodyStream {
         case unreadable(Outcome)
     }
 
-    private func document(at place: Int) throws -> Parsed {
+    private func document(_ index: Int) throws -> Parsed {
+        let place = places[index]
         let value: FleeceDocument
         do {
-            value = try text.document(at: place)
+            value = try text.document(at: place, before: index + 1 < places.count ? places[index + 1] : end)
         } catch  where !newEdits {
             let rest = try text.readable(at: place).root
             guard let id = rest["_id"].string else { throw error }

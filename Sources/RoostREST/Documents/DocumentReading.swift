@@ -6,22 +6,27 @@ import RoostWire
 /// Reading one document, or several revisions of it.
 enum DocumentReading {
     static func get(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
-        let snapshot = try target.collection.snapshot()
-        guard try snapshot.storedLength(of: id) ?? 0 > RequestWork.mostAtOnce else {
-            return try await get(target, id, snapshot)
-        }
-        return try await target.context.work.respond { try await get(target, id, snapshot) }
-    }
-
-    private static func get(
-        _ target: DatabaseContext, _ id: String, _ snapshot: CollectionSnapshot
-    ) async throws -> HTTPResponse {
-        let context = target.context
-        let sight = try target.sight(of: snapshot)
-        if let asked = context.query["open_revs"] {
+        let sight = try target.sight(of: target.collection.snapshot())
+        if let asked = target.context.query["open_revs"] {
             return try await openRevisions(target, id, asked, sight)
         }
-        let document = try document(id, context.query, sight)
+        guard target.context.query["rev"] == nil else {
+            return try response(target, try document(id, target.context.query, sight), sight.snapshot)
+        }
+        switch try sight.winner(id, upTo: RequestWork.mostAtOnce) {
+        case nil: throw HTTPFailure.missing
+        case .read(let winner)?: return try response(target, try live(winner), sight.snapshot)
+        case .larger?:
+            return try await target.context.work.respond {
+                try response(target, try document(id, target.context.query, sight), sight.snapshot)
+            }
+        }
+    }
+
+    private static func response(
+        _ target: DatabaseContext, _ document: Document, _ snapshot: CollectionSnapshot
+    ) throws -> HTTPResponse {
+        let context = target.context
         var text = try DocumentText(context.query, context.memory)
         text.attachmentsSince = try DocumentText.newestKnown(
             context.query.json("atts_since")?.root, of: document, in: snapshot)
@@ -46,11 +51,16 @@ enum DocumentReading {
     ) throws -> Document {
         guard let text = query["rev"] else {
             guard let document = try sight.winner(id) else { throw HTTPFailure.missing }
-            if document.isDeleted { throw HTTPFailure.deleted }
-            return document
+            return try live(document)
         }
         guard case .document(let document)? = try find(id, [text], latest: query.flag("latest"), sight).first
         else { throw HTTPFailure.missing }
+        return document
+    }
+
+    /// - Throws: 404 for a tombstone.
+    private static func live(_ document: Document) throws -> Document {
+        if document.isDeleted { throw HTTPFailure.deleted }
         return document
     }
 

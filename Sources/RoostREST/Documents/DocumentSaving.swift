@@ -53,7 +53,7 @@ struct DocumentSaving: Sendable {
     /// - Parameters:
     ///   - base: The revision that an edit is based on.
     ///   - isEdit: Whether it was edited here, and is not brought by a replicator: others have it then already.
-    func prepare(
+    nonisolated(nonsending) func prepare(
         _ document: IncomingDocument, id: String, base: RevisionID?, isEdit: Bool
     ) async throws -> IncomingDocument {
         if isEdit, gate.mayDesign, id.begins(with: "_design/"), !document.isDeleted {
@@ -80,7 +80,9 @@ struct DocumentSaving: Sendable {
     /// else's write should have to wait for.
     ///
     /// - Throws: 413 for content that is longer than an attachment may be.
-    func storeInline(_ document: IncomingDocument) async throws -> IncomingDocument {
+    nonisolated(nonsending) func storeInline(
+        _ document: IncomingDocument
+    ) async throws -> IncomingDocument {
         // Counted as it is sent, in base64.
         let room = document.attachments.reduce(0) { room, attachment in
             guard document.contents[attachment.name] == nil else { return room }
@@ -239,7 +241,7 @@ struct DocumentSaving: Sendable {
     ///   - base: The revision that an edit is one of.
     ///   - moment: What it is judged by; the present where it is `nil`.
     /// - Throws: Of what is inserted, 403 for what can't be stored: see ``insert(_:id:_:in:)``.
-    func admit(
+    nonisolated(nonsending) func admit(
         _ document: IncomingDocument, _ id: String, isEdit: Bool, base: RevisionID? = nil,
         at moment: JudgingMoment? = nil
     ) async throws -> (Judgement, IncomingDocument) {

@@ -72,17 +72,18 @@ extension DocumentSaving {
     /// - Parameters:
     ///   - history: What functions see as its revision and the ancestors: of an edit, the one that it is based on.
     ///   - moment: What they see; the present where it is `nil`.
-    func judge(
+    nonisolated(nonsending) func judge(
         _ document: IncomingDocument, _ id: String, _ history: [RevisionID], at moment: JudgingMoment? = nil
     ) async throws -> Judgement {
         try gate.requireDesigner(id)
         guard asksAny, !id.begins(with: "_design/") else { return Judgement() }
         let moment = try moment ?? self.moment()
         guard isRouted || !validations.isEmpty || !moment.validating.isEmpty else { return Judgement() }
-        return try await work.respond {
+        guard !RequestWork.isUnderWay else {
             try Task.checkCancellation()
             return try judge(document, id, history, by: moment)
         }
+        return try await work.respond { try judge(document, id, history, by: moment) }
     }
 
     private func judge(

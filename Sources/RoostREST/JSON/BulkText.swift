@@ -7,8 +7,8 @@ struct BulkText {
     enum Documents {
         case missing
         case noArray
-        /// Where each document stands in the text, the first of these places being its beginning.
-        case array([Int])
+        /// Where each document begins in the text, and where the list ends.
+        case array([Int], end: Int)
     }
 
     private let text: [UInt8]
@@ -57,11 +57,20 @@ struct BulkText {
         return try FleeceText.parse(JSON.object(members).bytes)
     }
 
-    /// The text of the document at one of the places in ``documents``.
-    func document(at start: Int) throws -> FleeceDocument {
-        var end = start
-        try skipValue(&end)
+    /// The document at one of the places in ``documents``.
+    ///
+    /// - Parameter next: The place of the next one, or the end of the list.
+    func document(at start: Int, before next: Int) throws -> FleeceDocument {
+        var end = next
+        while end > start, isSeparator(text[end - 1]) { end -= 1 }
         return try FleeceText.parse(text[start..<end])
+    }
+
+    private func isSeparator(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: ","), 0x20, 10, 13, 9: true
+        default: false
+        }
     }
 
     /// How many bytes the text has.
@@ -115,7 +124,7 @@ struct BulkText {
         skipSpace(&index)
         guard byte(index) != UInt8(ascii: "]") else {
             index += 1
-            return .array([])
+            return .array([], end: index - 1)
         }
         var places: [Int] = []
         while true {
@@ -126,7 +135,7 @@ struct BulkText {
             index += 1
             switch byte(index - 1) {
             case UInt8(ascii: ","): continue
-            case UInt8(ascii: "]"): return .array(places)
+            case UInt8(ascii: "]"): return .array(places, end: index - 1)
             default: throw Self.malformed(index - 1)
             }
         }

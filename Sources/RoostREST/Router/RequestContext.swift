@@ -47,9 +47,10 @@ struct RequestContext: Sendable {
         }
     }
 
-    /// How long the body is, where the client has stated it and it comes as it is.
-    private var statedLength: Int? {
+    /// How long the body is, where that is known before it is read: the client has stated it and it comes as it is.
+    var statedLength: Int? {
         guard headers["Content-Encoding"].map({ $0.lowercased() == "identity" }) ?? true else { return nil }
+        if let bytes = request.body as? BytesBody { return bytes.count }
         return headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
     }
 

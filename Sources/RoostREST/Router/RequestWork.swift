@@ -7,25 +7,36 @@ import Synchronization
 /// limited time, and no longer than the client waits.
 final class RequestWork: Sendable {
     /// Whether the present task is such work already.
-    @TaskLocal private static var isUnderWay = false
+    @TaskLocal static var isUnderWay = false
 
     /// How many bytes a body, or a document, may have that is dealt with where it was received.
     static let mostAtOnce = 64 << 10
 
-    /// Whom the work is for.
-    let owner: WorkOwner
-    private let executor: WorkExecutor
+    private let user: UserContext
+    private let peer: String
+    private let database: String
+    private let workers: WorkerPool
+    private let limit: Duration?
     private let places: WorkPlaces
     private let client: (any RequestClient)?
+    /// Created with the first work: most requests are answered where they were received.
+    private let executor = Mutex<WorkExecutor?>(nil)
+
+    /// Whom the work is for.
+    var owner: WorkOwner {
+        WorkOwner(user: user.name.map { "user \($0)" } ?? "peer \(peer)", database: database)
+    }
 
     /// - Parameters:
     ///   - path: That of the request, whose first part is the database.
     init(_ router: Router, _ request: HTTPRequest, _ user: UserContext, _ path: [String]) {
         client = request.client
         places = router.workPlaces
-        owner = WorkOwner(
-            user: user.name.map { "user \($0)" } ?? "peer \(request.peer)", database: path.first ?? "")
-        executor = WorkExecutor(router.workers, for: owner, limit: router.options.longestWork)
+        workers = router.workers
+        limit = router.options.longestWork
+        self.user = user
+        peer = request.peer
+        database = path.first ?? ""
     }
 
     /// Makes the answer, or what of it comes first, while the client is watched.
@@ -34,6 +45,7 @@ final class RequestWork: Sendable {
     ///   owner are under way.
     func respond<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
         guard !Self.isUnderWay else { return try await body() }
+        let owner = owner
         try places.take(owner)
         defer { places.leave(owner) }
         defer { client?.stopWatching() }
@@ -46,6 +58,11 @@ final class RequestWork: Sendable {
         watch: (_ cancel: @escaping @Sendable () -> Void) -> Void = { _ in }
     ) async throws -> R {
         guard !Self.isUnderWay else { return try await body() }
+        let executor = executor.withLock { executor in
+            let found = executor ?? WorkExecutor(workers, for: owner, limit: limit)
+            executor = found
+            return found
+        }
         return try await executor.run(
             {
                 try await Self.$isUnderWay.withValue(true) { try await body() }
@@ -98,11 +115,11 @@ extension RequestContext {
     /// Whether answering may take longer than the threads that wait for sockets have time for: all but single documents that are
     /// small, and what is in memory.
     var takesLong: Bool {
-        if request.body != nil, !isShort(headers["Content-Length"]) { return true }
+        if request.body != nil, statedLength ?? .max > RequestWork.mostAtOnce { return true }
         switch path.first {
         case nil, "_session", "_up", "_uuids": return false
         case "_utils": return path.count > 2
-        case let name? where name.hasPrefix("_") && !["_users", "_replicator"].contains(name): return true
+        case let name? where name.begins(with: "_") && !["_users", "_replicator"].contains(name): return true
         default: return takesLong(Array(path.dropFirst()))
         }
     }
@@ -114,9 +131,9 @@ extension RequestContext {
         // They are seldom, and may be large.
         case "_local": return true
         case "_security", "_revs_limit", "_ensure_full_commit": return path.count > 1
-        case "_design" where path.count > 2 && path[2].hasPrefix("_"): return true
+        case "_design" where path.count > 2 && path[2].begins(with: "_"): return true
         case "_design": return takesLong(path.count - 2)
-        case let name where name.hasPrefix("_"): return true
+        case let name where name.begins(with: "_"): return true
         default: return takesLong(path.count - 1)
         }
     }
@@ -129,9 +146,5 @@ extension RequestContext {
         case "PUT", "DELETE": names > 0 || headers["Content-Type"]?.hasPrefix("multipart/") == true
         default: true
         }
-    }
-
-    private func isShort(_ length: String?) -> Bool {
-        length.flatMap { Int($0) }.map { $0 <= RequestWork.mostAtOnce } ?? false
     }
 }

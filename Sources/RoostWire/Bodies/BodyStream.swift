@@ -37,10 +37,15 @@ extension BodyStream {
 
 /// A body that is in memory.
 public actor BytesBody: BodyStream {
+    /// How many bytes the body has.
+    package nonisolated let count: Int
     private var bytes: [UInt8]?
 
     /// These bytes.
-    public init(_ bytes: [UInt8]) { self.bytes = bytes.isEmpty ? nil : bytes }
+    public init(_ bytes: [UInt8]) {
+        count = bytes.count
+        self.bytes = bytes.isEmpty ? nil : bytes
+    }
 
     /// All of them, once.
     public func next() -> [UInt8]? { bytes.take() }

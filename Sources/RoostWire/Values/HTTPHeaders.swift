@@ -64,9 +64,9 @@ public struct HTTPHeaders: Sendable, Equatable {
     }
 
     /// Whether both are the same ASCII text but for upper and lower case.
-    package static func areEqual(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
-        left.utf8.count == right.utf8.count
-            && zip(left.utf8, right.utf8).allSatisfy { lower($0) == lower($1) }
+    @inlinable package static func areEqual(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool
+    {
+        left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8) { lower($0) == lower($1) }
     }
 
     package static func trimmed(_ text: some StringProtocol) -> String {
@@ -75,7 +75,7 @@ public struct HTTPHeaders: Sendable, Equatable {
         return String(decoding: bytes.drop { $0 == 0x20 || $0 == 0x09 }, as: UTF8.self)
     }
 
-    private static func lower(_ byte: UInt8) -> UInt8 {
+    @inlinable static func lower(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 }
