@@ -26,7 +26,26 @@ public final class Server: Sendable {
         var end: [CheckedContinuation<Void, Never>] = []
         /// What new clients are shown; `nil` where nothing is encrypted.
         var identity: TLSIdentity?
+        /// Whether a thread, or a job that is queued, accepts clients.
+        var isAccepting = false
+
+        /// Whether the caller is to accept clients, since nobody does.
+        mutating func beginAccepting() -> Bool {
+            guard !isAccepting else { return false }
+            isAccepting = true
+            return true
+        }
+
+        /// The next client; `nil` where there is none, and nobody accepts any more.
+        mutating func accept() -> (socket: Int32, peer: String)? {
+            let client = listener.flatMap { SystemSockets.accept($0.socket) }
+            if client == nil { isAccepting = false }
+            return client
+        }
     }
+
+    /// How many clients are accepted before others are served.
+    private static let mostAtOnce = 16
 
     /// How long from one look at the deadlines to the next.
     private static let interval = Duration.milliseconds(250)
@@ -129,9 +148,15 @@ public final class Server: Sendable {
     /// How many clients are connected.
     public var connectionCount: Int { state.withLock { $0.clients.count } }
 
+    /// Takes the clients that are waiting, some at a time: clients that have been taken are served between.
     private func acceptAll() {
-        while let (socket, peer) = state.withLock({ $0.listener.flatMap { SystemSockets.accept($0.socket) } })
-        {
+        guard state.withLock({ state in state.beginAccepting() }) else { return }
+        acceptSome()
+    }
+
+    private func acceptSome() {
+        for _ in 0..<Self.mostAtOnce {
+            guard let (socket, peer) = state.withLock({ $0.accept() }) else { return }
             let identity = state.withLock { $0.identity }
             let cipher = identity?.makeCipher()
             let channel = SocketChannel(socket, peer: peer, statistics: statistics, cipher: cipher)
@@ -154,6 +179,7 @@ public final class Server: Sendable {
                 self?.forget(number)
             }
         }
+        Task(executorPreference: executor) { [weak self] in self?.acceptSome() }
     }
 
     /// Takes a client, in place of one that waits for a request where there are too many.

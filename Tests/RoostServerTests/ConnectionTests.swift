@@ -89,6 +89,34 @@ import Testing
         #expect(table.isEmpty)
     }
 
+    /// Clients of an address that opens many make room in the order in which they have waited, but for those that serve a request since.
+    @Test func theOnesThatWaitedLongestMakeRoomInTurn() throws {
+        var table = ClientTable(limit: 10, share: 5)
+        let clients = try Array(repeating: "a", count: 5).map(client)
+        for client in clients { _ = table.add(client) }
+        _ = table.add(try client("b"))
+        var order: [Int] = []
+        for step in 0..<4 {
+            // It has been served since the first look, and waits again.
+            if step == 1 {
+                #expect(clients[1].activity.begin())
+                clients[1].activity.end()
+            }
+            guard case .inPlace(let other) = table.admit("a", isExempt: false) else {
+                return #expect(Bool(false), "no room")
+            }
+            order.append(try #require(clients.firstIndex { $0.activity === other.activity }))
+            let next = try client("a")
+            _ = table.add(next)
+            #expect(next.activity.begin())
+        }
+        #expect(order == [0, 2, 3, 4])
+        guard case .inPlace(let last) = table.admit("a", isExempt: false) else {
+            return #expect(Bool(false), "no room")
+        }
+        #expect(last.activity === clients[1].activity)
+    }
+
     @Test func proxiesHaveNoShare() throws {
         var table = ClientTable(limit: 5, share: 2)
         let clients = try ["a", "a"].map(client)

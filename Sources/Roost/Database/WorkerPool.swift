@@ -1,27 +1,39 @@
 import Dispatch
+import Foundation
+import RoostFile
 import Synchronization
 
 /// Threads on which calls wait, or compute for long, that would block a task's executor.
 ///
 /// A few at once, so that concurrent commits can share a sync; the rest wait in lists without a thread, and take turns: first by
-/// the user, then by the database that they are for, so that who asks for much holds up no other. Every worker is
-/// a serial queue: those have threads of their own, while work on a global queue that blocks takes threads away from
-/// Swift's executor, which on Linux runs on the same ones.
+/// the user, then by the database that they are for, so that who asks for much holds up no other. The threads are the pool's own: work
+/// on a global queue that blocks takes threads away from Swift's executor, which on Linux runs on the same ones.
 package final class WorkerPool: Sendable {
     fileprivate typealias Job = @Sendable () -> Void
 
+    /// Whether the system prefers other threads to a pool's.
+    package enum Priority: Sendable {
+        case usual
+        /// For work that may take long beside what must not wait.
+        case low
+    }
+
     /// How many threads work for one user at most.
-    private let share: Int
+    fileprivate let share: Int
+    fileprivate let priority: Priority
     private let state: Mutex<State>
     private let times = WorkTimes()
 
-    /// A pool of so many threads.
+    /// A pool of at most `limit` threads.
     ///
     /// - Parameter share: How many of them work for one user at most; `nil` for all.
-    package init(limit: Int, share: Int? = nil) {
+    package init(limit: Int, share: Int? = nil, priority: Priority = .usual) {
         self.share = min(share ?? limit, limit)
+        self.priority = priority
         state = Mutex(State(limit: limit))
     }
+
+    deinit { state.withLock { $0.endIdle() } }
 
     /// Runs `body` on a thread of the pool, with a flag that tells whether the task has been cancelled since.
     ///
@@ -51,13 +63,13 @@ package final class WorkerPool: Sendable {
     func enqueue(for owner: WorkOwner, _ job: @escaping @Sendable () -> Void) {
         let ready = state.withLock { state in
             state.add(job, for: owner, share)
-            return state.begin(share)
+            return state.begin(self)
         }
         if let ready { start(ready) }
     }
 
     private func start(_ ready: State.Begun) {
-        ready.worker.queue.async { [self] in
+        ready.worker.run { [self] in
             var next: State.Begun? = ready
             while let now = next {
                 now.worker.current.withLock { $0 = (self, now.user) }
@@ -65,7 +77,7 @@ package final class WorkerPool: Sendable {
                 now.worker.current.withLock { $0 = nil }
                 next = state.withLock { state in
                     state.finish(now, share)
-                    return state.begin(share)
+                    return state.begin(self)
                 }
                 // Another worker may have been idle for longer.
                 if let other = next, other.worker !== now.worker {
@@ -81,14 +93,23 @@ package final class WorkerPool: Sendable {
     /// Calls `body`, which waits for what other threads do: were this a pool's thread, another one works in its place meanwhile, so that
     /// those who wait take none from those who could go on.
     package static func waiting<R>(_ body: () throws -> R) rethrows -> R {
-        guard let worker = DispatchQueue.getSpecific(key: Worker.key),
+        guard let worker = Worker.own.value,
             let (pool, user) = worker.current.withLock({ $0 })
         else { return try body() }
         let wasCounted = pool.state.withLock { $0.wait(user, pool.share) }
         guard wasCounted else { return try body() }
-        if let ready = pool.state.withLock({ $0.begin(pool.share) }) { pool.start(ready) }
+        if let ready = pool.state.withLock({ $0.begin(pool) }) { pool.start(ready) }
         defer { pool.state.withLock { $0.goOn(user) } }
         return try body()
+    }
+
+    /// Takes an idle worker out of the pool; `false` where it is not idle any more.
+    fileprivate func retire(_ worker: Worker) -> Bool {
+        state.withLock { state in
+            guard let index = state.idle.firstIndex(where: { $0 === worker }) else { return false }
+            state.idle.remove(at: index)
+            return true
+        }
     }
 
     // MARK: Time
@@ -101,13 +122,55 @@ package final class WorkerPool: Sendable {
 
 /// One of a pool's threads.
 private final class Worker: Sendable {
-    static let key = DispatchSpecificKey<Worker>()
+    /// The calling thread's, where that is a pool's.
+    static let own = ThreadLocal<Worker>()
 
-    let queue = DispatchQueue(label: "roost.worker")
     /// Whom it is working for.
     let current = Mutex<(pool: WorkerPool, user: ByteKey)?>(nil)
+    private let job = Mutex<WorkerPool.Job?>(nil)
+    private let isCalled = DispatchSemaphore(value: 0)
 
-    init() { queue.setSpecific(key: Self.key, value: self) }
+    /// How many seconds a thread stays that has nothing to do.
+    private static let patience = 2
+
+    /// A thread of a pool, which it does not retain.
+    init(of pool: WorkerPool) {
+        let priority = pool.priority
+        Thread.detachNewThread { [self, weak pool] in
+            if priority == .low { lowerThreadPriority() }
+            Self.own.value = self
+            while waitForCall({ pool?.retire(self) == true }), runJob() {}
+            Self.own.value = nil
+        }
+    }
+
+    /// Waits for a job, or for the end.
+    ///
+    /// - Parameter retire: Called after a time without either; `true` where the pool does without this thread from now on.
+    /// - Returns: `false` for a thread that has retired.
+    private func waitForCall(_ retire: () -> Bool) -> Bool {
+        guard isCalled.wait(timeout: .now() + .seconds(Self.patience)) == .timedOut else { return true }
+        if retire() { return false }
+        // The pool has taken it already, and calls it.
+        isCalled.wait()
+        return true
+    }
+
+    /// Has an idle worker run a job.
+    func run(_ job: @escaping WorkerPool.Job) {
+        self.job.withLock { $0 = job }
+        isCalled.signal()
+    }
+
+    /// Ends an idle worker.
+    func end() { isCalled.signal() }
+
+    /// `false` where there is none, at the end.
+    private func runJob() -> Bool {
+        guard let job = job.withLock({ $0.take() }) else { return false }
+        job()
+        return true
+    }
 }
 
 extension WorkerPool {
@@ -121,6 +184,10 @@ extension WorkerPool {
         var turns = FIFO<ByteKey>()
 
         init(limit: Int) { self.limit = limit }
+
+        func endIdle() {
+            for worker in idle { worker.end() }
+        }
 
         /// A job that is to be run now.
         struct Begun {
@@ -180,15 +247,15 @@ extension WorkerPool.State {
     }
 
     /// Begins the job whose turn it is, if there is one and a thread for it.
-    mutating func begin(_ share: Int) -> Begun? {
+    mutating func begin(_ pool: WorkerPool) -> Begun? {
         guard working < limit else { return nil }
         while let user = turns.popFirst() {
             users[user]?.isInTurn = false
             guard let job = users[user]?.next() else { continue }
             users[user]?.working += 1
             working += 1
-            giveTurn(user, share)
-            return Begun(worker: idle.popLast() ?? Worker(), job: job, user: user)
+            giveTurn(user, pool.share)
+            return Begun(worker: idle.popLast() ?? Worker(of: pool), job: job, user: user)
         }
         return nil
     }
@@ -202,7 +269,7 @@ extension WorkerPool.State {
         } else {
             giveTurn(begun.user, share)
         }
-        if idle.count > limit { idle.removeFirst() }
+        if idle.count > limit { idle.removeFirst().end() }
     }
 
     /// Notes that one of the threads waits for others; `false` where too many do already.

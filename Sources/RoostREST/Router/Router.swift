@@ -40,9 +40,10 @@ public final class Router: Sendable {
     let channelRouting: ChannelRouting?
     let channelWatches = ChannelWatches()
     let accessWatch: AccessWatch
-    /// The threads on which everything is done that may take long. One user has no more of them than leave the processors to others.
+    /// The threads on which everything is done that may take long. One user has no more of them than leave the processors to others, and
+    /// all of them let those pass that answer short requests.
     let workers = WorkerPool(
-        limit: 8, share: max(2, min(4, ProcessInfo.processInfo.activeProcessorCount / 2)))
+        limit: 8, share: max(2, min(4, ProcessInfo.processInfo.activeProcessorCount / 2)), priority: .low)
     let workPlaces: WorkPlaces
 
     /// A router for these databases.

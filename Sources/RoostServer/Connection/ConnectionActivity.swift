@@ -32,12 +32,12 @@ final class ConnectionActivity: Sendable {
 
     func end() { state.withLock { $0.idleSince = SocketChannel.now } }
 
-    /// Ends a connection that serves no request.
+    /// Ends a connection that has served no request since a time.
     ///
-    /// - Returns: Whether it does not.
-    func retire() -> Bool {
+    /// - Returns: Whether it has not.
+    func retire(idleSince time: UInt64) -> Bool {
         state.withLock { state in
-            guard state.idleSince != nil else { return false }
+            guard state.idleSince == time else { return false }
             state.isRetired = true
             return true
         }

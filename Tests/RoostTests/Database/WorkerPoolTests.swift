@@ -4,6 +4,10 @@ import Testing
 
 @testable import Roost
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// The threads on which work waits its turn.
 @Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {
     private struct Cancelled: Error {}
@@ -114,4 +118,16 @@ import Testing
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
+
+    #if canImport(Glibc)
+        @Test func threadsOfLowPriorityLetOthersPass() async throws {
+            let priority: @Sendable (CancellationFlag) -> Int32 = { _ in
+                getpriority(Int32(PRIO_PROCESS.rawValue), 0)
+            }
+            let usual = try await WorkerPool(limit: 1).run(cancelled: Cancelled() as any Error, priority)
+            let low = try await WorkerPool(limit: 1, priority: .low).run(
+                cancelled: Cancelled() as any Error, priority)
+            #expect(low == min(19, usual + 10))
+        }
+    #endif
 }
