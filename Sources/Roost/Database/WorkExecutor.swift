@@ -17,6 +17,8 @@ package final class WorkExecutor: TaskExecutor {
         var working = 0
         var start: UInt64 = 0
         var isOver = false
+        /// The threads that work now.
+        var workers: [Worker] = []
         var tasks: [UInt64: Task<Void, Never>] = [:]
         var lastTask: UInt64 = 0
     }
@@ -89,38 +91,54 @@ package final class WorkExecutor: TaskExecutor {
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        pool.enqueue(for: owner) { [self] in
+        let isLong = isDemoted(state.withLock { $0.spent })
+        pool.enqueue(for: owner, at: isLong ? .lowest : nil) { [self] in
             begin()
             unsafe job.runSynchronously(on: asUnownedTaskExecutor())
             end()
         }
     }
 
+    /// Whether work that has taken some nanoseconds stands back behind what has not.
+    private func isDemoted(_ spent: UInt64) -> Bool { pool.priority == .low && spent >= Self.longWork }
+
+    /// In nanoseconds.
+    private static let longWork: UInt64 = 300_000_000
+
+    private var isWatched: Bool { limit < .max || pool.priority == .low }
+
     private func begin() {
+        let worker = Worker.own.value
         let isFirst = state.withLock { state in
             state.working += 1
+            if let worker { state.workers.append(worker) }
             guard state.working == 1 else { return false }
             state.start = DispatchTime.now().uptimeNanoseconds
             return true
         }
-        if isFirst, limit < .max { pool.watch(self) }
+        if isFirst, isWatched { pool.watch(self) }
     }
 
     private func end() {
+        let worker = Worker.own.value
         let isLast = state.withLock { state in
             state.working -= 1
+            state.workers.removeAll { $0 === worker }
             guard state.working == 0 else { return false }
             state.spent += DispatchTime.now().uptimeNanoseconds - state.start
             return true
         }
-        if isLast, limit < .max { pool.unwatch(self) }
+        if isLast, isWatched { pool.unwatch(self) }
     }
 
-    /// Cancels the tasks where their time is over.
+    /// Cancels the tasks where their time is over, and has them stand back where they have taken long.
     func checkTime() {
         let tasks = state.withLock { state -> [Task<Void, Never>] in
             guard !state.isOver, state.working > 0 else { return [] }
             let spent = state.spent + DispatchTime.now().uptimeNanoseconds - state.start
+            if isDemoted(spent) {
+                for worker in state.workers { worker.demote() }
+            }
             guard spent >= limit else { return [] }
             state.isOver = true
             return Array(state.tasks.values)

@@ -9,18 +9,24 @@ import Synchronization
 /// the user, then by the database that they are for, so that who asks for much holds up no other. The threads are the pool's own: work
 /// on a global queue that blocks takes threads away from Swift's executor, which on Linux runs on the same ones.
 package final class WorkerPool: Sendable {
-    fileprivate typealias Job = @Sendable () -> Void
+    fileprivate struct Job: Sendable {
+        let priority: Priority
+        let body: @Sendable () -> Void
+    }
 
-    /// Whether the system prefers other threads to a pool's.
-    package enum Priority: Sendable {
+    /// Whether the system prefers other threads to those that work.
+    package enum Priority: Int, Sendable {
         case usual
         /// For work that may take long beside what must not wait.
         case low
+        /// For what has taken long.
+        case lowest
     }
 
     /// How many threads work for one user at most.
     fileprivate let share: Int
-    fileprivate let priority: Priority
+    /// What a job begins with.
+    let priority: Priority
     private let state: Mutex<State>
     private let times = WorkTimes()
 
@@ -59,8 +65,13 @@ package final class WorkerPool: Sendable {
         return try result.get()
     }
 
-    /// Has `job` run when its owner's turn has come.
-    func enqueue(for owner: WorkOwner, _ job: @escaping @Sendable () -> Void) {
+    /// Has `body` run when its owner's turn has come.
+    ///
+    /// - Parameter priority: The pool's where it is `nil`.
+    func enqueue(
+        for owner: WorkOwner, at priority: Priority? = nil, _ body: @escaping @Sendable () -> Void
+    ) {
+        let job = Job(priority: priority ?? self.priority, body: body)
         let ready = state.withLock { state in
             state.add(job, for: owner, share)
             return state.begin(self)
@@ -73,7 +84,7 @@ package final class WorkerPool: Sendable {
             var next: State.Begun? = ready
             while let now = next {
                 now.worker.current.withLock { $0 = (self, now.user) }
-                now.job()
+                now.job.body()
                 now.worker.current.withLock { $0 = nil }
                 next = state.withLock { state in
                     state.finish(now, share)
@@ -121,27 +132,47 @@ package final class WorkerPool: Sendable {
 }
 
 /// One of a pool's threads.
-private final class Worker: Sendable {
+final class Worker: Sendable {
     /// The calling thread's, where that is a pool's.
     static let own = ThreadLocal<Worker>()
 
     /// Whom it is working for.
-    let current = Mutex<(pool: WorkerPool, user: ByteKey)?>(nil)
-    private let job = Mutex<WorkerPool.Job?>(nil)
+    fileprivate let current = Mutex<(pool: WorkerPool, user: ByteKey)?>(nil)
+    private let body = Mutex<(@Sendable () -> Void)?>(nil)
+    private let priority: Mutex<(now: WorkerPool.Priority, thread: ThreadPriority?)>
     private let isCalled = DispatchSemaphore(value: 0)
 
     /// How many seconds a thread stays that has nothing to do.
     private static let patience = 2
 
     /// A thread of a pool, which it does not retain.
-    init(of pool: WorkerPool) {
-        let priority = pool.priority
+    fileprivate init(of pool: WorkerPool, _ priority: WorkerPool.Priority) {
+        self.priority = Mutex((priority, nil))
         Thread.detachNewThread { [self, weak pool] in
-            if priority == .low { lowerThreadPriority() }
+            let thread = ThreadPriority()
+            let begun = self.priority.withLock { priority in
+                priority.thread = thread
+                return priority.now
+            }
+            if begun != .usual { thread.lower(toLowest: begun == .lowest) }
             Self.own.value = self
             while waitForCall({ pool?.retire(self) == true }), runJob() {}
             Self.own.value = nil
         }
+    }
+
+    /// The priority of the thread.
+    fileprivate var presentPriority: WorkerPool.Priority { priority.withLock { $0.now } }
+
+    /// Gives a thread the lowest priority while it works, where the system can; it keeps that.
+    func demote() {
+        #if !canImport(Darwin)
+            priority.withLock { priority in
+                guard priority.now != .lowest, let thread = priority.thread else { return }
+                priority.now = .lowest
+                thread.lower(toLowest: true)
+            }
+        #endif
     }
 
     /// Waits for a job, or for the end.
@@ -157,18 +188,18 @@ private final class Worker: Sendable {
     }
 
     /// Has an idle worker run a job.
-    func run(_ job: @escaping WorkerPool.Job) {
-        self.job.withLock { $0 = job }
+    fileprivate func run(_ body: @escaping @Sendable () -> Void) {
+        self.body.withLock { $0 = body }
         isCalled.signal()
     }
 
     /// Ends an idle worker.
-    func end() { isCalled.signal() }
+    fileprivate func end() { isCalled.signal() }
 
     /// `false` where there is none, at the end.
     private func runJob() -> Bool {
-        guard let job = job.withLock({ $0.take() }) else { return false }
-        job()
+        guard let body = body.withLock({ $0.take() }) else { return false }
+        body()
         return true
     }
 }
@@ -208,7 +239,7 @@ extension WorkerPool {
         var databases = FIFO<ByteKey>()
         var jobs: [ByteKey: FIFO<Job>] = [:]
 
-        mutating func add(_ job: @escaping Job, for database: ByteKey) {
+        mutating func add(_ job: Job, for database: ByteKey) {
             if jobs[database] == nil { databases.append(database) }
             jobs[database, default: FIFO()].append(job)
         }
@@ -232,7 +263,7 @@ extension WorkerPool.State {
     /// How many threads wait for one user at most in whose place others work.
     private static let mostWaiting = 16
 
-    mutating func add(_ job: @escaping WorkerPool.Job, for owner: WorkOwner, _ share: Int) {
+    fileprivate mutating func add(_ job: WorkerPool.Job, for owner: WorkOwner, _ share: Int) {
         users[owner.user, default: WorkerPool.UserWork()].add(job, for: owner.database)
         giveTurn(owner.user, share)
     }
@@ -255,7 +286,9 @@ extension WorkerPool.State {
             users[user]?.working += 1
             working += 1
             giveTurn(user, pool.share)
-            return Begun(worker: idle.popLast() ?? Worker(of: pool), job: job, user: user)
+            let index = idle.lastIndex { $0.presentPriority == job.priority }
+            let worker = index.map { idle.remove(at: $0) } ?? Worker(of: pool, job.priority)
+            return Begun(worker: worker, job: job, user: user)
         }
         return nil
     }

@@ -28,22 +28,51 @@ package struct ThreadLocal<Value: AnyObject>: Sendable {
     }
 }
 
-/// Has the system prefer other threads to the calling one, for as long as that lasts: no privilege is needed to lower a priority, and
-/// one is to raise it again.
-package func lowerThreadPriority() {
-    #if canImport(Darwin)
-        _ = unsafe pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0)
-    #else
-        // On Linux, 0 is the calling thread and not its process (setpriority(2), "C library/kernel differences").
-        _ = setpriority(processPriority, 0, min(19, getpriority(processPriority, 0) + 10))
+/// A thread whose priority can be lowered. It can't be raised again, for which programs need a privilege on Linux.
+package struct ThreadPriority: Sendable {
+    #if !canImport(Darwin)
+        // On Linux, what is a process for the function is a thread (setpriority(2), "C library/kernel differences").
+        /// Its number; `nil` where that is not known.
+        private let thread: id_t?
+        #if canImport(Musl)
+            private static let kind = Int32(PRIO_PROCESS)
+        #else
+            private static let kind = Int32(PRIO_PROCESS.rawValue)
+        #endif
     #endif
-}
 
-#if canImport(Musl)
-    private let processPriority = Int32(PRIO_PROCESS)
-#elseif canImport(Glibc)
-    private let processPriority = Int32(PRIO_PROCESS.rawValue)
-#endif
+    /// The calling thread's.
+    package init() {
+        #if !canImport(Darwin)
+            thread = Self.currentNumber
+        #endif
+    }
+
+    #if !canImport(Darwin)
+        /// The calling thread's number, which neither C library lets Swift ask for; `nil` where /proc is not mounted.
+        private static var currentNumber: id_t? {
+            let path = unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
+                let text = unsafe buffer.bindMemory(to: CChar.self)
+                let length = unsafe readlink("/proc/thread-self", text.baseAddress!, text.count)
+                return unsafe String(decoding: buffer.prefix(max(0, length)), as: UTF8.self)
+            }
+            return path.split(separator: "/").last.flatMap { id_t($0) }
+        }
+    #endif
+
+    /// Has the system prefer other threads to this one, if they can run: much, or altogether. On Apple's systems it must be the calling
+    /// thread.
+    package func lower(toLowest isLowest: Bool) {
+        #if canImport(Darwin)
+            _ = unsafe pthread_set_qos_class_self_np(isLowest ? QOS_CLASS_BACKGROUND : QOS_CLASS_UTILITY, 0)
+        #else
+            guard let thread else { return }
+            let lowest: Int32 = 19
+            let value = isLowest ? lowest : min(lowest, getpriority(Self.kind, thread) + 10)
+            _ = setpriority(Self.kind, thread, value)
+        #endif
+    }
+}
 
 /// Tells threads apart that run at the same time. Never 0.
 package func currentThread() -> UInt {

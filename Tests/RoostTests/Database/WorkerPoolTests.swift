@@ -129,5 +129,21 @@ import Testing
                 cancelled: Cancelled() as any Error, priority)
             #expect(low == min(19, usual + 10))
         }
+
+        /// What has worked for long lets pass what has not, also while it goes on.
+        @Test func longWorkStandsBack() async throws {
+            let pool = WorkerPool(limit: 2, priority: .low)
+            let executor = WorkExecutor(pool, for: WorkOwner())
+            let priority: @Sendable () -> Int32 = { getpriority(Int32(PRIO_PROCESS.rawValue), 0) }
+            let first = try await executor.run {
+                let first = priority()
+                while priority() < 19 { try Task.checkCancellation() }
+                return first
+            }
+            #expect(first < 19 || first == 19 && priority() >= 9)
+            #expect(try await executor.run { priority() } == 19)
+            let other = WorkExecutor(pool, for: WorkOwner())
+            #expect(try await other.run { priority() } == first)
+        }
     #endif
 }
