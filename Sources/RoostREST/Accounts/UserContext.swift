@@ -42,6 +42,13 @@ public struct UserContext: Sendable, Hashable {
     /// Whether this is an administrator of the server.
     public var isAdmin: Bool { roles.contains("_admin") }
 
+    /// What requests of this user, or of a client of that address without a user, are counted under. Of version 6, a client has a
+    /// network of 64 bits for itself.
+    func owner(from peer: String) -> String {
+        if let name { return "user \(name)" }
+        return isAdmin ? "administrator" : "peer \(ClientAddress.network(of: peer))"
+    }
+
     /// As functions of design documents see it.
     func json(in database: String) -> JSON {
         [

@@ -131,11 +131,22 @@ enum ChangeFilter: Sendable {
     /// Which of these documents belong to the feed.
     ///
     /// - Parameter snapshot: The moment that they were read from.
+    ///
+    /// Ends between two documents when the request is cancelled, since looking at one may take long.
     func chosen(of documents: [Document], at snapshot: CollectionSnapshot) throws -> [Bool] {
+        try Task.checkCancellation()
         switch self {
         case .all, .documents, .design: return documents.map { lets($0.id) }
-        case .selector(let selector): return try documents.map { try selector.matches($0, at: snapshot) }
-        case .view(let view): return try documents.map { try view.emits(for: $0, at: snapshot) }
+        case .selector(let selector):
+            return try documents.map { document in
+                try Task.checkCancellation()
+                return try selector.matches(document, at: snapshot)
+            }
+        case .view(let view):
+            return try documents.map { document in
+                try Task.checkCancellation()
+                return try view.emits(for: document, at: snapshot)
+            }
         case .script(let filter): return try filter(documents, snapshot)
         case .function(let function):
             return documents.map {

@@ -5,13 +5,16 @@ import Roost
 struct ChannelFeed: Sendable {
     /// What happened to a document, as the user sees it.
     enum Event: Sendable {
-        /// It is there, or is a tombstone.
-        case changed(Document)
+        /// It is there, or is a tombstone. Its body is not read.
+        case changed(Winner)
         /// It left the user's channels by this revision.
         case removed(RevisionID)
         /// The user lost the channels that it is in.
         case revoked
     }
+
+    /// The winning revision of a document.
+    typealias Winner = (revision: RevisionID, isDeleted: Bool)
 
     struct Row: Sendable {
         let id: String
@@ -72,7 +75,7 @@ struct ChannelFeed: Sendable {
         isAtEnd = false
         if token.time != access.time {
             let rows = try catchUp(sight, access, limit)
-            if token.time != access.time || rows.count == limit { return rows }
+            if token.time != access.time || rows.count >= limit { return rows }
             return try rows + news(sight, access, limit - rows.count)
         }
         return try news(sight, access, limit)
@@ -90,7 +93,7 @@ struct ChannelFeed: Sendable {
         let lost = access.channels(changedSince: token.time)
         // Also what was lost and gained again: a round that was not ended may have told of the loss.
         let gained = access.channels.filter { !access.isHeld($0, since: token.time) }
-        let groups = try Self.groups(gained.union(lost), after: token.place, limit, sight.snapshot)
+        let (groups, isLast) = try Self.groups(gained.union(lost), after: token.place, limit, sight.snapshot)
         var rows: [Row] = []
         for group in groups {
             token.place = group.sequence
@@ -101,15 +104,15 @@ struct ChannelFeed: Sendable {
                 lost.contains(channel) && (entry.place.left == nil || group.sequence > since)
                     && entry.place.stays.periods.contains { access.held(channel, within: $0) }
             }
-            if let document = try sight.winner(group.id) {
+            if let winner = try sight.winningRevision(group.id) {
                 guard hasCome else { continue }
-                rows.append(Row(id: group.id, event: .changed(document), channels: [], token: told))
+                rows.append(Row(id: group.id, event: .changed(winner), channels: [], token: told))
             } else if !gone.isEmpty {
                 rows.append(
                     Row(id: group.id, event: .revoked, channels: gone.map(\.channel).sorted(), token: told))
             }
         }
-        if groups.count < limit {
+        if isLast {
             token.time = access.time
             token.target = 0
             token.place = 0
@@ -122,28 +125,34 @@ struct ChannelFeed: Sendable {
     private mutating func news(_ sight: Sight, _ access: ChannelAccess, _ limit: Int) throws -> [Row] {
         let recent = try watch.entries(
             of: access.channels, after: token.sequence, in: sight.snapshot, limit: limit)
-        let groups =
+        let (groups, isLast) =
             try recent.map { Self.groups($0, limit) }
             ?? Self.groups(access.channels, after: token.sequence, limit, sight.snapshot)
         var rows: [Row] = []
         for group in groups {
             token.sequence = group.sequence
-            if let document = try sight.winner(group.id) {
-                rows.append(Row(id: group.id, event: .changed(document), channels: [], token: token))
+            if let winner = try sight.winningRevision(group.id) {
+                rows.append(Row(id: group.id, event: .changed(winner), channels: [], token: token))
                 continue
             }
             // Who had not the channel when it left did not see it there.
             let held = access.channels(atSequence: group.sequence - 1)
             let left = group.entries.filter { $0.entry.place.left != nil && held.contains($0.channel) }
-            if let revision = left.first?.entry.place.left.flatMap({ RevisionID($0) }) {
+            if let revision = left.first?.entry.place.left {
                 rows.append(
                     Row(
                         id: group.id, event: .removed(revision), channels: left.map(\.channel).sorted(),
                         token: token))
             }
         }
-        isAtEnd = groups.count < limit
+        isAtEnd = isLast
         return rows
+    }
+
+    /// Goes back to the place after a row of the last page, which was not told any further.
+    mutating func goBack(to row: Row) {
+        token = row.token
+        isAtEnd = false
     }
 
     // MARK: Entries
@@ -155,28 +164,40 @@ struct ChannelFeed: Sendable {
         var entries: [(channel: String, entry: ChannelEntry)]
     }
 
-    /// The next entries of some channels, in the order of their sequences.
+    /// The most entries that are read ahead of all channels together, and the fewest of each.
+    private static let mostAhead = 10_000
+    private static let leastAhead = 2
+
+    /// The next entries of some channels, in the order of their sequences, and whether there are no more.
+    ///
+    /// Of each channel a few are read, fewer where there are many channels; of all of them those count that come up to the place where
+    /// the reading of a channel ended.
     private static func groups(
         _ channels: Set<String>, after sequence: UInt64, _ limit: Int, _ snapshot: CollectionSnapshot
-    ) throws -> [Group] {
+    ) throws -> (groups: [Group], isLast: Bool) {
+        let count = max(leastAhead, min(limit, mostAhead / max(1, channels.count)))
         var found: [(channel: String, entry: ChannelEntry)] = []
+        var end = UInt64.max
         for channel in channels {
             let records = try snapshot.annotations(
-                under: ChannelKey.channel(channel), after: ChannelKey.sequence(sequence), limit: limit)
-            for record in records {
-                guard let entry = try ChannelEntry(record: record) else { continue }
-                found.append((channel, entry))
-            }
+                under: ChannelKey.channel(channel), after: ChannelKey.sequence(sequence), limit: count)
+            let entries = try records.compactMap { try ChannelEntry(record: $0) }
+            found += entries.map { (channel, $0) }
+            if records.count == count, let last = entries.last { end = min(end, last.sequence) }
         }
-        return groups(found, limit)
+        let (groups, isLast) = groups(found.filter { $0.entry.sequence <= end }, limit)
+        return (groups, isLast && end == .max)
     }
 
-    private static func groups(_ found: [(channel: String, entry: ChannelEntry)], _ limit: Int) -> [Group] {
+    private static func groups(
+        _ found: [(channel: String, entry: ChannelEntry)], _ limit: Int
+    ) -> (groups: [Group], isLast: Bool) {
         var groups: [UInt64: Group] = [:]
         for (channel, entry) in found {
             groups[entry.sequence, default: Group(id: entry.id, sequence: entry.sequence, entries: [])]
                 .entries.append((channel, entry))
         }
-        return Array(groups.values.sorted { $0.sequence < $1.sequence }.prefix(limit))
+        let sorted = groups.values.sorted { $0.sequence < $1.sequence }
+        return (Array(sorted.prefix(limit)), sorted.count < limit)
     }
 }

@@ -1,4 +1,5 @@
 import Fleece
+import Roost
 
 /// What is kept of channels, as a dictionary in Fleece. Members that are empty are left out.
 ///
@@ -62,24 +63,41 @@ extension AccessClock: ChannelRecord {
 
 extension RoutedDocument: ChannelRecord {
     init(_ value: FleeceValue) throws {
+        var leaves: [RevisionID: Routing] = [:]
+        ReadCounts.note(.revisions, value["leaves"].dictionary?.count ?? 0)
+        for (revision, routing) in value["leaves"].dictionary ?? .empty {
+            leaves[try require(RevisionID(revision))] = try Routing(routing)
+        }
         self.init(
-            leaves: try map(value["leaves"], Routing.init), winner: value["winner"].string,
+            leaves: leaves, winner: try Self.revision(value["winner"]),
             places: try map(value["places"], Place.init))
     }
 
     func write(to writer: inout FleeceWriter) {
         writer.beginDictionary()
-        writer.member("leaves", leaves)
-        if let winner { writer.member("winner", winner) }
+        if !leaves.isEmpty {
+            writer.key("leaves")
+            writer.beginDictionary()
+            for (revision, routing) in leaves {
+                writer.key(revision.description)
+                routing.write(to: &writer)
+            }
+            writer.endDictionary()
+        }
+        if let winner { writer.member("winner", winner.description) }
         writer.member("places", places)
         writer.endDictionary()
+    }
+
+    fileprivate static func revision(_ value: FleeceValue) throws -> RevisionID? {
+        try value.string.map { try require(RevisionID($0)) }
     }
 }
 
 extension RoutedDocument {
     /// A record as most documents have it, which says nothing.
     static let usualRecord: [UInt8] = {
-        let revision = "1-0123456789abcdef0123456789abcdef01234567"
+        guard let revision = RevisionID("1-0123456789abcdef0123456789abcdef01234567") else { return [] }
         let usual = RoutedDocument(
             leaves: [revision: Routing(channels: ["usual-channel"], version: "0123456789abcdef")],
             winner: revision,
@@ -93,7 +111,7 @@ extension RoutedDocument.Place: ChannelRecord {
     init(_ value: FleeceValue) throws {
         self.init(
             sequence: try require(value["sequence"].uint64), stays: try numbers(value["stays"]),
-            left: value["left"].string)
+            left: try RoutedDocument.revision(value["left"]))
     }
 
     func write(to writer: inout FleeceWriter) {
@@ -105,7 +123,7 @@ extension RoutedDocument.Place: ChannelRecord {
     fileprivate func writeMembers(to writer: inout FleeceWriter) {
         writer.member("sequence", sequence)
         writer.member("stays", stays)
-        if let left { writer.member("left", left) }
+        if let left { writer.member("left", left.description) }
     }
 }
 
@@ -150,6 +168,7 @@ extension Principal: ChannelRecord {
     init(_ value: FleeceValue) throws {
         self.init(
             channels: try map(value["channels"], Holding.init), roles: try map(value["roles"], Holding.init))
+        ReadCounts.note(.grants, channels.count + roles.count)
     }
 
     func write(to writer: inout FleeceWriter) {

@@ -82,13 +82,13 @@ struct RoutedDocument: Sendable {
         /// The sequences at which it came and left, in turns.
         var stays: [UInt64]
         /// The revision by which it left; `nil` while it is there.
-        var left: String?
+        var left: RevisionID?
 
         /// The most stays that are kept; beyond that, the earliest two are merged.
         private static let mostStays = 32
 
         /// It comes or leaves, or does not move.
-        mutating func move(to sequence: UInt64, leavingBy revision: String?) {
+        mutating func move(to sequence: UInt64, leavingBy revision: RevisionID?) {
             self.sequence = sequence
             if (left == nil) != (revision == nil) || stays.isEmpty { stays.append(sequence) }
             if stays.count > Self.mostStays { stays.removeSubrange(1...2) }
@@ -97,9 +97,9 @@ struct RoutedDocument: Sendable {
     }
 
     /// What the sync function decided on its leaves, by revision. One that was not asked about is none.
-    var leaves: [String: Routing] = [:]
+    var leaves: [RevisionID: Routing] = [:]
     /// The revision whose routing holds; `nil` for none.
-    var winner: String?
+    var winner: RevisionID?
     var places: [String: Place] = [:]
 
     /// The routing that holds.

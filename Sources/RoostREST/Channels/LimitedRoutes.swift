@@ -70,6 +70,24 @@ extension DatabaseContext {
         accessTime = try AccessClock.time(collection.snapshot())
     }
 
+    /// Whether so much is kept of the user's access that the threads which wait for sockets have no time to read it.
+    var hasLongAccess: Bool {
+        get throws {
+            guard context.router.hooks.sync != nil, let name = user.name, !served.name.isSystem else {
+                return false
+            }
+            let record = try collection.snapshot().annotation(ChannelKey.user(name))
+            return record.map { $0.count > RequestWork.mostAtOnce } ?? false
+        }
+    }
+
+    /// Whether reading a document, or what is kept of its channels, takes longer than the threads have time for that wait for sockets.
+    func takesLong(toRead id: String, at snapshot: CollectionSnapshot) throws -> Bool {
+        if let length = try snapshot.storedLength(of: id), length > RequestWork.mostAtOnce { return true }
+        guard isLimited, let record = try snapshot.annotation(ChannelKey.document(id)) else { return false }
+        return record.count > RequestWork.mostAtOnce
+    }
+
     /// Keeps which roles the user's account has, so that it can be told later what came and went with them.
     private func noteAccount() async throws {
         guard let name = user.name else { return }

@@ -6,21 +6,21 @@ import RoostWire
 struct RemovedDocument: Sendable {
     let id: String
     let revision: RevisionID
+    /// The revision and its ancestors, newest first.
+    let history: [RevisionID]
 
-    func text(in snapshot: CollectionSnapshot) throws -> [UInt8] {
-        let history = try snapshot.history(of: id, revision: revision)
-        return
-            ([
-                "_id": .string(id), "_rev": .string(revision.description), "_deleted": true,
-                "_revisions": DocumentText.revisions(history),
-            ] as JSON).bytes
+    var text: [UInt8] {
+        ([
+            "_id": .string(id), "_rev": .string(revision.description), "_deleted": true,
+            "_revisions": DocumentText.revisions(history),
+        ] as JSON).bytes
     }
 
-    func part(in snapshot: CollectionSnapshot) throws -> MultipartBody.Part {
+    var part: MultipartBody.Part {
         MultipartBody.Part(
             headers: [
                 "X-Doc-Id": id, "X-Rev-Id": revision.description, "Content-Type": "application/json",
             ],
-            body: .bytes(try text(in: snapshot)))
+            body: .bytes(text))
     }
 }

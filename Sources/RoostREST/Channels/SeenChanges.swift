@@ -38,68 +38,85 @@ struct SeenChanges: Sendable {
         watch.listen(to: channels, wake)
     }
 
-    /// What happened next, and what the user sees of that moment.
-    struct Page: Sendable {
-        let rows: [ChannelFeed.Row]
-        let sight: Sight
-    }
-
-    mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> Page {
+    /// The rows that come next, with the places after them, as far as their text is about `length` bytes long.
+    mutating func rows(
+        _ snapshot: CollectionSnapshot, limit: Int, length: Int
+    ) throws -> [(json: JSON, token: String)] {
         let (rows, sight) = try feed.page(snapshot, limit: limit)
-        if let row = rows.last { last = row.token }
-        return Page(rows: rows, sight: sight)
-    }
-
-    /// The rows of a page that belong to the feed, with the places after them.
-    func told(_ page: Page) throws -> [(json: JSON, token: String)] {
-        let chosen = try query.filter.readsDocuments ? self.chosen(page) : nil
-        return try page.rows.compactMap { row in
-            guard query.filter.lets(row.id), let members = try members(row, page.sight, chosen)
-            else { return nil }
+        let chosen = try query.filter.readsDocuments ? self.chosen(rows, sight) : nil
+        var told: [(json: JSON, token: String)] = []
+        var count = 0
+        for row in rows {
+            last = row.token
+            guard query.filter.lets(row.id), let members = try members(row, sight, chosen) else { continue }
             let token = tokens.text(row.token)
-            return (.object([("seq", .string(token)), ("id", .string(row.id))] + members), token)
+            told.append((.object([("seq", .string(token)), ("id", .string(row.id))] + members), token))
+            // Only documents, which come last, are long.
+            if case .text(let document)? = members.last?.1 { count += document.count }
+            if count >= length, row.token != rows.last?.token {
+                feed.goBack(to: row)
+                break
+            }
         }
+        return told
     }
 
     /// The revisions that the filter lets pass, by document; it is asked about none that the user does not see.
-    private func chosen(_ page: Page) throws -> NamedValues<[RevisionID]> {
-        let (snapshot, sight) = (page.sight.snapshot, page.sight)
-        var documents = NamedValues<[Document]>()
-        for case .changed(let document) in page.rows.map(\.event) where documents[document.id] == nil {
-            documents[document.id] =
-                query.allLeaves
-                ? try sight.leaves(document.id) : [document]
+    private func chosen(_ rows: [ChannelFeed.Row], _ sight: Sight) throws -> NamedValues<[RevisionID]> {
+        var chosen = NamedValues<[RevisionID]>()
+        var asked: [Document] = []
+        func ask() throws {
+            for (document, isChosen) in zip(asked, try query.filter.chosen(of: asked, at: sight.snapshot)) {
+                if chosen[document.id] == nil { chosen[document.id] = [] }
+                if isChosen { chosen[document.id]?.append(document.revision) }
+            }
+            asked = []
         }
-        let asked = documents.values.flatMap(\.self)
-        let verdicts = try query.filter.chosen(of: asked, at: snapshot)
-        return zip(asked, verdicts).filter(\.1).reduce(into: NamedValues()) { chosen, pair in
-            if chosen[pair.0.id] == nil { chosen[pair.0.id] = [] }
-            chosen[pair.0.id]?.append(pair.0.revision)
+        var length = 0
+        func add(_ document: Document) throws {
+            asked.append(document)
+            length += document.fleece.bytes.count
+            guard asked.count >= ChangesBody.batchSize || length >= ChangesBody.batchLength else { return }
+            length = 0
+            try ask()
         }
+        for row in rows {
+            guard case .changed = row.event else { continue }
+            if query.allLeaves {
+                let document = try SeenDocument(row.id, sight)
+                for leaf in document.leaves { try document.document(leaf).map(add) }
+            } else {
+                try sight.winner(row.id).map(add)
+            }
+        }
+        try ask()
+        return chosen
     }
 
     /// - Parameter chosen: What the filter lets pass; `nil` for one that looks at no documents.
     private func members(
         _ row: ChannelFeed.Row, _ sight: Sight, _ chosen: NamedValues<[RevisionID]>?
     ) throws -> [(String, JSON)]? {
+        let snapshot = sight.snapshot
         var revisions: [RevisionID] = []
         var members: [(String, JSON)] = []
         switch row.event {
-        case .changed(let document):
-            revisions = try chosen.map { $0[row.id] ?? [] } ?? leaves(document, sight)
-            if revisions.isEmpty || query.activeOnly && document.isDeleted { return nil }
-            if document.isDeleted { members.append(("deleted", true)) }
-            if query.includesDocuments {
-                let text = try query.text.bytes(document, in: sight.snapshot, of: served)
-                members.append(("doc", .text(text)))
+        case .changed(let winner):
+            revisions = try chosen.map { $0[row.id] ?? [] } ?? leaves(row.id, winner.revision, sight)
+            if revisions.isEmpty || query.activeOnly && winner.isDeleted { return nil }
+            if winner.isDeleted { members.append(("deleted", true)) }
+            if query.includesDocuments, let document = try sight.winner(row.id) {
+                members.append(("doc", .text(try query.text.bytes(document, in: snapshot, of: served))))
             }
         case .removed(let revision):
             if query.activeOnly { return nil }
             revisions = [revision]
             members = [("deleted", true), ("removed", .strings(row.channels))]
             if query.includesDocuments {
-                let removed = RemovedDocument(id: row.id, revision: revision)
-                members.append(("doc", .text(try removed.text(in: sight.snapshot))))
+                let removed = RemovedDocument(
+                    id: row.id, revision: revision,
+                    history: try snapshot.history(of: row.id, revision: revision))
+                members.append(("doc", .text(removed.text)))
             }
         case .revoked:
             // Which revision it is at now is not for the user any more.
@@ -111,9 +128,8 @@ struct SeenChanges: Sendable {
     }
 
     /// The revisions of a document that are told, the winner first.
-    private func leaves(_ document: Document, _ sight: Sight) throws -> [RevisionID] {
-        guard query.allLeaves else { return [document.revision] }
-        return try [document.revision]
-            + sight.leafRevisions(document.id).filter { $0 != document.revision }
+    private func leaves(_ id: String, _ winner: RevisionID, _ sight: Sight) throws -> [RevisionID] {
+        guard query.allLeaves else { return [winner] }
+        return try [winner] + SeenDocument(id, sight).leaves.filter { $0 != winner }
     }
 }

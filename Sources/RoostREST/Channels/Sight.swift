@@ -21,17 +21,21 @@ struct Sight: Sendable {
             return routed?.leaves.values.contains(where: access.sees) != true
         }
 
+        /// The leaves that the record of the channels has.
+        var leafCount: Int { routed?.leaves.count ?? 0 }
+
         /// Whether a leaf is seen. Users of channels see leaves only, never earlier revisions.
         func sees(_ revision: RevisionID) -> Bool {
             guard let access else { return true }
-            return access.sees(routed?.leaves[revision.description])
+            return access.sees(routed?.leaves[revision])
         }
 
         /// Whether the document left a channel by this revision while the user saw it there.
         func saw(leaveBy revision: RevisionID) -> Bool {
             guard let access, let routed else { return false }
+            // Most places have none, and thousands of revisions may be asked about.
             return routed.places.contains { channel, place in
-                place.left == revision.description
+                place.left == revision
                     && place.stays.periods.contains { access.held(channel, within: $0) }
             }
         }
@@ -85,22 +89,10 @@ struct Sight: Sendable {
         return try snapshot.document(id, revision: revision)
     }
 
-    /// The leaves of a document that are seen, the winner first.
-    func leaves(_ id: String) throws -> [Document] {
-        let look = try look(at: id)
-        return look.isHidden ? [] : try snapshot.openRevisions(of: id, where: look.sees)
-    }
-
     // MARK: Revisions
 
     /// Whether a leaf of a document is seen.
     func sees(_ id: String, _ revision: RevisionID) throws -> Bool { try look(at: id).sees(revision) }
-
-    /// The revisions of the leaves of a document that are seen, the winner first.
-    func leafRevisions(_ id: String) throws -> [RevisionID] {
-        let look = try look(at: id)
-        return look.isHidden ? [] : try snapshot.leaves(of: id).map(\.id).filter(look.sees)
-    }
 
     /// Which of the revisions that a replicator offers are missing, and what they may be edits of, as far as it is seen.
     func differences(

@@ -224,8 +224,8 @@ actor ChangesSender {
         return try found.rows.compactMap { change in
             let sequence = JSON.string(tokens.text(change.token))
             switch change.event {
-            case .changed(let document):
-                return try row(change.id, document.revision, document.isDeleted, sequence, snapshot)
+            case .changed(let winner):
+                return try row(change.id, winner.revision, winner.isDeleted, sequence, snapshot)
             case .removed(let revision):
                 guard !activeOnly, isOffered(change.id), concerns(change.channels) else { return nil }
                 return Row(id: change.id, revision: revision, flags: Row.removed, sequence: sequence)
@@ -261,7 +261,7 @@ actor ChangesSender {
             else { return nil }
             if !concerns(routed.routing.channels) {
                 let hasLeft = routed.places.contains {
-                    channels.contains($0.key) && $0.value.left == revision.description
+                    channels.contains($0.key) && $0.value.left == revision
                 }
                 guard hasLeft else { return nil }
                 flags |= Row.removed

@@ -11,7 +11,12 @@ enum AttachmentRoutes {
         switch context.method {
         case "PUT": return try await put(target, id, name)
         case "DELETE": return try await delete(target, id, name)
-        default: return try get(target, id, name)
+        default:
+            // The document has the list of its attachments.
+            guard try target.takesLong(toRead: id, at: try target.collection.snapshot()) else {
+                return try get(target, id, name)
+            }
+            return try await context.work.respond { try get(target, id, name) }
         }
     }
 

@@ -58,6 +58,7 @@ enum BulkDocuments {
             return try multipart(docs, type, text, latest, sight, served)
         }
         let body = GeneratedBody {
+            let known = SeenDocumentCache(sight)
             var index = 0
             var hasEnded = false
             return {
@@ -65,7 +66,7 @@ enum BulkDocuments {
                 var bytes = index == 0 ? Array("{\"results\":[".utf8) : []
                 while index < docs.count, bytes.count < 32 << 10 {
                     if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                    try result(Wanted(docs[index]), text, latest, sight, served).write(to: &bytes)
+                    try result(Wanted(docs[index]), text, latest, known, served).write(to: &bytes)
                     index += 1
                 }
                 if index == docs.count {
@@ -79,36 +80,40 @@ enum BulkDocuments {
     }
 
     private static func find(
-        _ wanted: Wanted, _ latest: Bool, _ sight: Sight
-    ) throws -> [DocumentReading.Found] {
+        _ wanted: Wanted, _ latest: Bool, _ known: SeenDocumentCache
+    ) throws -> (document: SeenDocument, found: [SeenDocument.Found]) {
         if let failure = wanted.failure { throw failure }
-        let id = wanted.id ?? ""
+        let document = try known.document(wanted.id ?? "")
         guard let revision = wanted.revision else {
-            let leaves = try sight.leaves(id)
-            return leaves.isEmpty ? [.missing("undefined")] : leaves.map { .document($0) }
+            let leaves = document.leaves
+            return (document, leaves.isEmpty ? [.missing("undefined")] : leaves.map { .revision($0) })
         }
-        return try DocumentReading.find(id, [revision], latest: latest, sight)
+        return (document, try document.find([revision], latest: latest))
     }
 
     private static func result(
-        _ wanted: Wanted, _ text: DocumentText, _ latest: Bool, _ sight: Sight,
+        _ wanted: Wanted, _ text: DocumentText, _ latest: Bool, _ known: SeenDocumentCache,
         _ served: ServedDatabase
     ) throws -> JSON {
-        let snapshot = sight.snapshot
         var docs: [JSON]
         do {
-            docs = try find(wanted, latest, sight).map { entry in
+            let (document, found) = try find(wanted, latest, known)
+            docs = try found.map { entry in
                 switch entry {
                 case .missing(let revision): return error(wanted, revision, .missing)
-                case .removed(let removed): return ["ok": .text(try removed.text(in: snapshot))]
-                case .document(let document):
+                case .removed(let revision): return ["ok": .text(try document.removed(revision).text)]
+                case .revision(let revision):
+                    let (snapshot, revisions) = (document.snapshot, document.revisions)
+                    guard let found = try document.document(revision) else {
+                        return error(wanted, revision.description, .missing)
+                    }
                     var text = text
-                    if let known = wanted.known {
+                    if let since = wanted.known {
                         text.attachments = true
                         text.attachmentsSince = try DocumentText.newestKnown(
-                            known, of: document, in: snapshot)
+                            since, of: found, in: snapshot, revisions)
                     }
-                    return ["ok": .text(try text.bytes(document, in: snapshot, of: served))]
+                    return ["ok": .text(try text.bytes(found, in: snapshot, of: served, revisions))]
                 }
             }
         } catch {
@@ -127,26 +132,65 @@ enum BulkDocuments {
         ]
     }
 
-    /// The documents that a `_bulk_get` asks for, found one after another.
+    /// What a `_bulk_get` finds, as the parts of a multipart body, one after another.
     private actor FoundDocuments {
         private let docs: FleeceArray
+        private let text: DocumentText
         private let latest: Bool
-        private let sight: Sight
+        private let known: SeenDocumentCache
+        private let served: ServedDatabase
         private var index = 0
-        /// Of the one before `index`, last first.
-        private var found: [DocumentReading.Found] = []
+        /// The document at the index before, and what was found of it, last first.
+        private var present: SeenDocument?
+        private var found: [SeenDocument.Found] = []
 
-        init(_ docs: FleeceArray, _ latest: Bool, _ sight: Sight) {
-            (self.docs, self.latest, self.sight) = (docs, latest, sight)
+        init(
+            _ docs: FleeceArray, _ text: DocumentText, _ latest: Bool, _ sight: Sight,
+            _ served: ServedDatabase
+        ) {
+            (self.docs, self.text, self.latest, self.served) = (docs, text, latest, served)
+            known = SeenDocumentCache(sight)
         }
 
-        func next() throws -> (Wanted, DocumentReading.Found)? {
+        func next() throws -> MultipartBody.Part? {
             while found.isEmpty {
                 guard index < docs.count else { return nil }
-                found = try BulkDocuments.find(Wanted(docs[index]), latest, sight).reversed()
+                let (document, entries) = try BulkDocuments.find(Wanted(docs[index]), latest, known)
+                present = document
+                found = entries.reversed()
                 index += 1
             }
-            return found.popLast().map { (Wanted(docs[index - 1]), $0) }
+            guard let entry = found.popLast(), let document = present else { return nil }
+            let wanted = Wanted(docs[index - 1])
+            switch entry {
+            case .missing(let revision): return Self.missing(wanted, revision)
+            case .removed(let revision): return try document.removed(revision).part
+            case .revision(let revision):
+                guard let found = try document.document(revision) else {
+                    return Self.missing(wanted, revision.description)
+                }
+                return try part(found, document, wanted)
+            }
+        }
+
+        private static func missing(_ wanted: Wanted, _ revision: String) -> MultipartBody.Part {
+            MultipartBody.Part(
+                headers: ["Content-Type": "application/json; error=\"true\""],
+                body: .bytes(BulkDocuments.error(wanted, revision, .missing).bytes))
+        }
+
+        private func part(
+            _ found: Document, _ document: SeenDocument, _ wanted: Wanted
+        ) throws -> MultipartBody.Part {
+            var text = text
+            text.attachmentsFollow = true
+            text.attachmentsSince = try DocumentText.newestKnown(
+                wanted.known, of: found, in: document.snapshot, document.revisions)
+            let part = try MultipartDocument.part(
+                found, text, document.snapshot, served, document.revisions)
+            var headers: HTTPHeaders = ["X-Doc-Id": found.id, "X-Rev-Id": "\(found.revision)"]
+            for field in part.headers.fields { headers.add(field.name, field.value) }
+            return MultipartBody.Part(headers: headers, body: part.body)
         }
     }
 
@@ -154,7 +198,6 @@ enum BulkDocuments {
         _ docs: FleeceArray, _ type: String, _ text: DocumentText, _ latest: Bool,
         _ sight: Sight, _ served: ServedDatabase
     ) throws -> HTTPResponse {
-        let snapshot = sight.snapshot
         let boundary = RandomText.hexadecimal(bytes: 16)
         // What is wrong with one of them is the answer to all.
         for value in docs {
@@ -162,25 +205,8 @@ enum BulkDocuments {
             if let failure = wanted.failure { throw failure }
             _ = try wanted.revision.map(RevisionID.possible)
         }
-        let found = FoundDocuments(docs, latest, sight)
-        let body = MultipartBody(boundary: boundary) { _ in
-            guard let (wanted, entry) = try await found.next() else { return nil }
-            switch entry {
-            case .missing(let revision):
-                return MultipartBody.Part(
-                    headers: ["Content-Type": "application/json; error=\"true\""],
-                    body: .bytes(Self.error(wanted, revision, .missing).bytes))
-            case .removed(let removed): return try removed.part(in: snapshot)
-            case .document(let document):
-                var text = text
-                text.attachmentsFollow = true
-                text.attachmentsSince = try DocumentText.newestKnown(wanted.known, of: document, in: snapshot)
-                let part = try MultipartDocument.part(document, text, snapshot, served)
-                var headers: HTTPHeaders = ["X-Doc-Id": document.id, "X-Rev-Id": "\(document.revision)"]
-                for field in part.headers.fields { headers.add(field.name, field.value) }
-                return MultipartBody.Part(headers: headers, body: part.body)
-            }
-        }
+        let found = FoundDocuments(docs, text, latest, sight, served)
+        let body = MultipartBody(boundary: boundary) { _ in try await found.next() }
         return HTTPResponse(
             200, headers: ["Content-Type": "\(type); boundary=\"\(boundary)\""],
             body: .stream(body, length: nil))

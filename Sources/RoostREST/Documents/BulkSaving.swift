@@ -72,8 +72,8 @@ actor BulkSaving: BodyStream {
     private var told = 0
     private var hasTold = false
     private var hasEnded = false
-    /// Documents that were refused, in their order.
-    private var refused: [Item] = []
+    /// Documents that were refused, in their order, by their places in the body. They are parsed again when they are asked about again.
+    private var refused: [(index: Int, id: String)] = []
 
     /// Saves what the body of a request says.
     static func save(_ target: DatabaseContext) async throws -> HTTPResponse {
@@ -94,8 +94,7 @@ actor BulkSaving: BodyStream {
             throw HTTPFailure.badRequest("`new_edits` parameter must be a boolean.")
         }
         if text.options["all_or_nothing"]?.root.bool == true {
-            return context.answer(
-                417, .array(try places.map { try refused(text.document(at: $0).root).json }))
+            return try await context.stream(refusing(places, text), status: 417)
         }
         let bulk = BulkSaving(target, text, newEdits: newEdits, places)
         guard places.count > mostDocuments || text.length > mostBytes else {
@@ -106,7 +105,28 @@ actor BulkSaving: BodyStream {
         return try await context.stream(bulk, status: 201)
     }
 
-    /// What becomes of a document that is to be saved with all others or not at all, as in CouchDB.
+    /// The answer where all documents are to be saved or none, which is refused for each of them, as in CouchDB.
+    private static func refusing(_ places: [Int], _ text: BulkText) -> GeneratedBody {
+        GeneratedBody {
+            var index = 0
+            return {
+                guard index <= places.count else { return nil }
+                var bytes: [UInt8] = index == 0 ? [UInt8(ascii: "[")] : []
+                while index < places.count, bytes.count < 32 << 10 {
+                    if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                    try refused(text.document(at: places[index]).root).json.write(to: &bytes)
+                    index += 1
+                }
+                if index == places.count {
+                    index += 1
+                    bytes += "]\n".utf8
+                }
+                return bytes
+            }
+        }
+    }
+
+    /// What becomes of a document that is to be saved with all others or not at all.
     private static func refused(_ document: FleeceValue) -> Outcome {
         .failed(
             document["_id"].string ?? RandomText.hexadecimal(bytes: 16), document["_rev"].string,
@@ -162,9 +182,18 @@ actor BulkSaving: BodyStream {
     }
 
     private func saveRefused() async throws {
-        let again = refused
+        var rest = refused[...]
         refused = []
-        if !again.isEmpty { try await write(try await judged(again), isLast: true) }
+        while !rest.isEmpty {
+            var (items, length) = ([Item](), 0)
+            while length < Self.mostBytes, let (index, id) = rest.popFirst() {
+                let end = index + 1 < places.count ? places[index + 1] : nil
+                length += text.length(from: places[index], to: end)
+                guard case .ordinary(_, let document) = try document(at: places[index]) else { continue }
+                items.append(Item(index: index, id: id, document: document, judgement: .success(Judgement())))
+            }
+            try await write(try await judged(items), isLast: true)
+        }
     }
 
     /// The places of documents that are dealt with at once.
@@ -348,7 +377,7 @@ actor BulkSaving: BodyStream {
     private func settle(_ item: Item, _ outcome: Outcome, _ isLast: Bool) {
         note(outcome, item.index)
         guard !isLast, outcome.isRefused, saving.isRouted, refused.count < Self.mostRefused else { return }
-        refused.append(item)
+        refused.append((item.index, item.id))
     }
 
     private func note(_ outcome: Outcome, _ index: Int) {
@@ -360,7 +389,7 @@ actor BulkSaving: BodyStream {
     /// What can be told in the order of the documents.
     private func tell() -> [UInt8] {
         var bytes: [UInt8] = []
-        let end = refused.lazy.map(\.index).min() ?? .max
+        let end = refused.lazy.map { $0.index }.min() ?? .max
         while told < end, let row = rows.removeValue(forKey: told) {
             told += 1
             guard !row.isEmpty else { continue }

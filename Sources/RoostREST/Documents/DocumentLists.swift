@@ -155,7 +155,7 @@ enum DocumentLists {
         _ target: DatabaseContext, _ sight: Sight, _ selection: Selection, isLocal: Bool
     ) throws -> GeneratedBody {
         let served = target.served
-        if isLocal { return try localList(sight.snapshot, selection) }
+        if isLocal { return localList(sight.snapshot, selection) }
         return GeneratedBody {
             let rows = try Rows(sight, served, selection)
             return { try rows.piece() }
@@ -282,30 +282,70 @@ enum DocumentLists {
         }
     }
 
-    private static func localList(
-        _ snapshot: CollectionSnapshot, _ selection: Selection
-    ) throws -> GeneratedBody {
-        var names: [String]
-        if let keys = selection.keys {
-            names = keys.map { $0.string ?? "" }
-        } else {
-            names = try snapshot.localNames.map { prefix + $0 }.filter(selection.range.contains)
+    /// The IDs of local documents that a list has, some of them in memory at a time.
+    private struct LocalIDs {
+        private let snapshot: CollectionSnapshot
+        private var range: DocumentSelection
+        private var read: ArraySlice<String>
+        private var skip: Int
+        private var limit: Int
+        private var hasReadAll: Bool
+
+        private static let pageSize = 500
+
+        init(_ snapshot: CollectionSnapshot, _ selection: Selection) {
+            self.snapshot = snapshot
+            range = selection.range
+            (skip, limit) = (selection.skip, selection.limit)
+            let keys = selection.keys?.map { $0.string ?? "" }
+            hasReadAll = keys != nil
+            read = (range.descending ? keys?.reversed() : keys)?[...] ?? []
         }
-        if selection.range.descending { names.reverse() }
-        let chosen = names.dropFirst(selection.skip).prefix(selection.limit)
-        return GeneratedBody {
-            var left = chosen
+
+        mutating func next() throws -> String? {
+            while limit > 0 {
+                if let id = read.popFirst() {
+                    guard skip == 0 else {
+                        skip -= 1
+                        continue
+                    }
+                    limit -= 1
+                    return id
+                }
+                guard !hasReadAll else { return nil }
+                try Task.checkCancellation()
+                read = try snapshot.localNames(in: range, limit: Self.pageSize).map { prefix + $0 }[...]
+                hasReadAll = read.count < Self.pageSize
+                guard let last = read.last else { return nil }
+                if range.descending {
+                    (range.to, range.includesEnd) = (last, false)
+                } else {
+                    range.from = last + "\u{0}"
+                }
+            }
+            return nil
+        }
+    }
+
+    private static func localList(_ snapshot: CollectionSnapshot, _ selection: Selection) -> GeneratedBody {
+        GeneratedBody {
+            var ids = LocalIDs(snapshot, selection)
+            var isFirst = true
             var hasEnded = false
             // How many there are is not told, as in CouchDB.
             var bytes = Array("{\"total_rows\":null,\"offset\":null,\"rows\":[".utf8)
             return {
                 guard !hasEnded else { return nil }
-                while bytes.count < 32 << 10, let id = left.popFirst() {
+                while bytes.count < 32 << 10, !hasEnded {
+                    guard let id = try ids.next() else {
+                        hasEnded = true
+                        bytes += "]}\n".utf8
+                        break
+                    }
+                    if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                    isFirst = false
                     try localRow(id, snapshot, selection).write(to: &bytes)
-                    if !left.isEmpty { bytes.append(UInt8(ascii: ",")) }
                 }
-                hasEnded = left.isEmpty
-                if hasEnded { bytes += "]}\n".utf8 }
                 defer { bytes = [] }
                 return bytes
             }

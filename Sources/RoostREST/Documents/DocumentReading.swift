@@ -7,7 +7,7 @@ import RoostWire
 enum DocumentReading {
     static func get(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
         let snapshot = try target.collection.snapshot()
-        guard try snapshot.storedLength(of: id) ?? 0 > RequestWork.mostAtOnce else {
+        guard try target.takesLong(toRead: id, at: snapshot) else {
             return try await get(target, id, snapshot)
         }
         return try await target.context.work.respond { try await get(target, id, snapshot) }
@@ -49,61 +49,28 @@ enum DocumentReading {
             if document.isDeleted { throw HTTPFailure.deleted }
             return document
         }
-        guard case .document(let document)? = try find(id, [text], latest: query.flag("latest"), sight).first
+        let seen = try SeenDocument(id, sight)
+        guard case .revision(let revision)? = try seen.find([text], latest: query.flag("latest")).first,
+            let document = try seen.document(revision)
         else { throw HTTPFailure.missing }
         return document
     }
 
-    /// What is found of the revisions that are asked for.
-    enum Found {
-        case document(Document)
-        case missing(String)
-        /// One by which the document left what the user sees.
-        case removed(RemovedDocument)
-    }
-
-    /// The documents at the revisions that `revisions` name; with `latest`, the leaves that came of them.
-    static func find(
-        _ id: String, _ revisions: [String], latest: Bool, _ sight: Sight
-    ) throws -> [Found] {
-        let look = try sight.look(at: id)
-        var found: [Found] = []
-        var seen: Set<RevisionID> = []
-        for text in revisions {
-            guard let revision = try RevisionID.possible(text) else {
-                found.append(.missing(text))
-                continue
-            }
-            var leaves = [revision]
-            if latest, !look.isHidden {
-                leaves = try sight.snapshot.leaves(of: id, descendingFrom: revision).map(\.id)
-            }
-            let documents = try leaves.filter(look.sees).compactMap {
-                try sight.snapshot.document(id, revision: $0)
-            }
-            if documents.isEmpty {
-                found.append(
-                    look.saw(leaveBy: revision)
-                        ? .removed(RemovedDocument(id: id, revision: revision)) : .missing(text))
-            }
-            for document in documents where seen.insert(document.revision).inserted {
-                found.append(.document(document))
-            }
-        }
-        return found
-    }
-
     private static func row(
-        _ entry: Found, _ text: DocumentText, _ known: FleeceValue?, _ snapshot: CollectionSnapshot,
+        _ entry: SeenDocument.Found, _ seen: SeenDocument, _ text: DocumentText, _ known: FleeceValue?,
         _ served: ServedDatabase
     ) throws -> JSON {
         switch entry {
         case .missing(let revision): return ["missing": .string(revision)]
-        case .removed(let removed): return ["ok": .text(try removed.text(in: snapshot))]
-        case .document(let document):
+        case .removed(let revision): return ["ok": .text(try seen.removed(revision).text)]
+        case .revision(let revision):
+            guard let document = try seen.document(revision) else {
+                return ["missing": .string(revision.description)]
+            }
             var text = text
-            text.attachmentsSince = try DocumentText.newestKnown(known, of: document, in: snapshot)
-            return ["ok": .text(try text.bytes(document, in: snapshot, of: served))]
+            text.attachmentsSince = try DocumentText.newestKnown(
+                known, of: document, in: seen.snapshot, seen.revisions)
+            return ["ok": .text(try text.bytes(document, in: seen.snapshot, of: served, seen.revisions))]
         }
     }
 
@@ -111,16 +78,24 @@ enum DocumentReading {
         _ target: DatabaseContext, _ id: String, _ asked: String, _ sight: Sight
     ) async throws -> HTTPResponse {
         let context = target.context
-        let snapshot = sight.snapshot
-        let found: [Found]
-        if asked == "all" {
-            found = try sight.leaves(id).map { .document($0) }
-            if found.isEmpty { throw HTTPFailure.missing }
-        } else {
+        // `nil` stands for all leaves.
+        var revisions: [String]?
+        if asked != "all" {
             guard let list = try context.query.json("open_revs")?.root.array else {
                 throw HTTPFailure.badRequest("open_revs must be \"all\" or a JSON array of revisions")
             }
-            found = try find(id, list.compactMap(\.string), latest: context.query.flag("latest"), sight)
+            revisions = list.compactMap(\.string)
+        }
+        let latest = try context.query.flag("latest")
+        let wanted = revisions
+        let find = { @Sendable () throws -> (SeenDocument, [SeenDocument.Found]) in
+            let seen = try SeenDocument(id, sight)
+            guard let wanted else {
+                let leaves = seen.leaves
+                if leaves.isEmpty { throw HTTPFailure.missing }
+                return (seen, leaves.map { .revision($0) })
+            }
+            return (seen, try seen.find(wanted, latest: latest))
         }
         let known = try context.query.json("atts_since")?.root
         // As in CouchDB, nothing is said of the other revisions with each: that would be quadratic in their number.
@@ -130,14 +105,16 @@ enum DocumentReading {
         let takesJSON = MediaType.accepts(accept ?? "", "application/json", wildcards: false)
         if takesJSON || !MediaType.accepts(accept, "multipart/mixed") {
             let (text, served) = (text, target.served)
+            // A body at a time is in memory.
             let rows = GeneratedBody {
+                let (seen, found) = try find()
                 var index = 0
                 return {
                     guard index <= found.count else { return nil }
                     var bytes: [UInt8] = index == 0 ? [UInt8(ascii: "[")] : []
                     while index < found.count, bytes.count < 32 << 10 {
                         if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                        try row(found[index], text, known, snapshot, served).write(to: &bytes)
+                        try row(found[index], seen, text, known, served).write(to: &bytes)
                         index += 1
                     }
                     if index == found.count {
@@ -149,24 +126,50 @@ enum DocumentReading {
             }
             return try await context.stream(rows)
         }
-        let served = target.served
         let boundary = RandomText.hexadecimal(bytes: 16)
-        let parts: [MultipartBody.Part] = try found.map { entry in
-            switch entry {
-            case .missing(let revision): return MultipartDocument.missing(revision)
-            case .removed(let removed): return try removed.part(in: snapshot)
-            case .document(let document):
-                var text = text
-                text.attachmentsFollow = true
-                text.attachmentsSince = try DocumentText.newestKnown(known, of: document, in: snapshot)
-                return try MultipartDocument.part(document, text, snapshot, served)
-            }
-        }
+        let parts = try OpenRevisionParts(text, known, target.served, find)
         return HTTPResponse(
             200, headers: ["Content-Type": "multipart/mixed; boundary=\"\(boundary)\""],
-            body: .stream(
-                MultipartBody(boundary: boundary, parts),
-                length: MultipartBody.length(boundary: boundary, parts)))
+            body: .stream(MultipartBody(boundary: boundary) { _ in try await parts.next() }, length: nil))
+    }
+}
+
+/// Revisions of a document as the parts of a multipart body, of which one is in memory at a time.
+private actor OpenRevisionParts {
+    private let seen: SeenDocument
+    private let found: [SeenDocument.Found]
+    private let text: DocumentText
+    private let known: FleeceValue?
+    private let served: ServedDatabase
+    private var index = 0
+
+    /// - Throws: What `find` throws.
+    init(
+        _ text: DocumentText, _ known: FleeceValue?, _ served: ServedDatabase,
+        _ find: () throws -> (SeenDocument, [SeenDocument.Found])
+    ) throws {
+        (seen, found) = try find()
+        self.text = text
+        self.known = known
+        self.served = served
+    }
+
+    func next() throws -> MultipartBody.Part? {
+        guard index < found.count else { return nil }
+        index += 1
+        switch found[index - 1] {
+        case .missing(let revision): return MultipartDocument.missing(revision)
+        case .removed(let revision): return try seen.removed(revision).part
+        case .revision(let revision):
+            guard let document = try seen.document(revision) else {
+                return MultipartDocument.missing(revision.description)
+            }
+            var text = text
+            text.attachmentsFollow = true
+            text.attachmentsSince = try DocumentText.newestKnown(
+                known, of: document, in: seen.snapshot, seen.revisions)
+            return try MultipartDocument.part(document, text, seen.snapshot, served, seen.revisions)
+        }
     }
 }
 

@@ -10,7 +10,11 @@ enum DocumentRoutes {
         try context.allow("GET", "PUT", "DELETE", "COPY")
         switch context.method {
         case "PUT": return try await put(target, id)
-        case "DELETE": return try await delete(target, id)
+        case "DELETE":
+            guard try target.takesLong(toRead: id, at: try target.collection.snapshot()) else {
+                return try await delete(target, id)
+            }
+            return try await context.work.respond { try await delete(target, id) }
         case "COPY": return try await copy(target, id)
         default: return try await DocumentReading.get(target, id)
         }
@@ -56,7 +60,7 @@ enum DocumentRoutes {
         let context = target.context
         let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
         let sight = try target.sight(of: try target.collection.snapshot())
-        guard let present = try sight.winner(id) else { throw HTTPFailure.missing }
+        guard let present = try sight.winningRevision(id) else { throw HTTPFailure.missing }
         if present.isDeleted { throw HTTPFailure.deleted }
         guard let base else { throw HTTPFailure.conflict }
         let tombstone = try IncomingDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)

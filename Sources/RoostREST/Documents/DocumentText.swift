@@ -49,16 +49,18 @@ struct DocumentText: Sendable {
     }
 
     /// The document as JSON.
+    ///
+    /// - Parameter known: The document's revisions, where they have been decoded already.
     func bytes(
-        _ document: Document, in snapshot: CollectionSnapshot, of served: ServedDatabase
+        _ document: Document, in snapshot: CollectionSnapshot, of served: ServedDatabase,
+        _ known: DocumentRevisions? = nil
     ) throws -> [UInt8] {
         var members: [(String, JSON)] = [
             ("_id", .string(document.id)), ("_rev", .string(document.revision.description)),
         ]
         if document.isDeleted { members.append(("_deleted", true)) }
         if revisions {
-            let history = try snapshot.history(of: document.id, revision: document.revision)
-            members.append(("_revisions", Self.revisions(history)))
+            members.append(("_revisions", Self.revisions(try Self.history(document, snapshot, known))))
         }
         if revisionInfo || conflicts || deletedConflicts {
             try addTree(document, snapshot, to: &members)
@@ -162,12 +164,21 @@ struct DocumentText: Sendable {
     }
 
     /// The generation of the newest of `known` that is an ancestor of `document`; 0 without one.
+    ///
+    /// - Parameter revisions: The document's, where they have been decoded already.
     static func newestKnown(
-        _ known: FleeceValue?, of document: Document, in snapshot: CollectionSnapshot
+        _ known: FleeceValue?, of document: Document, in snapshot: CollectionSnapshot,
+        _ revisions: DocumentRevisions? = nil
     ) throws -> UInt64 {
         let known = Set(known?.array?.compactMap { $0.string.flatMap { RevisionID($0) } } ?? [])
         guard !known.isEmpty else { return 0 }
-        let history = try snapshot.history(of: document.id, revision: document.revision)
-        return history.first(where: known.contains)?.generation ?? 0
+        return try history(document, snapshot, revisions).first(where: known.contains)?.generation ?? 0
+    }
+
+    private static func history(
+        _ document: Document, _ snapshot: CollectionSnapshot, _ known: DocumentRevisions?
+    ) throws -> [RevisionID] {
+        try known?.history(of: document.revision)
+            ?? snapshot.history(of: document.id, revision: document.revision)
     }
 }

@@ -15,12 +15,7 @@ final class RequestBudget: Sendable {
         private let bytes: [UInt8]
 
         /// - Parameter peer: The address that the request came from.
-        init(_ user: UserContext, peer: String) {
-            switch user.name {
-            case let name?: bytes = Array("user \(name)".utf8)
-            case nil: bytes = Array((user.isAdmin ? "administrator" : "peer \(peer)").utf8)
-            }
-        }
+        init(_ user: UserContext, peer: String) { bytes = Array(user.owner(from: peer).utf8) }
     }
 
     private struct Waiter {

@@ -44,6 +44,7 @@ public final class Router: Sendable {
     let workers = WorkerPool(
         limit: 8, share: max(2, min(4, ProcessInfo.processInfo.activeProcessorCount / 2)))
     let workPlaces: WorkPlaces
+    let feedPlaces: WorkPlaces
 
     /// A router for these databases.
     public init(
@@ -55,6 +56,7 @@ public final class Router: Sendable {
         memory = RequestBudget(limit: options.requestMemory, of: "memory")
         uploads = RequestBudget(limit: options.unsavedAttachments, of: "room for attachments")
         workPlaces = WorkPlaces(limit: options.requestsUnderWay)
+        feedPlaces = WorkPlaces(limit: options.openFeeds, of: "feeds of yours are open")
         channelRouting = hooks.sync.map { ChannelRouting($0) }
         let accounts = Accounts(options, databases)
         self.accounts = accounts

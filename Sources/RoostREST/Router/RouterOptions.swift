@@ -32,6 +32,9 @@ public struct RouterOptions: Sendable {
     /// How many requests of one user, or of one address without a user, may be worked on or wait for that at a time, feeds that wait and
     /// answers that are being sent not counted. Others are answered with 503 and `Retry-After`. Default: 128.
     public var requestsUnderWay = 128
+    /// How many answers that go on without an end one user, or one address without a user, may have at a time: feeds, long polls and
+    /// WebSockets. Others are answered with 503 and `Retry-After`. Administrators of the server have no such limit. Default: 512.
+    public var openFeeds = 512
     /// How long a session lasts that is not used, in seconds. Default: 600.
     public var sessionDuration = 600
     /// What the server is called in `GET /`.
