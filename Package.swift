@@ -300,9 +300,12 @@ let package = Package(
 // The thread sanitizer runs on what works with threads, up to the server's API.
 if isSanitizing {
     let layers = [
-        "RoostBytes", "RoostFile", "RoostStorage", "RoostCrypto", "CRoostHardware", "CRoostPrefetch", "RoostBlobs", "Fleece", "Roost",
-        "RoostOrder", "RoostText", "RoostIndex", "RoostQuery", "RoostWire", "RoostBLIP", "RoostSync", "RoostREST",
-        "RoostSimulation", "RoostCampaign", "RoostBlobCampaign", "CommitWriter", "DatabaseWriter", "ChildProcesses",
+        "RoostBytes", "RoostFile", "RoostStorage", "RoostCrypto", "CRoostHardware", "CRoostPrefetch",
+        "RoostBlobs", "Fleece", "Roost",
+        "RoostOrder", "RoostText", "RoostIndex", "RoostQuery", "RoostWire", "RoostBLIP", "RoostSync",
+        "RoostREST",
+        "RoostSimulation", "RoostCampaign", "RoostBlobCampaign", "CommitWriter", "DatabaseWriter",
+        "ChildProcesses",
         "RoostFileTests", "RoostStorageTests", "RoostTests", "RoostRESTTests",
     ]
     package.targets.removeAll { !layers.contains($0.name) && $0.type != .system }

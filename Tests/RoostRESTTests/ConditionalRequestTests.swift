@@ -167,9 +167,12 @@ import Testing
         let test = try TestRouter { _, hooks in hooks.languages = [Writing(writer: LateWriter())] }
         try await test.ask("PUT", "/db")
         try await test.put("/db/first", #"{"n":1}"#)
-        try await test.put("/db/_design/w", #"{"language":"writing","views":{"n":{"map":"x"}},"filters":{"f":"x"}}"#)
+        try await test.put(
+            "/db/_design/w", #"{"language":"writing","views":{"n":{"map":"x"}},"filters":{"f":"x"}}"#)
         let answer = try await test.ask("GET", "/db/\(target)")
-        #expect(answer.status == 200 && answer.text.contains("\"first\"") && !answer.text.contains("later"), "\(answer.text)")
+        #expect(
+            answer.status == 200 && answer.text.contains("\"first\"") && !answer.text.contains("later"),
+            "\(answer.text)")
         let tag = try #require(answer.headers["ETag"])
         let again = try await test.ask("GET", "/db/\(target)", headers: ["If-None-Match": tag])
         #expect(again.status == 200 && again.text.contains("later"), "\(again.text)")

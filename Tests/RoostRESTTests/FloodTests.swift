@@ -51,7 +51,9 @@ import Testing
         }
         func names() async throws -> [[UInt8]] {
             let list = try await router.ask("GET", "/db/_index")["indexes"] as? [[String: Any]] ?? []
-            return list.compactMap { ($0["name"] as? String).map { Array($0.utf8) } }.dropFirst().sorted { $0.count < $1.count }
+            return list.compactMap { ($0["name"] as? String).map { Array($0.utf8) } }.dropFirst().sorted {
+                $0.count < $1.count
+            }
         }
         #expect(try await names() == [Array("caf\u{e9}".utf8), Array("cafe\u{301}".utf8)])
         let name = PercentEncoding.encode("caf\u{e9}")
@@ -73,12 +75,14 @@ import Testing
         try await router.put(
             "/db/_design/large",
             #"{"language":"query","views":{"x":{"map":{"fields":{\#(members)}},"reduce":"_count"}}}"#)
-        #expect(try await router.ask("POST", "/db/_find", #"{"selector":{"n1":1},"sort":["n1"]}"#).status == 200)
+        #expect(
+            try await router.ask("POST", "/db/_find", #"{"selector":{"n1":1},"sort":["n1"]}"#).status == 200)
         let some = (0..<50_000).map { "\"a.b\($0)\"" }.joined(separator: ",")
         let found = try await router.ask(
             "POST", "/db/_find", #"{"selector":{"n1":1},"fields":[\#(some),"n1"],"use_index":["x","y","z"]}"#)
         #expect(found.status == 400 && found["error"] as? String == "invalid_index_name")
-        let part = try await router.ask("POST", "/db/_find", #"{"selector":{"n1":1},"fields":[\#(some),"n1"]}"#)
+        let part = try await router.ask(
+            "POST", "/db/_find", #"{"selector":{"n1":1},"fields":[\#(some),"n1"]}"#)
         #expect((part["docs"] as? [[String: Any]])?.map(\.count) == [1], "\(part.text)")
     }
 
@@ -104,7 +108,8 @@ import Testing
         for order in [[seen, hidden], [hidden, seen]] {
             let id = order[0] == seen ? "a" : "b"
             for revision in order {
-                let body = #"{"_rev":"\#(revision)","channels":["\#(revision.utf8.elementsEqual(seen.utf8) ? "!" : "board")"]}"#
+                let body =
+                    #"{"_rev":"\#(revision)","channels":["\#(revision.utf8.elementsEqual(seen.utf8) ? "!" : "board")"]}"#
                 #expect(try await router.ask("PUT", "/db/\(id)?new_edits=false", body).status == 201)
             }
             let path = "/db/\(id)?rev="
@@ -131,12 +136,17 @@ import Testing
         #expect(try await ids("") == names)
         #expect(try await ids("?descending=true") == names.reversed())
         #expect(try await ids("?skip=499&limit=3") == Array(names[499..<502]))
-        #expect(try await ids("?startkey=\"_local/n10499\"&endkey=\"_local/n10502\"") == Array(names[499...502]))
+        #expect(
+            try await ids("?startkey=\"_local/n10499\"&endkey=\"_local/n10502\"") == Array(names[499...502]))
         #expect(try await ids("?endkey=\"_local/n10001\"&inclusive_end=false") == [names[0]])
-        #expect(try await ids("?descending=true&startkey=\"_local/n10501\"&limit=2") == [names[501], names[500]])
+        #expect(
+            try await ids("?descending=true&startkey=\"_local/n10501\"&limit=2") == [names[501], names[500]])
         #expect(try await ids("?startkey=\"a\"") == [])
         #expect(try await ids("?endkey=\"A\"") == [])
         #expect(try await ids("?startkey=\"A\"&endkey=\"a\"").count == names.count)
-        #expect(try await ids("", #"{"keys":["_local/n10003","_local/none","_local/n10001"]}"#) == ["n10003", "n10001"])
+        #expect(
+            try await ids("", #"{"keys":["_local/n10003","_local/none","_local/n10001"]}"#) == [
+                "n10003", "n10001",
+            ])
     }
 }

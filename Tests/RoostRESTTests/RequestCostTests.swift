@@ -12,7 +12,9 @@ import Testing
     private func conflicted(_ count: Int, attachments: Bool = false) async throws -> TestRouter {
         let router = try await channelRouter()
         let content = attachments ? #","_attachments":{"a":{"data":"YQ=="}}"# : ""
-        let docs = (0..<count).map { #"{"_id":"doc","_rev":"\#(Self.revision($0))","channels":["!"]\#(content)}"# }
+        let docs = (0..<count).map {
+            #"{"_id":"doc","_rev":"\#(Self.revision($0))","channels":["!"]\#(content)}"#
+        }
         let body = #"{"new_edits":false,"docs":[\#(docs.joined(separator: ","))]}"#
         #expect(try await router.ask("POST", "/db/_bulk_docs", body, as: ann).text == "[]\n")
         return router
@@ -100,7 +102,10 @@ import Testing
                         #expect(answer.status == 201, "\(answer.text)")
                     }
                 }
-                for stub in [#"{"stub":true}"#, #"{"stub":true,"digest":"sha1-hvfkN/qlp/zhXR3cuerq6jd2Z7g=","revpos":1}"#] {
+                for stub in [
+                    #"{"stub":true}"#,
+                    #"{"stub":true,"digest":"sha1-hvfkN/qlp/zhXR3cuerq6jd2Z7g=","revpos":1}"#,
+                ] {
                     try await expectProportion("stubs") { size in
                         let router = try await channelRouter()
                         let revision = try await router.put("/db/doc", attached(size, #"{"data":"YQ=="}"#))
@@ -112,7 +117,8 @@ import Testing
                     }
                 }
                 for target in [
-                    "doc", "doc?attachments=true", "_all_docs?include_docs=true", "_changes?include_docs=true", "doc/a1",
+                    "doc", "doc?attachments=true", "_all_docs?include_docs=true",
+                    "_changes?include_docs=true", "doc/a1",
                 ] {
                     try await expectProportion(target) { size in
                         let router = try await channelRouter()
@@ -134,7 +140,8 @@ import Testing
             try await expectProportion("stubs") { size in
                 let router = try await conflicted(size, attachments: true)
                 let missing = #"{"stub":true,"digest":"md5-AAAAAAAAAAAAAAAAAAAAAA==","revpos":7}"#
-                let document = #"{"_rev":"1-ff","_attachments":{"#
+                let document =
+                    #"{"_rev":"1-ff","_attachments":{"#
                     + (0..<size).map { "\"a\($0)\":\(missing)" }.joined(separator: ",") + "}}"
                 return try await ReadCounts.count {
                     let answer = try await router.ask("PUT", "/db/doc?new_edits=false", document)
@@ -190,13 +197,15 @@ import Testing
         for (method, target, body) in [
             ("GET", "doc?open_revs=all", nil), ("POST", "_bulk_get", #"{"docs":[{"id":"doc"}]}"#),
         ] as [(String, String, String?)] {
-            for accept in ["application/json", "multipart/mixed"] where method == "GET" || accept.hasPrefix("multi") {
+            for accept in ["application/json", "multipart/mixed"]
+            where method == "GET" || accept.hasPrefix("multi") {
                 let answer = try await router.ask(method, "/db/\(target)", body, headers: ["Accept": accept])
                 #expect(answer.status == 200 && answer.text.utf8.count > 40 * 200_000, "\(target) \(accept)")
             }
         }
         let feed = try await router.ask(
-            "POST", "/db/_changes?style=all_docs&filter=_selector", #"{"selector":{"text":{"$exists":true}}}"#)
+            "POST", "/db/_changes?style=all_docs&filter=_selector", #"{"selector":{"text":{"$exists":true}}}"#
+        )
         #expect(feed.text.components(separatedBy: "\"rev\"").count - 1 == 40)
         #expect(router.router.memory.held == 0)
     }
@@ -205,7 +214,9 @@ import Testing
     @Test func refusalsAreSentAsTheyAreMade() async throws {
         let router = try TestRouter()
         try await router.ask("PUT", "/db")
-        let body = #"{"all_or_nothing":true,"docs":["# + Array(repeating: "{}", count: 5_000).joined(separator: ",") + "]}"
+        let body =
+            #"{"all_or_nothing":true,"docs":["# + Array(repeating: "{}", count: 5_000).joined(separator: ",")
+            + "]}"
         let response = await router.router.respond(to: .json("POST", "/db/_bulk_docs", body), as: .admin)
         guard case .stream(let stream, _) = response.body else { return #expect(Bool(false), "\(response)") }
         var (pieces, rows) = (0, 0)
@@ -228,7 +239,9 @@ import Testing
         }
         try await router.ask("POST", "/db/_bulk_docs", #"{"docs":[\#(docs.joined(separator: ","))]}"#)
         func ids(_ answer: TestRouter.Answer) throws -> [String] {
-            try #require(answer["results"] as? [[String: Any]], "\(answer.text)").compactMap { $0["id"] as? String }
+            try #require(answer["results"] as? [[String: Any]], "\(answer.text)").compactMap {
+                $0["id"] as? String
+            }
         }
         let all = (0..<600).map { "d\($0)" }
         #expect(try await ids(router.ask("GET", "/db/_changes", as: ann)) == all)

@@ -27,7 +27,9 @@ import Testing
         return await client.receiveAll()
     }
 
-    private func status(_ answer: String) -> Int { Int(answer.split(separator: " ").dropFirst().first ?? "") ?? 0 }
+    private func status(_ answer: String) -> Int {
+        Int(answer.split(separator: " ").dropFirst().first ?? "") ?? 0
+    }
 
     /// The most that was held while requests ran.
     private func most(_ test: TestServer, while body: () async throws -> Void) async throws -> Int {

@@ -57,7 +57,9 @@ import Testing
     }
 
     /// The same where documents are read one by one, and where their attachments are.
-    @Test(arguments: [false, true]) func aServerThatFailsAtOneOfWhatItIsAskedForSingly(hasBulkGet: Bool) async throws {
+    @Test(arguments: [false, true]) func aServerThatFailsAtOneOfWhatItIsAskedForSingly(hasBulkGet: Bool)
+        async throws
+    {
         for number in 0..<8 {
             let data = Data("content \(number)".utf8).base64EncodedString()
             let body = #"{"n":\#(number),"_attachments":{"a":{"data":"\#(data)"}}}"#
@@ -76,7 +78,8 @@ import Testing
             }
         }
         func run(_ remote: RemoteDatabase) async throws -> ReplicationStatus {
-            try await notes.replicate(with: remote, ReplicationOptions(.pull) { $0.retry.attempts = 1 }).finished
+            try await notes.replicate(with: remote, ReplicationOptions(.pull) { $0.retry.attempts = 1 })
+                .finished
         }
         let suffix = hasBulkGet ? "/a" : ""
         await #expect(throws: RemoteError.self) {

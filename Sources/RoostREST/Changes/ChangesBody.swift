@@ -272,7 +272,9 @@ actor ChangesBody: BodyStream {
                 asked.append(found)
                 length += found.fleece.bytes.count
             }
-            guard asked.count == batchSize || length >= batchLength || index == leaves.count - 1 else { continue }
+            guard asked.count == batchSize || length >= batchLength || index == leaves.count - 1 else {
+                continue
+            }
             chosen += zip(asked, try filter.chosen(of: asked, at: snapshot)).filter(\.1).map(\.0.revision)
             (asked, length) = ([], 0)
         }

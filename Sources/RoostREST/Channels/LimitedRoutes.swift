@@ -101,8 +101,8 @@ extension DatabaseContext {
     }
 
     /// What the user sees of a moment.
-    func sight(of snapshot: CollectionSnapshot) throws -> Sight {
-        Sight(
+    func visibility(of snapshot: CollectionSnapshot) throws -> Visibility {
+        Visibility(
             access: isLimited ? try ChannelAccess(user, { try snapshot.annotation($0) }) : nil,
             snapshot: snapshot)
     }

@@ -103,11 +103,11 @@ enum DocumentLists {
             query = query.completed(by: body.dictionary ?? .empty)
             keys = try Self.keys(body)
         }
-        let sight = try target.sight(of: try target.collection.snapshot())
+        let visibility = try target.visibility(of: try target.collection.snapshot())
         let body = try list(
-            target, sight, try selection(target, path[0], query, keys), isLocal: path[0] == local)
+            target, visibility, try selection(target, path[0], query, keys), isLocal: path[0] == local)
         guard path[0] != local else { return try await context.stream(body) }
-        return try await context.stream(body, of: target, at: sight.snapshot)
+        return try await context.stream(body, of: target, at: visibility.snapshot)
     }
 
     /// What a key takes beside the body: its place in a list, and in a part of it.
@@ -142,9 +142,9 @@ enum DocumentLists {
         }
         // What is wrong with one of them is the answer to all.
         for index in queries.indices { _ = try selected(index) }
-        let sight = try target.sight(of: try target.collection.snapshot())
+        let visibility = try target.visibility(of: try target.collection.snapshot())
         let body = ResultsBody(count: queries.count) { index in
-            try list(target, sight, selected(index), isLocal: kind == local)
+            try list(target, visibility, selected(index), isLocal: kind == local)
         }
         return try await target.context.stream(body)
     }
@@ -152,12 +152,12 @@ enum DocumentLists {
     private static let local = "_local_docs"
 
     private static func list(
-        _ target: DatabaseContext, _ sight: Sight, _ selection: Selection, isLocal: Bool
+        _ target: DatabaseContext, _ visibility: Visibility, _ selection: Selection, isLocal: Bool
     ) throws -> GeneratedBody {
         let served = target.served
-        if isLocal { return localList(sight.snapshot, selection) }
+        if isLocal { return localList(visibility.snapshot, selection) }
         return GeneratedBody {
-            let rows = try Rows(sight, served, selection)
+            let rows = try Rows(visibility, served, selection)
             return { try rows.piece() }
         }
     }
@@ -165,7 +165,7 @@ enum DocumentLists {
     /// The rows of a list, with the commas between them.
     private final class Rows {
         private let snapshot: CollectionSnapshot
-        private let sight: Sight
+        private let visibility: Visibility
         private let served: ServedDatabase
         private let selection: Selection
         /// Of the rows that are seen, where not everything is.
@@ -180,10 +180,10 @@ enum DocumentLists {
         private var hasBegun = false
         private var hasEnded = false
 
-        init(_ sight: Sight, _ served: ServedDatabase, _ selection: Selection) throws {
-            let snapshot = sight.snapshot
+        init(_ visibility: Visibility, _ served: ServedDatabase, _ selection: Selection) throws {
+            let snapshot = visibility.snapshot
             self.snapshot = snapshot
-            self.sight = sight
+            self.visibility = visibility
             page = SeenPage(skip: selection.skip, limit: selection.limit)
             self.served = served
             self.selection = selection
@@ -191,8 +191,8 @@ enum DocumentLists {
                 let ordered = selection.range.descending ? Array(keys.reversed()) : keys
                 self.keys = ordered.dropFirst(selection.skip).prefix(selection.limit)
                 cursor = nil
-            } else if let access = sight.access {
-                seen = try SeenDocuments(selection.range, access, sight)
+            } else if let access = visibility.access {
+                seen = try SeenDocuments(selection.range, access, visibility)
                 cursor = nil
             } else {
                 var range = selection.range
@@ -223,7 +223,7 @@ enum DocumentLists {
         private var beginning: [UInt8] {
             get throws {
                 // What is not seen is not counted either.
-                guard case nil = sight.access else {
+                guard case nil = visibility.access else {
                     return Array("{\"total_rows\":null,\"offset\":null,\"rows\":[\n".utf8)
                 }
                 let (total, offset) = try selection.place(in: snapshot)
@@ -246,7 +246,7 @@ enum DocumentLists {
             if documents.isEmpty {
                 // What is no text is the ID of no document, as the empty one.
                 let ids = keys.prefix(Rows.batchSize).map { $0.string ?? "" }
-                documents = try sight.winners(ids).reversed()
+                documents = try visibility.winners(ids).reversed()
             }
             guard let key = keys.popFirst(), let found = documents.popLast() else { return nil }
             guard let document = found else {

@@ -258,7 +258,8 @@ final class JudgedWrite {
         var visibility = WrittenVisibility.all
         if saving.isLimited {
             visibility = WrittenVisibility(
-                leaves: try batch.leaves(of: id, in: collection), try ledger.document(id), try currentAccess())
+                leaves: try batch.leaves(of: id, in: collection), try ledger.document(id), try currentAccess()
+            )
         }
         try visibility.requireOwn(stubs) { try batch.get(id, in: collection)?.attachments ?? [:] }
     }

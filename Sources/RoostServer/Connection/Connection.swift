@@ -293,3 +293,87 @@ private struct IncomingBody: BodyStream {
 
     func next() async throws -> [UInt8]? { try await connection.nextBodyBytes() }
 }
+
+/// Sends a body that is made while it is sent, by a task that is cancelled when the client hangs up.
+struct StreamJob: Sendable {
+    /// How long a piece may be that is copied behind what goes before it.
+    private static let longestCopied = 64 << 10
+
+    let channel: SocketChannel
+    let stream: any BodyStream
+    let framing: BodyFraming
+    let pace: Connection
+
+    /// - Parameter head: What goes before the body.
+    /// - Returns: How many bytes of the body went out, and whether it is whole.
+    func run(after head: [UInt8], isEndless: Bool, _ activity: ConnectionActivity) async -> (Int, Bool) {
+        let task = Task(executorPreference: SocketExecutor.shared) { await send(after: head) }
+        if isEndless { activity.setEndless { task.cancel() } }
+        channel.watch { task.cancel() }
+        let result = await task.value
+        channel.stopWatching()
+        if isEndless { activity.setEndless(nil) }
+        return result
+    }
+
+    private func send(after head: [UInt8]) async -> (Int, Bool) {
+        var pending = head
+        var count = 0
+        do {
+            while let piece = try await stream.next() {
+                count += piece.count
+                if framing == .chunked { pending += MessageEncoder.chunkStart(piece.count) }
+                if piece.count > Self.longestCopied {
+                    guard await pace.send(pending), await pace.send(piece) else { return (count, false) }
+                    pending = []
+                } else {
+                    pending += piece
+                }
+                if framing == .chunked { pending += MessageEncoder.chunkEnd }
+                guard pending.isEmpty ? true : await pace.send(pending) else { return (count, false) }
+                pending = []
+            }
+        } catch {
+            return (count, false)
+        }
+        if case .length(let length) = framing, UInt64(count) != length { return (count, false) }
+        if framing == .chunked { pending += MessageEncoder.lastChunk }
+        return (count, pending.isEmpty ? true : await pace.send(pending))
+    }
+}
+
+/// Which names a client may know the server by.
+struct HostCheck: Sendable {
+    private let isLoopback: Bool
+    private let names: Set<String>
+
+    init(_ options: ServerOptions) {
+        isLoopback = options.address.hasPrefix("127.") || options.address == "::1"
+        names = Set(options.hosts.map { $0.lowercased() })
+    }
+
+    /// Whether `Host` is a name of this machine, or one that was listed.
+    func permits(_ host: String?) -> Bool {
+        guard isLoopback, let host = host?.lowercased() else { return true }
+        if names.contains(host) { return true }
+        let name: Substring
+        let port: Substring
+        if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
+            name = host[host.index(after: host.startIndex)..<end]
+            port = host[host.index(after: end)...]
+        } else {
+            name = host.prefix { $0 != ":" }
+            port = host[name.endIndex...]
+        }
+        // A name may go on where a port is expected.
+        guard port.isEmpty || port.first == ":" && (port.count == 1 || UInt16(port.dropFirst()) != nil) else {
+            return false
+        }
+        return name == "localhost" || name == "::1" || names.contains(String(name)) || Self.isLoopback(name)
+    }
+
+    private static func isLoopback(_ name: Substring) -> Bool {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}

@@ -50,7 +50,9 @@ extension DatabasePeer {
                 problems.append(ReplicationProblem(revision.id, revision.revision, error))
             }
         }
-        let (whole, lost) = try await withContents(of: missing, failures) { .incoming(try await fetchAll(of: $0)) }
+        let (whole, lost) = try await withContents(of: missing, failures) {
+            .incoming(try await fetchAll(of: $0))
+        }
         problems += lost
         for (revision, error) in try await insert(whole) {
             problems.append(ReplicationProblem(revision.id, revision.revision, error))
