@@ -55,7 +55,7 @@ public struct JavaScript: DesignLanguage {
         }
     }
 
-    /// Asks a `validate_doc_update`.
+    /// Calls a `validate_doc_update`.
     public func validate(
         _ question: ValidationQuestion, of design: Document, in collection: DocumentCollection
     ) throws -> ValidationFailure? {
@@ -68,7 +68,7 @@ public struct JavaScript: DesignLanguage {
         return nil
     }
 
-    /// Asks a filter about documents.
+    /// Calls a filter for documents.
     public func filter(
         _ name: String, of design: Document, in collection: DocumentCollection, _ documents: [[UInt8]],
         request: [UInt8]

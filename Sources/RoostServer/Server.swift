@@ -43,7 +43,7 @@ public final class Server: Sendable {
 
     /// Begins to listen.
     ///
-    /// - Throws: ``SocketError`` when the address is not this machine's, or somebody else listens there.
+    /// - Throws: ``SocketError`` when the address is not this machine's, or another program listens there.
     public init(_ handler: any RequestHandler, options: ServerOptions = ServerOptions()) throws(SocketError) {
         self.handler = handler
         statistics = handler.statistics
@@ -194,7 +194,7 @@ public final class Server: Sendable {
 
 /// Where a server listens, and what it bears.
 public struct ServerOptions: Sendable {
-    /// An address of this machine in figures. Default: `127.0.0.1`, so that nobody else's machine can ask.
+    /// An address of this machine in figures. Default: `127.0.0.1`, so that no other machine can connect.
     public var address = "127.0.0.1"
     /// The port; 0 takes a free one. Default: 5984, CouchDB's.
     public var port: UInt16 = 5984
@@ -232,26 +232,26 @@ public struct ServerOptions: Sendable {
     public init() {}
 }
 
-/// What a listener asks for answers. Put another listener in front of it, swift-nio's or Network.framework's, or something
+/// What a listener calls for answers. Put another listener in front of it, swift-nio's or Network.framework's, or something
 /// else behind this one.
 public protocol RequestHandler: Sendable {
     /// Answers a request; never fails, since failures are answers, too. The body of the request may be read until the
-    /// answer's body has ended. When the client hangs up, the task that asks for the answer's body is cancelled; until there is an answer,
-    /// the request's `client` tells of it.
+    /// answer's body has ended. When the client hangs up, the task that reads the answer's body is cancelled; until there is an answer,
+    /// the request's `client` reports it.
     ///
     /// It is called on one of the threads that wait for sockets, one for each processor: what blocks for long belongs on another.
     func respond(to request: HTTPRequest) async -> HTTPResponse
 
     /// Where the listener counts what it sees: connections, bytes, and what it refuses without asking. Asked for once. Default:
-    /// a place where nobody looks.
+    /// a place that nothing reads.
     var statistics: ServerStatistics { get }
 
-    /// Whether the peer of a connection asks for many clients, as a proxy does, and so has no share of the connections. Default: none does.
+    /// Whether the peer of a connection stands for many clients, as a proxy does, and so has no share of the connections. Default: none does.
     func isProxy(_ peer: String) -> Bool
 }
 
 extension RequestHandler {
-    /// A place where nobody looks.
+    /// A place that nothing reads.
     public var statistics: ServerStatistics { ServerStatistics() }
 
     /// No peer is a proxy.

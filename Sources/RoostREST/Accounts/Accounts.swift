@@ -174,7 +174,7 @@ final class Accounts: Sendable {
 
     // MARK: Changes
 
-    /// The present moment of the accounts.
+    /// The present state of the accounts.
     func moment() throws -> AccountsMoment {
         let snapshot = try databases.database("_users")?.defaultCollection.snapshot()
         return AccountsMoment(
@@ -275,7 +275,7 @@ final class Accounts: Sendable {
     /// The most rounds that a stored record may ask for.
     var mostRounds: Int { max(passwordRounds, PasswordRecord.mostRounds) }
 
-    /// The password's record in a document of `_users`; `nil` where nobody can log in by it.
+    /// The password's record in a document of `_users`; `nil` where it permits no log-in.
     func record(_ properties: FleeceDictionary) -> PasswordRecord? {
         PasswordRecord(properties, mostRounds: mostRounds)
     }
@@ -324,7 +324,7 @@ final class Accounts: Sendable {
     }
 }
 
-/// A moment of the accounts; another one after each change.
+/// The state of the accounts; another one after each change.
 struct AccountsMoment: Equatable, Sendable {
     struct Users: Equatable, Sendable {
         let epoch: UInt64
@@ -382,7 +382,7 @@ struct SessionCookie {
         return parts.count >= 3 ? parts : nil
     }
 
-    /// The session that a value tells; `nil` when its code is wrong.
+    /// The session that a value encodes; `nil` when its code is wrong.
     init?(_ value: String, _ key: SymmetricKey) {
         guard let parts = Self.parts(value), let start = Int(parts[parts.count - 2], radix: 16) else {
             return nil

@@ -98,7 +98,7 @@ final class PasswordWork: Sendable {
     private typealias Job = @Sendable () -> Void
 
     private struct State {
-        /// What waits, by who asks.
+        /// The jobs that wait, by lane.
         var lanes: [AttemptKey: [Job]] = [:]
         /// The lanes that have something waiting, in the order of their turns; those before `next` have had theirs.
         var turns: [AttemptKey] = []
@@ -191,7 +191,7 @@ struct AttemptKey: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    /// - Parameter parts: What tells it from others.
+    /// - Parameter parts: What distinguishes it from others.
     init(_ parts: String..., key: SymmetricKey) {
         let text = parts.flatMap { Array("\($0.utf8.count):".utf8) + $0.utf8 }
         let code = HMAC<SHA256>.authenticate(text, key: key).bytes
@@ -251,7 +251,7 @@ struct LoginAttempts: Sendable {
     /// How many are remembered.
     var count: Int { pairs.count + addresses.count + proven.count + pending.count }
 
-    /// Whether somebody has logged in by that name from that address.
+    /// Whether there was a log-in by that name from that address.
     func isProven(_ pair: AttemptKey) -> Bool { proven[pair] != nil }
 
     /// - Throws: 403 after too many wrong passwords.

@@ -1,9 +1,9 @@
 import Fleece
 import Roost
 
-/// Who asks. Names and roles are compared by their bytes: texts that Unicode calls equivalent are different users.
+/// The user of a request. Names and roles are compared by their bytes: texts that Unicode calls equivalent are different users.
 public struct UserContext: Sendable, Hashable {
-    /// The name; `nil` for somebody who has not said.
+    /// The name; `nil` for a client that has not logged in.
     public let name: String?
     /// The roles, `_admin` among them for an administrator of the server.
     public let roles: [String]
@@ -11,7 +11,7 @@ public struct UserContext: Sendable, Hashable {
     /// `_users`. Contexts that differ in it alone are equal.
     let credential: [UInt8]?
 
-    /// Somebody of that name with these roles.
+    /// A user of that name with these roles.
     public init(name: String?, roles: [String] = []) {
         self.init(name: name, roles: roles, credential: nil)
     }
@@ -37,7 +37,7 @@ public struct UserContext: Sendable, Hashable {
 
     /// An administrator of the server.
     public static let admin = UserContext(name: nil, roles: ["_admin"])
-    /// Somebody who has not said who.
+    /// A client that has not logged in.
     public static let anonymous = UserContext(name: nil)
 
     /// Whether this is an administrator of the server.
@@ -107,17 +107,17 @@ struct Security: Sendable {
 
     func isAdmin(_ user: UserContext) -> Bool { user.isAdmin || admins.contains(user) }
 
-    /// Whether somebody may read and write documents. Without any names and roles everybody may.
+    /// Whether a user may read and write documents. Without any names and roles every user may.
     func isMember(_ user: UserContext) -> Bool {
         isAdmin(user) || members.isEmpty || members.contains(user)
     }
 
-    /// - Throws: 401 for somebody without a name, 403 for others.
+    /// - Throws: 401 for a client that has not logged in, 403 for others.
     func requireMember(_ user: UserContext) throws {
         if !isMember(user) { throw Self.refusal(user, "You are not allowed to access this db.") }
     }
 
-    /// - Throws: 401 for somebody without a name, 403 for others.
+    /// - Throws: 401 for a client that has not logged in, 403 for others.
     func requireAdmin(_ user: UserContext) throws {
         if !isAdmin(user) { throw Self.refusal(user, "You are not a db or server admin.") }
     }
@@ -126,7 +126,7 @@ struct Security: Sendable {
         user.name == nil ? .unauthorized("You are not authorized to access this db.") : .forbidden(reason)
     }
 
-    /// - Throws: 401 for somebody without a name, 403 for others.
+    /// - Throws: 401 for a client that has not logged in, 403 for others.
     static func requireServerAdmin(_ user: UserContext) throws {
         guard !user.isAdmin else { return }
         throw user.name == nil

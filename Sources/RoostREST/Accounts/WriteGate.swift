@@ -76,7 +76,7 @@ enum UsersDatabase {
         return .standard
     }
 
-    /// - Throws: 404 for another's document, as CouchDB does to tell nobody which accounts exist.
+    /// - Throws: 404 for another's document, as in CouchDB, so that no user learns which accounts exist.
     static func requireOwn(_ user: UserContext, _ id: String) throws {
         guard !user.isAdmin else { return }
         guard let name = user.name else { throw Security.refusal(user, "") }
@@ -214,7 +214,7 @@ enum UsersDatabase {
 
     /// The record of a password and what it costs are the server's, not the document's.
     ///
-    /// - Throws: 403 where a user who is no administrator changes them, and for a record that nobody could log in by.
+    /// - Throws: 403 where a user who is no administrator changes them, and for a record that permits no log-in.
     private static func checkCredentials(
         _ properties: FleeceValue, _ old: Document?, _ user: UserContext, _ accounts: Accounts
     ) throws {

@@ -131,7 +131,7 @@ enum ChangeFilter: Sendable {
 
     /// Which of these documents belong to the feed.
     ///
-    /// - Parameter snapshot: The moment that they were read from.
+    /// - Parameter snapshot: The snapshot that they were read from.
     ///
     /// Ends between two documents when the request is cancelled, since looking at one may take long.
     func chosen(of documents: [Document], at snapshot: CollectionSnapshot) throws -> [Bool] {
@@ -157,9 +157,9 @@ enum ChangeFilter: Sendable {
     }
 }
 
-/// What filters of design documents are told of the request for changes, as CouchDB tells it.
+/// The request for changes as filters of design documents see it, in CouchDB's form.
 enum FilterRequest {
-    /// Fields that show who asks to whoever has them.
+    /// Fields that carry credentials.
     private static let secrets = ["Authorization", "Proxy-Authorization", "Cookie", "X-Auth-CouchDB-Token"]
     /// Parameters whose values CouchDB gives as JSON.
     private static let values = ["startkey", "endkey", "key", "descending"]

@@ -9,7 +9,7 @@ import RoostWire
 actor ChangesBody: BodyStream {
     /// How much is handed out at a time.
     private static let pieceSize = 32 << 10
-    /// How many changes are looked at before somebody else gets a turn; matters where a filter lets few through.
+    /// How many changes are looked at before other work gets a turn; matters where a filter lets few through.
     private static let pageSize = 1000
 
     /// How many documents, and how many bytes of them, a filter that takes long is asked about at once.
@@ -26,13 +26,13 @@ actor ChangesBody: BodyStream {
     private let query: ChangesQuery
     private let work: RequestWork
     private let lease: AccessLease
-    /// What has the alarm rung when access may have been withdrawn.
+    /// The registration of the alarm for withdrawn access.
     private var access: ObservationToken?
     /// The changes for a user who does not see all of them.
     private var seen: SeenChanges?
     private let clock = ContinuousClock()
     private var phase = Phase.beginning
-    /// The sequence up to which changes were told or passed over; going backwards, that from which on they were.
+    /// The sequence up to which changes were sent or skipped; going backwards, the one from which on they were.
     private var place: UInt64
     /// Whether a feed that goes backwards has come to the beginning, where it ends, whatever feed it is.
     private var isAtBeginning = false
@@ -43,7 +43,7 @@ actor ChangesBody: BodyStream {
     /// Whether nothing followed when it was looked last.
     private var hasReadAll = false
     let alarm = ChangeAlarm()
-    /// What has the alarm rung, and by which channels.
+    /// The registration of the alarm, and its channels.
     private var listening: (channels: Set<String>?, token: ObservationToken)?
     /// Whether all was read until the alarm rings.
     private var isUpToDate = false
@@ -96,7 +96,7 @@ actor ChangesBody: BodyStream {
                     try listen()
                     try lease.check()
                     let bytes = try await nextPage() + (try endIfDone() ?? [])
-                    // Of other channels nobody has told it yet.
+                    // It is not registered for other channels yet.
                     isUpToDate = hasReadAll && seen?.channels == listening?.channels
                     if !bytes.isEmpty {
                         lastPiece = clock.now
@@ -113,7 +113,7 @@ actor ChangesBody: BodyStream {
 
     // MARK: Waiting
 
-    /// Has the alarm rung with what comes from now on.
+    /// Registers the alarm for what comes from now on.
     private func listen() throws {
         let alarm = alarm
         alarm.reset()
@@ -233,7 +233,7 @@ actor ChangesBody: BodyStream {
             ? try snapshot.changeCursor(before: place) : try snapshot.changeCursor(since: place)
     }
 
-    /// Asks the filter about the changes that come next.
+    /// Calls the filter for the changes that come next.
     private func choose(_ snapshot: CollectionSnapshot) throws -> [UInt64: [RevisionID]] {
         let cursor = try Self.cursor(snapshot, query, place)
         var chosen: [UInt64: [RevisionID]] = [:]

@@ -42,7 +42,7 @@ enum ChangesRoutes {
     }
 }
 
-/// How the changes of a database are asked for.
+/// The parameters of a request for changes.
 struct ChangesQuery: Sendable {
     /// How they are delivered.
     enum Feed: Sendable {
@@ -53,19 +53,19 @@ struct ChangesQuery: Sendable {
     }
 
     let feed: Feed
-    /// What the client gave as the place after which changes are told; `now` for the end.
+    /// The place after which the client wants changes, as it was given; `now` for the end.
     let token: String
-    /// The sequence after which changes are told.
+    /// The sequence after which changes are sent.
     let since: UInt64
     let limit: Int
     let descending: Bool
-    /// Whether every leaf is told, not only the winner.
+    /// Whether every leaf is listed, not only the winner.
     let allLeaves: Bool
     let includesDocuments: Bool
     let activeOnly: Bool
     /// How long a feed waits.
     let timing: FeedTiming
-    /// Every how many rows the sequence is told, from the first on.
+    /// The number of rows from one that has its sequence to the next.
     let sequenceInterval: Int
     let filter: ChangeFilter
     let text: DocumentText
@@ -90,7 +90,7 @@ struct ChangesQuery: Sendable {
         text = try DocumentText(query, target.context.memory)
     }
 
-    /// The feed that a query asks for.
+    /// The feed that a query requests.
     static func feed(_ query: Query) throws -> Feed {
         switch query["feed"] {
         case nil, "normal": return .normal

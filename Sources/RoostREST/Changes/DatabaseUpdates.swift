@@ -7,7 +7,7 @@ import Synchronization
 actor DatabaseUpdatesBody: BodyStream {
     private let updates: DatabaseUpdates
     private let feed: ChangesQuery.Feed
-    /// What is told of this run of the server, in which alone the sequences mean something.
+    /// Names this run of the server, in which alone the sequences mean something.
     private let epoch: String
     private let timing: FeedTiming
     private var place: UInt64
@@ -169,7 +169,7 @@ final class DatabaseUpdates: Sendable {
         }
     }
 
-    /// Notes an event and tells those who wait.
+    /// Records an event and wakes the feeds that wait.
     func note(_ kind: Kind, _ name: String) {
         let alarms = state.withLock { state -> [ChangeAlarm] in
             guard state.isActive else { return [] }

@@ -54,7 +54,7 @@ struct ChannelFeed: Sendable {
         return ChannelToken(sequence: sequences.max() ?? 0, time: access.time)
     }
 
-    /// The next rows, and what the user sees of that moment.
+    /// The next rows, and what the user sees of the snapshot.
     mutating func page(_ snapshot: CollectionSnapshot, limit: Int) throws -> (
         rows: [Row], visibility: Visibility
     ) {
@@ -74,7 +74,7 @@ struct ChannelFeed: Sendable {
     private mutating func rows(_ visibility: Visibility, _ access: ChannelAccess, _ limit: Int) throws
         -> [Row]
     {
-        // Nothing was told yet, or of what is not here any more.
+        // Nothing was sent yet, or of a history that is gone.
         if token.sequence == 0 || token.sequence > visibility.snapshot.lastSequence {
             token = ChannelToken(time: access.time)
         }
@@ -107,7 +107,7 @@ struct ChannelFeed: Sendable {
         for group in groups {
             token.place = group.sequence
             let (told, since) = (token, token.sequence)
-            // What came later is told with the news.
+            // What came later is sent with the news.
             let hasCome = group.sequence <= since && group.entries.contains { gained.contains($0.channel) }
             let gone = group.entries.filter { channel, entry in
                 lost.contains(channel) && (entry.place.left == nil || group.sequence > since)
@@ -160,7 +160,7 @@ struct ChannelFeed: Sendable {
         return rows
     }
 
-    /// Goes back to the place after a row of the last page, which was not told any further.
+    /// Goes back to the place after a row of the last page, where the reader stopped.
     mutating func goBack(to row: Row) {
         token = row.token
         isAtEnd = false
@@ -215,17 +215,17 @@ struct ChannelFeed: Sendable {
 
 /// A place among the changes that a user sees.
 struct ChannelToken: Equatable, Sendable {
-    /// Changes up to this sequence were told, of the channels that the user had at ``time``.
+    /// Changes up to this sequence were sent, of the channels that the user had at ``time``.
     var sequence: UInt64 = 0
     /// On the ``AccessClock``.
     var time: UInt64 = 0
-    /// The time up to which gained and lost channels are being told of; 0 for none.
+    /// The time up to which gained and lost channels are being sent; 0 for none.
     var target: UInt64 = 0
     /// The sequence up to which they were.
     var place: UInt64 = 0
 }
 
-/// Writes places as texts that tell nobody anything: not how many changes lie between two, nor whether there were any. The same place
+/// Writes places as texts that reveal nothing: not how many changes lie between two, nor whether there were any. The same place
 /// is the same text for a user.
 struct ChannelTokens: Sendable {
     private let key: SymmetricKey
@@ -282,7 +282,7 @@ struct SeenChanges: Sendable {
     private let user: UserContext
     private let tokens: ChannelTokens
     private var feed: ChannelFeed
-    /// The place after the last thing that the user saw happen, told or left out by the filter.
+    /// The place after the last change that the user sees, sent or excluded by the filter.
     private var last: ChannelToken
 
     init(_ target: DatabaseContext, _ query: ChangesQuery, _ snapshot: CollectionSnapshot) throws {
@@ -298,7 +298,7 @@ struct SeenChanges: Sendable {
         last = start
     }
 
-    /// The place up to which everything was told, which stays the same whatever happens unseen.
+    /// The place up to which everything was sent, which stays the same whatever happens unseen.
     var lastToken: String { tokens.text(last) }
 
     /// Whether nothing followed when it was looked last.
@@ -407,7 +407,7 @@ struct SeenChanges: Sendable {
         return [("changes", .array(changes))] + members
     }
 
-    /// The revisions of a document that are told, the winner first.
+    /// The revisions of a document that are sent, the winner first.
     private func leaves(_ id: String, _ winner: RevisionID, _ visibility: Visibility) throws -> [RevisionID] {
         guard query.allLeaves else { return [winner] }
         return try [winner] + SeenDocument(id, visibility).leaves.filter { $0 != winner }

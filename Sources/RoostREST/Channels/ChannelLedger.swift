@@ -193,7 +193,7 @@ struct ChannelLedger {
 
     /// Takes over the roles of a user's account.
     func noteAccount(_ name: String, roles: Set<String>) throws {
-        // Nobody else writes meanwhile.
+        // No other write runs meanwhile.
         let moment = try nextMoment(try collection.snapshot().lastSequence)
         try change(ChannelKey.user(name)) { principal in
             Self.replace(&principal.roles, "", Array(principal.accountRoles), Array(roles), moment)
@@ -263,7 +263,7 @@ final class HeldRecords {
     /// Those of users and roles, by their keys.
     private var principals: [[UInt8]: Principal] = [:]
     private var changed: Set<[UInt8]> = []
-    /// How often something was taken from somebody.
+    /// The number of changes that took something from a user.
     private(set) var withdrawals = 0
 
     init(_ batch: WriteBatch, _ collection: DocumentCollection) {

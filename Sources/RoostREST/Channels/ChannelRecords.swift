@@ -2,7 +2,7 @@ import Fleece
 import Roost
 import RoostWire
 
-/// What is kept of channels beside the documents: where each document stands, who has which channels, and the channels' documents in
+/// The records of channels, besides the documents: which channels each document is in, who has which channels, and the channels' documents in
 /// the order of their sequences.
 ///
 ///     d id                          a ``RoutedDocument``
@@ -68,15 +68,15 @@ struct RoutingPosition: Equatable, Sendable {
 struct AccessClock {
     var time: UInt64 = 0
 
-    /// The time at a moment of the collection.
+    /// The time at a snapshot of the collection.
     static func time(_ snapshot: CollectionSnapshot) throws -> UInt64 {
         try AccessClock(record: snapshot.annotation(ChannelKey.clock))?.time ?? 0
     }
 }
 
-/// Where a document stands.
+/// The channels of a document.
 struct RoutedDocument: Sendable {
-    /// Where it stands, or stood, in a channel.
+    /// Its place in a channel, present or past.
     struct Place: Sendable {
         /// The sequence of its entry in the channel.
         var sequence: UInt64
@@ -139,7 +139,7 @@ struct Principal: Equatable, Sendable {
         /// When it was gained and lost, in turns.
         var moments: [Moment] = []
 
-        /// So many are remembered.
+        /// The number that is remembered.
         private static let mostMoments = 32
 
         var isHeld: Bool { moments.count % 2 == 1 }
@@ -184,7 +184,7 @@ extension [UInt64] {
 
 /// What is kept of channels, as a dictionary in Fleece. Members that are empty are left out.
 ///
-/// Written by hand, since every document that comes or is told of has its record read.
+/// Written by hand, since the record of every document that is written or listed is read.
 protocol ChannelRecord {
     /// - Throws: ``MalformedChannelRecord``.
     init(_ value: FleeceValue) throws

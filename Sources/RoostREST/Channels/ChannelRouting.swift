@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// It goes through the changes in the background, a few at a time, each part in one commit with the place that it came to, so that it
 /// goes on there after a crash. Where another version has decided, it goes through them twice: first all are taken out of the channels,
-/// and all grants withdrawn, that the new version doesn't give as well; only then they get what it gives. So at no moment anybody sees more
+/// and all grants withdrawn, that the new version doesn't give as well; only then they get what it gives. So at no time a user sees more
 /// than by one of the two. A document is asked about as one that an administrator makes; one that is refused is for administrators only.
 /// Tombstones of another version's keep their channels, so that all who had the document learn of it, and give nothing.
 ///
@@ -36,7 +36,7 @@ final class ChannelRouting: Sendable {
 
     /// Changes that are looked at in one part.
     private static let pageSize = 100
-    /// After so many changes the place is kept also where nothing had to be done.
+    /// The number of changes after which the place is saved also where nothing had to be done.
     private static let longestUnkept: UInt64 = 10_000
 
     init(_ sync: SyncFunction) { self.sync = sync }
@@ -75,7 +75,7 @@ final class ChannelRouting: Sendable {
             do {
                 try await served.database.perform { try self.route(served) }
             } catch {
-                // Whoever asks next has it tried again.
+                // The next request tries again.
                 return states.withLock { $0[served.name.text] = nil }
             }
         }
@@ -199,7 +199,7 @@ final class ChannelRouting: Sendable {
                 decided[leaf.id] = Routing(channels: old.channels, version: sync.version)
                 continue
             }
-            // What nobody has decided on needs no narrowing: administrators alone see it.
+            // Undecided documents need no narrowing: administrators alone see them.
             if isDone(old, isNarrowing) || isNarrowing && old == nil { continue }
             guard let document = try snapshot.document(id, revision: leaf.id) else { continue }
             let routing = routing(of: document, at: snapshot, in: served)

@@ -5,7 +5,7 @@ import Synchronization
 /// Wakes those who wait for what happens in channels of a database, each only for what concerns them.
 ///
 /// The documents of a commit are looked at once, for all who wait, and where they stand is remembered for them (``RecentEntries``).
-/// Where it isn't told apart whom something concerns, everybody is woken: changes of access, purges, and many changes at once; so
+/// Where it is not known which listeners something concerns, all are woken: changes of access, purges, and many changes at once; so
 /// they are by an error, which they meet themselves then.
 final class ChannelWatch: Sendable {
     /// What was looked at already.
@@ -29,24 +29,24 @@ final class ChannelWatch: Sendable {
 
     private struct State {
         var place: Place
-        /// What came before `place`, since somebody listens.
+        /// The entries up to `place`, since the first listener registered.
         var recent: RecentEntries
         var listeners: [UInt64: Listener] = [:]
         /// Those who listen to each channel.
         var numbers: [String: Set<UInt64>] = [:]
         var nextNumber: UInt64 = 0
-        /// Looks while somebody listens.
+        /// Polls while there are listeners.
         var task: Task<Void, Never>?
     }
 
-    /// Beyond so many sequences everybody is woken.
+    /// The number of sequences beyond which all listeners are woken.
     private static let mostChanges: UInt64 = 1_000
 
     private let served: ServedDatabase
     private let routing: ChannelRouting
     private let state: Mutex<State>
 
-    /// A watch of what comes after the moment of `snapshot`.
+    /// A watch of what comes after `snapshot`.
     init(_ served: ServedDatabase, _ routing: ChannelRouting, since snapshot: CollectionSnapshot) throws {
         self.served = served
         self.routing = routing
@@ -172,7 +172,7 @@ final class ChannelWatch: Sendable {
     }
 }
 
-/// The watches of the databases for whose changes somebody waits.
+/// The watches of the databases that have listeners.
 final class ChannelWatches: Sendable {
     private struct Entry {
         weak var watch: ChannelWatch?
@@ -182,7 +182,7 @@ final class ChannelWatches: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The database's watch, of what comes after the moment of `snapshot` at the latest. It lasts as long as somebody holds it.
+    /// The database's watch, of what comes after `snapshot` at the latest. It lasts as long as it is referenced.
     func watch(
         _ served: ServedDatabase, _ routing: ChannelRouting, since snapshot: CollectionSnapshot
     ) throws -> ChannelWatch {
@@ -201,7 +201,7 @@ final class ChannelWatches: Sendable {
 /// The newest entries of all channels of a database, in memory, so that a thousand who wait for them don't each look for them in the
 /// file.
 struct RecentEntries {
-    /// So many documents are remembered.
+    /// The number of documents that are remembered.
     private static let mostDocuments = 4_096
 
     /// A document that is here: when it changed last, and its entries by their channels.

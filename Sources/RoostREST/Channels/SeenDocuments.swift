@@ -1,7 +1,7 @@
 import Roost
 import RoostQuery
 
-/// The documents of a range that somebody sees, who does not see all, in the order of their IDs.
+/// The documents of a range that a limited user sees, in the order of their IDs.
 ///
 /// They are found in the lists of the user's channels. So it costs what is read of these, however many other documents there are.
 struct SeenDocuments {
@@ -38,7 +38,7 @@ struct SeenDocuments {
     /// refused.
     private let cursor: DocumentCursor?
 
-    /// So many IDs are read ahead of a list, and of all together where these are not more.
+    /// The number of IDs that are read ahead of a list, and of all lists together.
     private static let pageSize = 100
     private static let mostAhead = 10_000
     private static let leastPage = 10
@@ -116,7 +116,7 @@ final class SeenByQuery: VisibleDocuments {
     func document(_ id: String) throws -> Document? { try visibility.live(id) }
 }
 
-/// `skip` and `limit`, counted among what somebody sees.
+/// `skip` and `limit`, counted among what a user sees.
 struct SeenPage: Sendable {
     /// How many are still to be passed over, and to be answered.
     private(set) var skip: Int
@@ -130,7 +130,7 @@ struct SeenPage: Sendable {
     /// Whether nothing more is wanted.
     var isFull: Bool { limit == 0 }
 
-    /// Counts one that is seen, while more is wanted; tells whether it is answered.
+    /// Counts one that is seen, while more are wanted; returns whether it belongs to the answer.
     mutating func takes() -> Bool {
         guard skip == 0 else {
             skip -= 1

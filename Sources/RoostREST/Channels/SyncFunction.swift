@@ -25,7 +25,7 @@ public struct SyncFunction: Sendable {
     /// Decides on what is asked.
     package typealias Decide = @Sendable (SyncQuestion, inout SyncDecision) throws -> Void
 
-    /// Tells the function from what it was: documents that another one decided on are routed anew.
+    /// Distinguishes the function from earlier ones: documents that another one decided on are routed again.
     public let version: String
     let decide: Decide
 
@@ -180,7 +180,7 @@ public struct SyncDecision: Sendable {
     /// - Throws: `forbidden` unless the user has access to this channel, or is an administrator.
     public func requireAccess(_ channel: String) throws { try requireAccess([channel]) }
 
-    /// Whether a name is among those that somebody has. They are in the normal form C, in which names that Unicode calls equivalent have
+    /// Whether a name is among those that a user has. They are in the normal form C, in which names that Unicode calls equivalent have
     /// the same bytes; another form of one is another name.
     private static func has(_ names: Set<String>, _ name: String) -> Bool {
         names.contains(name) && problem(ofName: name) == nil

@@ -117,9 +117,9 @@ struct Visibility: Sendable {
 }
 
 /// What a user sees of the revisions of one document: the record of its channels is read first, and its revisions only where that lets
-/// the user see any. Both are decoded once, however many revisions are asked for.
+/// the user see any. Both are decoded once, however many revisions are requested.
 final class SeenDocument {
-    /// What is found of a revision that is asked for.
+    /// What is found of a requested revision.
     enum Found {
         /// One that is there; its body is not read yet.
         case revision(RevisionID)

@@ -7,7 +7,7 @@ struct ServedDatabase: Sendable {
     let name: DatabaseName
     let database: Database
     let collection: DocumentCollection
-    /// What tells this history of changes from another one under the same name.
+    /// Distinguishes this history of changes from another one under the same name.
     private let epoch: String
     /// A text that stays the same for the whole life of the database; a change of it tells replicators that the database was
     /// made anew. A number of microseconds, as CouchDB's is.
@@ -55,9 +55,9 @@ struct ServedDatabase: Sendable {
         return parts.count == 1 || parts[1] == epoch ? number : 0
     }
 
-    /// The tag of an answer that follows from the documents of a moment. A purge has no sequence among the changes, and changes them, too.
+    /// The tag of an answer that follows from the documents of a snapshot. A purge changes them as well and has no sequence.
     ///
-    /// - Parameter target: What was asked for.
+    /// - Parameter target: The target of the request.
     func tag(of target: String, at moment: CollectionSnapshot) -> String {
         EntityTag.of("\(token(moment.lastSequence)) \(moment.purgeSequence) \(target)")
     }

@@ -36,7 +36,7 @@ enum AttachmentRoutes {
         var headers: HTTPHeaders = [
             "Content-Type": attachment.contentType ?? "application/octet-stream", "ETag": tag,
             "Accept-Ranges": sendsGzip ? "none" : "bytes",
-            // What somebody stored must not run as a page of this server.
+            // Stored content must not run as a page of this server.
             "Content-Security-Policy": "sandbox", "Content-Disposition": ContentDisposition.attachment(name),
         ]
         if gzip != nil { headers["Vary"] = "Accept-Encoding" }

@@ -7,12 +7,12 @@ import RoostWire
 enum BulkDocuments {
     // MARK: Reading
 
-    /// What `_bulk_get` is asked for: a document at a revision, or at all its leaves.
+    /// An entry of a `_bulk_get` request: a document at a revision, or at all its leaves.
     private struct Wanted: Sendable {
         let id: String?
         let revision: String?
         let known: FleeceValue?
-        /// Why it can't be asked for, which is told in its place.
+        /// Why the entry is invalid, which is the answer in its place.
         let failure: HTTPFailure?
 
         init(_ value: FleeceValue) {
@@ -38,7 +38,7 @@ enum BulkDocuments {
         }
     }
 
-    /// `_bulk_get`: one result per document asked for, in the same order.
+    /// `_bulk_get`: one result for each entry of the request, in the same order.
     static func get(_ target: DatabaseContext) async throws -> HTTPResponse {
         let context = target.context
         for name in ["open_revs", "new_edits", "w", "rev", "atts_since"] where context.query[name] != nil {

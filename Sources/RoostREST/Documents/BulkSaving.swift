@@ -65,10 +65,10 @@ actor BulkSaving: BodyStream {
     private let places: [Int]
     private let parts: [Range<Int>]
     private var nextPart = 0
-    /// What is answered of documents, by their places, until it is told; empty for what nothing is said of.
+    /// The rows of the answer that have not been sent, by the documents' places; empty for documents that get no row.
     private var rows: [Int: [UInt8]] = [:]
     private var waitingBytes = 0
-    /// The first of which nothing was told yet.
+    /// The first document whose row has not been sent.
     private var told = 0
     private var hasTold = false
     private var hasEnded = false
@@ -262,7 +262,7 @@ actor BulkSaving: BodyStream {
 
     // MARK: Writing
 
-    /// Has all who may refuse documents asked about them, as of one moment.
+    /// Judges documents against one snapshot.
     private func judged(_ items: [Item]) async throws -> [Item] {
         let moment = saving.asksAny ? try saving.moment() : nil
         var judged: [Item] = []
@@ -386,7 +386,7 @@ actor BulkSaving: BodyStream {
         waitingBytes += row.count - (rows.updateValue(row, forKey: index)?.count ?? 0)
     }
 
-    /// What can be told in the order of the documents.
+    /// The rows that can be sent in the order of the documents.
     private func tell() -> [UInt8] {
         var bytes: [UInt8] = []
         let end = refused.lazy.map { $0.index }.min() ?? .max

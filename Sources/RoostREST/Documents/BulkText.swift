@@ -1,13 +1,13 @@
 import Fleece
 
 /// The body of `_bulk_docs` as it came, taken apart only as far as to find each document in it: documents are parsed some at a time,
-/// and never all of them held beside the text.
+/// and are never all in memory together with the text.
 struct BulkText {
     /// The value of `docs`, where there is one.
     enum Documents {
         case missing
         case noArray
-        /// Where each document stands in the text, the first of these places being its beginning.
+        /// The offset of each document in the text.
         case array([Int])
     }
 
@@ -143,7 +143,7 @@ struct BulkText {
         }
     }
 
-    /// Passes over a value: what stands between brackets that match, or up to the next sign. Whether it is JSON shows when it is parsed.
+    /// Skips a value: everything between matching brackets, or up to the next separator. Parsing shows whether it is JSON.
     private func skipValue(_ index: inout Int) throws {
         let start = index
         var depth = 0

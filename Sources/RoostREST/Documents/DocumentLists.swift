@@ -4,10 +4,10 @@ import RoostWire
 
 /// `_all_docs` and its like: documents in the order of their IDs, as rows of a view.
 enum DocumentLists {
-    /// How a list is asked for.
+    /// The parameters of a list.
     private struct Selection: Sendable {
         var range: DocumentSelection
-        /// IDs that are asked for one by one.
+        /// The IDs that a request lists.
         var keys: [FleeceValue]?
         var skip: Int
         var limit: Int
@@ -44,7 +44,7 @@ enum DocumentLists {
                 range.includesEnd = true
                 if key.string == nil || !inclusive { self.keys = [] }
             }
-            // Of other documents a list of design documents tells nothing.
+            // A list of design documents has no others.
             if let prefix { self.keys = self.keys?.filter { $0.string?.begins(with: prefix) == true } }
             guard try !query.flag("group"), query["group_level"] == nil else {
                 throw HTTPFailure.invalidQuery("Invalid use of grouping on a map view.")
@@ -332,7 +332,7 @@ enum DocumentLists {
             var ids = LocalIDs(snapshot, selection)
             var isFirst = true
             var hasEnded = false
-            // How many there are is not told, as in CouchDB.
+            // The total is null, as in CouchDB.
             var bytes = Array("{\"total_rows\":null,\"offset\":null,\"rows\":[".utf8)
             return {
                 guard !hasEnded else { return nil }

@@ -190,7 +190,7 @@ struct DocumentText: Sendable {
     var attachments = false
     /// Whether the content follows in other parts of a multipart body.
     var attachmentsFollow = false
-    /// Whether it is told that content is stored as gzip.
+    /// Whether the text says that content is stored as gzip.
     var encodingInfo = false
     /// Attachments that a leaf's known ancestors had already stay stubs: those up to this generation.
     var attachmentsSince: UInt64 = 0
@@ -199,7 +199,7 @@ struct DocumentText: Sendable {
     /// How long a document may be that is not counted, in bytes.
     private static let uncounted = 16 << 10
 
-    /// What a query asks for.
+    /// The parts that a query requests.
     init(_ query: Query, _ memory: RequestMemory) throws {
         self.memory = memory
         let meta = try query.flag("meta")
@@ -302,7 +302,7 @@ struct DocumentText: Sendable {
         (attachments || attachmentsFollow) && attachment.revisionPosition > attachmentsSince
     }
 
-    /// The gzip that is sent of an attachment beside the text; `nil` where its content is sent as it is. Who did not ask for
+    /// The gzip that is sent for an attachment besides the text; `nil` where its content is sent as it is. Clients that did not request
     /// what is said of it gets none: clients take the length for that of what they get.
     func sentGzip(_ attachment: Attachment, _ database: Database) throws -> StoredGzip? {
         guard encodingInfo, attachmentsFollow, sends(attachment) else { return nil }

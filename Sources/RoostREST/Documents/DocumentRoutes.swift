@@ -136,7 +136,7 @@ enum LocalRoutes {
         }
     }
 
-    /// A local document as JSON, under the name that it has for who asks.
+    /// A local document as JSON, under the name that the user knows it by.
     static func text(_ document: LocalDocument, _ name: String) -> [UInt8] {
         var text =
             (["_id": .string("_local/\(name)"), "_rev": .string("0-\(document.revision)")] as JSON)

@@ -19,7 +19,7 @@ struct DocumentSaving: Sendable {
     private let memory: RequestMemory
     private let router: Router
 
-    /// How often a document is judged anew since others have changed what it was judged by.
+    /// How often a document is judged again because others have changed what it was judged by.
     private static let mostAttempts = 5
 
     /// Whether the sync function is asked.
@@ -65,7 +65,7 @@ struct DocumentSaving: Sendable {
         return try await UsersDatabase.prepare(document, id: id, parents: parents, isEdit: isEdit, gate)
     }
 
-    /// - Throws: 400 for a design document with a function of which nothing can be made, so that a mistake is told when it is saved.
+    /// - Throws: 400 for a design document with a function that does not compile, so that a mistake shows when it is saved.
     private func compile(_ document: IncomingDocument) async throws {
         let design = document.properties
         guard let language = router.hooks.language(of: design.root) else { return }
@@ -77,7 +77,7 @@ struct DocumentSaving: Sendable {
         }
     }
 
-    /// Puts the content of attachments that stands in a document's text into the store: files are made durable one by one, which nobody
+    /// Stores the content of attachments that is part of a document's text: files are made durable one by one, which no
     /// else's write should have to wait for.
     ///
     /// - Throws: 413 for content that is longer than an attachment may be.
@@ -134,7 +134,7 @@ struct DocumentSaving: Sendable {
     /// Saves a revision that was made elsewhere.
     ///
     /// - Parameter replacesWinner: Whether it must descend from the document's winner, if that is no tombstone.
-    /// - Throws: 409 where it must and does not; 403 also for what can't be stored, whoever asks: a replicator passes that over, and would try anything else for ever;
+    /// - Throws: 409 where it must and does not; 403 also for what can't be stored, for every user: a replicator skips it, and would retry anything else for ever;
     ///   ``OutdatedJudgement`` where it has to be judged once more.
     func insert(
         _ document: IncomingDocument, id: String, _ judgement: Judgement, replacesWinner: Bool = false,
@@ -234,11 +234,11 @@ struct DocumentSaving: Sendable {
         }
     }
 
-    /// Asks all who may refuse a document, and stores what it brings once none does.
+    /// Judges a document, and stores its inline attachments once nothing refuses it.
     ///
     /// - Parameters:
     ///   - base: The revision that an edit is one of.
-    ///   - moment: What it is judged by; the present where it is `nil`.
+    ///   - moment: The snapshot to judge it by; the newest where it is `nil`.
     /// - Throws: Of what is inserted, 403 for what can't be stored: see ``insert(_:id:_:in:)``.
     func admit(
         _ document: IncomingDocument, _ id: String, isEdit: Bool, base: RevisionID? = nil,
@@ -270,7 +270,7 @@ struct UnsettledChannels: Error {
     let cause: any Error
 }
 
-/// What the members of a design document have to be, as CouchDB has it, so that a mistake is told when the document is saved, and not
+/// What the members of a design document have to be, as CouchDB has it, so that a mistake shows when the document is saved, and not
 /// when it is asked.
 enum DesignShape {
     private enum Kind: String {

@@ -5,12 +5,12 @@ import Synchronization
 
 /// What those who may refuse a document said of it: the app's validations, the functions of design documents and the sync function.
 ///
-/// They are asked before the write, since they may take long and nobody else writes meanwhile. What they looked at is compared within
+/// They are called before the write, since they may take long and no other write runs meanwhile. What they looked at is compared within
 /// the write, and where it has changed they are asked once more.
 struct Judgement: Sendable {
     /// What the sync function decided.
     let routing: Routing?
-    /// What they looked at; `nil` where there was nobody to ask.
+    /// What they looked at; `nil` where there was nothing to call.
     fileprivate let seen: Seen?
 
     init() { self.init(routing: nil, seen: nil) }
@@ -28,7 +28,7 @@ struct Judgement: Sendable {
     }
 }
 
-/// A moment of a database, as far as documents are judged by it.
+/// The part of a snapshot of a database by which documents are judged.
 final class JudgingMoment: Sendable {
     fileprivate let snapshot: CollectionSnapshot
     /// All design documents, with the sequences of their newest changes.
@@ -80,11 +80,11 @@ extension DocumentSaving {
     /// The present.
     func moment() throws -> JudgingMoment { try JudgingMoment(self) }
 
-    /// Asks all who may refuse a document.
+    /// Judges a document.
     ///
     /// - Parameters:
     ///   - history: What functions see as its revision and the ancestors: of an edit, the one that it is based on.
-    ///   - moment: What they see; the present where it is `nil`.
+    ///   - moment: The snapshot to judge it by; the newest where it is `nil`.
     func judge(
         _ document: IncomingDocument, _ id: String, _ history: [RevisionID], at moment: JudgingMoment? = nil
     ) async throws -> Judgement {
@@ -196,11 +196,11 @@ final class JudgedWrite {
     private let held: HeldRecords
     /// The sequences that the write itself gave to documents.
     private var own: [ByteKey: UInt64] = [:]
-    /// Whether a moment's security object and design documents are still those, as it was found last.
+    /// The snapshot that was compared last, and whether its security object and design documents are still current.
     private var compared: (moment: JudgingMoment, isSame: Bool)?
-    /// What the user has access to, and how often the write had taken something from somebody when that was read.
+    /// What the user has access to, and the number of withdrawals within the write when that was read.
     private var access: (access: ChannelAccess, withdrawals: Int)?
-    /// The moment since which the user has lost nothing, and the same number.
+    /// The snapshot since which the user has lost nothing, and the same number.
     private var accessCompared: (moment: JudgingMoment, withdrawals: Int)?
 
     private init(_ batch: WriteBatch, _ saving: DocumentSaving) {

@@ -3,7 +3,7 @@ import Roost
 import RoostCrypto
 import RoostWire
 
-/// A document whose attachments stand beside its JSON: multipart/related, in both directions.
+/// A document with its attachments as parts of their own: multipart/related, in both directions.
 enum MultipartDocument {
     // MARK: Reading
 

@@ -106,7 +106,7 @@ public protocol DesignLanguage: Sendable {
     /// - Throws: ``LanguageError`` for one that can't. The document is not saved then, unless the language can't be run here at all.
     func check(_ design: FleeceValue) throws
 
-    /// Asks the `validate_doc_update` of a design document whether a document may be saved.
+    /// Calls the `validate_doc_update` of a design document.
     ///
     /// - Parameters:
     ///   - question: What is to be saved, by whom.
@@ -118,14 +118,14 @@ public protocol DesignLanguage: Sendable {
         _ question: ValidationQuestion, of design: Document, in collection: DocumentCollection
     ) throws -> ValidationFailure?
 
-    /// Asks a function under `filters` which documents belong to a feed.
+    /// Calls a function under `filters`, which chooses the documents of a feed.
     ///
     /// - Parameters:
     ///   - name: The function's name.
     ///   - design: Its design document.
     ///   - collection: The collection that the design document is in.
     ///   - documents: JSON texts.
-    ///   - request: The JSON text of what CouchDB tells of the request: `query`, `userCtx` and more.
+    ///   - request: The request as JSON, in CouchDB's form: `query`, `userCtx` and more.
     /// - Returns: The answer for each of the documents.
     /// - Throws: ``LanguageError``.
     func filter(

@@ -11,7 +11,7 @@ enum FindRoutes {
         /// How many documents come before the page, those of earlier pages among them.
         let skip: Int
         let limit: Int
-        /// Where the page begins, as the page before told it.
+        /// Where the page begins, from the page before.
         let bookmark: String
 
         init(_ body: FleeceValue) throws {
@@ -37,7 +37,7 @@ enum FindRoutes {
             self.members["skip"] = .integer(Int64(sum))
         }
 
-        /// What stands for the beginning.
+        /// Denotes the beginning.
         private static let noBookmark = "nil"
 
         private static func bookmark(_ value: DocumentValue?) throws -> String {
@@ -88,7 +88,7 @@ enum FindRoutes {
         ])
     }
 
-    /// What is asked for, with what is understood where nothing is said.
+    /// The options of the request, with defaults.
     private static func options(_ request: Request, _ explanation: MangoExplanation) throws -> JSON {
         let members = request.members
         return [
@@ -145,7 +145,7 @@ enum FindRoutes {
     }
 }
 
-/// The answer to `_find`, made as it is sent: all of one moment, and no more in memory than a piece of it.
+/// The answer to `_find`, made as it is sent: from one snapshot, with no more in memory than a piece of it.
 actor FindBody: BodyStream {
     private static let pieceSize = 32 << 10
 
@@ -201,7 +201,7 @@ actor FindBody: BodyStream {
             let visible = SeenByQuery(collection, try target.visibility(of: try moment[collection]))
             var options = QueryOptions()
             options.memoryLimit = FindRoutes.queryMemory
-            // Cancelled with the task that asks for the piece.
+            // Cancelled with the task that requests the piece.
             let made = try collection.findCursor(request, at: moment, visible: visible, options: options) {
                 false
             }
@@ -217,7 +217,7 @@ actor FindBody: BodyStream {
             let collection = target.collection
             try collection.prepareMangoIndexes()
             let steps = try collection.explainFind(request).steps
-            // Where reading all documents takes less than an index that there is, nobody needs to make one.
+            // Where reading all documents takes less than an existing index, no other is needed.
             isIndexed =
                 !steps.contains { $0.operation == "SCAN" }
                 || steps.contains { $0.operation == "NOT USED" && $0.estimate != nil }
@@ -225,7 +225,7 @@ actor FindBody: BodyStream {
 
         /// What follows the documents.
         private func ending(_ cursor: MangoCursor) throws -> [UInt8] {
-            // Where the next page begins; after an empty one nobody goes on, nor starts over.
+            // Where the next page begins; after an empty page the bookmark stays.
             let place = count == 0 ? bookmark : String(skip + count)
             var members: [(String, JSON)] = [("bookmark", .string(place))]
             // Figures would tell how many documents are not seen.

@@ -150,7 +150,7 @@ enum IndexRoutes {
         return name
     }
 
-    /// What an index is called that was given no name: the same whenever the same one is asked for.
+    /// The name of an index that was given none: the same for the same definition.
     private static func digest(
         _ fields: [(String, String)], _ map: JSON, _ filter: FleeceValue, _ name: String?
     ) -> String {

@@ -63,7 +63,7 @@ enum QueryRoutes {
     }
 }
 
-/// The answer to `_query`, made as it is sent: all of one moment, and no more in memory than a piece of it.
+/// The answer to `_query`, made as it is sent: from one snapshot, with no more in memory than a piece of it.
 actor QueryBody: BodyStream {
     private static let pieceSize = 32 << 10
 
@@ -92,7 +92,7 @@ actor QueryBody: BodyStream {
     }
 
     private func begin(_ bytes: inout [UInt8]) throws -> RowsCursor {
-        // Cancelled with the task that asks for the piece.
+        // Cancelled with the task that requests the piece.
         let made = try query.cursor { false }
         cursor = made
         bytes += "{\"columns\":".utf8 + JSON.strings(query.columnNames).bytes + ",\"rows\":[".utf8

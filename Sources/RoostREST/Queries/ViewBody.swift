@@ -3,7 +3,7 @@ import Roost
 import RoostQuery
 import RoostWire
 
-/// The rows of a view as they are sent: a page at a time, all as of one moment, so that slow clients hold neither a thread nor
+/// The rows of a view as they are sent: a page at a time, all from one snapshot, so that slow clients hold neither a thread nor
 /// more than a page.
 actor ViewBody: BodyStream {
     typealias DesignView = CollectionView<FleeceValue, FleeceValue>
@@ -49,7 +49,7 @@ actor ViewBody: BodyStream {
         tellsSequence = try parameters.flag("update_seq")
     }
 
-    /// Whether it shows the collection as it is now, rather than as the view was brought up last.
+    /// Whether it shows the collection as it is now, rather than as of the view's last update.
     nonisolated let isPresent: Bool
 
     func next() throws -> [UInt8]? {
@@ -64,7 +64,7 @@ actor ViewBody: BodyStream {
         guard visibility.access == nil else { return try seenPage() }
         var page = query
         page.limit = min(query.limit, pageSize)
-        // Where the rows stand in the view is told once.
+        // The offset of the rows is sent once.
         page.isSorted = query.isSorted && !hasBegun
         let (wanted, isFirst) = (page, !hasBegun)
         let (bytes, count, isCut) = try rows(wanted, isFirst: isFirst)
@@ -93,7 +93,7 @@ actor ViewBody: BodyStream {
         return (bytes, rows.count, false)
     }
 
-    /// The text before the rows: where they stand in the view, and the sequence that they show, where it is asked for.
+    /// The text before the rows: their offset, and the sequence that they show, where it is requested.
     private func beginning(_ place: String = "", showing sequence: UInt64) -> [UInt8] {
         let sequence = tellsSequence ? "\"update_seq\":\"\(served.token(sequence))\"," : ""
         return Array("{\(place)\(sequence)\"rows\":[\n".utf8)
@@ -123,7 +123,7 @@ actor ViewBody: BodyStream {
         return try RevisionID(text).flatMap { try visibility.document(id, revision: $0) }
     }
 
-    /// As ``page()``, for somebody who does not see all documents: other rows are passed over, and not counted.
+    /// As ``page()``, for a limited user: rows of other documents are skipped, and not counted.
     private func seenPage() throws -> [UInt8] {
         // What is not seen is not counted either.
         var bytes = hasBegun ? [] : Array("{\"total_rows\":null,\"offset\":null,\"rows\":[\n".utf8)

@@ -122,7 +122,7 @@ enum ReplicationRoutes {
 
     // MARK: _replicator
 
-    /// - Throws: 403 `forbidden` for a document that asks for what can't be.
+    /// - Throws: 403 `forbidden` for a document that requests an impossible replication.
     static func check(_ revision: WriteGate.Revision) throws {
         guard !revision.isDeleted, !revision.id.begins(with: "_") else { return }
         do {
@@ -150,7 +150,7 @@ enum ReplicationFilters {
         _ json: String, _ collection: DocumentCollection
     ) throws -> ReplicationFilter {
         let filter = try MangoFilter(DocumentValue(json: json), of: collection)
-        // The selector itself tells replications apart.
+        // The selector itself distinguishes replications.
         return ReplicationFilter("_selector", version: "") { document in
             try filter.matches(document, at: collection.snapshot())
         }

@@ -3,7 +3,7 @@ import Roost
 import RoostBytes
 import RoostWire
 
-/// A request on its way through the router: taken apart, and who asks.
+/// A request on its way through the router: its parts, and its user.
 struct RequestContext: Sendable {
     let router: Router
     let request: HTTPRequest
@@ -15,7 +15,7 @@ struct RequestContext: Sendable {
     let user: UserContext
     /// What is done for the request apart from the threads that wait for sockets.
     let work: RequestWork
-    /// What the request holds in memory: all that grows with what a client sends or asks for is reserved there.
+    /// What the request holds in memory: everything that grows with what a client sends or requests is reserved there.
     let memory: RequestMemory
     /// What a request to a database was let in by.
     var lease: AccessLease?
@@ -66,7 +66,7 @@ struct RequestContext: Sendable {
         return bytes
     }
 
-    /// A body may take long to come, so whoever sent it is looked at again once it is there.
+    /// A body may take long to arrive, so access is checked again once it is there.
     ///
     /// - Throws: 401 or 403 when access was withdrawn meanwhile.
     func checkAccess() throws {
@@ -165,7 +165,7 @@ struct RequestContext: Sendable {
     /// 304 for a GET or HEAD of a representation with a tag, where the client has it already; `nil` where it is to be sent.
     ///
     /// - Parameter revision: That of the document, where clients of CouchDB may name it in `If-Match` instead of a tag.
-    /// - Throws: 412 where it is not the one that the client asks for.
+    /// - Throws: 412 where it is not the one that the client requests.
     func unmodified(
         _ tag: String, _ headers: HTTPHeaders, revision: RevisionID? = nil
     ) throws -> HTTPResponse? {
@@ -213,7 +213,7 @@ private actor BegunBody: BodyStream {
     }
 }
 
-/// The parameters of a request, read as what CouchDB takes them for. Those that nobody asks for are ignored.
+/// The parameters of a request, read as what CouchDB takes them for. Unknown ones are ignored.
 struct Query: Sendable {
     private(set) var parameters: QueryParameters
     /// Flags that may not be set.

@@ -156,7 +156,7 @@ struct HeldBody: BodyStream {
 /// What all requests together may hold: of memory for bodies, for what is built from them, and for answers; or of room on disk.
 ///
 /// It is reserved before it is taken. One owner, which is a user or, for requests without one, an address, has at most half of
-/// the budget, so that the requests of the others succeed while one account asks for all it can get. A request that asks for more
+/// the budget, so that the requests of the others succeed while one account takes all it can get. A request that needs more
 /// than is free waits its turn; it is answered with 503 and `Retry-After` when that takes too long, and with 413 when it would
 /// not fit even alone.
 final class RequestBudget: Sendable {
@@ -324,7 +324,7 @@ struct JSONCost {
         self.values = values
     }
 
-    /// An upper bound of the memory beside the text, in bytes: the body that is built, the copy in which it ends, and what is
+    /// An upper bound of the memory besides the text, in bytes: the body that is built, the copy in which it ends, and what is
     /// kept of the values of open collections.
     var parsing: Int { length * 2 + values * Self.perValue }
 }

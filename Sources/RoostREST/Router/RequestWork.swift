@@ -3,7 +3,7 @@ import Roost
 import RoostWire
 import Synchronization
 
-/// What is done for one request apart from the threads that wait for sockets: in the turns of who asks and of the database, for a
+/// What is done for one request apart from the threads that wait for sockets: in the turns of the user and of the database, for a
 /// limited time, and no longer than the client waits.
 final class RequestWork: Sendable {
     /// Whether the present task is such work already.

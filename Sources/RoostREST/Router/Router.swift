@@ -12,7 +12,7 @@ import Synchronization
 /// let response = await router.respond(to: .get("/notes/_changes?since=0"), as: .admin)
 /// ```
 ///
-/// A program asks it as it is; `RoostServer` asks it for those who come over a network. It may be used from any thread. Bodies
+/// A program calls it directly; `RoostServer` calls it for clients on a network. It may be used from any thread. Bodies
 /// are streams both ways: what is large is never held in memory as a whole.
 public final class Router: Sendable {
     /// The version of CouchDB's API that is spoken.
@@ -87,7 +87,7 @@ public final class Router: Sendable {
         accounts.use(options)
     }
 
-    /// Has the sync function decide on everything in a database that was written without it, and returns when it has. Requests have the
+    /// Routes everything in a database that was written without the sync function, and returns when that is done. Requests have the
     /// same done in the background, and don't wait for it.
     ///
     /// - Throws: 404 where there is no such database. What fails on the way is tried again with the next request.
@@ -101,7 +101,7 @@ public final class Router: Sendable {
         await channelRouting.finish(name)
     }
 
-    /// Answers a request as whoever its `Authorization` or its cookie says, with CORS: what a listener calls.
+    /// Answers a request as the user that its `Authorization` or its cookie names, with CORS: what a listener calls.
     ///
     /// Never throws: what goes wrong is an answer. Of a stream in it, an error on the way means that the body is not complete
     /// and that the connection has to be broken.
@@ -179,7 +179,7 @@ public final class Router: Sendable {
             memory: RequestMemory(memory, uploads, user, peer: request.peer))
     }
 
-    /// Has the memory of a request last as long as its answer, and counts the answer.
+    /// Keeps the memory of a request reserved as long as its answer, and counts the answer.
     private static func holding(_ memory: RequestMemory, for response: HTTPResponse) throws -> HTTPResponse {
         var response = response
         switch response.body {

@@ -137,7 +137,7 @@ struct DatabaseContext: Sendable {
     var context: RequestContext
     let served: ServedDatabase
     var security: Security
-    /// Whether the user sees no more than what stands in their channels.
+    /// Whether the user sees no more than the documents of their channels.
     var isLimited = false
     /// When a request of such a user came, on the ``AccessClock``.
     var accessTime: UInt64 = 0
@@ -148,7 +148,7 @@ struct DatabaseContext: Sendable {
 }
 
 extension RequestContext {
-    /// As ``stream(_:headers:)``, of a body that follows from the documents of a moment and from the request's target: with a tag, and
+    /// As ``stream(_:headers:)``, of a body that follows from the documents of a snapshot and from the request's target: with a tag, and
     /// 304 where a client has it. A tag would tell limited users of changes that they do not see.
     func stream(
         _ body: any BodyStream, of target: DatabaseContext, at moment: CollectionSnapshot

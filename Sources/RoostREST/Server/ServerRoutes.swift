@@ -50,7 +50,7 @@ enum ServerRoutes {
         case "_search_analyze", "_nouveau_analyze", "_reshard", "_dedup":
             throw HTTPFailure.notImplemented(context.path[0])
         default:
-            // What may not be a database's name is told whoever wants to make one.
+            // A name that no database may have is an error for clients that want to create one.
             if context.method == "PUT" { _ = try DatabaseName(context.path[0]) }
             throw HTTPFailure.noDatabase
         }
@@ -235,7 +235,7 @@ enum SessionRoutes {
         case "DELETE":
             return context.answer(200, ["ok": true], headers: ["Set-Cookie": SessionCookie.cleared])
         default:
-            // Has a browser ask for name and password.
+            // Makes a browser ask for name and password.
             if context.user.name == nil, context.query["basic"] == "true" {
                 throw HTTPFailure.unauthorized("Please login.")
             }

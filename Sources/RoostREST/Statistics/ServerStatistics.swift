@@ -2,7 +2,7 @@ import Synchronization
 
 /// What a server has done since it was started, which `_node/_local/_stats` and `_node/_local/_prometheus` tell.
 ///
-/// A ``Router`` counts requests and answers; whoever listens for it tells what it can't see. Counting takes no lock. It may be
+/// A ``Router`` counts requests and answers; its listener counts what it can't see. Counting takes no lock. It may be
 /// used from any thread.
 public final class ServerStatistics: Sendable {
     /// Methods that are counted by their name; others are `OTHER`, so that clients can't make up more of them.
@@ -42,10 +42,10 @@ public final class ServerStatistics: Sendable {
     /// A client has gone.
     public func countEndOfConnection() { closedConnections.add() }
 
-    /// So many bytes came from clients.
+    /// Counts bytes that came from clients.
     public func countReceived(_ bytes: Int) { receivedBytes.add(UInt64(bytes)) }
 
-    /// So many bytes went to clients.
+    /// Counts bytes that went to clients.
     public func countSent(_ bytes: Int) { sentBytes.add(UInt64(bytes)) }
 
     // MARK: Reading

@@ -25,7 +25,7 @@ final class ScriptPool: Sendable {
         turns = DispatchSemaphore(value: command.isEmpty ? 1 : processes)
     }
 
-    /// Asks a function of a design document, and waits for the answer: blocks the calling thread.
+    /// Calls a function of a design document, and waits for the answer: blocks the calling thread.
     func call(_ function: ScriptFunction, _ request: [UInt8]) throws(ScriptError) -> [UInt8] {
         turns.wait()
         defer { turns.signal() }
@@ -48,11 +48,11 @@ final class ScriptPool: Sendable {
 protocol ScriptPeer: AnyObject {
     /// Whether it can be asked again.
     var isUsable: Bool { get }
-    /// Asks and waits for the answer.
+    /// Sends a request and waits for the answer.
     func exchange(_ message: ScriptMessage) throws(ScriptError) -> ScriptMessage
 }
 
-/// Asks a peer for functions of design documents, and gives it the documents that it does not have. Belongs to one thread at a time.
+/// Calls functions of design documents at a peer, and gives it the functions that it does not have. Belongs to one thread at a time.
 final class ScriptSession {
     private let peer: any ScriptPeer
     private let limits: ScriptLimits
@@ -141,7 +141,7 @@ struct ScriptFunction: Sendable {
 enum ScriptRequest {
     /// - Parameters:
     ///   - kind: What is to be done.
-    ///   - path: Where the function stands in the design document.
+    ///   - path: The path of the function in the design document.
     ///   - arguments: JSON texts.
     static func text(_ kind: String, _ path: [String], _ arguments: [[UInt8]]) -> [UInt8] {
         var bytes = Array("[\"\(kind)\",".utf8)

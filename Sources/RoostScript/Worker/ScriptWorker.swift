@@ -59,7 +59,7 @@ struct ScriptWorlds {
 
     init(_ limits: ScriptLimits) { self.limits = limits }
 
-    /// Does what a message asks for.
+    /// Executes a message.
     mutating func answer(_ message: ScriptMessage) -> ScriptMessage {
         do throws(ScriptError) {
             guard message.kind == .request else {
@@ -161,8 +161,8 @@ final class ScriptWatch: Sendable {
     private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 }
 
-/// What goes between a process that runs scripts and the one that asks it: four bytes of length, least first, one byte that
-/// says what it is, and so many bytes.
+/// A message between a process that runs scripts and its caller: four bytes of length, least first, one byte that
+/// says what it is, and that many bytes.
 struct ScriptMessage {
     enum Kind: UInt8 {
         // Requests.

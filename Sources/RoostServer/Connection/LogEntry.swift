@@ -10,7 +10,7 @@ public enum LogFormat: String, Sendable, CaseIterable {
     case json
 }
 
-/// What the log tells of a request. Neither fields nor bodies are in it, which is where credentials are.
+/// A line of the log. Neither fields nor bodies are in it, which is where credentials are.
 struct LogEntry {
     let peer: String
     /// Who asked, where that is known.

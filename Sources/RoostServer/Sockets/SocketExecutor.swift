@@ -13,7 +13,7 @@ import Synchronization
 /// one thread, without handing it to another.
 ///
 /// There is a thread for each processor, and never only one, which a slow answer would hold up. Each keeps the job that its last one has made to itself, as that mostly is the same
-/// task going on; all others wait in a list from which whoever is free takes them. All servers of a process share the executor, and
+/// task going on; all others wait in a list from which a free thread takes them. All servers of a process share the executor, and
 /// it stays.
 ///
 /// The scheme, a slot for the next job and one wake-up at a time, is that of Tokio's scheduler (Carl Lerche, "Making the Tokio
@@ -21,7 +21,7 @@ import Synchronization
 final class SocketExecutor: TaskExecutor {
     static let shared = SocketExecutor(threads: max(2, ProcessInfo.processInfo.activeProcessorCount))
 
-    /// After so many jobs a thread looks at the sockets, and lets its own next job queue up.
+    /// The number of jobs after which a thread looks at the sockets, and lets its own next job queue up.
     private static let turnLength = 64
 
     private struct State {
@@ -154,7 +154,7 @@ final class SocketExecutor: TaskExecutor {
         if isIdle { poll(waiting: true) }
     }
 
-    /// Has the calls made that are due.
+    /// Makes the calls that are due.
     ///
     /// - Parameter waiting: Whether this thread is idle, and waits until something is due or it is woken.
     private func poll(waiting: Bool = false) {
@@ -174,7 +174,7 @@ final class SocketExecutor: TaskExecutor {
     }
 }
 
-/// Has a place for one job on each thread of an executor.
+/// A place for one job on each thread of an executor.
 struct ThreadSlots: Sendable {
     /// A thread's place for the job that it runs next. Only that thread uses it.
     final class Slot {

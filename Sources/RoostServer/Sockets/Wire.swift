@@ -37,7 +37,7 @@ struct Wire {
         guard let cipher else { return true }
         while true {
             let progress = cipher.shakeHands()
-            // An alert that tells why it failed, too.
+            // An alert that says why it failed, too.
             guard flush() != .ended else { return false }
             switch progress {
             case .done: return true
@@ -135,7 +135,7 @@ struct Wire {
     }
 }
 
-/// What stands between the bytes of a connection and those on the wire. It does no input and output of its own.
+/// Encrypts between the bytes of a connection and those on the wire. It does no input and output of its own.
 ///
 /// A channel calls it under its lock, so never two calls at a time.
 protocol ChannelCipher: AnyObject, Sendable {

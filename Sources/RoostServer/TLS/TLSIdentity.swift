@@ -52,7 +52,7 @@ public final class TLSIdentity: Sendable {
         import Glibc
     #endif
 
-    /// The bytes of a file, which are wiped when nobody needs them any more.
+    /// The bytes of a file, which are wiped when they are no longer needed.
     @safe final class PEMFile {
         private static let mostBytes = 1 << 20
 

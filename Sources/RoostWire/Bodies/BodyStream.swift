@@ -1,8 +1,8 @@
 import CRoostZlib
 
-/// Bytes that are made or received as they are asked for, so that who makes them never runs ahead of who takes them.
+/// Bytes that are made or received on demand, so that the producer never runs ahead of the consumer.
 ///
-/// One task asks at a time. Cancelling that task ends what the stream is doing.
+/// One task reads at a time. Cancelling that task ends what the stream is doing.
 public protocol BodyStream: Sendable {
     /// The next bytes, not none of them; `nil` at the end, and ever after.
     ///
@@ -53,7 +53,7 @@ public actor GeneratedBody: BodyStream {
     private let make: @Sendable () throws -> (() throws -> [UInt8]?)
     private var generate: (() throws -> [UInt8]?)?
 
-    /// - Parameter make: Called when the first bytes are asked for; what it answers makes them piece by piece and `nil`
+    /// - Parameter make: Called when the first bytes are requested; what it returns makes them piece by piece and `nil`
     ///   at the end.
     public init(_ make: @escaping @Sendable () throws -> (() throws -> [UInt8]?)) { self.make = make }
 

@@ -190,7 +190,7 @@ enum Syntax {
         return .length(count)
     }
 
-    /// The size that the line before a chunk tells; extensions are passed over.
+    /// The size in the line before a chunk; extensions are skipped.
     static func chunkSize(_ line: ArraySlice<UInt8>) throws(WireError) -> UInt64 {
         let digits = line.prefix { $0 != UInt8(ascii: ";") }
         let rest = line.dropFirst(digits.count)

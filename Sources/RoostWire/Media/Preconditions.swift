@@ -1,6 +1,6 @@
 /// The conditions that a request makes on what is there, by entity tags (RFC 9110, section 13).
 ///
-/// What they are asked about has a strong tag and no date, so conditions by dates say nothing, as the standard asks.
+/// A representation has a strong tag and no date, so conditions by dates are ignored, as the standard requires.
 public struct Preconditions: Sendable {
     /// What a request for a representation is answered with.
     public enum Verdict: Sendable, Equatable {
@@ -79,16 +79,16 @@ private struct Tags {
     }
 }
 
-/// The part of a content that a request asks for.
+/// The part of a content that a request wants.
 public enum ByteRange: Sendable, Equatable {
-    /// The field asks for nothing that is given alone: send everything.
+    /// No part is wanted, or none that can be sent alone: send everything.
     case whole
     /// These bytes.
     case part(Range<UInt64>)
-    /// Nothing of what is asked for is there: 416.
+    /// No byte of the range exists: 416.
     case unsatisfiable
 
-    /// What a `Range` field asks for of `length` bytes. Several ranges of which more than one is there, other units and what is no range are
+    /// The meaning of a `Range` field for `length` bytes. Several ranges of which more than one is there, other units and what is no range are
     /// answered with everything, which the standard allows (RFC 9110, section 14.2).
     public init(_ field: String?, length: UInt64) {
         guard let field, field.lowercased().hasPrefix("bytes=") else {

@@ -1,6 +1,6 @@
 /// Reads the parts of a multipart body as they arrive, each as a stream of its own, without holding any in memory.
 ///
-/// A part must be read before the next one is asked for; what is left of it is passed over.
+/// A part must be read before the next one is requested; the rest of it is skipped.
 public actor MultipartReader {
     /// One part.
     public struct Part: Sendable {
@@ -245,7 +245,7 @@ public actor MultipartBody: BodyStream {
     /// Parts that are made one after another.
     ///
     /// - Parameters:
-    ///   - boundary: What stands between the parts and in none of them: take a random one.
+    ///   - boundary: Separates the parts, and must occur in none of them: take a random one.
     ///   - makePart: Makes the part of a number, counted from 0; `nil` after the last.
     public init(boundary: String, _ makePart: @escaping @Sendable (Int) async throws -> Part?) {
         self.boundary = boundary

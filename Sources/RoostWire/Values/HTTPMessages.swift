@@ -1,4 +1,4 @@
-/// What a client asks: a value, whether it came over a socket or from a caller in the same process.
+/// A request of a client: a value, whether it came over a socket or from a caller in the same process.
 public struct HTTPRequest: Sendable {
     /// The method as it was sent, such as `GET`.
     public var method: String
@@ -8,7 +8,7 @@ public struct HTTPRequest: Sendable {
     public var headers: HTTPHeaders
     /// What follows the head; `nil` where nothing does.
     public var body: (any BodyStream)?
-    /// The address of who asks, as text; empty for a caller in the same process.
+    /// The address of the client, as text; empty for a caller in the same process.
     public var peer: String
     /// Whether it came over an encrypted connection; cookies are then for such ones only. Default: `false`.
     public var isSecure = false
@@ -51,7 +51,7 @@ public struct HTTPResponse: Sendable {
         case none
         /// Bytes that are there already.
         case bytes([UInt8])
-        /// Bytes that are made as they are asked for; `length` says how many where that is known.
+        /// Bytes that are made on demand; `length` is their number where that is known.
         case stream(any BodyStream, length: UInt64?)
     }
 
@@ -207,7 +207,7 @@ public struct WireError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong, as a sentence.
     public let description: String
 
-    /// An error with the status that tells of it.
+    /// An error with its status.
     public init(_ status: Int, _ description: String) {
         self.status = status
         self.description = description

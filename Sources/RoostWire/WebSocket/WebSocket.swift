@@ -51,7 +51,7 @@ public enum WebSocketHandshake {
     /// What the server appends to the client's key (RFC 6455, section 1.3).
     private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-    /// Whether a request asks for an upgrade to WebSocket.
+    /// Whether a request wants an upgrade to WebSocket.
     public static func isRequested(by request: HTTPRequest) -> Bool {
         request.headers.list("Upgrade", contains: "websocket")
     }
