@@ -29,7 +29,7 @@ extension DatabasePeer {
             }
         }
         // A server that fails at the attachments of one document holds up no other.
-        let failures = SharedServerFailures(hasAnswered: !prepared.isEmpty)
+        let failures = SharedServerFailures()
         let (stored, failed) = try await withContents(of: waiting, failures) { revision in
             switch try prepare(revision) {
             case .incoming(let document):
@@ -50,6 +50,7 @@ extension DatabasePeer {
                 problems.append(ReplicationProblem(revision.id, revision.revision, error))
             }
         }
+        if prepared.count + stored.count > missing.count { failures.noteAnswer() }
         let (whole, lost) = try await withContents(of: missing, failures) {
             .incoming(try await fetchAll(of: $0))
         }

@@ -82,6 +82,9 @@ final class SharedServerFailures: Sendable {
     /// Whether the server has answered for any document.
     var hasAnswered: Bool { failures.withLock(\.hasAnswered) }
 
+    /// The server has answered for a document.
+    func noteAnswer() { failures.withLock { $0.hasAnswered = true } }
+
     /// Runs what asks the server about one revision alone, and again where the server fails at it.
     ///
     /// - Returns: `nil` where it fails each time: the revision is a problem then.
@@ -92,7 +95,7 @@ final class SharedServerFailures: Sendable {
         for tries in 1... {
             do {
                 let result = try await body()
-                failures.withLock { $0.hasAnswered = true }
+                noteAnswer()
                 return result
             } catch let error as RemoteError where error.isServerFailure {
                 guard tries >= ServerFailures.tries else { continue }
