@@ -192,7 +192,7 @@ public final class Server: Sendable {
     }
 }
 
-/// Where a server listens, and what it bears.
+/// Where a server listens, and its limits.
 public struct ServerOptions: Sendable {
     /// An address of this machine in figures. Default: `127.0.0.1`, so that no other machine can connect.
     public var address = "127.0.0.1"
