@@ -1,3 +1,4 @@
+import Foundation
 import RoostREST
 import RoostWire
 import Synchronization
@@ -61,7 +62,7 @@ public final class Server: Sendable {
 
     /// Begins to listen.
     ///
-    /// - Throws: ``SocketError`` when the address is not this machine's, or somebody else listens there.
+    /// - Throws: ``SocketError`` when the address is not this machine's, or another program listens there.
     public init(_ handler: any RequestHandler, options: ServerOptions = ServerOptions()) throws(SocketError) {
         self.handler = handler
         statistics = handler.statistics
@@ -215,4 +216,87 @@ public final class Server: Sendable {
         acceptAll()
         return !isOver
     }
+}
+
+/// Where a server listens, and its limits.
+public struct ServerOptions: Sendable {
+    /// An address of this machine in figures. Default: `127.0.0.1`, so that no other machine can connect.
+    public var address = "127.0.0.1"
+    /// The port; 0 takes a free one. Default: 5984, CouchDB's.
+    public var port: UInt16 = 5984
+    /// What the server proves with who it is; connections are then encrypted by TLS, and others refused. Default: `nil`, HTTP in
+    /// the clear.
+    public var identity: TLSIdentity?
+    /// Names besides those of this machine that clients may know the server by, as their field `Host` tells; a page that
+    /// lets its own name lead here (DNS rebinding) is refused. Asked only while the address is of the loopback.
+    public var hosts: [String] = []
+    /// How many connections there may be at a time. Default: 1,024. When there are as many, those that have waited longest for a
+    /// request make room for new ones, those of the address with most connections first.
+    public var connections = 1024
+    /// How many connections one address may have; of version 6, one network of 64 bits. Proxies that are trusted have no such limit.
+    /// Default: `nil`, three quarters of ``connections``.
+    public var connectionsPerAddress: Int?
+    var connectionsOfAddress: Int { max(1, connectionsPerAddress ?? connections - connections / 4) }
+    /// How large heads may be.
+    public var limits = MessageLimits()
+    /// Seconds from the first byte of a head to its last, and those that a TLS handshake may take. Default: 15.
+    public var headSeconds = 15
+    /// Seconds that a connection may be without a request. Default: 60.
+    public var idleSeconds = 60
+    /// Seconds that a body, or an answer, may take besides those that it needs at ``slowestRate``. Default: 30.
+    public var bodySeconds = 30
+    /// The bytes a second that a client must send or take. Default: 1,024.
+    public var slowestRate = 1024
+    /// Seconds that ``Server/stop()`` waits for requests under way. Default: 5.
+    public var stopSeconds = 5
+    /// Gets a line for each request; called from many threads. Default: none.
+    public var log: (@Sendable (String) -> Void)?
+    /// How the lines of the log are written. Default: in the common log format.
+    public var logFormat = LogFormat.common
+
+    /// The usual ones.
+    public init() {}
+}
+
+/// What a listener calls for answers. Put another listener in front of it, swift-nio's or Network.framework's, or something
+/// else behind this one.
+public protocol RequestHandler: Sendable {
+    /// Answers a request; never fails, since failures are answers, too. The body of the request may be read until the
+    /// answer's body has ended. When the client hangs up, the task that reads the answer's body is cancelled; until there is an answer,
+    /// the request's `client` reports it.
+    ///
+    /// It is called on one of the threads that wait for sockets, one for each processor: what blocks for long belongs on another.
+    func respond(to request: HTTPRequest) async -> HTTPResponse
+
+    /// Where the listener counts what it sees: connections, bytes, and what it refuses without asking. Asked for once. Default:
+    /// a place that nothing reads.
+    var statistics: ServerStatistics { get }
+
+    /// Whether the peer of a connection stands for many clients, as a proxy does, and so has no share of the connections. Default: none does.
+    func isProxy(_ peer: String) -> Bool
+}
+
+extension RequestHandler {
+    /// A place that nothing reads.
+    public var statistics: ServerStatistics { ServerStatistics() }
+
+    /// No peer is a proxy.
+    public func isProxy(_ peer: String) -> Bool { false }
+}
+
+extension Router: RequestHandler {
+    /// Whether it is one of ``RouterOptions/trustedProxies``.
+    public func isProxy(_ peer: String) -> Bool { options.trustedProxies.contains(peer: peer) }
+}
+
+// What an app's alerts show of errors is their description, and not what Foundation makes of types that it does not know.
+
+extension TLSError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension SocketError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
 }

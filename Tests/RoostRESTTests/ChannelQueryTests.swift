@@ -114,11 +114,11 @@ import Testing
     @Test func whatTheProgramWroteIsHidden() async throws {
         let router = try await router(1)
         #expect(try await ids(router.ask("GET", "/db/_design/v/_view/n", as: ann)) == ["n0"])
-        let sight = try #require(try router.router.databases.database("db")).defaultCollection
-        var draft = try #require(try sight.get("n0")).mutableCopy()
+        let visibility = try #require(try router.router.databases.database("db")).defaultCollection
+        var draft = try #require(try visibility.get("n0")).mutableCopy()
         draft["n"] = 7
         draft["channels"] = ["secret"]
-        try await sight.save(&draft)
+        try await visibility.save(&draft)
         #expect(try await ids(router.ask("GET", "/db/_design/v/_view/n", as: ann)) == [])
         let found = try await router.ask("POST", "/db/_find", #"{"selector":{"n":7}}"#, as: ann)
         #expect((found["docs"] as? [Any])?.count == 0)

@@ -1,5 +1,9 @@
+import Fleece
+import Roost
+import RoostQuery
 import RoostREST
 import RoostWire
+import Synchronization
 import Testing
 
 /// Conditions and ranges of requests (RFC 9110), as one table of cases, and the tags that they are about.
@@ -109,6 +113,69 @@ import Testing
         #expect(try await test.ask("POST", "/db/_purge", #"{"gone":["\#(revision)"]}"#).status == 201)
         let second = try await test.ask("GET", "/db/\(target)", headers: ["If-None-Match": tag])
         #expect(second.status == 200 && !second.text.contains("gone"))
+    }
+
+    /// Saves a document when it is first asked to.
+    private final class LateWriter: Sendable {
+        private let hasWritten = Mutex(false)
+
+        func write(_ collection: DocumentCollection) throws {
+            let isFirst = hasWritten.withLock { hasWritten in
+                defer { hasWritten = true }
+                return !hasWritten
+            }
+            guard isFirst else { return }
+            try collection.database.write { batch in
+                let revision = try RevisionID(validating: "1-ab")
+                _ = try batch.insert(json: #"{"n":2}"#, id: "later", history: [revision], in: collection)
+            }
+        }
+    }
+
+    /// A language whose maps have a document saved while they run.
+    private struct Writing: DesignLanguage, ViewCompiler {
+        let name = "writing"
+        let writer: LateWriter
+        var language: String { name }
+        var viewCompiler: any ViewCompiler { self }
+
+        func compile(_ source: ViewSource) throws -> CompiledView {
+            let key = try FleeceDocument(json: "1").root
+            return CompiledView(reduction: nil) { [writer, collection = source.collection] documents in
+                try writer.write(collection)
+                return documents.map { _ in [(key, key)] }
+            }
+        }
+
+        func validate(
+            _ question: ValidationQuestion, of design: Document, in collection: DocumentCollection
+        ) throws -> ValidationFailure? { nil }
+
+        func filter(
+            _ name: String, of design: Document, in collection: DocumentCollection, _ documents: [[UInt8]],
+            request: [UInt8]
+        ) throws -> [Bool] {
+            try writer.write(collection)
+            return documents.map { _ in true }
+        }
+    }
+
+    /// The tag is of the snapshot that the answer shows, also where a commit comes before the first row is read: else a client would keep
+    /// an answer that lacks it.
+    @Test(arguments: ["_design/w/_view/n", "_changes?filter=w/f"])
+    func theTagIsOfWhatIsShown(target: String) async throws {
+        let test = try TestRouter { _, hooks in hooks.languages = [Writing(writer: LateWriter())] }
+        try await test.ask("PUT", "/db")
+        try await test.put("/db/first", #"{"n":1}"#)
+        try await test.put(
+            "/db/_design/w", #"{"language":"writing","views":{"n":{"map":"x"}},"filters":{"f":"x"}}"#)
+        let answer = try await test.ask("GET", "/db/\(target)")
+        #expect(
+            answer.status == 200 && answer.text.contains("\"first\"") && !answer.text.contains("later"),
+            "\(answer.text)")
+        let tag = try #require(answer.headers["ETag"])
+        let again = try await test.ask("GET", "/db/\(target)", headers: ["If-None-Match": tag])
+        #expect(again.status == 200 && again.text.contains("later"), "\(again.text)")
     }
 
     /// What does not follow from the present documents alone has none.

@@ -55,4 +55,43 @@ import Testing
         #expect(status.problems.isEmpty)
         #expect(try notes.replicated() == served.replicated())
     }
+
+    /// The same where documents are read one by one, and where their attachments are.
+    @Test(arguments: [false, true]) func aServerThatFailsAtOneOfWhatItIsAskedForSingly(hasBulkGet: Bool)
+        async throws
+    {
+        for number in 0..<8 {
+            let data = Data("content \(number)".utf8).base64EncodedString()
+            let body = #"{"n":\#(number),"_attachments":{"a":{"data":"\#(data)"}}}"#
+            _ = await fixture.router.respond(to: .json("PUT", "/db/d\(number)", body), as: .admin)
+        }
+        let requests = Mutex(0)
+        func failing(at poison: [String]) -> RemoteDatabase {
+            fixture.remote { request, router in
+                if !hasBulkGet, request.target.contains("_bulk_get") { return HTTPResponse(405) }
+                let path = request.target.prefix { $0 != "?" }
+                guard request.method == "GET", poison.contains(where: { path == "/db/\($0)" }) else {
+                    return await router.respond(to: request, as: .admin)
+                }
+                requests.withLock { $0 += 1 }
+                return HTTPResponse(500, body: .bytes(Array(#"{"error":"badmatch"}"#.utf8)))
+            }
+        }
+        func run(_ remote: RemoteDatabase) async throws -> ReplicationStatus {
+            try await notes.replicate(with: remote, ReplicationOptions(.pull) { $0.retry.attempts = 1 })
+                .finished
+        }
+        let suffix = hasBulkGet ? "/a" : ""
+        await #expect(throws: RemoteError.self) {
+            try await run(failing(at: (0..<8).map { "d\($0)\(suffix)" }))
+        }
+        #expect(try notes.count == 0)
+        #expect(requests.withLock { $0 } <= 8 * 6)
+        let status = try await run(failing(at: ["d4\(suffix)"]))
+        #expect(status.problems.map(\.document) == ["d4"])
+        #expect(try notes.count == 7)
+        let last = try await run(fixture.remote())
+        #expect(last.problems.isEmpty)
+        #expect(try notes.replicated() == served.replicated())
+    }
 }

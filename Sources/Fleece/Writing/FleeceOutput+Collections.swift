@@ -25,7 +25,7 @@ extension FleeceOutput {
             bytes.padToEven()
         }
         if unsafe needsWideItems(items) {
-            unsafe bytes.elements[position] |= UInt8(Header.wideFlag >> 8)
+            bytes[position] |= UInt8(Header.wideFlag >> 8)
             unsafe appendWide(items)
         } else {
             unsafe appendNarrow(items)

@@ -24,6 +24,7 @@ struct AttachmentList: Sendable {
         for (name, value) in fleece.root.dictionary ?? .empty {
             found[name] = Attachment(DocumentValue(value))
         }
+        ReadCounts.note(.attachments, found.count)
         return found
     }
 }

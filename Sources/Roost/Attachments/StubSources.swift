@@ -6,6 +6,9 @@ struct StubSources {
     private let others: [RevisionID]
     private let read: (RevisionID) throws(DatabaseError) -> NamedValues<Attachment>
     private var known: [RevisionID: NamedValues<Attachment>] = [:]
+    /// The attachments of `others` by their names, once a stub needed them: looking into each of thousands of leaves for each of
+    /// thousands of stubs would take time in proportion to the product.
+    private var othersByName: NamedValues<[Attachment]>?
 
     /// - Parameters:
     ///   - tree: The document's revisions.
@@ -32,13 +35,27 @@ struct StubSources {
         _ name: String, _ claim: AttachmentClaim
     ) throws(DatabaseError) -> Attachment? {
         for leaf in ancestors {
+            ReadCounts.note(.comparisons)
             if let found = try attachments(of: leaf)[name], claim.matches(found) { return found }
         }
         guard claim.digest != nil, claim.revisionPosition != nil else { return nil }
-        for leaf in others {
-            if let found = try attachments(of: leaf)[name], claim.identifies(found) { return found }
+        return try attachmentsOfOthers()[name]?.first { attachment in
+            ReadCounts.note(.comparisons)
+            return claim.identifies(attachment)
         }
-        return nil
+    }
+
+    private mutating func attachmentsOfOthers() throws(DatabaseError) -> NamedValues<[Attachment]> {
+        if let othersByName { return othersByName }
+        var all = NamedValues<[Attachment]>()
+        for leaf in others {
+            for (name, attachment) in try attachments(of: leaf) {
+                if all[name] == nil { all[name] = [] }
+                all[name]?.append(attachment)
+            }
+        }
+        othersByName = all
+        return all
     }
 
     private mutating func attachments(of leaf: RevisionID) throws(DatabaseError) -> NamedValues<Attachment> {

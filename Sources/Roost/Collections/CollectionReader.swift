@@ -91,7 +91,8 @@ extension TreeSource {
     }
 
     fileprivate func body(at place: ValueReference, in tree: Tree) throws(DatabaseError) -> DocumentBody {
-        try translating { () throws(StoreError) in
+        ReadCounts.note(.bodies)
+        return try translating { () throws(StoreError) in
             try withValue(at: place, in: tree) { bytes in
                 Result { () throws(DatabaseError) in try DocumentBody(stored: bytes) }
             }

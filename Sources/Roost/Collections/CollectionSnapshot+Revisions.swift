@@ -166,15 +166,20 @@ extension CollectionReader {
     func earlierDocument(
         _ id: String, _ key: ByteView, _ revision: Revision
     ) throws(DatabaseError) -> Document? {
-        let place = try translating { () throws(StoreError) in
-            try ExtrasKey.earlierBody(of: revision.id, key).withView { (key) throws(StoreError) in
-                try source.withEntry(key, in: trees.extras) { $1 }
-            }
-        }
-        guard let place = place ?? nil else { return nil }
+        guard let place = try earlierPlace(key, revision.id) else { return nil }
         return Document(
             id: id, revision: revision.id, sequence: revision.sequence,
             flags: revision.isDeleted ? .deleted : [], body: try body(at: place))
+    }
+
+    /// Where the body of a revision is that is no leaf; `nil` when it is not kept.
+    func earlierPlace(_ key: ByteView, _ revision: RevisionID) throws(DatabaseError) -> ValueReference? {
+        let place = try translating { () throws(StoreError) in
+            try ExtrasKey.earlierBody(of: revision, key).withView { (key) throws(StoreError) in
+                try source.withEntry(key, in: trees.extras) { $1 }
+            }
+        }
+        return place ?? nil
     }
 
     /// Where the body of a leaf is.

@@ -63,6 +63,13 @@ public struct CollectionSnapshot: Sendable {
         try reader.document(id, includingDeleted: true)
     }
 
+    /// How many bytes the winner's body takes in the file; `nil` where there is no document.
+    package func storedLength(of id: String) throws(DatabaseError) -> Int? {
+        try id.withUTF8View { (key) throws(DatabaseError) in
+            try reader.withEntry(key) { (_, place) throws(DatabaseError) in place.storedLength }
+        }
+    }
+
     /// The document as ``getIncludingDeleted(_:)``, unless its body takes more than `length` bytes in the file.
     package func document(_ id: String, upTo length: Int) throws(DatabaseError) -> SizedDocument? {
         try reader.document(id, upTo: length)

@@ -29,8 +29,9 @@ extension Database {
         try checkWritable()
         let core = core
         let cancelled: any Error = DatabaseError.cancelledBeforeStart
+        let carried = ReadCounts.carrier()
         return try await core.workers.run(for: owner, cancelled: cancelled) { flag in
-            try core.write(cancellation: flag, body)
+            try carried { try core.write(cancellation: flag, body) }
         }
     }
 

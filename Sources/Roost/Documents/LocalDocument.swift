@@ -195,6 +195,34 @@ extension CollectionSnapshot {
     }
 }
 
+extension CollectionSnapshot {
+    /// The first names of local documents of which the ID, `_local/` and the name, is in a selection, in its order. What the selection
+    /// says of numbers does not count.
+    package func localNames(
+        in selection: DocumentSelection, limit: Int
+    ) throws(DatabaseError) -> [String] {
+        let (all, prefix) = (ExtrasKey.allLocal, Array("_local/".utf8))
+        func key(_ id: Key) -> Key? {
+            if id.bytes.starts(with: prefix) {
+                return Key(ExtrasKey.local("") + id.bytes.dropFirst(prefix.count))
+            }
+            return id.bytes.lexicographicallyPrecedes(prefix) ? all.lower : all.upper
+        }
+        let range = selection.range
+        let cursor = try reader.extras.cursor(
+            KeyRange(
+                lower: range.lower.flatMap(key) ?? all.lower, upper: range.upper.flatMap(key) ?? all.upper))
+        func step() throws(StoreError) -> Bool {
+            selection.descending ? try cursor.previous() : try cursor.next()
+        }
+        var names: [String] = []
+        while names.count < limit, try translating({ () throws(StoreError) in try step() }) {
+            names.append(try String(documentID: cursor.keyView.dropFirst(1)))
+        }
+        return names
+    }
+}
+
 extension DocumentCollection {
     /// A local document; `nil` when there is none.
     public func local(_ name: String) throws(DatabaseError) -> LocalDocument? { try reader.local(name) }

@@ -122,6 +122,7 @@ extension RevisionTree {
     /// - Throws: `damaged`, whose message says what is wrong at which byte.
     package init(_ bytes: Span<UInt8>) throws(DatabaseError) {
         var reader = try StoredRevisionReader(bytes)
+        ReadCounts.note(.revisions, reader.count)
         let last = reader.count - 1
         nodes = []
         nodes.reserveCapacity(reader.count)

@@ -72,6 +72,10 @@ package struct RevisionTree: Hashable, Sendable {
     /// each in a commit of its own, grows with their square.
     package static let maximumLeafCount = 10_000
 
+    /// The most revisions of a document that may get a further leaf. Whoever reads one revision decodes the whole tree, so histories
+    /// of their own for thousands of leaves would take gigabytes of memory for each reader.
+    package static let maximumBranchedCount = 100_000
+
     /// The revision limit where none is set; see ``stem(to:)``.
     package static let defaultRevisionLimit = 1000
 

@@ -38,6 +38,12 @@ extension CollectionWriter {
 
     /// Refuses a document with too many leaves. O(1) up to as many revisions, then O(n).
     private func checkLeaves(of tree: RevisionTree, _ id: DocumentID) throws(DatabaseError) {
+        guard tree.count <= RevisionTree.maximumBranchedCount else {
+            throw DatabaseError(
+                .limitExceeded,
+                "The document \(DatabaseError.quoted(id.string)) has \(tree.count) revisions, which is too many for another "
+                    + "conflict. Resolve its conflicts, and purge the leaves that are deleted.")
+        }
         let most = RevisionTree.maximumLeafCount
         guard tree.count > most, tree.lazy.filter(\.isLeaf).count > most else { return }
         throw DatabaseError(

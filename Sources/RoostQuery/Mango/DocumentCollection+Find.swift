@@ -3,7 +3,7 @@ import Roost
 
 /// The documents that a selector matches, one after another. Use it from one thread at a time.
 package final class MangoCursor {
-    private let fields: [[Step]]?
+    private let fields: MangoProjection?
     private let rows: RowsCursor
     /// Whether the request asks for figures to be shown.
     package let wantsStatistics: Bool
@@ -114,36 +114,13 @@ extension DocumentCollection {
     }
 
     /// The document of a row, or the fields of it that are asked for.
-    fileprivate static func document(_ row: Row, _ fields: [[Step]]?) -> DocumentValue {
+    fileprivate static func document(_ row: Row, _ fields: MangoProjection?) -> DocumentValue {
         var document = DocumentValue(row[2]) ?? [:]
         document["_id"] = DocumentValue(row[0])
         document["_rev"] = DocumentValue(row[1])
         for name in row.columnNames.dropFirst(3) {
             if let value = DocumentValue(row[name]) { document[name] = value }
         }
-        return fields.map { self.fields($0, of: document) } ?? document
-    }
-
-    /// Exactly these fields; a path makes the objects on its way.
-    private static func fields(_ fields: [[Step]], of document: DocumentValue) -> DocumentValue {
-        var result: DocumentValue? = [:]
-        for steps in fields {
-            var value: DocumentValue? = document
-            for case .key(let name) in steps { value = value[name] }
-            guard let value else { continue }
-            set(value, steps[...], &result)
-        }
-        return result ?? [:]
-    }
-
-    private static func set(_ value: DocumentValue, _ steps: ArraySlice<Step>, _ target: inout DocumentValue?)
-    {
-        guard case .key(let name)? = steps.first else {
-            target = value
-            return
-        }
-        var inner = target[name]
-        set(value, steps.dropFirst(), &inner)
-        target[name] = inner
+        return fields.map { $0.part(of: document) ?? [:] } ?? document
     }
 }

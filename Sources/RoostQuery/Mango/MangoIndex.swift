@@ -11,6 +11,9 @@ package struct MangoIndex: Sendable {
     package let fields: [(name: String, direction: String)]
     /// The selector of the documents in it; undefined for all of them.
     package let filter: FleeceValue
+    /// The most fields of an index, and of `sort`: a plan takes time that grows faster than their number.
+    package static let mostFields = 100
+
     /// The fields' paths.
     let paths: [[String]]
     /// The index that serves queries in its place; `nil` for one of what only documents have, and of what can't be looked for. It is
@@ -28,7 +31,7 @@ package struct MangoIndex: Sendable {
         if fields.isEmpty {
             fields = (view["map"]["fields"].dictionary ?? .empty).map { ($0.key, $0.value.string ?? "asc") }
         }
-        guard !fields.isEmpty else { return nil }
+        guard !fields.isEmpty, fields.count <= Self.mostFields else { return nil }
         self.fields = fields
         paths = fields.map { MangoViewCompiler.steps($0.0) }
         filter = MangoViewCompiler.filter(view["map"])

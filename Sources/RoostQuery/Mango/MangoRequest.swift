@@ -10,7 +10,7 @@ import Roost
 struct MangoRequest {
     var select: Select
     /// The fields to answer; `nil` for whole documents.
-    var fields: [[Step]]?
+    private(set) var fields: MangoProjection?
     /// The index that is asked for.
     private(set) var hint: MangoIndexHint?
     /// Whether another index, or none, may do.
@@ -111,7 +111,7 @@ struct MangoRequest {
 
     /// Whether it is among the fields that are answered.
     private func answers(_ field: MetaField) -> Bool {
-        fields?.contains { $0.first == .key(field.propertyName) } ?? true
+        fields?.mentions(field.propertyName) ?? true
     }
 
     /// Forgets how well words fit, which all documents decide together: the order of any two is to follow from these two. Conflicts may
@@ -225,30 +225,27 @@ struct MangoRequest {
         return number
     }
 
-    private static func fields(_ value: DocumentValue) throws(QueryError) -> [[Step]]? {
+    private static func fields(_ value: DocumentValue) throws(QueryError) -> MangoProjection? {
         guard case .array(let names) = value else {
             throw QueryError("fields is an array of names", word: "invalid_fields")
         }
-        var result: [[Step]] = []
+        var projection = MangoProjection()
         for name in names {
             guard let text = name.string else {
                 throw QueryError("fields is an array of names", word: "invalid_field")
             }
-            result.append(try MangoSelector.steps(text).map(Step.key))
+            projection.add(try MangoSelector.steps(text)[...])
         }
-        return result.isEmpty ? nil : result
+        return names.isEmpty ? nil : projection
     }
-
-    /// The plan of a request takes time that grows faster than this number.
-    private static let mostSorted = 100
 
     /// `["a", {"b": "desc"}]`; all in one direction, as CouchDB has it.
     private mutating func sort(by value: DocumentValue) throws(QueryError) {
         guard case .array(let items) = value else {
             throw QueryError("sort is an array of fields", word: "invalid_sort_json")
         }
-        guard items.count <= Self.mostSorted else {
-            throw QueryError("sort has at most \(Self.mostSorted) fields", word: "invalid_sort_json")
+        guard items.count <= MangoIndex.mostFields else {
+            throw QueryError("sort has at most \(MangoIndex.mostFields) fields", word: "invalid_sort_json")
         }
         for item in items {
             var (name, direction) = (item.string, "asc")

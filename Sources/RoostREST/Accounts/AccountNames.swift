@@ -54,7 +54,7 @@ enum AccountNames {
     }
 }
 
-/// Finds accounts whose names are easily taken for a new one's: kept beside the documents of `_users`, in the transactions that change
+/// Finds accounts whose names are easily taken for a new one's: kept besides the documents of `_users`, in the transactions that change
 /// them.
 ///
 ///     a digest      the names that fold to the text of that SHA-256, each followed by FF, which is in no UTF-8

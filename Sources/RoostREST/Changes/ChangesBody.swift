@@ -9,11 +9,12 @@ import RoostWire
 actor ChangesBody: BodyStream {
     /// How much is handed out at a time.
     private static let pieceSize = 32 << 10
-    /// How many changes are looked at before somebody else gets a turn; matters where a filter lets few through.
+    /// How many changes are looked at before other work gets a turn; matters where a filter lets few through.
     private static let pageSize = 1000
 
-    /// How many documents a filter that takes long is asked about at once.
-    private static let batchSize = 256
+    /// How many documents, and how many bytes of them, a filter that takes long is asked about at once.
+    static let batchSize = 256
+    static let batchLength = 4 << 20
 
     private enum Phase {
         case beginning
@@ -25,13 +26,13 @@ actor ChangesBody: BodyStream {
     private let query: ChangesQuery
     private let work: RequestWork
     private let lease: AccessLease
-    /// What has the alarm rung when access may have been withdrawn.
+    /// The registration of the alarm for withdrawn access.
     private var access: ObservationToken?
     /// The changes for a user who does not see all of them.
     private var seen: SeenChanges?
     private let clock = ContinuousClock()
     private var phase = Phase.beginning
-    /// The sequence up to which changes were told or passed over; going backwards, that from which on they were.
+    /// The sequence up to which changes were sent or skipped; going backwards, the one from which on they were.
     private var place: UInt64
     /// Whether a feed that goes backwards has come to the beginning, where it ends, whatever feed it is.
     private var isAtBeginning = false
@@ -42,7 +43,7 @@ actor ChangesBody: BodyStream {
     /// Whether nothing followed when it was looked last.
     private var hasReadAll = false
     let alarm = ChangeAlarm()
-    /// What has the alarm rung, and by which channels.
+    /// The registration of the alarm, and its channels.
     private var listening: (channels: Set<String>?, token: ObservationToken)?
     /// Whether all was read until the alarm rings.
     private var isUpToDate = false
@@ -95,7 +96,7 @@ actor ChangesBody: BodyStream {
                     try listen()
                     try lease.check()
                     let bytes = try await nextPage() + (try endIfDone() ?? [])
-                    // Of other channels nobody has told it yet.
+                    // It is not registered for other channels yet.
                     isUpToDate = hasReadAll && seen?.channels == listening?.channels
                     if !bytes.isEmpty {
                         lastPiece = clock.now
@@ -112,7 +113,7 @@ actor ChangesBody: BodyStream {
 
     // MARK: Waiting
 
-    /// Has the alarm rung with what comes from now on.
+    /// Registers the alarm for what comes from now on.
     private func listen() throws {
         let alarm = alarm
         alarm.reset()
@@ -171,7 +172,9 @@ actor ChangesBody: BodyStream {
     /// The rows of the changes that come next. Of what has just happened they are few, and there may be thousands of feeds; all else
     /// may take long.
     private func nextPage() async throws -> [UInt8] {
-        guard !hasReadAll || query.allLeaves || query.filter.readsDocuments else { return try page() }
+        guard !hasReadAll || query.allLeaves || query.includesDocuments || query.filter.readsDocuments else {
+            return try page()
+        }
         return try await work.run { try await self.page() }
     }
 
@@ -183,12 +186,10 @@ actor ChangesBody: BodyStream {
     }
 
     private func seenPage(_ snapshot: CollectionSnapshot) throws -> [UInt8] {
-        guard let page = try seen?.page(snapshot, limit: min(left, Self.batchSize)), let seen else {
-            return []
-        }
-        hasReadAll = seen.isAtEnd
+        let rows = try seen?.rows(snapshot, limit: min(left, Self.batchSize), length: Self.pieceSize) ?? []
+        hasReadAll = seen?.isAtEnd ?? true
         var bytes: [UInt8] = []
-        for row in try seen.told(page) { append(row.json, row.token, to: &bytes) }
+        for row in rows { append(row.json, row.token, to: &bytes) }
         return bytes
     }
 
@@ -232,14 +233,24 @@ actor ChangesBody: BodyStream {
             ? try snapshot.changeCursor(before: place) : try snapshot.changeCursor(since: place)
     }
 
-    /// Asks the filter about the changes that come next.
+    /// Calls the filter for the changes that come next.
     private func choose(_ snapshot: CollectionSnapshot) throws -> [UInt64: [RevisionID]] {
         let cursor = try Self.cursor(snapshot, query, place)
         var chosen: [UInt64: [RevisionID]] = [:]
         var asked: [(sequence: UInt64, document: Document)] = []
-        while asked.count < Self.batchSize, let change = try cursor.next() {
+        var (count, length) = (0, 0)
+        while count < Self.batchSize, length < Self.batchLength, let change = try cursor.next() {
             chosen[change.sequence] = []
-            asked += try Self.documents(change, query, cursor, snapshot).map { (change.sequence, $0) }
+            if query.allLeaves, change.hasSeveralLeaves {
+                let revisions = try Self.leaves(change, query.filter, snapshot)
+                chosen[change.sequence] = revisions
+                count += Self.batchSize / 16
+                continue
+            }
+            let document = try cursor.document(of: change)
+            asked.append((change.sequence, document))
+            count += 1
+            length += document.fleece.bytes.count
         }
         let verdicts = try query.filter.chosen(of: asked.map(\.document), at: snapshot)
         for ((sequence, document), isChosen) in zip(asked, verdicts) where isChosen {
@@ -248,12 +259,26 @@ actor ChangesBody: BodyStream {
         return chosen
     }
 
-    /// The documents that a change is judged by: the winner, or each leaf.
-    private static func documents(
-        _ change: Change, _ query: ChangesQuery, _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot
-    ) throws -> [Document] {
-        query.allLeaves && change.hasSeveralLeaves
-            ? try snapshot.openRevisions(of: change.id) : [try cursor.document(of: change)]
+    /// The leaves of a change that belong to the feed, of which some at a time are in memory.
+    private static func leaves(
+        _ change: Change, _ filter: ChangeFilter, _ snapshot: CollectionSnapshot
+    ) throws -> [RevisionID] {
+        guard let document = try snapshot.documentRevisions(change.id) else { return [] }
+        var (chosen, asked): ([RevisionID], [Document]) = ([], [])
+        var length = 0
+        let leaves = document.leaves
+        for (index, leaf) in leaves.enumerated() {
+            if let found = try document.document(leaf) {
+                asked.append(found)
+                length += found.fleece.bytes.count
+            }
+            guard asked.count == batchSize || length >= batchLength || index == leaves.count - 1 else {
+                continue
+            }
+            chosen += zip(asked, try filter.chosen(of: asked, at: snapshot)).filter(\.1).map(\.0.revision)
+            (asked, length) = ([], 0)
+        }
+        return chosen
     }
 
     /// The revisions of a change that belong to the feed, the winner first; none where it doesn't.
@@ -261,9 +286,11 @@ actor ChangesBody: BodyStream {
         _ change: Change, _ query: ChangesQuery, _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot
     ) throws -> [RevisionID] {
         if query.filter.readsDocuments {
-            let documents = try documents(change, query, cursor, snapshot)
-            let verdicts = try query.filter.chosen(of: documents, at: snapshot)
-            return zip(documents, verdicts).filter(\.1).map(\.0.revision)
+            if query.allLeaves, change.hasSeveralLeaves {
+                return try leaves(change, query.filter, snapshot)
+            }
+            let document = try cursor.document(of: change)
+            return try query.filter.chosen(of: [document], at: snapshot)[0] ? [document.revision] : []
         }
         guard query.filter.lets(change.id) else { return [] }
         guard query.allLeaves, change.hasSeveralLeaves else { return [change.revision] }

@@ -1,14 +1,14 @@
 import Roost
 import RoostWire
 
-/// What somebody who is no administrator has access to, and had.
+/// The channels that a user who is no administrator has access to, and had.
 struct ChannelAccess: Sendable {
     private let user: Principal
     /// The roles' own records.
     private let roles: [String: Principal]
-    /// Roles of somebody without a name, of whom nothing is remembered.
+    /// The roles of a user without a name, of whom nothing is remembered.
     private let namelessRoles: Set<String>
-    /// The channels that nobody gave and nobody takes.
+    /// The channels that are neither granted nor withdrawn.
     private let own: Set<String>
     /// When the access was changed last, on the ``AccessClock``.
     let time: UInt64
@@ -111,7 +111,7 @@ struct ChannelAccess: Sendable {
         }
     }
 
-    /// Whether a document is seen that stands in these channels.
+    /// Whether the user sees a document in these channels.
     func sees(_ routing: Routing?) -> Bool {
         guard let routing, routing.isRefused != true else { return false }
         return channels.contains(SyncDecision.allChannels)

@@ -4,8 +4,8 @@ import Roost
 struct ChannelLedger {
     let batch: WriteBatch
     let collection: DocumentCollection
-    /// Where the record of the document that was changed last waits, if it is to.
-    var held: HeldRecord?
+    /// Where records wait until they are written, if they are to.
+    var held: HeldRecords?
 
     /// The most channels that are remembered of a document which has left them.
     private static let mostLeft = 100
@@ -28,7 +28,7 @@ struct ChannelLedger {
         var record = try document(id)
         let old = record.routing
         let present = record.winner.flatMap { record.leaves[$0] }
-        record.leaves[revision.description] = try isNarrow(routing) ? routing.narrowed(to: present) : routing
+        record.leaves[revision] = try isNarrow(routing) ? routing.narrowed(to: present) : routing
         // Of a document that the write has changed before, only the ancestors are leaves no longer.
         let isKnown = held?.record(of: id) != nil
         try settle(id, &record, old, replacing: isKnown ? history?.dropFirst() : nil)
@@ -53,10 +53,10 @@ struct ChannelLedger {
 
     /// Takes over what was decided on revisions that are there already. Where that is something else than before, the document gets a
     /// new place among the changes, so that all learn of it.
-    func settle(_ id: String, anew decided: [String: Routing]) throws {
+    func settle(_ id: String, anew decided: [RevisionID: Routing]) throws {
         var record = try document(id)
         let old = record.routing
-        var isNew = try batch.standing(of: id, in: collection)?.winner.description != record.winner
+        var isNew = try batch.standing(of: id, in: collection)?.winner != record.winner
         for (revision, routing) in decided {
             if record.leaves[revision]?.isSame(as: routing) != true { isNew = true }
             record.leaves[revision] = routing
@@ -87,12 +87,12 @@ struct ChannelLedger {
             return try batch.annotate(ChannelKey.document(id), with: nil, in: collection)
         }
         if let replaced {
-            for revision in replaced { record.leaves[revision.description] = nil }
+            for revision in replaced { record.leaves[revision] = nil }
         } else {
-            let leaves = Set(winner.leaves.map(\.id.description))
+            let leaves = Set(winner.leaves.map(\.id))
             record.leaves = record.leaves.filter { leaves.contains($0.key) }
         }
-        record.winner = winner.winner.description
+        record.winner = winner.winner
         try grant(id, old, record.routing, at: winner.sequence)
         let listing = record.listingChannels
         try place(id, winner, &record)
@@ -106,7 +106,7 @@ struct ChannelLedger {
     /// Moves the document's entries in the channels to its sequence.
     private func place(_ id: String, _ winner: DocumentStanding, _ record: inout RoutedDocument) throws {
         var channels = Set(record.routing.channels)
-        if !winner.isDeleted, let routing = record.leaves[winner.winner.description],
+        if !winner.isDeleted, let routing = record.leaves[winner.winner],
             routing.isRefused != true
         {
             channels.insert(SyncDecision.allChannels)
@@ -122,7 +122,7 @@ struct ChannelLedger {
         }
         for (channel, place) in record.places where place.left == nil && !channels.contains(channel) {
             var place = place
-            place.move(to: winner.sequence, leavingBy: winner.winner.description)
+            place.move(to: winner.sequence, leavingBy: winner.winner)
             record.places[channel] = place
             try write(id, channel, record)
         }
@@ -164,8 +164,14 @@ struct ChannelLedger {
 
     // MARK: Grants
 
-    private func principal(_ key: [UInt8]) throws -> Principal {
-        try Principal(record: batch.annotation(key, in: collection)) ?? Principal()
+    /// Changes the record of a user or a role.
+    ///
+    /// - Parameter change: Returns whether something was taken from them.
+    private func change(_ key: [UInt8], _ change: (inout Principal) -> Bool) throws {
+        if let held { return try held.change(key, change) }
+        var principal = try Principal(record: batch.annotation(key, in: collection)) ?? Principal()
+        _ = change(&principal)
+        try batch.annotate(key, with: principal.record, in: collection)
     }
 
     /// Replaces what a document grants.
@@ -176,49 +182,56 @@ struct ChannelLedger {
         let moment = try nextMoment(sequence)
         let names = Set(old.access.keys).union(new.access.keys).union(old.roles.keys).union(new.roles.keys)
         for name in names {
-            let key = ChannelKey.principal(name)
-            var principal = try principal(key)
-            Self.replace(&principal.channels, source, old.access[name], new.access[name], moment)
-            Self.replace(&principal.roles, source, old.roles[name], new.roles[name], moment)
-            try batch.annotate(key, with: principal.record, in: collection)
+            try change(ChannelKey.principal(name)) { principal in
+                let channels = Self.replace(
+                    &principal.channels, source, old.access[name], new.access[name], moment)
+                let roles = Self.replace(&principal.roles, source, old.roles[name], new.roles[name], moment)
+                return channels || roles
+            }
         }
     }
 
     /// Takes over the roles of a user's account.
     func noteAccount(_ name: String, roles: Set<String>) throws {
-        let key = ChannelKey.user(name)
-        var principal = try principal(key)
-        // Nobody else writes meanwhile.
+        // No other write runs meanwhile.
         let moment = try nextMoment(try collection.snapshot().lastSequence)
-        Self.replace(&principal.roles, "", Array(principal.accountRoles), Array(roles), moment)
-        try batch.annotate(key, with: principal.record, in: collection)
+        try change(ChannelKey.user(name)) { principal in
+            Self.replace(&principal.roles, "", Array(principal.accountRoles), Array(roles), moment)
+        }
     }
 
     /// Takes over what an administrator gives a user or a role; `nil` leaves it as it is.
     ///
     /// - Parameter key: That of the ``Principal``.
     func give(_ key: [UInt8], channels: Set<String>?, roles: Set<String>?) throws {
-        var principal = try principal(key)
         let moment = try nextMoment(try collection.snapshot().lastSequence)
         let source = Principal.administrator
-        if let channels {
-            Self.replace(
-                &principal.channels, source, Array(principal.given(\.channels)), Array(channels), moment)
+        try change(key) { principal in
+            var isLess = false
+            if let channels {
+                let given = Array(principal.given(\.channels))
+                isLess = Self.replace(&principal.channels, source, given, Array(channels), moment)
+            }
+            if let roles {
+                let given = Array(principal.given(\.roles))
+                isLess = Self.replace(&principal.roles, source, given, Array(roles), moment) || isLess
+            }
+            return isLess
         }
-        if let roles {
-            Self.replace(&principal.roles, source, Array(principal.given(\.roles)), Array(roles), moment)
-        }
-        try batch.annotate(key, with: principal.record, in: collection)
     }
 
+    /// - Returns: Whether something that was held is not held any more.
     private static func replace(
         _ holdings: inout [String: Principal.Holding], _ source: String, _ old: [String]?, _ new: [String]?,
         _ moment: Principal.Moment
-    ) {
+    ) -> Bool {
         let (old, new) = (Set(old ?? []), Set(new ?? []))
+        var isLess = false
         for name in old.symmetricDifference(new) {
             holdings[name, default: .init()].set(source, new.contains(name), at: moment)
+            if !new.contains(name), holdings[name]?.isHeld == false { isLess = true }
         }
+        return isLess
     }
 
     private func nextMoment(_ sequence: UInt64) throws -> Principal.Moment {
@@ -237,5 +250,79 @@ extension Principal {
     /// What an administrator gives.
     func given(_ holdings: KeyPath<Principal, [String: Holding]>) -> Set<String> {
         Set(self[keyPath: holdings].filter { $0.value.grants.contains(Self.administrator) }.keys)
+    }
+}
+
+/// The channels' records that a write has changed and not written yet: that of the document that it changed last, until another
+/// document's turn comes, and those of users and roles, until the write ends. A write of thousands of conflicts of one document, or of
+/// thousands of documents that let one user in, would take quadratic time if it wrote the whole record for each.
+final class HeldRecords {
+    private let batch: WriteBatch
+    private let collection: DocumentCollection
+    private var document: (id: ByteKey, record: RoutedDocument)?
+    /// Those of users and roles, by their keys.
+    private var principals: [[UInt8]: Principal] = [:]
+    private var changed: Set<[UInt8]> = []
+    /// The number of changes that took something from a user.
+    private(set) var withdrawals = 0
+
+    init(_ batch: WriteBatch, _ collection: DocumentCollection) {
+        self.batch = batch
+        self.collection = collection
+    }
+
+    // MARK: Documents
+
+    /// The record of a document, if that is the one.
+    func record(of id: String) -> RoutedDocument? {
+        document.flatMap { $0.id == ByteKey(id) ? $0.record : nil }
+    }
+
+    func hold(_ record: RoutedDocument, of id: String) throws {
+        if let document, document.id != ByteKey(id) { try writeDocument() }
+        document = (ByteKey(id), record)
+    }
+
+    private func writeDocument() throws {
+        guard let (id, record) = document.take() else { return }
+        try batch.annotate(ChannelKey.document(id.text), with: record.record, in: collection)
+    }
+
+    // MARK: Users and roles
+
+    /// The record of a user or a role.
+    func principal(_ key: [UInt8]) throws -> Principal {
+        if let known = principals[key] { return known }
+        let principal = try Principal(record: batch.annotation(key, in: collection)) ?? Principal()
+        principals[key] = principal
+        return principal
+    }
+
+    /// Changes the record of a user or a role.
+    ///
+    /// - Parameter change: Returns whether something was taken from them.
+    func change(_ key: [UInt8], _ change: (inout Principal) -> Bool) throws {
+        // Taken out while it is changed, so that it is not copied.
+        _ = try principal(key)
+        var principal = principals.removeValue(forKey: key) ?? Principal()
+        if change(&principal) { withdrawals += 1 }
+        principals[key] = principal
+        changed.insert(key)
+    }
+
+    /// Writes what was changed of users and roles.
+    func writePrincipals() throws {
+        for key in changed {
+            if let principal = principals[key] {
+                try batch.annotate(key, with: principal.record, in: collection)
+            }
+        }
+        changed = []
+    }
+
+    /// Writes what is held.
+    func write() throws {
+        try writeDocument()
+        try writePrincipals()
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// It goes through the changes in the background, a few at a time, each part in one commit with the place that it came to, so that it
 /// goes on there after a crash. Where another version has decided, it goes through them twice: first all are taken out of the channels,
-/// and all grants withdrawn, that the new version doesn't give as well; only then they get what it gives. So at no moment anybody sees more
+/// and all grants withdrawn, that the new version doesn't give as well; only then they get what it gives. So at no time a user sees more
 /// than by one of the two. A document is asked about as one that an administrator makes; one that is refused is for administrators only.
 /// Tombstones of another version's keep their channels, so that all who had the document learn of it, and give nothing.
 ///
@@ -36,7 +36,7 @@ final class ChannelRouting: Sendable {
 
     /// Changes that are looked at in one part.
     private static let pageSize = 100
-    /// After so many changes the place is kept also where nothing had to be done.
+    /// The number of changes after which the place is saved also where nothing had to be done.
     private static let longestUnkept: UInt64 = 10_000
 
     init(_ sync: SyncFunction) { self.sync = sync }
@@ -75,7 +75,7 @@ final class ChannelRouting: Sendable {
             do {
                 try await served.database.perform { try self.route(served) }
             } catch {
-                // Whoever asks next has it tried again.
+                // The next request tries again.
                 return states.withLock { $0[served.name.text] = nil }
             }
         }
@@ -136,7 +136,7 @@ final class ChannelRouting: Sendable {
                 try keep(position, in: served)
                 continue
             }
-            var decisions: [(id: String, leaves: [RevisionID], decided: [String: Routing])] = []
+            var decisions: [(id: String, leaves: [RevisionID], decided: [RevisionID: Routing])] = []
             for change in page where !change.id.begins(with: "_design/") {
                 let decision = try decide(served, snapshot, change, isNarrowing: !position.isNarrowed)
                 if let decision { decisions.append(decision) }
@@ -145,11 +145,13 @@ final class ChannelRouting: Sendable {
             position.refused += decisions.count { $0.decided.values.contains { $0.isRefused == true } }
             if !decisions.isEmpty || position.sequence - kept >= Self.longestUnkept {
                 try keep(position, in: served) { batch in
-                    let ledger = ChannelLedger(batch: batch, collection: collection)
+                    let held = HeldRecords(batch, collection)
+                    let ledger = ChannelLedger(batch: batch, collection: collection, held: held)
                     for (id, leaves, decided) in decisions
                     where try batch.leaves(of: id, in: collection).map(\.id) == leaves {
                         try ledger.settle(id, anew: decided)
                     }
+                    try held.write()
                 }
                 kept = position.sequence
             }
@@ -181,30 +183,30 @@ final class ChannelRouting: Sendable {
     /// What becomes of a document's leaves that this version of the function has not decided on; `nil` where it has on all of them.
     private func decide(
         _ served: ServedDatabase, _ snapshot: CollectionSnapshot, _ change: Change, isNarrowing: Bool
-    ) throws -> (id: String, leaves: [RevisionID], decided: [String: Routing])? {
+    ) throws -> (id: String, leaves: [RevisionID], decided: [RevisionID: Routing])? {
         let id = change.id
         let record = try RoutedDocument(record: snapshot.annotation(ChannelKey.document(id)))
-        let only = change.hasSeveralLeaves ? nil : change.revision.description
+        let only = change.hasSeveralLeaves ? nil : change.revision
         // So it is with what was written by requests.
         if let only, record?.winner == only, isDone(record?.leaves[only], isNarrowing) { return nil }
         let leaves = try snapshot.leaves(of: id)
         guard let winner = leaves.first else { return nil }
-        var decided: [String: Routing] = [:]
+        var decided: [RevisionID: Routing] = [:]
         for leaf in leaves {
-            let old = record?.leaves[leaf.id.description]
+            let old = record?.leaves[leaf.id]
             if leaf.isDeleted {
                 guard let old, old.version != sync.version else { continue }
-                decided[leaf.id.description] = Routing(channels: old.channels, version: sync.version)
+                decided[leaf.id] = Routing(channels: old.channels, version: sync.version)
                 continue
             }
-            // What nobody has decided on needs no narrowing: administrators alone see it.
+            // Undecided documents need no narrowing: administrators alone see them.
             if isDone(old, isNarrowing) || isNarrowing && old == nil { continue }
             guard let document = try snapshot.document(id, revision: leaf.id) else { continue }
             let routing = routing(of: document, at: snapshot, in: served)
-            decided[leaf.id.description] = isNarrowing ? routing.narrowed(to: old) : routing
+            decided[leaf.id] = isNarrowing ? routing.narrowed(to: old) : routing
         }
         // A tombstone of the program's may have come to win.
-        let isOld = record.map { $0.winner != winner.id.description } ?? false
+        let isOld = record.map { $0.winner != winner.id } ?? false
         return decided.isEmpty && !isOld ? nil : (id, leaves.map(\.id), decided)
     }
 
@@ -265,8 +267,10 @@ final class ChannelRouting: Sendable {
         var position = position
         position.purges = snapshot.purgeSequence
         try keep(position, in: served) { batch in
-            let ledger = ChannelLedger(batch: batch, collection: served.collection)
+            let held = HeldRecords(batch, served.collection)
+            let ledger = ChannelLedger(batch: batch, collection: served.collection, held: held)
             for id in Set(ids.map { ByteKey($0) }) { try ledger.settlePurge(id.text) }
+            try held.write()
         }
         return position
     }

@@ -1,10 +1,11 @@
 import Roost
+import RoostBytes
 import Synchronization
 
 /// Wakes those who wait for what happens in channels of a database, each only for what concerns them.
 ///
 /// The documents of a commit are looked at once, for all who wait, and where they stand is remembered for them (``RecentEntries``).
-/// Where it isn't told apart whom something concerns, everybody is woken: changes of access, purges, and many changes at once; so
+/// Where it is not known which listeners something concerns, all are woken: changes of access, purges, and many changes at once; so
 /// they are by an error, which they meet themselves then.
 final class ChannelWatch: Sendable {
     /// What was looked at already.
@@ -28,24 +29,24 @@ final class ChannelWatch: Sendable {
 
     private struct State {
         var place: Place
-        /// What came before `place`, since somebody listens.
+        /// The entries up to `place`, since the first listener registered.
         var recent: RecentEntries
         var listeners: [UInt64: Listener] = [:]
         /// Those who listen to each channel.
         var numbers: [String: Set<UInt64>] = [:]
         var nextNumber: UInt64 = 0
-        /// Looks while somebody listens.
+        /// Polls while there are listeners.
         var task: Task<Void, Never>?
     }
 
-    /// Beyond so many sequences everybody is woken.
+    /// The number of sequences beyond which all listeners are woken.
     private static let mostChanges: UInt64 = 1_000
 
     private let served: ServedDatabase
     private let routing: ChannelRouting
     private let state: Mutex<State>
 
-    /// A watch of what comes after the moment of `snapshot`.
+    /// A watch of what comes after `snapshot`.
     init(_ served: ServedDatabase, _ routing: ChannelRouting, since snapshot: CollectionSnapshot) throws {
         self.served = served
         self.routing = routing
@@ -171,7 +172,7 @@ final class ChannelWatch: Sendable {
     }
 }
 
-/// The watches of the databases for whose changes somebody waits.
+/// The watches of the databases that have listeners.
 final class ChannelWatches: Sendable {
     private struct Entry {
         weak var watch: ChannelWatch?
@@ -181,7 +182,7 @@ final class ChannelWatches: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The database's watch, of what comes after the moment of `snapshot` at the latest. It lasts as long as somebody holds it.
+    /// The database's watch, of what comes after `snapshot` at the latest. It lasts as long as it is referenced.
     func watch(
         _ served: ServedDatabase, _ routing: ChannelRouting, since snapshot: CollectionSnapshot
     ) throws -> ChannelWatch {
@@ -194,5 +195,83 @@ final class ChannelWatches: Sendable {
             entries[served.name.text] = Entry(watch: watch, epoch: snapshot.epoch)
             return watch
         }
+    }
+}
+
+/// The newest entries of all channels of a database, in memory, so that a thousand who wait for them don't each look for them in the
+/// file.
+struct RecentEntries {
+    /// The number of documents that are remembered.
+    private static let mostDocuments = 4_096
+
+    /// A document that is here: when it changed last, and its entries by their channels.
+    private struct Known {
+        let sequence: UInt64
+        var entries: [String: UInt64] = [:]
+    }
+
+    /// All entries with greater sequences are here.
+    private(set) var start: UInt64
+    /// In the order of their sequences.
+    private var channels: [String: [ChannelEntry]] = [:]
+    private var documents: [ByteKey: Known] = [:]
+    /// The documents as they changed; those that changed again stand here again.
+    private var order: [(sequence: UInt64, id: String)] = []
+    private var orderStart = 0
+
+    init(start: UInt64) { self.start = start }
+
+    /// Notes where a document stands, and stood, that has changed at `sequence`, after all others.
+    mutating func add(_ id: String, _ sequence: UInt64, _ record: RoutedDocument?) {
+        remove(id)
+        var known = Known(sequence: sequence)
+        for (channel, place) in record?.places ?? [:] where place.sequence > start {
+            let entry = ChannelEntry(id: id, place: place)
+            let index = Self.index(after: place.sequence, in: channels[channel] ?? [])
+            channels[channel, default: []].insert(entry, at: index)
+            known.entries[channel] = place.sequence
+        }
+        documents[ByteKey(id)] = known
+        order.append((sequence, id))
+        while documents.count > Self.mostDocuments || order.count - orderStart > 2 * Self.mostDocuments {
+            forgetOldest()
+        }
+    }
+
+    private mutating func forgetOldest() {
+        let oldest = order[orderStart]
+        orderStart += 1
+        if orderStart > Self.mostDocuments {
+            order.removeSubrange(..<orderStart)
+            orderStart = 0
+        }
+        guard documents[ByteKey(oldest.id)]?.sequence == oldest.sequence else { return }
+        remove(oldest.id)
+        start = oldest.sequence
+    }
+
+    private mutating func remove(_ id: String) {
+        guard let known = documents.removeValue(forKey: ByteKey(id)) else { return }
+        for (channel, sequence) in known.entries {
+            guard var entries = channels.removeValue(forKey: channel) else { continue }
+            let index = Self.index(after: sequence, in: entries) - 1
+            if index >= 0, entries[index].sequence == sequence { entries.remove(at: index) }
+            if !entries.isEmpty { channels[channel] = entries }
+        }
+    }
+
+    /// The first entries of a channel after a sequence, up to another one.
+    func entries(of channel: String, after sequence: UInt64, upTo last: UInt64, limit: Int) -> ArraySlice<
+        ChannelEntry
+    > {
+        guard let entries = channels[channel] else { return [] }
+        return entries[Self.index(after: sequence, in: entries)...].prefix(limit).prefix {
+            $0.sequence <= last
+        }
+    }
+
+    /// Where the entries begin whose sequences are greater. O(log n).
+    private static func index(after sequence: UInt64, in entries: [ChannelEntry]) -> Int {
+        entries.partitioningIndex { $0.sequence > sequence }
     }
 }

@@ -56,7 +56,7 @@ extension DatabaseContext {
     /// Lets who is no administrator reach only what answers by channels, where there is a sync function.
     ///
     /// - Parameter path: See ``LimitedRoutes/check(_:_:)``.
-    /// - Throws: 401 for somebody without a name, unless guests are let in; 403.
+    /// - Throws: 401 for a client that has not logged in, unless guests are let in; 403.
     mutating func limit(_ path: [String]) async throws {
         guard context.router.hooks.sync != nil, !served.name.isSystem, !security.isAdmin(user) else { return }
         guard user.name != nil || context.router.options.allowsGuests else {
@@ -70,7 +70,25 @@ extension DatabaseContext {
         accessTime = try AccessClock.time(collection.snapshot())
     }
 
-    /// Keeps which roles the user's account has, so that it can be told later what came and went with them.
+    /// Whether so much is kept of the user's access that the threads which wait for sockets have no time to read it.
+    var hasLongAccess: Bool {
+        get throws {
+            guard context.router.hooks.sync != nil, let name = user.name, !served.name.isSystem else {
+                return false
+            }
+            let record = try collection.snapshot().annotation(ChannelKey.user(name))
+            return record.map { $0.count > RequestWork.mostAtOnce } ?? false
+        }
+    }
+
+    /// Whether reading a document, or what is kept of its channels, takes longer than the threads have time for that wait for sockets.
+    func takesLong(toRead id: String, at snapshot: CollectionSnapshot) throws -> Bool {
+        if let length = try snapshot.storedLength(of: id), length > RequestWork.mostAtOnce { return true }
+        guard isLimited, let record = try snapshot.annotation(ChannelKey.document(id)) else { return false }
+        return record.count > RequestWork.mostAtOnce
+    }
+
+    /// Records which roles the user's account has, so that a feed can report later what came and went with them.
     private func noteAccount() async throws {
         guard let name = user.name else { return }
         let roles = ChannelAccess.accountRoles(user)
@@ -82,9 +100,9 @@ extension DatabaseContext {
         }
     }
 
-    /// What the user sees of a moment.
-    func sight(of snapshot: CollectionSnapshot) throws -> Sight {
-        Sight(
+    /// What the user sees of a snapshot.
+    func visibility(of snapshot: CollectionSnapshot) throws -> Visibility {
+        Visibility(
             access: isLimited ? try ChannelAccess(user, { try snapshot.annotation($0) }) : nil,
             snapshot: snapshot)
     }
@@ -99,7 +117,7 @@ extension DatabaseContext {
 
     /// The name under which a local document is kept: those of who sees no more than their channels are their own.
     ///
-    /// - Throws: 401 for somebody without a name.
+    /// - Throws: 401 for a client that has not logged in.
     func localName(_ name: String) throws -> String {
         guard isLimited else { return name }
         guard let user = user.name else { throw Security.refusal(user, "") }

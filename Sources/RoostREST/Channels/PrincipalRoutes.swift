@@ -2,7 +2,7 @@ import Fleece
 import Roost
 import RoostWire
 
-/// `_user/NAME` and `_role/NAME` of a database: the channels and roles that an administrator gives, beside what documents give, in the
+/// `_user/NAME` and `_role/NAME` of a database: the channels and roles that an administrator grants, besides those that documents grant, in the
 /// form of Sync Gateway's administrative API. Accounts themselves are documents of `_users`, as in CouchDB.
 struct PrincipalRoutes {
     private let target: DatabaseContext

@@ -224,8 +224,8 @@ actor ChangesSender {
         return try found.rows.compactMap { change in
             let sequence = JSON.string(tokens.text(change.token))
             switch change.event {
-            case .changed(let document):
-                return try row(change.id, document.revision, document.isDeleted, sequence, snapshot)
+            case .changed(let winner):
+                return try row(change.id, winner.revision, winner.isDeleted, sequence, snapshot)
             case .removed(let revision):
                 guard !activeOnly, isOffered(change.id), concerns(change.channels) else { return nil }
                 return Row(id: change.id, revision: revision, flags: Row.removed, sequence: sequence)
@@ -261,7 +261,7 @@ actor ChangesSender {
             else { return nil }
             if !concerns(routed.routing.channels) {
                 let hasLeft = routed.places.contains {
-                    channels.contains($0.key) && $0.value.left == revision.description
+                    channels.contains($0.key) && $0.value.left == revision
                 }
                 guard hasLeft else { return nil }
                 flags |= Row.removed
@@ -307,21 +307,21 @@ actor ChangesSender {
 
     /// Reads the next revisions, as they are seen now.
     private func prepare(_ wanted: ArraySlice<Wanted>) async throws -> [Prepared] {
-        let sight = try target.sight(of: try target.collection.snapshot())
+        let visibility = try target.visibility(of: try target.collection.snapshot())
         var prepared: [Prepared] = []
         var bytes = 0
         for item in wanted.prefix(Self.mostPrepared) {
             guard bytes < Self.mostPreparedBytes else { break }
-            prepared.append(try await prepare(item, sight))
+            prepared.append(try await prepare(item, visibility))
             bytes += prepared.last?.reserved ?? 0
         }
         return prepared
     }
 
-    private func prepare(_ wanted: Wanted, _ sight: Sight) async throws -> Prepared {
+    private func prepare(_ wanted: Wanted, _ visibility: Visibility) async throws -> Prepared {
         let row = wanted.row
         guard let revision = row.revision, row.flags & ~Row.deleted == 0,
-            let document = try sight.document(row.id, revision: revision)
+            let document = try visibility.document(row.id, revision: revision)
         else {
             let message = collection.message(
                 "norev",
@@ -338,7 +338,7 @@ actor ChangesSender {
             "id": row.id, "rev": TreeNames.text(revision), "sequence": row.sequence.text,
         ]
         var history: [String] = []
-        for ancestor in try sight.snapshot.history(of: row.id, revision: revision).dropFirst() {
+        for ancestor in try visibility.snapshot.history(of: row.id, revision: revision).dropFirst() {
             guard history.count < wanted.longestHistory else { break }
             history.append(TreeNames.text(ancestor))
             if wanted.known.contains(history[history.count - 1]) { break }

@@ -14,13 +14,13 @@ struct Proposals: Sendable {
             request.body, limit: target.context.router.options.longestJSON, length: nil)
         guard let items = try await target.context.parse(text).root.array, items.count <= Self.mostProposals
         else { throw BLIPFailure(400, "The proposals must be an array of at most \(Self.mostProposals).") }
-        let sight = try target.sight(of: try target.collection.snapshot())
+        let visibility = try target.visibility(of: try target.collection.snapshot())
         let tellsRevision = request.properties.flag("conflictIncludesRev")
         var answers: [JSON] = []
         var count = 0
         for item in items {
             try Task.checkCancellation()
-            let verdict = try verdict(on: item, sight)
+            let verdict = try verdict(on: item, visibility)
             if case .conflict(let revision) = verdict, tellsRevision {
                 answers.append(["status": 409, "rev": .string(revision)])
             } else {
@@ -50,9 +50,9 @@ struct Proposals: Sendable {
     }
 
     /// - Parameter item: `[document, revision, the server's revision that it replaces, size]`.
-    private func verdict(on item: FleeceValue, _ sight: Sight) throws -> Verdict {
+    private func verdict(on item: FleeceValue, _ visibility: Visibility) throws -> Verdict {
         guard let id = item[0].string, PushedRevision.isPossible(id) else { return .refused(400) }
-        guard let winner = try sight.winningRevision(id) else { return .wanted }
+        guard let winner = try visibility.winningRevision(id) else { return .wanted }
         let current = TreeNames.text(winner.revision)
         if item[1].string.map({ current.isIdentical(to: $0) }) == true { return .known }
         let parent = item[2].string ?? ""

@@ -92,8 +92,8 @@ struct PushedRevision: Sendable {
             $0.value["digest"].string.map(BlobReferences.isDigest) == true
         }
         guard !references.blobs.isEmpty || !stubs.isEmpty else { return [] }
-        let sight = try target.sight(of: try target.collection.snapshot())
-        let winner = try sight.winner(id)
+        let visibility = try target.visibility(of: try target.collection.snapshot())
+        let winner = try visibility.winner(id)
         let own = winner.map { BlobReferences($0).digests } ?? []
         var held: [Blob] = []
         for blob in references.blobs {

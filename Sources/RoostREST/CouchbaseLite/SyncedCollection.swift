@@ -46,15 +46,15 @@ final class SyncedCollection: Sendable {
     ///
     /// - Parameter id: The document; `nil` where the client speaks a version that does not name it.
     func shows(_ digest: String, of id: String?) throws -> Bool {
-        let sight = try target.sight(of: try target.collection.snapshot())
+        let visibility = try target.visibility(of: try target.collection.snapshot())
         let digest = ByteKey(digest)
         let candidates = sent.withLock { sent in
             sent.filter { entry in
                 (id.map { ByteKey($0) == entry.key } ?? true) && entry.value.digests.contains(digest)
             }
         }
-        for (key, entry) in candidates where try sight.sees(key.text, entry.revision) { return true }
-        guard let id, let document = try sight.winner(id) else { return false }
+        for (key, entry) in candidates where try visibility.sees(key.text, entry.revision) { return true }
+        guard let id, let document = try visibility.winner(id) else { return false }
         return BlobReferences(document).digests.contains(digest)
     }
 }

@@ -10,14 +10,14 @@ import Synchronization
 ///
 /// Each is a directory of its own, `NAME.roost`, its name percent-encoded. It may be used from any thread.
 ///
-/// Where other processes write the databases, too (``Options/database``, `writers`), whoever asks for one gets it with what they
-/// have committed, and those who wait for changes of an open one are told of theirs within half a second.
+/// Where other processes write the databases, too (``Options/database``, `writers`), a database is returned with what they
+/// have committed, and listeners of an open one are notified of their changes within half a second.
 public final class DatabaseDirectory: Sendable {
     /// How the databases are opened, and how many at a time.
     public struct Options: Sendable {
         /// How each database is opened.
         public var database = DatabaseOptions()
-        /// How many databases are kept open that nobody is using. Default: 64.
+        /// How many databases are kept open that are not in use. Default: 64.
         public var openDatabases = 64
 
         /// The usual ones; a cache of 32 MiB for each database, and the bodies of ten earlier revisions of each document, which
@@ -60,7 +60,7 @@ public final class DatabaseDirectory: Sendable {
     private let state = Mutex(State())
     /// What happened to the databases.
     let updates = DatabaseUpdates()
-    /// What tells the sequences of ``updates`` from those of another run.
+    /// Distinguishes the sequences of ``updates`` from those of another run.
     let updatesEpoch = RandomText.hexadecimal(bytes: 8)
     /// Takes in what other processes commit.
     private let followers = DispatchQueue(label: "roost.followers")
@@ -115,11 +115,11 @@ public final class DatabaseDirectory: Sendable {
         }
     }
 
-    /// Nobody tells of what other processes commit, so it is looked for.
+    /// Other processes do not notify this one of their commits, so it polls for them.
     private func followOthers() {
         followers.asyncAfter(deadline: .now() + .milliseconds(500)) { [weak self] in
             guard let self else { return }
-            // One that fails is told so by its next use.
+            // A failure shows at the next use.
             for (_, database) in openDatabases { _ = try? database.refresh() }
             followOthers()
         }
@@ -168,7 +168,7 @@ public final class DatabaseDirectory: Sendable {
         return database
     }
 
-    /// Deletes a database with all that is in it. Whoever is using it gets the error `closed`.
+    /// Deletes a database with all that is in it. Calls that use it fail with `closed`.
     ///
     /// - Returns: Whether there was one.
     /// - Throws: `DatabaseError`, as `Database.delete(_:)`: `locked` when another process has it open, `notADatabase` where something
@@ -194,7 +194,7 @@ public final class DatabaseDirectory: Sendable {
         return true
     }
 
-    /// Closes the databases that nobody is using.
+    /// Closes the databases that are not in use.
     public func closeUnused() {
         state.withLock { state in state.entries.removeAll() }
     }
@@ -229,7 +229,7 @@ public final class DatabaseDirectory: Sendable {
     /// How much room there has to be for writes, in bytes.
     private static let leastRoom: UInt64 = 16 << 20
 
-    /// Why databases can't be read or written at the moment, in a word and a sentence; `nil` while they can.
+    /// Why databases can't be read or written now, as a word and a sentence; `nil` while they can.
     ///
     /// A directory that may only be read is in order. What is in open databases is not read: O(open databases).
     func trouble() -> (word: String, reason: String)? {
@@ -327,7 +327,7 @@ public final class DatabaseDirectory: Sendable {
         }
     }
 
-    /// Stops keeping the database that was not used for longest. It closes unless somebody is using it.
+    /// Stops keeping the database that was not used for longest. It closes unless it is in use.
     private func letGo(_ state: inout State) {
         let kept = state.entries.filter { $0.value.kept != nil }
         if kept.count > options.openDatabases,

@@ -67,15 +67,15 @@ actor BulkSaving: BodyStream {
     private let end: Int
     private let parts: [Range<Int>]
     private var nextPart = 0
-    /// What is answered of documents, by their places, until it is told; empty for what nothing is said of.
+    /// The rows of the answer that have not been sent, by the documents' places; empty for documents that get no row.
     private var rows: [Int: [UInt8]] = [:]
     private var waitingBytes = 0
-    /// The first of which nothing was told yet.
+    /// The first document whose row has not been sent.
     private var told = 0
     private var hasTold = false
     private var hasEnded = false
-    /// Documents that were refused, in their order.
-    private var refused: [Item] = []
+    /// Documents that were refused, in their order, by their places in the body. They are parsed again when they are asked about again.
+    private var refused: [(index: Int, id: String)] = []
 
     /// Saves what the body of a request says.
     static func save(_ target: DatabaseContext) async throws -> HTTPResponse {
@@ -96,12 +96,7 @@ actor BulkSaving: BodyStream {
             throw HTTPFailure.badRequest("`new_edits` parameter must be a boolean.")
         }
         if text.options["all_or_nothing"]?.root.bool == true {
-            return context.answer(
-                417,
-                .array(
-                    try zip(places, places.dropFirst() + [end]).map {
-                        try refused(text.document(at: $0, before: $1).root).json
-                    }))
+            return try await context.stream(refusing(text, places, end: end), status: 417)
         }
         let bulk = BulkSaving(target, text, newEdits: newEdits, places, end: end)
         guard places.count > mostDocuments || text.length > mostBytes else {
@@ -112,7 +107,29 @@ actor BulkSaving: BodyStream {
         return try await context.stream(bulk, status: 201)
     }
 
-    /// What becomes of a document that is to be saved with all others or not at all, as in CouchDB.
+    /// The answer where all documents are to be saved or none, which is refused for each of them, as in CouchDB.
+    private static func refusing(_ text: BulkText, _ places: [Int], end: Int) -> GeneratedBody {
+        GeneratedBody {
+            var index = 0
+            return {
+                guard index <= places.count else { return nil }
+                var bytes: [UInt8] = index == 0 ? [UInt8(ascii: "[")] : []
+                while index < places.count, bytes.count < 32 << 10 {
+                    if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                    let next = index + 1 < places.count ? places[index + 1] : end
+                    try refused(text.document(at: places[index], before: next).root).json.write(to: &bytes)
+                    index += 1
+                }
+                if index == places.count {
+                    index += 1
+                    bytes += "]\n".utf8
+                }
+                return bytes
+            }
+        }
+    }
+
+    /// What becomes of a document that is to be saved with all others or not at all.
     private static func refused(_ document: FleeceValue) -> Outcome {
         .failed(
             document["_id"].string ?? RandomText.hexadecimal(bytes: 16), document["_rev"].string,
@@ -169,9 +186,18 @@ actor BulkSaving: BodyStream {
     }
 
     private func saveRefused() async throws {
-        let again = refused
+        var rest = refused[...]
         refused = []
-        if !again.isEmpty { try await write(try await judged(again), isLast: true) }
+        while !rest.isEmpty {
+            var (items, length) = ([Item](), 0)
+            while length < Self.mostBytes, let (index, id) = rest.popFirst() {
+                let end = index + 1 < places.count ? places[index + 1] : nil
+                length += text.length(from: places[index], to: end)
+                guard case .ordinary(_, let document) = try document(index) else { continue }
+                items.append(Item(index: index, id: id, document: document, judgement: .success(Judgement())))
+            }
+            try await write(try await judged(items), isLast: true)
+        }
     }
 
     /// The places of documents that are dealt with at once.
@@ -241,7 +267,7 @@ actor BulkSaving: BodyStream {
 
     // MARK: Writing
 
-    /// Has all who may refuse documents asked about them, as of one moment.
+    /// Judges documents against one snapshot.
     private func judged(_ items: [Item]) async throws -> [Item] {
         let moment = saving.asksAny ? try saving.moment() : nil
         var judged: [Item] = []
@@ -356,7 +382,7 @@ actor BulkSaving: BodyStream {
     private func settle(_ item: Item, _ outcome: Outcome, _ isLast: Bool) {
         note(outcome, item.index)
         guard !isLast, outcome.isRefused, saving.isRouted, refused.count < Self.mostRefused else { return }
-        refused.append(item)
+        refused.append((item.index, item.id))
     }
 
     private func note(_ outcome: Outcome, _ index: Int) {
@@ -365,10 +391,10 @@ actor BulkSaving: BodyStream {
         waitingBytes += row.count - (rows.updateValue(row, forKey: index)?.count ?? 0)
     }
 
-    /// What can be told in the order of the documents.
+    /// The rows that can be sent in the order of the documents.
     private func tell() -> [UInt8] {
         var bytes: [UInt8] = []
-        let end = refused.lazy.map(\.index).min() ?? .max
+        let end = refused.lazy.map { $0.index }.min() ?? .max
         while told < end, let row = rows.removeValue(forKey: told) {
             told += 1
             guard !row.isEmpty else { continue }

@@ -4,10 +4,10 @@ import RoostWire
 
 /// `_all_docs` and its like: documents in the order of their IDs, as rows of a view.
 enum DocumentLists {
-    /// How a list is asked for.
+    /// The parameters of a list.
     private struct Selection: Sendable {
         var range: DocumentSelection
-        /// IDs that are asked for one by one.
+        /// The IDs that a request lists.
         var keys: [FleeceValue]?
         var skip: Int
         var limit: Int
@@ -44,7 +44,7 @@ enum DocumentLists {
                 range.includesEnd = true
                 if key.string == nil || !inclusive { self.keys = [] }
             }
-            // Of other documents a list of design documents tells nothing.
+            // A list of design documents has no others.
             if let prefix { self.keys = self.keys?.filter { $0.string?.begins(with: prefix) == true } }
             guard try !query.flag("group"), query["group_level"] == nil else {
                 throw HTTPFailure.invalidQuery("Invalid use of grouping on a map view.")
@@ -103,11 +103,11 @@ enum DocumentLists {
             query = query.completed(by: body.dictionary ?? .empty)
             keys = try Self.keys(body)
         }
-        let sight = try target.sight(of: try target.collection.snapshot())
+        let visibility = try target.visibility(of: try target.collection.snapshot())
         let body = try list(
-            target, sight, try selection(target, path[0], query, keys), isLocal: path[0] == local)
+            target, visibility, try selection(target, path[0], query, keys), isLocal: path[0] == local)
         guard path[0] != local else { return try await context.stream(body) }
-        return try await context.stream(body, of: target, at: sight.snapshot)
+        return try await context.stream(body, of: target, at: visibility.snapshot)
     }
 
     /// What a key takes beside the body: its place in a list, and in a part of it.
@@ -142,9 +142,9 @@ enum DocumentLists {
         }
         // What is wrong with one of them is the answer to all.
         for index in queries.indices { _ = try selected(index) }
-        let sight = try target.sight(of: try target.collection.snapshot())
+        let visibility = try target.visibility(of: try target.collection.snapshot())
         let body = ResultsBody(count: queries.count) { index in
-            try list(target, sight, selected(index), isLocal: kind == local)
+            try list(target, visibility, selected(index), isLocal: kind == local)
         }
         return try await target.context.stream(body)
     }
@@ -152,12 +152,12 @@ enum DocumentLists {
     private static let local = "_local_docs"
 
     private static func list(
-        _ target: DatabaseContext, _ sight: Sight, _ selection: Selection, isLocal: Bool
+        _ target: DatabaseContext, _ visibility: Visibility, _ selection: Selection, isLocal: Bool
     ) throws -> GeneratedBody {
         let served = target.served
-        if isLocal { return try localList(sight.snapshot, selection) }
+        if isLocal { return localList(visibility.snapshot, selection) }
         return GeneratedBody {
-            let rows = try Rows(sight, served, selection)
+            let rows = try Rows(visibility, served, selection)
             return { try rows.piece() }
         }
     }
@@ -165,7 +165,7 @@ enum DocumentLists {
     /// The rows of a list, with the commas between them.
     private final class Rows {
         private let snapshot: CollectionSnapshot
-        private let sight: Sight
+        private let visibility: Visibility
         private let served: ServedDatabase
         private let selection: Selection
         /// Of the rows that are seen, where not everything is.
@@ -180,10 +180,10 @@ enum DocumentLists {
         private var hasBegun = false
         private var hasEnded = false
 
-        init(_ sight: Sight, _ served: ServedDatabase, _ selection: Selection) throws {
-            let snapshot = sight.snapshot
+        init(_ visibility: Visibility, _ served: ServedDatabase, _ selection: Selection) throws {
+            let snapshot = visibility.snapshot
             self.snapshot = snapshot
-            self.sight = sight
+            self.visibility = visibility
             page = SeenPage(skip: selection.skip, limit: selection.limit)
             self.served = served
             self.selection = selection
@@ -191,8 +191,8 @@ enum DocumentLists {
                 let ordered = selection.range.descending ? Array(keys.reversed()) : keys
                 self.keys = ordered.dropFirst(selection.skip).prefix(selection.limit)
                 cursor = nil
-            } else if let access = sight.access {
-                seen = try SeenDocuments(selection.range, access, sight)
+            } else if let access = visibility.access {
+                seen = try SeenDocuments(selection.range, access, visibility)
                 cursor = nil
             } else {
                 var range = selection.range
@@ -223,7 +223,7 @@ enum DocumentLists {
         private var beginning: [UInt8] {
             get throws {
                 // What is not seen is not counted either.
-                guard case nil = sight.access else {
+                guard case nil = visibility.access else {
                     return Array("{\"total_rows\":null,\"offset\":null,\"rows\":[\n".utf8)
                 }
                 let (total, offset) = try selection.place(in: snapshot)
@@ -246,7 +246,7 @@ enum DocumentLists {
             if documents.isEmpty {
                 // What is no text is the ID of no document, as the empty one.
                 let ids = keys.prefix(Rows.batchSize).map { $0.string ?? "" }
-                documents = try sight.winners(ids).reversed()
+                documents = try visibility.winners(ids).reversed()
             }
             guard let key = keys.popFirst(), let found = documents.popLast() else { return nil }
             guard let document = found else {
@@ -282,30 +282,70 @@ enum DocumentLists {
         }
     }
 
-    private static func localList(
-        _ snapshot: CollectionSnapshot, _ selection: Selection
-    ) throws -> GeneratedBody {
-        var names: [String]
-        if let keys = selection.keys {
-            names = keys.map { $0.string ?? "" }
-        } else {
-            names = try snapshot.localNames.map { prefix + $0 }.filter(selection.range.contains)
+    /// The IDs of local documents that a list has, some of them in memory at a time.
+    private struct LocalIDs {
+        private let snapshot: CollectionSnapshot
+        private var range: DocumentSelection
+        private var read: ArraySlice<String>
+        private var skip: Int
+        private var limit: Int
+        private var hasReadAll: Bool
+
+        private static let pageSize = 500
+
+        init(_ snapshot: CollectionSnapshot, _ selection: Selection) {
+            self.snapshot = snapshot
+            range = selection.range
+            (skip, limit) = (selection.skip, selection.limit)
+            let keys = selection.keys?.map { $0.string ?? "" }
+            hasReadAll = keys != nil
+            read = (range.descending ? keys?.reversed() : keys)?[...] ?? []
         }
-        if selection.range.descending { names.reverse() }
-        let chosen = names.dropFirst(selection.skip).prefix(selection.limit)
-        return GeneratedBody {
-            var left = chosen
+
+        mutating func next() throws -> String? {
+            while limit > 0 {
+                if let id = read.popFirst() {
+                    guard skip == 0 else {
+                        skip -= 1
+                        continue
+                    }
+                    limit -= 1
+                    return id
+                }
+                guard !hasReadAll else { return nil }
+                try Task.checkCancellation()
+                read = try snapshot.localNames(in: range, limit: Self.pageSize).map { prefix + $0 }[...]
+                hasReadAll = read.count < Self.pageSize
+                guard let last = read.last else { return nil }
+                if range.descending {
+                    (range.to, range.includesEnd) = (last, false)
+                } else {
+                    range.from = last + "\u{0}"
+                }
+            }
+            return nil
+        }
+    }
+
+    private static func localList(_ snapshot: CollectionSnapshot, _ selection: Selection) -> GeneratedBody {
+        GeneratedBody {
+            var ids = LocalIDs(snapshot, selection)
+            var isFirst = true
             var hasEnded = false
-            // How many there are is not told, as in CouchDB.
+            // The total is null, as in CouchDB.
             var bytes = Array("{\"total_rows\":null,\"offset\":null,\"rows\":[".utf8)
             return {
                 guard !hasEnded else { return nil }
-                while bytes.count < 32 << 10, let id = left.popFirst() {
+                while bytes.count < 32 << 10, !hasEnded {
+                    guard let id = try ids.next() else {
+                        hasEnded = true
+                        bytes += "]}\n".utf8
+                        break
+                    }
+                    if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                    isFirst = false
                     try localRow(id, snapshot, selection).write(to: &bytes)
-                    if !left.isEmpty { bytes.append(UInt8(ascii: ",")) }
                 }
-                hasEnded = left.isEmpty
-                if hasEnded { bytes += "]}\n".utf8 }
                 defer { bytes = [] }
                 return bytes
             }

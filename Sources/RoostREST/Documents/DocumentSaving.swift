@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostQuery
 import RoostSync
 import RoostWire
 
@@ -18,7 +19,7 @@ struct DocumentSaving: Sendable {
     private let memory: RequestMemory
     private let router: Router
 
-    /// How often a document is judged anew since others have changed what it was judged by.
+    /// How often a document is judged again because others have changed what it was judged by.
     private static let mostAttempts = 5
 
     /// Whether the sync function is asked.
@@ -64,7 +65,7 @@ struct DocumentSaving: Sendable {
         return try await UsersDatabase.prepare(document, id: id, parents: parents, isEdit: isEdit, gate)
     }
 
-    /// - Throws: 400 for a design document with a function of which nothing can be made, so that a mistake is told when it is saved.
+    /// - Throws: 400 for a design document with a function that does not compile, so that a mistake shows when it is saved.
     private func compile(_ document: IncomingDocument) async throws {
         let design = document.properties
         guard let language = router.hooks.language(of: design.root) else { return }
@@ -76,7 +77,7 @@ struct DocumentSaving: Sendable {
         }
     }
 
-    /// Puts the content of attachments that stands in a document's text into the store: files are made durable one by one, which nobody
+    /// Stores the content of attachments that is part of a document's text: files are made durable one by one, which no
     /// else's write should have to wait for.
     ///
     /// - Throws: 413 for content that is longer than an attachment may be.
@@ -135,7 +136,7 @@ struct DocumentSaving: Sendable {
     /// Saves a revision that was made elsewhere.
     ///
     /// - Parameter replacesWinner: Whether it must descend from the document's winner, if that is no tombstone.
-    /// - Throws: 409 where it must and does not; 403 also for what can't be stored, whoever asks: a replicator passes that over, and would try anything else for ever;
+    /// - Throws: 409 where it must and does not; 403 also for what can't be stored, for every user: a replicator skips it, and would retry anything else for ever;
     ///   ``OutdatedJudgement`` where it has to be judged once more.
     func insert(
         _ document: IncomingDocument, id: String, _ judgement: Judgement, replacesWinner: Bool = false,
@@ -235,11 +236,11 @@ struct DocumentSaving: Sendable {
         }
     }
 
-    /// Asks all who may refuse a document, and stores what it brings once none does.
+    /// Judges a document, and stores its inline attachments once nothing refuses it.
     ///
     /// - Parameters:
     ///   - base: The revision that an edit is one of.
-    ///   - moment: What it is judged by; the present where it is `nil`.
+    ///   - moment: The snapshot to judge it by; the newest where it is `nil`.
     /// - Throws: Of what is inserted, 403 for what can't be stored: see ``insert(_:id:_:in:)``.
     nonisolated(nonsending) func admit(
         _ document: IncomingDocument, _ id: String, isEdit: Bool, base: RevisionID? = nil,
@@ -269,4 +270,70 @@ struct DocumentSaving: Sendable {
 /// The channels' records could not follow a document. It fails the whole write, so that neither stays without the other.
 struct UnsettledChannels: Error {
     let cause: any Error
+}
+
+/// What the members of a design document have to be, as CouchDB has it, so that a mistake shows when the document is saved, and not
+/// when it is asked.
+enum DesignShape {
+    private enum Kind: String {
+        case array, boolean, object, string
+
+        init?(_ value: FleeceValue) {
+            switch value.kind {
+            case .array: self = .array
+            case .bool: self = .boolean
+            case .dictionary: self = .object
+            case .string: self = .string
+            default: return nil
+            }
+        }
+    }
+
+    /// - Throws: 400 `invalid_design_doc`.
+    static func check(_ design: FleeceValue) throws {
+        for name in ["language", "validate_doc_update"] { try require(design[name], name, .string) }
+        try require(design["rewrites"], "rewrites", .string, .array)
+        for name in ["filters", "lists", "shows", "updates"] {
+            try require(design[name], name, .object)
+            for (key, function) in design[name].dictionary ?? .empty {
+                try require(function, "\(name).\(key)", .object, .string)
+            }
+        }
+        try require(design["options"], "options", .object)
+        for name in ["include_design", "local_seq", "partitioned"] {
+            try require(design["options"][name], "options.\(name)", .boolean)
+        }
+        try require(design["views"], "views", .object)
+        for (name, view) in design["views"].dictionary ?? .empty {
+            try require(view, "views.\(name)", .object)
+            if name != "lib" { try check(view, name, design["language"].string ?? "javascript") }
+        }
+    }
+
+    private static func check(_ view: FleeceValue, _ name: String, _ language: String) throws {
+        // In other languages than CouchDB's a map is what it is.
+        switch language {
+        case "query": try require(view["map"], "views.\(name).map", .object)
+        case "javascript", "erlang", "coffeescript": try require(view["map"], "views.\(name).map", .string)
+        default: break
+        }
+        guard view["map"].exists else { throw invalid("View `\(name)` must contain map function") }
+        try require(view["reduce"], "views.\(name).reduce", .string)
+        if let reduction = view["reduce"].string, reduction.begins(with: "_"),
+            ViewReduction.named(in: reduction) == nil
+        {
+            throw invalid("`\(reduction)` is not a supported reduce function.")
+        }
+    }
+
+    private static func require(_ value: FleeceValue, _ name: String, _ kinds: Kind...) throws {
+        guard value.exists else { return }
+        if let kind = Kind(value), kinds.contains(kind) { return }
+        let names = kinds.map(\.rawValue).joined(separator: " or ")
+        throw invalid("`\(name)` field must have \(names) type")
+    }
+
+    private static func invalid(_ reason: String) -> HTTPFailure {
+        HTTPFailure(400, "invalid_design_doc", reason)
+    }
 }

@@ -13,9 +13,9 @@ struct IncomingDocument: Sendable {
     private(set) var isDeleted = false
     /// The properties to be stored.
     private(set) var properties: FleeceDocument
-    /// What stands under `_attachments`, by name, in the order of the parsed value.
+    /// The members of `_attachments`, in the order of the parsed value.
     private(set) var attachments: [(name: String, value: FleeceValue)] = []
-    /// The content of attachments that has been stored: it came beside the JSON or stood in it, or was there already.
+    /// The content of attachments that has been stored: it came besides the JSON or within it, or was stored before.
     var contents = NamedValues<Attachment>()
     /// What was stored for the document and is named in its properties.
     var blobs: [Blob] = []
@@ -51,7 +51,7 @@ struct IncomingDocument: Sendable {
         if let first = history.first { revision = first }
     }
 
-    /// Reads a revision that a Couchbase Lite client sends. Of what stands under names with an underscore, only attachments count.
+    /// Reads a revision that a Couchbase Lite client sends. Of the members whose names begin with an underscore, only attachments count.
     ///
     /// - Parameters:
     ///   - value: The properties.
@@ -145,7 +145,7 @@ struct IncomingDocument: Sendable {
         return revision
     }
 
-    /// The revision and its ancestors, as far as they are told.
+    /// The revision and its ancestors, as far as the document names them.
     var lineage: [RevisionID] { history.isEmpty ? revision.map { [$0] } ?? [] : history }
 
     /// - Throws: 400 in the words by which replicators know to pass the document over.
@@ -172,7 +172,7 @@ struct IncomingDocument: Sendable {
         return base
     }
 
-    /// Has the document the revision that query or `If-Match` name, where it names none itself.
+    /// Takes the revision that the query or `If-Match` name, where the document names none itself.
     ///
     /// - Throws: 400 where they disagree.
     mutating func takeRevision(_ context: RequestContext) throws {
@@ -302,5 +302,39 @@ extension EntityTag {
     /// The revision within a tag, `"1-abc"`, or without quotation marks.
     static func revision(_ tag: String?) -> String? {
         tag.map { $0.filter { $0 != "\"" } }
+    }
+}
+
+extension RevisionID {
+    /// The revision that a client names; `nil` for one that CouchDB takes for a revision and that is none here, such as `1-`.
+    ///
+    /// - Throws: 400 for what CouchDB takes for none either.
+    static func possible(_ text: String) throws -> RevisionID? {
+        if let revision = RevisionID(text) { return revision }
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty,
+            parts[0].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { throw HTTPFailure.invalidRevision }
+        return nil
+    }
+
+    /// The revision that a client names as the one that it edits; `nil` where it names none.
+    ///
+    /// - Throws: 400 for what is no revision, 409 for what can be none here.
+    static func base(_ text: String?) throws -> RevisionID? {
+        guard let text else { return nil }
+        guard let revision = try possible(text) else { throw HTTPFailure.conflict }
+        return revision
+    }
+
+    /// The revisions that a client names, without those that are none here.
+    ///
+    /// - Throws: 400.
+    static func named(_ texts: [String]) throws -> [RevisionID] {
+        var revisions: [RevisionID] = []
+        for text in texts {
+            if let revision = try possible(text) { revisions.append(revision) }
+        }
+        return revisions
     }
 }

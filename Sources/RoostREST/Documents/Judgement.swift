@@ -1,15 +1,16 @@
 import Fleece
 import Roost
 import RoostWire
+import Synchronization
 
 /// What those who may refuse a document said of it: the app's validations, the functions of design documents and the sync function.
 ///
-/// They are asked before the write, since they may take long and nobody else writes meanwhile. What they looked at is compared within
+/// They are called before the write, since they may take long and no other write runs meanwhile. What they looked at is compared within
 /// the write, and where it has changed they are asked once more.
 struct Judgement: Sendable {
     /// What the sync function decided.
     let routing: Routing?
-    /// What they looked at; `nil` where there was nobody to ask.
+    /// What they looked at; `nil` where there was nothing to call.
     fileprivate let seen: Seen?
 
     init() { self.init(routing: nil, seen: nil) }
@@ -27,7 +28,7 @@ struct Judgement: Sendable {
     }
 }
 
-/// A moment of a database, as far as documents are judged by it.
+/// The part of a snapshot of a database by which documents are judged.
 final class JudgingMoment: Sendable {
     fileprivate let snapshot: CollectionSnapshot
     /// All design documents, with the sequences of their newest changes.
@@ -37,6 +38,8 @@ final class JudgingMoment: Sendable {
     fileprivate let security: [UInt8]
     /// What the user has access to, where there is a sync function.
     fileprivate let access: ChannelAccess?
+    /// What the user sees of the document that was looked at last. Of one document thousands of revisions may come.
+    private let visibility = Mutex<(id: ByteKey, visibility: WrittenVisibility)?>(nil)
 
     fileprivate init(_ saving: DocumentSaving) throws {
         let snapshot = try saving.served.collection.snapshot()
@@ -58,6 +61,16 @@ final class JudgingMoment: Sendable {
             ? [] : try ServedDatabase.securityText(snapshot.metadata(ServedDatabase.securityName))
         access = saving.isRouted ? try ChannelAccess(saving.user) { try snapshot.annotation($0) } : nil
     }
+
+    /// What a user of channels sees of a document.
+    fileprivate func visibility(of id: String) throws -> WrittenVisibility {
+        if let known = visibility.withLock(\.self), known.id == ByteKey(id) { return known.visibility }
+        let found = WrittenVisibility(
+            leaves: try snapshot.leaves(of: id),
+            try RoutedDocument(record: snapshot.annotation(ChannelKey.document(id))), access)
+        visibility.withLock { $0 = (ByteKey(id), found) }
+        return found
+    }
 }
 
 /// What a document was judged by is not so any more.
@@ -67,11 +80,11 @@ extension DocumentSaving {
     /// The present.
     func moment() throws -> JudgingMoment { try JudgingMoment(self) }
 
-    /// Asks all who may refuse a document.
+    /// Judges a document.
     ///
     /// - Parameters:
     ///   - history: What functions see as its revision and the ancestors: of an edit, the one that it is based on.
-    ///   - moment: What they see; the present where it is `nil`.
+    ///   - moment: The snapshot to judge it by; the newest where it is `nil`.
     nonisolated(nonsending) func judge(
         _ document: IncomingDocument, _ id: String, _ history: [RevisionID], at moment: JudgingMoment? = nil
     ) async throws -> Judgement {
@@ -118,25 +131,12 @@ extension DocumentSaving {
         try sync.decide(question, &decision)
         let routing = try decision.routing(sync.version)
         // Only now: what is refused is refused in the same words whether the name is taken or not.
-        if isLimited { try requireSeen(id, moment) }
+        guard visibility.hidesNothing else { throw HTTPFailure.conflict }
         return Judgement(routing: routing, seen: seen)
     }
 
     private func visibility(of id: String, _ moment: JudgingMoment) throws -> WrittenVisibility {
-        guard isLimited else { return .all }
-        return WrittenVisibility(
-            leaves: try moment.snapshot.leaves(of: id),
-            try RoutedDocument(record: moment.snapshot.annotation(ChannelKey.document(id))), moment.access)
-    }
-
-    /// - Throws: 409 for a document of which the user does not see all that is in it: nobody learns more of it by editing it.
-    private func requireSeen(_ id: String, _ moment: JudgingMoment) throws {
-        let leaves = try moment.snapshot.leaves(of: id).filter { !$0.isDeleted }
-        guard !leaves.isEmpty else { return }
-        let routed = try RoutedDocument(record: moment.snapshot.annotation(ChannelKey.document(id)))
-        for leaf in leaves where moment.access?.sees(routed?.leaves[leaf.id.description]) != true {
-            throw HTTPFailure.conflict
-        }
+        isLimited ? try moment.visibility(of: id) : .all
     }
 }
 
@@ -147,6 +147,8 @@ struct WrittenVisibility {
     let isWhole: Bool
     /// Whether stubs may name attachments of the document.
     let lendsAttachments: Bool
+    /// Whether no live leaf is hidden, be it because there is none: nobody learns more of a document with such a one by editing it.
+    let hidesNothing: Bool
 
     /// Of a user who sees everything.
     static let all = WrittenVisibility(isWhole: true, lendsAttachments: true)
@@ -154,11 +156,13 @@ struct WrittenVisibility {
     private init(isWhole: Bool, lendsAttachments: Bool) {
         self.isWhole = isWhole
         self.lendsAttachments = lendsAttachments
+        hidesNothing = true
     }
 
     init(leaves: [RevisionInfo], _ routed: RoutedDocument?, _ access: ChannelAccess?) {
-        let hidden = leaves.filter { access?.sees(routed?.leaves[$0.id.description]) != true }
-        isWhole = hidden.count < leaves.count && hidden.allSatisfy(\.isDeleted)
+        let hidden = leaves.filter { access?.sees(routed?.leaves[$0.id]) != true }
+        hidesNothing = hidden.allSatisfy(\.isDeleted)
+        isWhole = hidden.count < leaves.count && hidesNothing
         lendsAttachments =
             isWhole && leaves.contains(where: \.hasAttachments) && !hidden.contains(where: \.hasAttachments)
     }
@@ -190,16 +194,20 @@ struct WrittenVisibility {
 final class JudgedWrite {
     let batch: WriteBatch
     private let saving: DocumentSaving
-    private let held: HeldRecord
+    private let held: HeldRecords
     /// The sequences that the write itself gave to documents.
     private var own: [ByteKey: UInt64] = [:]
-    /// Whether a moment's security object and design documents are still those, as it was found last.
+    /// The snapshot that was compared last, and whether its security object and design documents are still current.
     private var compared: (moment: JudgingMoment, isSame: Bool)?
+    /// What the user has access to, and the number of withdrawals within the write when that was read.
+    private var access: (access: ChannelAccess, withdrawals: Int)?
+    /// The snapshot since which the user has lost nothing, and the same number.
+    private var accessCompared: (moment: JudgingMoment, withdrawals: Int)?
 
     private init(_ batch: WriteBatch, _ saving: DocumentSaving) {
         self.batch = batch
         self.saving = saving
-        held = HeldRecord(batch, saving.served.collection)
+        held = HeldRecords(batch, saving.served.collection)
     }
 
     /// Changes documents in a batch.
@@ -250,9 +258,9 @@ final class JudgedWrite {
         let collection = saving.served.collection
         var visibility = WrittenVisibility.all
         if saving.isLimited {
-            let access = try ChannelAccess(saving.user) { try batch.annotation($0, in: collection) }
             visibility = WrittenVisibility(
-                leaves: try batch.leaves(of: id, in: collection), try ledger.document(id), access)
+                leaves: try batch.leaves(of: id, in: collection), try ledger.document(id), try currentAccess()
+            )
         }
         try visibility.requireOwn(stubs) { try batch.get(id, in: collection)?.attachments ?? [:] }
     }
@@ -271,10 +279,27 @@ final class JudgedWrite {
             try isSame(seen.moment)
         else { throw OutdatedJudgement() }
         guard let old = seen.moment.access else { return }
-        let access = try ChannelAccess(saving.user) { try batch.annotation($0, in: collection) }
+        if let accessCompared, accessCompared.moment === seen.moment,
+            accessCompared.withdrawals == held.withdrawals
+        {
+            return
+        }
+        let access = try currentAccess()
         guard old.channels.isSubset(of: access.channels), old.roleNames.isSubset(of: access.roleNames) else {
             throw OutdatedJudgement()
         }
+        accessCompared = (seen.moment, held.withdrawals)
+    }
+
+    /// What the user has access to: at least what was gained before the write, and nothing that was lost since. Read for each document, it
+    /// would take time in proportion to all channels of the user each time.
+    private func currentAccess() throws -> ChannelAccess {
+        if let access, access.withdrawals == held.withdrawals { return access.access }
+        let collection = saving.served.collection
+        try held.writePrincipals()
+        let present = try ChannelAccess(saving.user) { try batch.annotation($0, in: collection) }
+        access = (present, held.withdrawals)
+        return present
     }
 
     private func isSame(_ moment: JudgingMoment) throws -> Bool {

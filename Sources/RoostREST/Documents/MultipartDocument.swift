@@ -3,7 +3,7 @@ import Roost
 import RoostCrypto
 import RoostWire
 
-/// A document whose attachments stand beside its JSON: multipart/related, in both directions.
+/// A document with its attachments as parts of their own: multipart/related, in both directions.
 enum MultipartDocument {
     // MARK: Reading
 
@@ -87,11 +87,14 @@ enum MultipartDocument {
     }
 
     /// A document as a part: multipart/related where contents follow, else plain JSON.
+    ///
+    /// - Parameter known: The document's revisions, where they have been decoded already.
     static func part(
-        _ document: Document, _ text: DocumentText, _ snapshot: CollectionSnapshot, _ served: ServedDatabase
+        _ document: Document, _ text: DocumentText, _ snapshot: CollectionSnapshot, _ served: ServedDatabase,
+        _ known: DocumentRevisions? = nil
     ) throws -> MultipartBody.Part {
         let sent = DocumentText.ordered(document).filter { text.sends($0.attachment) }
-        let json = try text.bytes(document, in: snapshot, of: served)
+        let json = try text.bytes(document, in: snapshot, of: served, known)
         guard !sent.isEmpty else {
             return MultipartBody.Part(headers: ["Content-Type": "application/json"], body: .bytes(json))
         }

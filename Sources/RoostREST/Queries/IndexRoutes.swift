@@ -122,7 +122,7 @@ enum IndexRoutes {
         }
         if try old?["views"][name] == FleeceDocument(json: view.bytes).root { return answer("exists") }
         var views: [(String, JSON)] = []
-        for (other, value) in old?["views"].dictionary ?? .empty where other != name {
+        for (other, value) in old?["views"].dictionary ?? .empty where !other.isIdentical(to: name) {
             views.append((other, .text(value.jsonBytes())))
         }
         try await save(design, views + [(name, view)], replacing: old, target)
@@ -150,7 +150,7 @@ enum IndexRoutes {
         return name
     }
 
-    /// What an index is called that was given no name: the same whenever the same one is asked for.
+    /// The name of an index that was given none: the same for the same definition.
     private static func digest(
         _ fields: [(String, String)], _ map: JSON, _ filter: FleeceValue, _ name: String?
     ) -> String {
@@ -179,6 +179,10 @@ enum IndexRoutes {
                 "`fields` must be an array of names, or of objects of a name and \"asc\" or \"desc\".")
         }
         let found = fields.compactMap { $0 }
+        guard found.count <= MangoIndex.mostFields else {
+            throw HTTPFailure(
+                400, "invalid_sort_json", "An index has at most \(MangoIndex.mostFields) fields.")
+        }
         guard Set(found.map(\.1)).count == 1 else {
             throw HTTPFailure(
                 400, "unsupported_mixed_sort", "Sorts currently only support a single direction")
@@ -208,7 +212,8 @@ enum IndexRoutes {
             name.map({ old["views"][$0].exists }) ?? true
         else { throw HTTPFailure.missing }
         var views: [(String, JSON)] = []
-        for (other, value) in old["views"].dictionary ?? .empty where name != nil && other != name {
+        for (other, value) in old["views"].dictionary ?? .empty
+        where name.map({ !other.isIdentical(to: $0) }) ?? false {
             views.append((other, .text(value.jsonBytes())))
         }
         if views.isEmpty {

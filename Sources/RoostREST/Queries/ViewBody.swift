@@ -3,7 +3,7 @@ import Roost
 import RoostQuery
 import RoostWire
 
-/// The rows of a view as they are sent: a page at a time, all as of one moment, so that slow clients hold neither a thread nor
+/// The rows of a view as they are sent: a page at a time, all from one snapshot, so that slow clients hold neither a thread nor
 /// more than a page.
 actor ViewBody: BodyStream {
     typealias DesignView = CollectionView<FleeceValue, FleeceValue>
@@ -17,7 +17,7 @@ actor ViewBody: BodyStream {
     private let snapshot: CollectionSnapshot
     private let text: DocumentText
     private let tellsSequence: Bool
-    private let sight: Sight
+    private let visibility: Visibility
     /// How many rows are read at a time: fewer where they are long.
     private var pageSize = ViewBody.pageSize
     /// What is still to be sent.
@@ -33,13 +33,14 @@ actor ViewBody: BodyStream {
     private var seenRows: SeenRows
 
     init(
-        _ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: Query, _ sight: Sight
+        _ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: Query,
+        _ visibility: Visibility
     ) throws {
         self.view = view
         self.query = query
         served = target.served
-        snapshot = sight.snapshot
-        self.sight = sight
+        snapshot = visibility.snapshot
+        self.visibility = visibility
         // Rows that are not up to date are of documents as they were.
         if target.isLimited { self.query.update = .now }
         isPresent = self.query.update == .now
@@ -48,7 +49,7 @@ actor ViewBody: BodyStream {
         tellsSequence = try parameters.flag("update_seq")
     }
 
-    /// Whether it shows the collection as it is now, rather than as the view was brought up last.
+    /// Whether it shows the collection as it is now, rather than as of the view's last update.
     nonisolated let isPresent: Bool
 
     func next() throws -> [UInt8]? {
@@ -60,10 +61,10 @@ actor ViewBody: BodyStream {
     // MARK: Rows
 
     private func page() throws -> [UInt8] {
-        guard sight.access == nil else { return try seenPage() }
+        guard visibility.access == nil else { return try seenPage() }
         var page = query
         page.limit = min(query.limit, pageSize)
-        // Where the rows stand in the view is told once.
+        // The offset of the rows is sent once.
         page.isSorted = query.isSorted && !hasBegun
         let (wanted, isFirst) = (page, !hasBegun)
         let (bytes, count, isCut) = try rows(wanted, isFirst: isFirst)
@@ -92,7 +93,7 @@ actor ViewBody: BodyStream {
         return (bytes, rows.count, false)
     }
 
-    /// The text before the rows: where they stand in the view, and the sequence that they show, where it is asked for.
+    /// The text before the rows: their offset, and the sequence that they show, where it is requested.
     private func beginning(_ place: String = "", showing sequence: UInt64) -> [UInt8] {
         let sequence = tellsSequence ? "\"update_seq\":\"\(served.token(sequence))\"," : ""
         return Array("{\(place)\(sequence)\"rows\":[\n".utf8)
@@ -106,7 +107,7 @@ actor ViewBody: BodyStream {
             ("value", .text(row.value.jsonBytes())),
         ]
         if page.includesDocuments {
-            let document = sight.access == nil ? row.document : try document(of: row)
+            let document = visibility.access == nil ? row.document : try document(of: row)
             let bytes = try document.map { try text.bytes($0, in: snapshot, of: served) }
             members.append(("doc", bytes.map { .text($0) } ?? .null))
         }
@@ -118,11 +119,11 @@ actor ViewBody: BodyStream {
     /// The document that a row leads to, the one that its value names or its own; `nil` where that is absent or not seen.
     private func document(of row: ViewRow<FleeceValue, FleeceValue>) throws -> Document? {
         let id = row.value["_id"].string ?? row.id
-        guard let text = row.value["_rev"].string else { return try sight.live(id) }
-        return try RevisionID(text).flatMap { try sight.document(id, revision: $0) }
+        guard let text = row.value["_rev"].string else { return try visibility.live(id) }
+        return try RevisionID(text).flatMap { try visibility.document(id, revision: $0) }
     }
 
-    /// As ``page()``, for somebody who does not see all documents: other rows are passed over, and not counted.
+    /// As ``page()``, for a limited user: rows of other documents are skipped, and not counted.
     private func seenPage() throws -> [UInt8] {
         // What is not seen is not counted either.
         var bytes = hasBegun ? [] : Array("{\"total_rows\":null,\"offset\":null,\"rows\":[\n".utf8)
@@ -159,7 +160,7 @@ actor ViewBody: BodyStream {
         (part.skip, part.limit, part.isSorted) = (0, Self.pageSize, false)
         // Documents are read of rows that are seen, and are answered.
         part.includesDocuments = false
-        let found = try view.rows(part, at: snapshot, after: rows.place, where: sight.seesLive)
+        let found = try view.rows(part, at: snapshot, after: rows.place, where: visibility.seesLive)
         rows.place = found.lastPlace ?? rows.place
         rows.hasEnded = found.passed < Self.pageSize
         for row in found where !rows.page.isFull && rows.page.takes() {
@@ -177,7 +178,7 @@ actor ViewBody: BodyStream {
         let isFirst = !hasBegun
         let (groups, next, sequence) = try view.groups(
             query, at: snapshot, from: place, limit: Self.pageSize,
-            where: sight.access == nil ? nil : { try self.sight.seesLive($0) })
+            where: visibility.access == nil ? nil : { try self.visibility.seesLive($0) })
         var bytes = isFirst ? beginning(showing: sequence) : []
         for (index, group) in groups.enumerated() {
             if index > 0 || !isFirst { bytes += ",\n".utf8 }

@@ -98,7 +98,7 @@ public struct TrustedProxies: Sendable {
             let peer = ClientAddress(request.peer), contains(peer)
         else { return request }
         var request = request
-        // From the end: what stands before an address that is not trusted, anybody may have written.
+        // From the end: what precedes an address that is not trusted, any client may have written.
         let hops = request.headers.all("X-Forwarded-For").joined(separator: ",").split(separator: ",")
         for hop in hops.reversed() {
             let text = HTTPHeaders.trimmed(hop)

@@ -4,7 +4,7 @@ import RoostWire
 struct CrossOrigin {
     private let request: HTTPRequest
     private let options: RouterOptions
-    /// The page's origin, where the request tells one.
+    /// The page's origin, where the request names one.
     private let origin: String?
 
     init(_ request: HTTPRequest, _ options: RouterOptions) {
@@ -30,7 +30,7 @@ struct CrossOrigin {
         return ["http", "https"].contains { origin.isIdentical(to: "\($0)://\(host)") }
     }
 
-    /// The answer to a browser that asks before it sends; `nil` where that is not asked.
+    /// The answer to a preflight request; `nil` for other requests.
     var preflight: HTTPResponse? {
         guard request.method == "OPTIONS", origin != nil,
             request.headers["Access-Control-Request-Method"] != nil

@@ -2,7 +2,7 @@ import Roost
 import RoostQuery
 import RoostWire
 
-/// An answer that tells of a failure, in the words that CouchDB's clients compare.
+/// An answer that reports a failure, in the words that CouchDB's clients compare.
 struct HTTPFailure: Error, Sendable {
     let status: Int
     /// The short word.

@@ -3,7 +3,7 @@ import Roost
 import RoostBytes
 import RoostWire
 
-/// A request on its way through the router: taken apart, and who asks.
+/// A request on its way through the router: its parts, and its user.
 struct RequestContext: Sendable {
     let router: Router
     let request: HTTPRequest
@@ -15,7 +15,7 @@ struct RequestContext: Sendable {
     let user: UserContext
     /// What is done for the request apart from the threads that wait for sockets.
     let work: RequestWork
-    /// What the request holds in memory: all that grows with what a client sends or asks for is reserved there.
+    /// What the request holds in memory: everything that grows with what a client sends or requests is reserved there.
     let memory: RequestMemory
     /// What a request to a database was let in by.
     var lease: AccessLease?
@@ -67,7 +67,7 @@ struct RequestContext: Sendable {
         return bytes
     }
 
-    /// A body may take long to come, so whoever sent it is looked at again once it is there.
+    /// A body may take long to arrive, so access is checked again once it is there.
     ///
     /// - Throws: 401 or 403 when access was withdrawn meanwhile.
     func checkAccess() throws {
@@ -166,7 +166,7 @@ struct RequestContext: Sendable {
     /// 304 for a GET or HEAD of a representation with a tag, where the client has it already; `nil` where it is to be sent.
     ///
     /// - Parameter revision: That of the document, where clients of CouchDB may name it in `If-Match` instead of a tag.
-    /// - Throws: 412 where it is not the one that the client asks for.
+    /// - Throws: 412 where it is not the one that the client requests.
     func unmodified(
         _ tag: String, _ headers: HTTPHeaders, revision: RevisionID? = nil
     ) throws -> HTTPResponse? {
@@ -212,4 +212,100 @@ private actor BegunBody: BodyStream {
         if let first = first.take() { return first }
         return try await rest.next()
     }
+}
+
+/// The parameters of a request, read as what CouchDB takes them for. Unknown ones are ignored.
+struct Query: Sendable {
+    private(set) var parameters: QueryParameters
+    /// Flags that may not be set.
+    var refused: Set<String> = []
+
+    init(_ parameters: QueryParameters) { self.parameters = parameters }
+
+    subscript(_ name: String) -> String? { parameters[name] }
+
+    /// `true` or `false`.
+    func flag(_ name: String, default value: Bool = false) throws -> Bool {
+        switch parameters[name]?.lowercased() {
+        case nil: value
+        case "true" where refused.contains(name):
+            throw HTTPFailure.forbidden("\(name) is for administrators of this database.")
+        case "true": true
+        case "false": false
+        case let other?:
+            throw HTTPFailure.invalidQuery("Invalid boolean parameter: \(JSON.string(other).text)")
+        }
+    }
+
+    /// A whole number that is not negative.
+    func count(_ name: String) throws -> Int? {
+        guard let text = parameters[name] else { return nil }
+        guard let number = Int(text) else {
+            throw HTTPFailure.invalidQuery("Invalid value for integer: \(JSON.string(text).text)")
+        }
+        guard number >= 0 else {
+            throw HTTPFailure.invalidQuery("Invalid value for positive integer: \(JSON.string(text).text)")
+        }
+        return number
+    }
+
+    /// A value in JSON, under any of several names.
+    func json(_ names: String...) throws -> FleeceDocument? {
+        for name in names {
+            guard let text = parameters[name] else { continue }
+            do throws(FleeceError) {
+                return try FleeceDocument(json: text)
+            } catch {
+                throw HTTPFailure.badRequest("invalid UTF-8 JSON in \(name): \(error.message)")
+            }
+        }
+        return nil
+    }
+
+    /// The same parameters but one.
+    func without(_ name: String) -> Query {
+        var copy = self
+        copy.parameters[name] = nil
+        return copy
+    }
+
+    /// The same parameters with those of a JSON object in their place. `keys` is none of them: a list that may be long is read where
+    /// it is.
+    func overridden(by object: FleeceDictionary) -> Query {
+        var copy = self
+        for (name, value) in object where name != "keys" { copy.parameters[name] = Query.text(name, value) }
+        return copy
+    }
+
+    /// The same parameters with those of a JSON object, except `keys`, where they are not given.
+    func completed(by object: FleeceDictionary) -> Query {
+        var copy = self
+        for (name, value) in object
+        where name != "keys" && !Query.names(of: name).contains(where: { parameters[$0] != nil }) {
+            copy.parameters[name] = Query.text(name, value)
+        }
+        return copy
+    }
+
+    /// All names of a parameter.
+    private static func names(of name: String) -> [String] {
+        let several = [
+            ["startkey", "start_key"], ["endkey", "end_key"], ["startkey_docid", "start_key_doc_id"],
+            ["endkey_docid", "end_key_doc_id"],
+        ]
+        return several.first { $0.contains(name) } ?? [name]
+    }
+
+    /// How a value would be written as a parameter: those that are JSON anyway as JSON.
+    private static func text(_ name: String, _ value: FleeceValue) -> String {
+        let isJSON = [
+            "key", "startkey", "start_key", "endkey", "end_key", "doc_ids",
+        ].contains(name)
+        return isJSON ? value.json() : value.string ?? value.json()
+    }
+}
+
+extension JSON {
+    /// The text.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -3,7 +3,7 @@ import Roost
 import RoostWire
 import Synchronization
 
-/// What is done for one request apart from the threads that wait for sockets: in the turns of who asks and of the database, for a
+/// What is done for one request apart from the threads that wait for sockets: in the turns of the user and of the database, for a
 /// limited time, and no longer than the client waits.
 final class RequestWork: Sendable {
     /// Whether the present task is such work already.
@@ -24,7 +24,7 @@ final class RequestWork: Sendable {
 
     /// Whom the work is for.
     var owner: WorkOwner {
-        WorkOwner(user: user.name.map { "user \($0)" } ?? "peer \(peer)", database: database)
+        WorkOwner(user: user.owner(from: peer), database: database)
     }
 
     /// - Parameters:
@@ -70,13 +70,19 @@ final class RequestWork: Sendable {
     }
 }
 
-/// How many requests of each owner are worked on, or wait for that.
+/// How many requests of each owner are worked on, or wait for that; or how many feeds of each are open.
 final class WorkPlaces: Sendable {
     private let limit: Int
+    private let what: String
     private let counts = Mutex<[WorkOwner: Int]>([:])
 
-    /// - Parameter limit: How many there may be of one owner.
-    init(limit: Int) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: How many there may be of one owner.
+    ///   - what: What is counted, as the beginning of a sentence.
+    init(limit: Int, of what: String = "requests of yours are under way") {
+        self.limit = limit
+        self.what = what
+    }
 
     /// - Throws: 503 where there are too many.
     func take(_ owner: WorkOwner) throws {
@@ -89,7 +95,7 @@ final class WorkPlaces: Sendable {
         guard isTaken else {
             throw HTTPFailure(
                 503, "service unavailable",
-                "\(limit) requests of yours are under way. Wait for the answer to one of them.",
+                "\(limit) \(what). Wait for the end of one of them.",
                 headers: ["Retry-After": "5"])
         }
     }
@@ -101,6 +107,29 @@ final class WorkPlaces: Sendable {
             counts[owner] = left > 0 ? left : nil
         }
     }
+}
+
+/// The place of an answer that goes on without an end, among those of its owner: taken until the last reference has gone.
+final class FeedPlace: Sendable {
+    private let places: WorkPlaces
+    private let owner: WorkOwner
+
+    /// - Throws: 503 where there are too many.
+    init(_ places: WorkPlaces, _ owner: WorkOwner) throws {
+        try places.take(owner)
+        self.places = places
+        self.owner = owner
+    }
+
+    deinit { places.leave(owner) }
+}
+
+/// A body, and the place that it has for as long as it is sent.
+struct PlacedBody: BodyStream {
+    let body: any BodyStream
+    let place: FeedPlace
+
+    func next() async throws -> [UInt8]? { try await body.next() }
 }
 
 /// A body that is made as work of its request, piece by piece.

@@ -12,7 +12,7 @@ import Synchronization
 /// let response = await router.respond(to: .get("/notes/_changes?since=0"), as: .admin)
 /// ```
 ///
-/// A program asks it as it is; `RoostServer` asks it for those who come over a network. It may be used from any thread. Bodies
+/// A program calls it directly; `RoostServer` calls it for clients on a network. It may be used from any thread. Bodies
 /// are streams both ways: what is large is never held in memory as a whole.
 public final class Router: Sendable {
     /// The version of CouchDB's API that is spoken.
@@ -45,6 +45,7 @@ public final class Router: Sendable {
     let workers = WorkerPool(
         limit: 8, share: max(2, min(4, ProcessInfo.processInfo.activeProcessorCount / 2)), priority: .low)
     let workPlaces: WorkPlaces
+    let feedPlaces: WorkPlaces
 
     /// A router for these databases.
     public init(
@@ -56,6 +57,7 @@ public final class Router: Sendable {
         memory = RequestBudget(limit: options.requestMemory, of: "memory")
         uploads = RequestBudget(limit: options.unsavedAttachments, of: "room for attachments")
         workPlaces = WorkPlaces(limit: options.requestsUnderWay)
+        feedPlaces = WorkPlaces(limit: options.openFeeds, of: "feeds of yours are open")
         channelRouting = hooks.sync.map { ChannelRouting($0) }
         let accounts = Accounts(options, databases)
         self.accounts = accounts
@@ -86,7 +88,7 @@ public final class Router: Sendable {
         accounts.use(options)
     }
 
-    /// Has the sync function decide on everything in a database that was written without it, and returns when it has. Requests have the
+    /// Routes everything in a database that was written without the sync function, and returns when that is done. Requests have the
     /// same done in the background, and don't wait for it.
     ///
     /// - Throws: 404 where there is no such database. What fails on the way is tried again with the next request.
@@ -100,7 +102,7 @@ public final class Router: Sendable {
         await channelRouting.finish(name)
     }
 
-    /// Answers a request as whoever its `Authorization` or its cookie says, with CORS: what a listener calls.
+    /// Answers a request as the user that its `Authorization` or its cookie names, with CORS: what a listener calls.
     ///
     /// Never throws: what goes wrong is an answer. Of a stream in it, an error on the way means that the body is not complete
     /// and that the connection has to be broken.
@@ -178,7 +180,7 @@ public final class Router: Sendable {
             memory: RequestMemory(memory, uploads, user, peer: request.peer))
     }
 
-    /// Has the memory of a request last as long as its answer, and counts the answer.
+    /// Keeps the memory of a request reserved as long as its answer, and counts the answer.
     private static func holding(_ memory: RequestMemory, for response: HTTPResponse) throws -> HTTPResponse {
         var response = response
         switch response.body {
@@ -217,4 +219,50 @@ public final class Router: Sendable {
         }
         return response
     }
+}
+
+/// What a router permits.
+public struct RouterOptions: Sendable {
+    /// How long a body may be that is held in memory, in bytes: JSON. What is built from it counts as well: see ``requestMemory``. Default:
+    /// 64 MiB.
+    public var longestJSON = 64 << 20
+    /// How many bytes of memory all requests together may hold for bodies, for what is built from them and for answers; those of one
+    /// user, or of one address without a user, at most half of it. Requests beyond that wait, and are answered with 503 and
+    /// `Retry-After` when that takes too long. Default: 192 MiB.
+    public var requestMemory = 192 << 20
+    /// How long an attachment may be, in bytes. Default: 1 GiB, as in CouchDB.
+    public var longestAttachment: UInt64 = 1 << 30
+    /// How many bytes of attachments all requests together may have stored that no document names yet; those of one user, or of one
+    /// address without a user, at most half of it. Requests beyond that wait as for ``requestMemory``. Default: 8 GiB.
+    public var unsavedAttachments = Int(clamping: UInt64(8) << 30)
+    /// The origins of web pages that may send requests, such as `https://app.example.org`; `*` for all. Default: none.
+    public var origins: [String] = []
+    /// Whether pages of listed origins may send credentials. Those that `*` alone admits never may. Default: true.
+    public var allowsCredentials = true
+    /// The proxies that are believed when they tell for whom they ask. Default: those of this machine.
+    public var trustedProxies = TrustedProxies.loopback
+    /// Whether those who have not said who they are may use databases where there is a sync function, as far as `_security` lets them:
+    /// who sees what is in the channel of everybody, and is asked about by the function as nobody. Default: false.
+    public var allowsGuests = false
+    /// The administrators of the server by name, with their passwords.
+    public var admins: [String: String] = [:]
+    /// How many rounds of PBKDF2 the password of a new user is stored with; every log-in takes the time of that number. Accounts that were
+    /// brought from elsewhere may have fewer, and more only up to 600,000. Default: 600,000.
+    public var passwordRounds = 600_000
+    /// How long the server may work on one request, besides waiting for its turn and for the client; after that it is answered with
+    /// 500 `timeout`, or its answer breaks off. What was made of an index until then stays. Default: 5 minutes, `nil` for ever.
+    public var longestWork: Duration? = .seconds(300)
+    /// How many requests of one user, or of one address without a user, may be worked on or wait for that at a time, feeds that wait and
+    /// answers that are being sent not counted. Others are answered with 503 and `Retry-After`. Default: 128.
+    public var requestsUnderWay = 128
+    /// How many answers that go on without an end one user, or one address without a user, may have at a time: feeds, long polls and
+    /// WebSockets. Others are answered with 503 and `Retry-After`. Administrators of the server have no such limit. Default: 512.
+    public var openFeeds = 512
+    /// How long a session lasts that is not used, in seconds. Default: 600.
+    public var sessionDuration = 600
+    /// What the server is called in `GET /`.
+    public var vendor = "Roost"
+
+    /// The usual ones.
+    public init() {}
 }

@@ -8,11 +8,38 @@ enum Routes {
         _ context: RequestContext, authenticatedBy handler: String?
     ) async throws -> HTTPResponse {
         try LimitedRoutes.check(context)
-        guard context.takesLong else { return try await route(context, handler) }
-        var response = try await context.work.respond { try await route(context, handler) }
+        let response =
+            context.takesLong
+            ? try await asWork(context) { try await route(context, handler) }
+            : try await route(context, handler)
+        return try placed(response, context)
+    }
+
+    /// Makes an answer apart from the threads that wait for sockets.
+    private static func asWork(
+        _ context: RequestContext, _ respond: @escaping @Sendable () async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        var response = try await context.work.respond(respond)
         // What goes on without an end mostly waits, and looks after itself.
         if case .stream(let body, let length) = response.body, !response.isEndless {
             response.body = .stream(WorkedBody(body: body, work: context.work), length: length)
+        }
+        return response
+    }
+
+    /// Counts an answer that goes on without an end among those of its owner.
+    private static func placed(_ response: HTTPResponse, _ context: RequestContext) throws -> HTTPResponse {
+        guard response.isEndless || response.upgrade != nil, !context.user.isAdmin else { return response }
+        let place = try FeedPlace(context.router.feedPlaces, context.work.owner.ofAllDatabases)
+        var response = response
+        if case .stream(let body, let length) = response.body {
+            response.body = .stream(PlacedBody(body: body, place: place), length: length)
+        }
+        if let upgrade = response.upgrade {
+            response.upgrade = WebSocketUpgrade(longestMessage: upgrade.longestMessage) { socket in
+                defer { withExtendedLifetime(place) {} }
+                return await upgrade.serve(socket)
+            }
         }
         return response
     }
@@ -44,8 +71,13 @@ enum Routes {
             rest.replaceSubrange(0...1, with: ["\(rest[0])/\(rest[1])"])
         }
         target.context.lease = AccessLease(target, dependsOnChannels: false)
-        try await target.limit(rest)
-        return target.leased(try await respond(target, rest))
+        let (found, path) = (target, rest)
+        let answer = { @Sendable () async throws -> HTTPResponse in
+            var target = found
+            try await target.limit(path)
+            return target.leased(try await respond(target, path))
+        }
+        return try await target.hasLongAccess ? asWork(context, answer) : answer()
     }
 
     /// - Parameter rest: What follows the database's name, with `_design/…` and `_local/…` as one.
@@ -105,7 +137,7 @@ struct DatabaseContext: Sendable {
     var context: RequestContext
     let served: ServedDatabase
     var security: Security
-    /// Whether the user sees no more than what stands in their channels.
+    /// Whether the user sees no more than the documents of their channels.
     var isLimited = false
     /// When a request of such a user came, on the ``AccessClock``.
     var accessTime: UInt64 = 0
@@ -116,7 +148,7 @@ struct DatabaseContext: Sendable {
 }
 
 extension RequestContext {
-    /// As ``stream(_:headers:)``, of a body that follows from the documents of a moment and from the request's target: with a tag, and
+    /// As ``stream(_:headers:)``, of a body that follows from the documents of a snapshot and from the request's target: with a tag, and
     /// 304 where a client has it. A tag would tell limited users of changes that they do not see.
     func stream(
         _ body: any BodyStream, of target: DatabaseContext, at moment: CollectionSnapshot

@@ -65,7 +65,7 @@ enum DatabaseRoutes {
         return target.context.answer(try information(target))
     }
 
-    /// What `GET /db` tells who asks.
+    /// The answer to `GET /db`.
     static func information(_ target: DatabaseContext) throws -> JSON {
         guard target.isLimited else { return try information(target.served, target.context.router) }
         // What replicators look at, and nothing that changes with what the user does not see.
@@ -78,7 +78,7 @@ enum DatabaseRoutes {
         ]
     }
 
-    /// What `GET /db` tells who sees everything.
+    /// The answer to `GET /db` for users who see everything.
     static func information(_ served: ServedDatabase, _ router: Router) throws -> JSON {
         let isCompacting =
             router.compactionRequests.contains(served.name.base)
@@ -199,7 +199,7 @@ enum DatabaseRoutes {
         return context.answer(["ok": true])
     }
 
-    /// Begins a compaction, beside everything else. Earlier revisions are gone at once.
+    /// Starts a compaction in the background. Removes earlier revisions at once.
     private static func compact(_ target: DatabaseContext) throws {
         let (database, name) = (target.served.database, target.served.name.base)
         let router = target.context.router

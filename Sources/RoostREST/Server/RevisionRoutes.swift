@@ -25,7 +25,7 @@ enum RevisionRoutes {
 
     static func difference(_ target: DatabaseContext, isDiff: Bool) async throws -> HTTPResponse {
         let asked = try await revisions(target)
-        let sight = try target.sight(of: try target.collection.snapshot())
+        let visibility = try target.visibility(of: try target.collection.snapshot())
         let body = GeneratedBody {
             var index = 0
             var separator = isDiff ? "{" : "{\"missing_revs\":{"
@@ -35,7 +35,7 @@ enum RevisionRoutes {
                 var bytes: [UInt8] = []
                 while index < asked.count, bytes.count < 32 << 10 {
                     let batch = index..<min(index + batchSize, asked.count)
-                    for (place, found) in zip(batch, try sight.differences(Array(asked[batch]))) {
+                    for (place, found) in zip(batch, try visibility.differences(Array(asked[batch]))) {
                         guard let row = try missing(asked[place], found, isDiff: isDiff) else { continue }
                         bytes += separator.utf8
                         separator = ","

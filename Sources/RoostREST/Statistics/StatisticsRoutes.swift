@@ -1,3 +1,4 @@
+import Foundation
 import RoostWire
 
 /// `_stats`, `_system` and `_prometheus` below `_node/_local`: what the server has done and what it uses.
@@ -156,4 +157,106 @@ enum StatisticsRoutes {
         return HTTPResponse(
             200, headers: ["Content-Type": PrometheusText.contentType], body: .bytes(Array(text.text.utf8)))
     }
+}
+
+/// Figures in the text format of Prometheus, version 0.0.4.
+struct PrometheusText {
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    private(set) var text = ""
+
+    /// Begins a family of figures. Those that follow are of it.
+    private mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
+        text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    /// A figure on its own.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: String) {
+        begin(name, kind, help)
+        text += "\(name) \(value)\n"
+    }
+
+    /// A figure for each value of a label.
+    mutating func add(
+        _ name: String, _ kind: Kind, _ help: String, label: String,
+        _ values: [(label: String, value: String)]
+    ) {
+        begin(name, kind, help)
+        for value in values {
+            text += "\(name){\(label)=\"\(Self.escaped(value.label, quotes: true))\"} \(value.value)\n"
+        }
+    }
+
+    /// A histogram; each bucket counts those of the buckets before it, too.
+    mutating func add(_ name: String, _ help: String, _ histogram: DurationHistogram.Snapshot) {
+        begin(name, .histogram, help)
+        var count: UInt64 = 0
+        let bounds = DurationHistogram.bounds.map { "\($0)" } + ["+Inf"]
+        for (bound, more) in zip(bounds, histogram.counts) {
+            count += more
+            text += "\(name)_bucket{le=\"\(bound)\"} \(count)\n"
+        }
+        text += "\(name)_sum \(histogram.sum)\n\(name)_count \(count)\n"
+    }
+
+    private static func escaped(_ text: String, quotes: Bool) -> String {
+        let lines = text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+        return quotes ? lines.replacing("\"", with: "\\\"") : lines
+    }
+}
+
+/// What this process uses of the machine.
+struct ProcessUsage {
+    /// Bytes of memory that are its own now; 0 where the system doesn't tell.
+    let residentBytes: UInt64
+    /// Seconds that its threads have run, and the system for them.
+    let processorSeconds: Double
+    /// How often the system took a thread from its processor.
+    let contextSwitches: UInt64
+
+    static var now: ProcessUsage {
+        var usage = rusage()
+        #if canImport(Glibc)
+            unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #else
+            unsafe getrusage(RUSAGE_SELF, &usage)
+        #endif
+        return ProcessUsage(
+            residentBytes: resident, processorSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+            contextSwitches: UInt64(clamping: usage.ru_nvcsw) + UInt64(clamping: usage.ru_nivcsw))
+    }
+
+    private static func seconds(_ time: timeval) -> Double {
+        Double(time.tv_sec) + Double(time.tv_usec) / 1e6
+    }
+
+    #if canImport(Darwin)
+        private static var resident: UInt64 {
+            // Each call adds a right to the task's port, which has to be given back.
+            let task = task_self_trap()
+            defer { mach_port_deallocate(task, task) }
+            var info = mach_task_basic_info()
+            var count = mach_msg_type_number_t(
+                MemoryLayout<mach_task_basic_info>.size / MemoryLayout<natural_t>.size)
+            let status = unsafe withUnsafeMutablePointer(to: &info) { pointer in
+                unsafe pointer.withMemoryRebound(to: integer_t.self, capacity: Int(count)) {
+                    unsafe task_info(task, task_flavor_t(MACH_TASK_BASIC_INFO), $0, &count)
+                }
+            }
+            return status == KERN_SUCCESS ? info.resident_size : 0
+        }
+    #else
+        /// The second number of `statm` is pages (proc_pid_statm(5)).
+        private static var resident: UInt64 {
+            guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else {
+                return 0
+            }
+            let numbers = text.split(separator: " ")
+            return numbers.count > 1 ? (UInt64(numbers[1]) ?? 0) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : 0
+        }
+    #endif
 }

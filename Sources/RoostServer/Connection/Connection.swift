@@ -4,7 +4,7 @@ import RoostWire
 
 /// One client: reads its requests one after another and answers them.
 actor Connection {
-    /// What is still read of a body that nobody wanted, so that the next request is found behind it.
+    /// How much is read of a body that the handler left, so that the next request is found behind it.
     private static let mostDrained = 1 << 20
     /// How many nanoseconds a client may go on sending after the answer, and how many of them without a byte.
     private static let longestLinger: UInt64 = 30_000_000_000
@@ -17,12 +17,12 @@ actor Connection {
     private let hosts: HostCheck
     /// The name of the server that the client used last, and was permitted: it seldom uses another.
     private var permittedHost: String?
-    /// The last date that was told, and its second.
+    /// The last date that was sent, and its second.
     private var date = (second: 0, text: "")
     private var parser: MessageParser<RequestHead>
     /// Whether the body of the present request goes on.
     private var isInBody = false
-    /// Whether the client waits to be told to send the body.
+    /// Whether the client waits for `100 Continue`.
     private var expectsContinue = false
     private var bodyFailure: WireError?
     private var bodyStart: UInt64 = 0
@@ -107,7 +107,7 @@ actor Connection {
         }
         response.headers["Date"] = dateText()
         if let bodyFailure, response.status < 400 {
-            // The handler was content with half a body; the client is not told that it was whole.
+            // The handler was content with half a body; the client must not take it for whole.
             response = Self.failure(bodyFailure.status, bodyFailure.description)
         }
         if let upgrade = response.upgrade {
@@ -119,7 +119,7 @@ actor Connection {
             log(head, response, await run(upgrade, response, head), start)
             return false
         }
-        // A client that was not told to send its body may send it or not.
+        // A client that got no `100 Continue` may send its body or not.
         let mayGoOn = !expectsContinue && bodyFailure == nil && !activity.isStopping
         let (written, goesOn) = await write(response, head, keepsAlive: head.keepsAlive && mayGoOn)
         log(head, response, written, start)
@@ -251,7 +251,7 @@ actor Connection {
         while await channel.read() != nil {}
     }
 
-    /// An answer that the handler was not asked for.
+    /// An answer without the handler.
     private func unasked(_ status: Int, _ reason: String) -> HTTPResponse {
         statistics.countAnswer(status)
         return Self.failure(status, reason)
@@ -271,7 +271,7 @@ actor Connection {
         channel.setDeadline(SocketChannel.now + UInt64(seconds) * 1_000_000_000)
     }
 
-    /// When so many bytes must have gone over the wire that were begun at `start`.
+    /// The deadline for that many bytes that were begun at `start`.
     private func due(since start: UInt64, bytes: Int) -> UInt64 {
         let seconds = UInt64(options.bodySeconds + bytes / max(1, options.slowestRate))
         return start + seconds * 1_000_000_000
@@ -292,4 +292,88 @@ private struct IncomingBody: BodyStream {
     let connection: Connection
 
     func next() async throws -> [UInt8]? { try await connection.nextBodyBytes() }
+}
+
+/// Sends a body that is made while it is sent, by a task that is cancelled when the client hangs up.
+struct StreamJob: Sendable {
+    /// How long a piece may be that is copied behind what goes before it.
+    private static let longestCopied = 64 << 10
+
+    let channel: SocketChannel
+    let stream: any BodyStream
+    let framing: BodyFraming
+    let pace: Connection
+
+    /// - Parameter head: What goes before the body.
+    /// - Returns: How many bytes of the body went out, and whether it is whole.
+    func run(after head: [UInt8], isEndless: Bool, _ activity: ConnectionActivity) async -> (Int, Bool) {
+        let task = Task(executorPreference: SocketExecutor.shared) { await send(after: head) }
+        if isEndless { activity.setEndless { task.cancel() } }
+        channel.watch { task.cancel() }
+        let result = await task.value
+        channel.stopWatching()
+        if isEndless { activity.setEndless(nil) }
+        return result
+    }
+
+    private func send(after head: [UInt8]) async -> (Int, Bool) {
+        var pending = head
+        var count = 0
+        do {
+            while let piece = try await stream.next() {
+                count += piece.count
+                if framing == .chunked { pending += MessageEncoder.chunkStart(piece.count) }
+                if piece.count > Self.longestCopied {
+                    guard await pace.send(pending), await pace.send(piece) else { return (count, false) }
+                    pending = []
+                } else {
+                    pending += piece
+                }
+                if framing == .chunked { pending += MessageEncoder.chunkEnd }
+                guard pending.isEmpty ? true : await pace.send(pending) else { return (count, false) }
+                pending = []
+            }
+        } catch {
+            return (count, false)
+        }
+        if case .length(let length) = framing, UInt64(count) != length { return (count, false) }
+        if framing == .chunked { pending += MessageEncoder.lastChunk }
+        return (count, pending.isEmpty ? true : await pace.send(pending))
+    }
+}
+
+/// Which names a client may know the server by.
+struct HostCheck: Sendable {
+    private let isLoopback: Bool
+    private let names: Set<String>
+
+    init(_ options: ServerOptions) {
+        isLoopback = options.address.hasPrefix("127.") || options.address == "::1"
+        names = Set(options.hosts.map { $0.lowercased() })
+    }
+
+    /// Whether `Host` is a name of this machine, or one that was listed.
+    func permits(_ host: String?) -> Bool {
+        guard isLoopback, let host = host?.lowercased() else { return true }
+        if names.contains(host) { return true }
+        let name: Substring
+        let port: Substring
+        if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
+            name = host[host.index(after: host.startIndex)..<end]
+            port = host[host.index(after: end)...]
+        } else {
+            name = host.prefix { $0 != ":" }
+            port = host[name.endIndex...]
+        }
+        // A name may go on where a port is expected.
+        guard port.isEmpty || port.first == ":" && (port.count == 1 || UInt16(port.dropFirst()) != nil) else {
+            return false
+        }
+        return name == "localhost" || name == "::1" || names.contains(String(name)) || Self.isLoopback(name)
+    }
+
+    private static func isLoopback(_ name: Substring) -> Bool {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
 }

@@ -138,7 +138,7 @@ actor ServerWebSocket: WebSocketConnection {
 
     // MARK: The whole connection
 
-    /// Has the connection served until it ends, with the closing handshake.
+    /// Serves the connection until it ends, with the closing handshake.
     func run(_ upgrade: WebSocketUpgrade, _ activity: ConnectionActivity) async {
         channel.setLongestSilence(3 * UInt64(options.idleSeconds) * 1_000_000_000)
         let seconds = options.idleSeconds

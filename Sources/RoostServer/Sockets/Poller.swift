@@ -10,10 +10,10 @@
 
 /// Waits for many descriptors at once: epoll on Linux, kqueue on Apple's systems.
 ///
-/// It tells of edges: when there is something new to read, or room again to write, and not again before a call has failed with
+/// It reports edges: when there is something new to read, or room again to write, and not again before a call has failed with
 /// `EAGAIN`. Any number of threads may wait, and each edge wakes one of them.
 struct Poller: Sendable {
-    /// What a descriptor has become ready for. Its end and its errors are told as both.
+    /// What a descriptor has become ready for. Its end and its errors count as both.
     struct Event {
         var token: UInt64
         var isReadable: Bool
@@ -47,7 +47,7 @@ struct Poller: Sendable {
             change(UInt(descriptor), EVFILT_WRITE, EV_DELETE, token: 0)
         }
 
-        /// Has one thread return from ``wait(blocking:_:)``, or the next one that would wait.
+        /// Makes one thread return from ``wait(blocking:_:)``, or the next one that would wait.
         func wake() { change(0, EVFILT_USER, 0, Int(NOTE_TRIGGER), token: Self.wakeToken) }
 
         /// Calls `body` with what has become ready.
@@ -107,7 +107,7 @@ struct Poller: Sendable {
             _ = unsafe epoll_ctl(queue, EPOLL_CTL_DEL, descriptor, &event)
         }
 
-        /// Has one thread return from ``wait(blocking:_:)``, or the next one that would wait.
+        /// Makes one thread return from ``wait(blocking:_:)``, or the next one that would wait.
         func wake() {
             // Each write is an edge, and the count has room for more of them than a machine lives to make.
             var one: UInt64 = 1

@@ -13,7 +13,7 @@ import Synchronization
 
 /// A connected socket, read and written by one task without blocking a thread, encrypted or not.
 ///
-/// While nobody waits for it, it takes no thread and no turn. Everything that ends it comes together in ``close()``: the
+/// While no task waits for it, it takes no thread and no turn. Everything that ends it comes together in ``close()``: the
 /// peer, a deadline, the server.
 final class SocketChannel: RequestClient {
     private struct State {
@@ -75,7 +75,7 @@ final class SocketChannel: RequestClient {
     /// Cuts the connection at that time.
     func setDeadline(_ time: UInt64) { state.withLock { $0.deadline = time } }
 
-    /// Cuts the connection when a reader has waited so many nanoseconds for bytes. What has come and was not read yet is no
+    /// Cuts the connection when a reader has waited that many nanoseconds for bytes. What has come and was not read yet is no
     /// silence of the peer's, however long this process has been busy.
     func setLongestSilence(_ nanoseconds: UInt64) {
         state.withLock { $0.longestSilence = nanoseconds }
@@ -109,7 +109,7 @@ final class SocketChannel: RequestClient {
         }
     }
 
-    /// Has the read that waits, or the next one, return no bytes at once.
+    /// Makes the waiting read, or the next one, return no bytes at once.
     func interruptReading() {
         let reader = state.withLock { state in
             state.isInterrupted = true
@@ -157,7 +157,7 @@ final class SocketChannel: RequestClient {
     }
 
     private func receive(_ state: inout State) -> [UInt8]?? {
-        // What comes during the call is told afterwards, as that waits for the lock.
+        // An event during the call is delivered afterwards, as it waits for the lock.
         let bytes = state.wire.receive()
         if case .none = bytes { state.isReadable = false }
         return bytes
@@ -172,7 +172,7 @@ final class SocketChannel: RequestClient {
             return false
         }
         if hasEnded { return hangUp() }
-        // What has come before is not told again.
+        // Earlier events are not delivered again.
         wake { $0.isReadable = true }
     }
 
@@ -201,7 +201,7 @@ final class SocketChannel: RequestClient {
         }
     }
 
-    /// Notes what the socket is ready for and wakes whoever waited for that.
+    /// Records what the socket is ready for, and wakes the task that waited for it.
     private func wake(_ note: (inout State) -> Void) {
         var calls = Calls()
         state.withLock { state in
@@ -228,7 +228,7 @@ final class SocketChannel: RequestClient {
         calls.make()
     }
 
-    /// What is called when the lock has been let go.
+    /// What is called when the lock has been released.
     private struct Calls {
         var reader, writer: CheckedContinuation<Void, Never>?
         var hangUp: (@Sendable () -> Void)?
@@ -303,7 +303,7 @@ final class SocketChannel: RequestClient {
             } else {
                 _ = shutdown(socket, Int32(SHUT_RDWR))
             }
-            // While the lock is held: nobody uses the descriptor without it.
+            // While the lock is held: no call uses the descriptor without it.
             SystemSockets.close(socket)
             calls.reader = state.reader.take()
             calls.hangUp = state.watcher.take()

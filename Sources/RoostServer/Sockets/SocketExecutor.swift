@@ -1,11 +1,19 @@
 import Foundation
 import Synchronization
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// Runs the tasks of connections on the threads that wait for their sockets: what came over a socket is read, answered and written by
 /// one thread, without handing it to another.
 ///
 /// There is a thread for each processor, and never only one, which a slow answer would hold up. Each keeps the job that its last one has made to itself, as that mostly is the same
-/// task going on; all others wait in a list from which whoever is free takes them. All servers of a process share the executor, and
+/// task going on; all others wait in a list from which a free thread takes them. All servers of a process share the executor, and
 /// it stays.
 ///
 /// The scheme, a slot for the next job and one wake-up at a time, is that of Tokio's scheduler (Carl Lerche, "Making the Tokio
@@ -13,7 +21,7 @@ import Synchronization
 final class SocketExecutor: TaskExecutor {
     static let shared = SocketExecutor(threads: max(2, ProcessInfo.processInfo.activeProcessorCount))
 
-    /// After so many jobs a thread looks at the sockets, and lets its own next job queue up.
+    /// The number of jobs after which a thread looks at the sockets, and lets its own next job queue up.
     private static let turnLength = 64
 
     private struct State {
@@ -146,7 +154,7 @@ final class SocketExecutor: TaskExecutor {
         if isIdle { poll(waiting: true) }
     }
 
-    /// Has the calls made that are due.
+    /// Makes the calls that are due.
     ///
     /// - Parameter waiting: Whether this thread is idle, and waits until something is due or it is woken.
     private func poll(waiting: Bool = false) {
@@ -163,5 +171,40 @@ final class SocketExecutor: TaskExecutor {
             if waiting { state.idleThreads -= 1 }
             if wasWoken { state.isWaking = false }
         }
+    }
+}
+
+/// A place for one job on each thread of an executor.
+struct ThreadSlots: Sendable {
+    /// A thread's place for the job that it runs next. Only that thread uses it.
+    final class Slot {
+        private var job: UnownedJob?
+
+        /// Puts a job, or none, in the place of another.
+        func exchange(_ other: UnownedJob?) -> UnownedJob? {
+            defer { job = other }
+            return job
+        }
+    }
+
+    private let key: pthread_key_t
+
+    init() {
+        var key = pthread_key_t()
+        precondition(unsafe pthread_key_create(&key, nil) == 0, "The system has no keys for threads left.")
+        self.key = key
+    }
+
+    /// The slot of this thread; `nil` on one that is not the executor's.
+    var own: Slot? {
+        guard let pointer = unsafe pthread_getspecific(key) else { return nil }
+        return unsafe Unmanaged<Slot>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    /// Gives this thread a slot for as long as the process lasts.
+    func makeOwn() -> Slot {
+        let slot = Slot()
+        unsafe pthread_setspecific(key, Unmanaged.passRetained(slot).toOpaque())
+        return slot
     }
 }

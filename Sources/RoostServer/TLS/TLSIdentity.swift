@@ -42,3 +42,85 @@ public final class TLSIdentity: Sendable {
         #endif
     }
 }
+
+#if os(Linux) && TLS
+    import CRoostOpenSSL
+
+    #if canImport(Musl)
+        import Musl
+    #else
+        import Glibc
+    #endif
+
+    /// The bytes of a file, which are wiped when they are no longer needed.
+    @safe final class PEMFile {
+        private static let mostBytes = 1 << 20
+
+        private let bytes: UnsafeMutableRawBufferPointer
+        private var count = 0
+
+        init(_ path: String) throws(TLSError) {
+            unsafe bytes = .allocate(byteCount: Self.mostBytes, alignment: 1)
+            let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            guard descriptor >= 0 else { throw Self.failure(path) }
+            defer { _ = close(descriptor) }
+            while count < Self.mostBytes {
+                let got = unsafe read(descriptor, bytes.baseAddress! + count, Self.mostBytes - count)
+                guard got != 0 else { return }
+                guard got > 0 else { throw Self.failure(path) }
+                count += got
+            }
+            throw TLSError(.unreadable, "\(path) is larger than certificates and keys are.")
+        }
+
+        deinit {
+            unsafe OPENSSL_cleanse(bytes.baseAddress, count)
+            unsafe bytes.deallocate()
+        }
+
+        private static func failure(_ path: String) -> TLSError {
+            let reason = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
+            return TLSError(.unreadable, "\(path) can't be read: \(reason).")
+        }
+
+        /// OpenSSL's view of the bytes, which the caller frees before this goes.
+        func makeBIO() -> OpaquePointer? { unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(count)) }
+    }
+#endif
+
+/// Why a server can't prove who it is.
+public struct TLSError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kinds of failures. More may come.
+    public struct Code: Sendable, Equatable, CustomStringConvertible {
+        /// The code's name.
+        public let description: String
+
+        private init(_ description: String) { self.description = description }
+
+        /// The program was built without TLS.
+        public static let unavailable = Self("unavailable")
+        /// A file is not there, may not be read, or is too large.
+        public static let unreadable = Self("unreadable")
+        /// A file holds no certificate, or one that is broken or too weak.
+        public static let badCertificate = Self("badCertificate")
+        /// A file holds no private key, or one that is broken.
+        public static let badKey = Self("badKey")
+        /// The private key is encrypted.
+        public static let encryptedKey = Self("encryptedKey")
+        /// The private key is that of another certificate.
+        public static let otherKey = Self("otherKey")
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// What is wrong, as a sentence. Never holds anything of the key.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The sentence.
+    public var description: String { message }
+}

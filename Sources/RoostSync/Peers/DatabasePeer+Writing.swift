@@ -28,7 +28,9 @@ extension DatabasePeer {
                 problems.append(ReplicationProblem(revision.id, revision.revision, error))
             }
         }
-        let (stored, failed) = try await withContents(of: waiting) { revision in
+        // A server that fails at the attachments of one document holds up no other.
+        let failures = SharedServerFailures()
+        let (stored, failed) = try await withContents(of: waiting, failures) { revision in
             switch try prepare(revision) {
             case .incoming(let document):
                 .incoming(
@@ -48,23 +50,27 @@ extension DatabasePeer {
                 problems.append(ReplicationProblem(revision.id, revision.revision, error))
             }
         }
-        let (whole, lost) = try await withContents(of: missing) { .incoming(try await fetchAll(of: $0)) }
+        if prepared.count + stored.count > missing.count { failures.noteAnswer() }
+        let (whole, lost) = try await withContents(of: missing, failures) {
+            .incoming(try await fetchAll(of: $0))
+        }
         problems += lost
         for (revision, error) in try await insert(whole) {
             problems.append(ReplicationProblem(revision.id, revision.revision, error))
         }
-        return problems
+        return try problems + failures.problems()
     }
 
     /// Revisions made ready by `prepare`, which stores their attachments, several at a time; and those that can't be.
     private func withContents(
-        of revisions: [CarriedRevision],
+        of revisions: [CarriedRevision], _ failures: SharedServerFailures,
         _ prepare: @escaping @Sendable (CarriedRevision) async throws -> Prepared
     ) async throws -> (prepared: [(CarriedRevision, Prepared)], problems: [ReplicationProblem]) {
         let results = try await concurrently(revisions, limit: Self.parallelContents) {
-            revision -> Result<Prepared, ReplicationProblem> in
+            revision -> Result<Prepared, ReplicationProblem>? in
             do {
-                return .success(try await prepare(revision))
+                return try await failures.run(revision.id, revision.revision) { try await prepare(revision) }
+                    .map { .success($0) }
             } catch {
                 guard error.isOfOneDocument else { throw error }
                 return .failure(ReplicationProblem(revision.id, revision.revision, error))
@@ -76,6 +82,7 @@ extension DatabasePeer {
             switch result {
             case .success(let content): prepared.append((revision, content))
             case .failure(let problem): problems.append(problem)
+            case nil: break
             }
         }
         return (prepared, problems)

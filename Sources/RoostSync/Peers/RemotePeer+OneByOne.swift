@@ -12,20 +12,31 @@ extension RemotePeer {
     func readOneByOne(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
     ) async throws -> ReadRevisions {
-        try await concurrently(wanted, limit: Self.atATime) { try await self.read($0, selection) }
-            .reduce(into: ReadRevisions()) { $0 += $1 }
+        let failures = SharedServerFailures()
+        var read = try await concurrently(wanted, limit: Self.atATime) {
+            try await self.read($0, selection, failures)
+        }.reduce(into: ReadRevisions()) { $0 += $1 }
+        read.problems += try failures.problems()
+        return read
     }
 
     private func read(
-        _ document: WantedRevisions, _ selection: ReplicationSelection
+        _ document: WantedRevisions, _ selection: ReplicationSelection, _ failures: SharedServerFailures,
+        atATime most: Int = mostRevisions
     ) async throws -> ReadRevisions {
         var read = ReadRevisions()
         var rest = document.revisions[...]
         while !rest.isEmpty {
-            let asked = rest.prefix(Self.mostRevisions)
+            let asked = rest.prefix(most)
             rest = rest.dropFirst(asked.count)
             do {
-                let entries = try await entries(document.id, Array(asked))
+                let found =
+                    asked.count > 1
+                    ? try await entries(document.id, Array(asked))
+                    : try await failures.run(document.id, asked[asked.startIndex]) {
+                        try await entries(document.id, Array(asked))
+                    }
+                guard let entries = found else { continue }
                 for revision in asked {
                     if let entry = entries.first(where: { $0.revision == revision })?.entry {
                         try add(entry, document, revision, selection, to: &read)
@@ -33,6 +44,11 @@ extension RemotePeer {
                         read.addMissing(revision, of: document, absence)
                     }
                 }
+            } catch let error as RemoteError where error.isServerFailure && asked.count > 1 {
+                // It may fail at one of them.
+                let alone = WantedRevisions(
+                    id: document.id, revisions: Array(asked), possibleAncestors: document.possibleAncestors)
+                read += try await self.read(alone, selection, failures, atATime: 1)
             } catch {
                 guard error.isOfOneDocument else { throw error }
                 for revision in asked { read.addFailed(revision, of: document, error) }

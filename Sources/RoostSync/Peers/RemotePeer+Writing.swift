@@ -34,17 +34,19 @@ extension RemotePeer {
             }
         }
         problems += try await post(bulk, &failures)
+        let alone = SharedServerFailures(hasAnswered: failures.hasAnswered)
         problems += try await concurrently(following, limit: Self.parallelDocuments) {
             [self] revision -> ReplicationProblem? in
             do {
-                try await put(revision)
+                _ = try await alone.run(revision.id, revision.revision) { try await put(revision) }
                 return nil
             } catch {
                 guard error.isOfOneDocument else { throw error }
                 return ReplicationProblem(revision.id, revision.revision, error)
             }
         }.compactMap(\.self)
-        return try problems + failures.problems()
+        failures.hasAnswered = alone.hasAnswered
+        return try problems + failures.problems() + alone.problems()
     }
 
     /// Sends documents without attachments that follow. Halves them where they are too many for the server, or where it refuses all

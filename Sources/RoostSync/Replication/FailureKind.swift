@@ -1,4 +1,5 @@
 import Roost
+import Synchronization
 
 /// An error that a function of the program threw about one document.
 struct FunctionError: Error, CustomStringConvertible {
@@ -65,4 +66,46 @@ struct ServerFailures {
         guard let first = broken.first, !hasAnswered else { return broken }
         throw first.cause
     }
+}
+
+/// ``ServerFailures`` at documents that are carried several at a time.
+final class SharedServerFailures: Sendable {
+    private let failures: Mutex<ServerFailures>
+
+    /// - Parameter hasAnswered: Whether the server has answered for other documents of the same list.
+    init(hasAnswered: Bool = false) {
+        var failures = ServerFailures()
+        failures.hasAnswered = hasAnswered
+        self.failures = Mutex(failures)
+    }
+
+    /// Whether the server has answered for any document.
+    var hasAnswered: Bool { failures.withLock(\.hasAnswered) }
+
+    /// The server has answered for a document.
+    func noteAnswer() { failures.withLock { $0.hasAnswered = true } }
+
+    /// Runs what asks the server about one revision alone, and again where the server fails at it.
+    ///
+    /// - Returns: `nil` where it fails each time: the revision is a problem then.
+    /// - Throws: The error of a server that is broken; what `body` throws.
+    func run<R: Sendable>(
+        _ id: String, _ revision: RevisionID, _ body: () async throws -> R
+    ) async throws -> R? {
+        for tries in 1... {
+            do {
+                let result = try await body()
+                noteAnswer()
+                return result
+            } catch let error as RemoteError where error.isServerFailure {
+                guard tries >= ServerFailures.tries else { continue }
+                try failures.withLock { try $0.add(ReplicationProblem(id, revision, error)) }
+                break
+            }
+        }
+        return nil
+    }
+
+    /// - Throws: The error of a server that is broken.
+    func problems() throws -> [ReplicationProblem] { try failures.withLock { try $0.problems() } }
 }

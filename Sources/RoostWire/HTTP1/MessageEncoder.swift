@@ -62,7 +62,7 @@ public enum MessageEncoder {
     /// What ends a chunked body.
     public static let lastChunk = Array("0\r\n\r\n".utf8)
 
-    /// What tells a client that waits to go on.
+    /// The answer that makes a waiting client send its body.
     public static let `continue` = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
     /// The fields and the empty line after them, behind a first line. What would end a line early is left out, so that no value can add

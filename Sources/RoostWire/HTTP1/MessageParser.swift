@@ -1,6 +1,6 @@
 /// Takes the bytes of one side of a connection apart into messages of HTTP/1.1. Does no input or output itself.
 ///
-/// Bytes go in by ``receive(_:)``, events come out of ``next()`` until it answers `nil`, which asks for more bytes. After an
+/// Bytes go in by ``receive(_:)``, events come out of ``next()`` until it returns `nil`, which means that it needs more bytes. After an
 /// error the connection can't be understood any more and has to be closed.
 public struct MessageParser<Head: MessageHead>: Sendable {
     /// What was recognised.

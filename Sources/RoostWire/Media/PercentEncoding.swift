@@ -58,7 +58,7 @@ public enum PercentEncoding {
 
 /// The parameters of a query, `a=1&b=2`, or of a form.
 public struct QueryParameters: Sendable, Equatable {
-    /// All of them; of a name that stands twice, the last.
+    /// All of them; of a name that occurs twice, the last.
     public private(set) var values: [String: String] = [:]
 
     /// No parameters.
