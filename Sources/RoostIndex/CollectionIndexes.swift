@@ -102,15 +102,17 @@ package final class CollectionIndexes: Sendable {
         define(definition)
         for _ in 0..<2 {
             do {
-                guard let kept = try kept(definition, collection, snapshot, update) else { break }
+                guard var kept = try kept(definition, collection, snapshot, update) else { break }
+                kept.memoryLimit = settings.overlayMemory
                 return try body(kept)
             } catch let error as StoreError {
                 // Damage of the documents would be a DatabaseError.
                 if error.code == .damaged { try? discard(becauseOf: error) }
             }
         }
-        return try body(
-            KeptIndex(try snapshot ?? collection.snapshot(), changed: update == .never ? [] : nil))
+        var none = KeptIndex(try snapshot ?? collection.snapshot(), changed: update == .never ? [] : nil)
+        none.memoryLimit = settings.overlayMemory
+        return try body(none)
     }
 
     private func reader(_ definition: IndexDefinition, _ kept: KeptIndex) throws -> IndexReader {
@@ -118,7 +120,7 @@ package final class CollectionIndexes: Sendable {
         if let changed = kept.changed {
             if !changed.isEmpty { overlay = try IndexOverlay(changed, definition, over: kept) }
         } else {
-            overlay = try IndexOverlay(all: kept.collection, definition) { try Task.checkCancellation() }
+            overlay = try IndexOverlay(all: kept, definition) { try Task.checkCancellation() }
         }
         return IndexReader(
             kept.collection, sequence: kept.sequence, rows: kept.rows, overlay: overlay,

@@ -10,6 +10,8 @@ struct IndexOverlay: Sendable {
     private(set) var added: [IndexRow] = []
     /// The IDs of the documents whose rows were looked for.
     private var documents: Set<ByteKey> = []
+    /// About how many bytes of memory it takes.
+    private var size = 0
 
     /// Nothing to change.
     static let none = IndexOverlay()
@@ -17,7 +19,10 @@ struct IndexOverlay: Sendable {
     private init() {}
 
     /// All documents of a moment, over no index at all.
-    init(all snapshot: CollectionSnapshot, _ definition: IndexDefinition, _ step: () throws -> Void) throws {
+    ///
+    /// - Throws: `limitExceeded` where that exceeds the memory that it may take, and what `step` throws, which is called now and then.
+    init(all kept: KeptIndex, _ definition: IndexDefinition, _ step: () throws -> Void) throws {
+        let snapshot = kept.collection
         let cursor = try snapshot.cursor()
         var page: [Document] = []
         repeat {
@@ -28,7 +33,7 @@ struct IndexOverlay: Sendable {
                 page.append(document)
                 bytes += document.fleece.bytes.count
             }
-            added += try IndexMapping.rows(of: page, snapshot, definition).joined()
+            try add(page, definition, kept)
         } while !page.isEmpty
         added.sort { $0.key.lexicographicallyPrecedes($1.key) }
     }
@@ -52,6 +57,8 @@ struct IndexOverlay: Sendable {
         let unknown = ids.subtracting(documents).map(\.text)
         for (id, keys) in zip(unknown, try kept.documents?.values(unknown.map { Key($0) }) ?? []) {
             guard let keys else { continue }
+            size += keys.count
+            try OverlayLimit.check(size, kept.memoryLimit)
             for key in try DocumentRows.keys(keys, of: Array(id.utf8)) {
                 guard try kept.rows?.contains(Key(key)) == true else {
                     throw IndexStore.malformed("a document with a row that is missing")
@@ -64,10 +71,26 @@ struct IndexOverlay: Sendable {
             added.removeAll { replaced.contains($0.documentID) }
         }
         documents.formUnion(ids)
-        let changed = try kept.collection.documents(ids: ids.map(\.text))
-        added += try IndexMapping.rows(of: changed, kept.collection, definition).joined()
+        let changed = ids.map(\.text)
+        for start in stride(from: 0, to: changed.count, by: Self.pageSize) {
+            let page = Array(changed[start..<min(start + Self.pageSize, changed.count)])
+            try add(try kept.collection.documents(ids: page), definition, kept)
+        }
         hidden.sort()
         added.sort { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+
+    /// So many changed documents are in memory at once.
+    private static let pageSize = 64
+
+    private mutating func add(
+        _ documents: [Document?], _ definition: IndexDefinition, _ kept: KeptIndex
+    ) throws {
+        for rows in try IndexMapping.rows(of: documents, kept.collection, definition) {
+            for row in rows { size += row.key.count + row.value.count + 96 }
+            try OverlayLimit.check(size, kept.memoryLimit)
+            added += rows
+        }
     }
 
     var isEmpty: Bool { hidden.isEmpty && added.isEmpty }

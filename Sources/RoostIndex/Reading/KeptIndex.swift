@@ -18,6 +18,8 @@ package struct KeptIndex: Sendable {
     /// How far what is kept has come; `nil` where nothing is.
     let record: IndexRecord?
     let recent: RecentChanges?
+    /// About how many bytes a reader may make of documents that the index lacks.
+    package var memoryLimit = Int.max
 
     init(_ collection: CollectionSnapshot, changed: Set<ByteKey>?) {
         self.collection = collection
@@ -41,5 +43,18 @@ package struct KeptIndex: Sendable {
         self.record = record
         self.rows = try store[rows]
         self.documents = try store[documents]
+    }
+}
+
+/// Why an index can't be read: what it lacks exceeds the memory. It is the underlying error of a `DatabaseError` of the code
+/// `limitExceeded`.
+package struct OverlayLimit: Error {
+    /// - Throws: where `size` bytes are more than the limit.
+    package static func check(_ size: Int, _ limit: Int) throws(DatabaseError) {
+        guard size > limit else { return }
+        throw DatabaseError(
+            .limitExceeded,
+            "The index can't be stored, and what would be made of its documents in memory is more than \(limit >> 20) MB. Open the "
+                + "database for writing once, or make room on the disk.", underlying: OverlayLimit())
     }
 }

@@ -15,9 +15,16 @@ final class Binder {
     private(set) var collation = Collation.binary
     /// Where an aggregate may not be, in words; `nil` where it may.
     var aggregateProblem: String?
+    /// Why a window function may not be where the binder is, in words; `nil` where it may.
+    var windowProblem: String? = Binder.misplacedWindow
+    /// The windows of the present query that have a name, each without that of another.
+    var namedWindows: [ByteKey: Window] = [:]
+    /// How many queries there are around the present one.
+    private var depth = 0
     /// The columns that a name may mean, besides sources and variables.
     var columnUse = ColumnUse.none
-    private(set) var parameterNames: [String] = []
+    private var parameterNames: [String] = []
+    private var parameterNumbers: [ByteKey: Int] = [:]
     private var searches: [BoundSearch] = []
     private var rankedSearches: Set<Int> = []
     private var sourceCount = 0
@@ -35,6 +42,14 @@ final class Binder {
 
     static let misplacedAggregate =
         "looks at many rows, and can't stand in WHERE, ON, GROUP BY or within another one"
+
+    static let misplacedWindow =
+        "looks at the rows that WHERE, GROUP BY and HAVING have kept, and can't stand there. Put the query into FROM of another "
+        + "one, and ask that for what it yields"
+    private static let nestedWindow = "can't stand within an aggregate, another window function, ANY or EVERY"
+
+    /// A statement has no more queries, each mention of a query of WITH included.
+    private static let mostQueries = 1000
 
     init(_ schema: Schema) { self.schema = schema }
 
@@ -71,10 +86,21 @@ final class Binder {
         return slotCount
     }
 
-    func addQuery() -> Int {
-        defer { queryCount += 1 }
-        return queryCount
+    /// Begins a query.
+    ///
+    /// - Throws: where there are too many, or too many within each other: a query of WITH may be named by the next one many times.
+    func beginQuery() throws(QueryError) -> Int {
+        guard depth < SQLParser.deepest, queryCount < Self.mostQueries else {
+            throw QueryError(
+                "The statement comes to more than \(Self.mostQueries) queries, or has more than \(SQLParser.deepest) within each "
+                    + "other, with those of WITH counted wherever they are named")
+        }
+        depth += 1
+        queryCount += 1
+        return queryCount - 1
     }
+
+    func endQuery() { depth -= 1 }
 
     // MARK: Expressions
 
@@ -87,13 +113,12 @@ final class Binder {
         case .member(let value, let steps): return try bind(value).reaching(steps)
         case .meta(let field, let alias, let place): return try meta(field, try source(alias, place), place)
         case .parameter(let name):
-            if !parameterNames.contains(name) { parameterNames.append(name) }
-            return .parameter(name)
+            return .parameter(parameter(name))
         case .array(let values): return .array(try bind(values))
         case .dictionary(let pairs):
             return .dictionary(
                 try pairs.map { (pair) throws(QueryError) in
-                    BoundExpression.Pair(name: pair.name, value: try bind(pair.value))
+                    BoundExpression.Pair(name: ByteKey(pair.name), value: try bind(pair.value))
                 })
         case .arithmetic(let first, let operations):
             return .arithmetic(
@@ -126,8 +151,13 @@ final class Binder {
         case .choice(let base, let branches, let otherwise): return try choice(base, branches, otherwise)
         case .quantified(let quantifier, let name, let array, let condition):
             let array = try bind(array)
+            let saved = windowProblem
             scope.variables.append(name)
-            defer { scope.variables.removeLast() }
+            windowProblem = Self.nestedWindow
+            defer {
+                scope.variables.removeLast()
+                windowProblem = saved
+            }
             return .quantified(quantifier, array, satisfies: try bind(condition))
         case .exists(let select): return .exists(try inner(select))
         case .select(let select): return .rows(try inner(select))
@@ -137,6 +167,7 @@ final class Binder {
             return .call(function, try bind(arguments), function.comparesTexts ? collation : .binary)
         case .aggregate(let aggregate, let value, let isDistinct, let place):
             return try self.aggregate(aggregate, value, isDistinct, place)
+        case .window(let call): return .window(try window(call))
         case .match(let index, let text, let place): return try match(index, text, place)
         case .rank(let index, let place): return try rank(index, place)
         }
@@ -172,17 +203,92 @@ final class Binder {
         if let aggregateProblem {
             throw QueryError("\(aggregate.name.rawValue)() \(aggregateProblem)", at: place.offset)
         }
-        let saved = columnUse
-        aggregateProblem = Self.misplacedAggregate
+        let saved = (columnUse, windowProblem)
+        (aggregateProblem, windowProblem) = (Self.misplacedAggregate, Self.nestedWindow)
         // What is asked of the rows of a group.
         if columnUse == .all { columnUse = .ofRows }
         defer {
             aggregateProblem = nil
-            columnUse = saved
+            (columnUse, windowProblem) = saved
         }
         guard let value else { return .aggregate(aggregate, nil, isDistinct: isDistinct, .binary) }
         let collated = try collated(value)
         return .aggregate(aggregate, collated.value, isDistinct: isDistinct, collated.collation)
+    }
+
+    private func parameter(_ name: String) -> Int {
+        if let known = parameterNumbers[ByteKey(name)] { return known }
+        parameterNames.append(name)
+        parameterNumbers[ByteKey(name)] = parameterNames.count - 1
+        return parameterNames.count - 1
+    }
+
+    // MARK: Windows
+
+    private func window(_ call: WindowCall) throws(QueryError) -> BoundWindowCall {
+        func failure(_ text: String) -> QueryError {
+            QueryError("\(call.function.name)() \(text)", at: call.place.offset)
+        }
+        if let windowProblem { throw failure("OVER \(windowProblem)") }
+        // Names are those of the rows, and not of columns that are made of them.
+        let saved = columnUse
+        (columnUse, windowProblem) = (.none, Self.nestedWindow)
+        defer { (columnUse, windowProblem) = (saved, nil) }
+        let window = try named(call.window)
+        var arguments: [CollatedExpression] = []
+        for argument in call.arguments { arguments.append(try collated(argument)) }
+        for place in call.function.constantArguments where place < arguments.count {
+            guard arguments[place].value.isGiven else {
+                throw failure("takes a number that is the same for all rows, and not \(call.arguments[place].sqlText)")
+            }
+        }
+        let frame = try (window.frame ?? .usual).map { (offset) throws(QueryError) -> BoundExpression in
+            let bound = try bind(offset)
+            guard bound.isGiven else {
+                throw failure("has a frame whose bound is \(offset.sqlText), and not the same for all rows")
+            }
+            return bound
+        }
+        if frame.unit == .range, !frame.offsets.isEmpty, window.order.count != 1 {
+            throw failure("has a frame of values in RANGE, for which ORDER BY has one expression. Write ROWS to count rows")
+        }
+        let isWhole =
+            frame.start == .unboundedPreceding
+            && (frame.end == .unboundedFollowing || frame.unit == .range && window.order.isEmpty)
+        if case .aggregate(let aggregate, let isDistinct) = call.function, !isWhole,
+            !Gathering(kind: .aggregate(aggregate, isDistinct: isDistinct), collation: .binary).isAdditive
+        {
+            throw failure(
+                "with DISTINCT, and medians and percentiles, are of whole partitions: leave ORDER BY and the frame away")
+        }
+        return BoundWindowCall(
+            function: call.function, arguments: arguments.map(\.value),
+            collation: arguments.first?.collation ?? .binary,
+            partition: try window.partition.map { (value) throws(QueryError) in try collated(value) },
+            order: try orderings(window.order), frame: frame, written: .window(call))
+    }
+
+    /// A window with what the one of WINDOW has that it names.
+    func named(_ window: Window) throws(QueryError) -> Window {
+        guard let name = window.base else { return window }
+        guard let known = namedWindows[ByteKey(name)] else {
+            let names = namedWindows.keys.map(\.text).sorted()
+            throw QueryError(
+                "There is no window \(name)\(Suggestion.text(for: name, among: names))",
+                at: window.place.offset)
+        }
+        guard window.partition.isEmpty, window.order.isEmpty || known.order.isEmpty,
+            window.frame == nil || known.frame == nil
+        else {
+            throw QueryError(
+                "The window \(name) has an order or a frame already, and keeps its partitions", at: window.place.offset)
+        }
+        var result = window
+        result.base = nil
+        result.partition = known.partition
+        if result.order.isEmpty { result.order = known.order }
+        result.frame = result.frame ?? known.frame
+        return result
     }
 
     // MARK: Collations

@@ -25,6 +25,8 @@ struct Scope {
     private struct Level {
         var sources: [Source] = []
         var columns: [Select.Column] = []
+        /// The columns by the names that they were given, the first of each.
+        var aliased: [ByteKey: Select.Column] = [:]
         /// The columns that names mean anywhere, by name: see ``Scope/column(_:)``.
         var named: [ByteKey: Select.Column] = [:]
         /// The sources of collections that are named with their scopes, by these.
@@ -42,7 +44,13 @@ struct Scope {
 
     /// Begins a query within the present one, whose names remain known.
     mutating func begin(_ columns: [Select.Column]) {
-        levels.append(Level(columns: columns, variables: variables.count))
+        var level = Level(columns: columns, variables: variables.count)
+        for column in columns {
+            if let key = column.alias.map({ ByteKey($0) }), level.aliased[key] == nil {
+                level.aliased[key] = column
+            }
+        }
+        levels.append(level)
     }
 
     /// Ends the innermost query.
@@ -141,7 +149,7 @@ struct Scope {
         guard case .path(let steps, _) = expression, steps.count == 1, case .key(let name) = steps[0],
             meaning(of: name) == nil
         else { return nil }
-        return levels.last?.columns.first { $0.alias.map { ByteKey($0) } == ByteKey(name) }
+        return levels.last?.aliased[ByteKey(name)]
     }
 
     /// Makes the variables of the innermost query unknown.

@@ -62,7 +62,7 @@ extension Compiler {
 
     func dictionary(_ pairs: [BoundExpression.Pair]) throws(QueryError) -> Evaluation {
         var members: [(name: String, value: Evaluation)] = []
-        for pair in pairs { members.append((pair.name, try compile(pair.value))) }
+        for pair in pairs { members.append((pair.name.text, try compile(pair.value))) }
         return { [members] frame in
             // What a member computes may need the writer's place in the arena, so all of them come first.
             let values = members.map { $0.value(frame) }

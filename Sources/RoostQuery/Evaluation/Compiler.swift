@@ -49,8 +49,7 @@ final class Compiler {
             let slot = variables[variables.count - 1 - number]
             return member({ $0.variable(slot) }, steps)
         case .member(let value, let steps): return member(try compile(value), steps)
-        case .parameter(let name):
-            let number = program.parameter(name)
+        case .parameter(let number):
             return { $0.parameter(number) }
         case .array(let values): return Self.array(try compile(values))
         case .dictionary(let pairs): return try dictionary(pairs)
@@ -96,7 +95,8 @@ final class Compiler {
             let search = try self.search(search)
             return { frame in .double(frame.rank(in: search) ?? 0) }
         case .slot(let number): return { $0.aggregate(number) }
-        case .aggregate: preconditionFailure("aggregates are bound to the groups of their query")
+        case .aggregate, .window:
+            preconditionFailure("aggregates and window functions are bound to their query")
         }
     }
 

@@ -73,7 +73,7 @@ final class Frame {
         guard parameters.count > 0 else { return }
         let pool = ConstantPool()
         for (index, name) in program.parameterNames.enumerated() {
-            if let value = given[name] { parameters[index] = try pool.value(value) }
+            if let value = given[exactly: name] { parameters[index] = try pool.value(value) }
         }
         constants = pool
     }

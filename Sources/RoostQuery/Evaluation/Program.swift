@@ -88,12 +88,4 @@ final class Program: @unchecked Sendable {
         case .index(let index): .index(index)
         }
     }
-
-    /// The number of a parameter.
-    func parameter(_ name: String) -> Int {
-        guard let number = parameterNames.firstIndex(of: name) else {
-            preconditionFailure("a parameter that was not bound")
-        }
-        return number
-    }
 }

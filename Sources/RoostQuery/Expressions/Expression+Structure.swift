@@ -15,6 +15,12 @@ extension Expression {
         return children.contains(where: \.hasAggregate)
     }
 
+    /// Whether a window function is in it, those of queries within it aside.
+    var hasWindow: Bool {
+        if case .window = self { return true }
+        return children.contains(where: \.hasWindow)
+    }
+
     /// Whether words are looked for in it.
     var hasMatch: Bool {
         if case .match = self { return true }
@@ -52,6 +58,9 @@ extension Expression {
             (base.map { [$0] } ?? []) + branches.flatMap { [$0.condition, $0.value] }
                 + (otherwise.map { [$0] } ?? [])
         case .aggregate(_, let value, _, _): value.map { [$0] } ?? []
+        case .window(let call):
+            call.arguments + call.window.partition + call.window.order.map(\.value)
+                + (call.window.frame?.offsets ?? [])
         }
     }
 

@@ -43,6 +43,7 @@ indirect enum Expression: Hashable, Sendable {
     case collate(CollationOptions, Expression)
     case call(Function, [Expression])
     case aggregate(Aggregate, Expression?, isDistinct: Bool, Place = .unknown)
+    case window(WindowCall)
     /// MATCH() of a full-text index; `nil` is the only one that there is.
     case match(index: String?, Expression, Place = .unknown)
     /// RANK() of a full-text index; `nil` is the only one that there is.

@@ -1,6 +1,10 @@
+import Roost
+
 /// A query: what to take from where, under which condition, grouped and ordered how.
 struct Select: Hashable, Sendable {
     var isDistinct = false
+    /// Whether a row is the value of the only column, and not an object: SELECT VALUE.
+    var isRaw = false
     /// What a row consists of; `_id` and `_sequence` when it is empty.
     var columns: [Column] = []
     /// Where rows come from; the default collection when it is empty.
@@ -8,6 +12,8 @@ struct Select: Hashable, Sendable {
     var condition: Expression?
     var groups: [Expression] = []
     var having: Expression?
+    /// What WINDOW has.
+    var windows: [NamedWindow] = []
     var order: [Ordering] = []
     var limit: Expression?
     var limitPlace = Place.unknown
@@ -27,7 +33,11 @@ struct Select: Hashable, Sendable {
 
         /// Whether an index may be used; one of what a selector matches only where it is named, as in CouchDB.
         func allows(_ index: ValueIndex) -> Bool {
-            if case .named(let wanted) = self { wanted == index.name } else { index.selector == nil }
+            if case .named(let wanted) = self {
+                ByteKey(wanted) == ByteKey(index.name)
+            } else {
+                index.selector == nil
+            }
         }
     }
 
@@ -35,6 +45,8 @@ struct Select: Hashable, Sendable {
     struct Column: Hashable, Sendable {
         var value: Expression
         var alias: String?
+        /// Whether it was written as `*` or `name.*`: tables have its members as columns of their own.
+        var isStar = false
         var place = Place.unknown
     }
 
@@ -75,5 +87,15 @@ struct Select: Hashable, Sendable {
     struct Ordering: Hashable, Sendable {
         var value: Expression
         var isDescending = false
+        /// Where null and missing values come; as the least of all values unless it is given.
+        var nulls: Nulls?
+
+        enum Nulls: Hashable, Sendable { case first, last }
+    }
+
+    /// A window that has a name.
+    struct NamedWindow: Hashable, Sendable {
+        let name: String
+        let window: Window
     }
 }

@@ -126,6 +126,7 @@ extension Expression {
                 throw QueryError("\(entry.name)(DISTINCT …) takes a value")
             }
             return .aggregate(aggregate, arguments.first, isDistinct: isDistinct, place)
+        case .window: throw QueryError("\(name)() is a window function, and can't be called without OVER")
         case .form: throw QueryError("\(name)() can't be called so: write \(entry.usage)")
         }
     }

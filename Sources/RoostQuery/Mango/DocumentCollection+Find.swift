@@ -3,7 +3,7 @@ import Roost
 
 /// The documents that a selector matches, one after another. Use it from one thread at a time.
 package final class MangoCursor {
-    private let fields: [[Step]]?
+    private let request: MangoRequest
     private let rows: RowsCursor
     /// Whether the request asks for figures to be shown.
     package let wantsStatistics: Bool
@@ -13,7 +13,7 @@ package final class MangoCursor {
     package let hasIndex: Bool
 
     fileprivate init(_ request: MangoRequest, _ query: Query, _ rows: RowsCursor) {
-        fields = request.fields
+        self.request = request
         hasIndex = request.hasIndex || !query.scansDocuments
         warning = request.warning
         wantsStatistics = request.withStatistics
@@ -22,7 +22,7 @@ package final class MangoCursor {
 
     /// The next document, or the fields of it that are asked for; `nil` after the last.
     package func next() throws(DatabaseError) -> DocumentValue? {
-        try rows.next().map { DocumentCollection.document($0, fields) }
+        try rows.next().map { request.document($0) }
     }
 
     /// How many documents were looked at until now.
@@ -112,26 +112,25 @@ extension DocumentCollection {
     public func find(json: String) throws(DatabaseError) -> MangoResult {
         try find(try DocumentValue(json: json))
     }
+}
 
+extension MangoRequest {
     /// The document of a row, or the fields of it that are asked for.
-    fileprivate static func document(_ row: Row, _ fields: [[Step]]?) -> DocumentValue {
-        var document = DocumentValue(row[2]) ?? [:]
-        document["_id"] = DocumentValue(row[0])
-        document["_rev"] = DocumentValue(row[1])
-        for name in row.columnNames.dropFirst(3) {
-            if let value = DocumentValue(row[name]) { document[name] = value }
+    fileprivate func document(_ row: Row) -> DocumentValue {
+        guard let fields else {
+            var document = DocumentValue(row[0]) ?? [:]
+            for (place, name) in metadata.enumerated() {
+                if let value = DocumentValue(row[place + 1]) { document[name] = value }
+            }
+            return document
         }
-        return fields.map { self.fields($0, of: document) } ?? document
-    }
-
-    /// Exactly these fields; a path makes the objects on its way.
-    private static func fields(_ fields: [[Step]], of document: DocumentValue) -> DocumentValue {
+        // Exactly these fields; a path makes the objects on its way.
         var result: DocumentValue? = [:]
-        for steps in fields {
-            var value: DocumentValue? = document
-            for case .key(let name) in steps { value = value[name] }
+        for field in fields {
+            var value = DocumentValue(row[field.column])
+            for case .key(let name) in field.rest { value = value[name] }
             guard let value else { continue }
-            set(value, steps[...], &result)
+            Self.set(value, field.steps[...], &result)
         }
         return result ?? [:]
     }

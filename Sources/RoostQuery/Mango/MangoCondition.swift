@@ -26,8 +26,7 @@ struct MangoCondition {
     /// The field that a path leads to in a document.
     ///
     /// To CouchDB, deleted documents have `_deleted`, which is true, and others have no such field.
-    static func field(_ path: [String], seesDeleted: Bool = false) -> Expression {
-        let steps = path.map(Step.key)
+    static func field(_ steps: [Step], seesDeleted: Bool = false) -> Expression {
         guard steps.first == .key(MetaField.deleted.propertyName) else {
             return Self.path(steps) { .path($0, .unknown) }
         }
@@ -37,7 +36,7 @@ struct MangoCondition {
 
     /// A path from where `base` begins. A name that is a number is a member's, or the place of an element of an array.
     private static func path(_ steps: [Step], _ base: ([Step]) -> Expression) -> Expression {
-        let names = steps.map { step in if case .key(let name) = step { name } else { "" } }
+        let names = steps.names
         guard let place = names.firstIndex(where: { $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }) else {
             return base(steps)
         }
@@ -57,7 +56,7 @@ struct MangoCondition {
     /// A field: a base and a path from there.
     private struct Field {
         let base: Base
-        let path: [String]
+        let path: [Step]
         let seesDeleted: Bool
 
         var expression: Expression {
@@ -65,7 +64,7 @@ struct MangoCondition {
             case .document where path.isEmpty: .path([], .unknown)
             case .document: MangoCondition.field(path, seesDeleted: seesDeleted)
             case .variable(let name):
-                MangoCondition.path(path.map(Step.key)) { .variable(name, $0, .unknown) }
+                MangoCondition.path(path) { .variable(name, $0, .unknown) }
             }
         }
 
@@ -77,7 +76,7 @@ struct MangoCondition {
             }
         }
 
-        var isID: Bool { if case .document = base { path == ["_id"] } else { false } }
+        var isID: Bool { if case .document = base { path == .documentID } else { false } }
     }
 
     // MARK: Conditions

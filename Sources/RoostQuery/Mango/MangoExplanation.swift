@@ -14,6 +14,8 @@ package struct MangoExplanation {
     package let fields: (indexable: [String], others: [String])
     /// The keys of the index from which to which documents are looked for.
     package let keys: (start: DocumentValue, end: DocumentValue)
+    /// Whether the index has all that is asked for, so that no document is read.
+    package let isCovering: Bool
     /// Whether documents come in falling order.
     package let isDescending: Bool
     /// The index that was asked for: its design document, and its name where that was given.
@@ -33,9 +35,13 @@ package struct MangoExplanation {
     init(_ request: MangoRequest, _ indexes: [MangoIndex], _ plan: Explanation) {
         self.plan = plan
         selector = request.selector.json
-        let read = Set(plan.steps.flatMap(\.indexes))
-        let (used, others) = Self.divided(indexes) { $0.valueIndex.map { read.contains($0.name) } ?? false }
-        index = used.first { $0.valueIndex?.name == plan.steps.lazy.compactMap(\.index).first } ?? used.first
+        let read = Set(plan.steps.flatMap(\.indexes).map { ByteKey($0) })
+        let (used, others) = Self.divided(indexes) { index in
+            index.valueIndex.map { read.contains(ByteKey($0.name)) } ?? false
+        }
+        let first = plan.steps.lazy.compactMap(\.index).first.map { ByteKey($0) }
+        index = used.first { $0.valueIndex.map { ByteKey($0.name) } == first } ?? used.first
+        isCovering = plan.steps.contains(where: \.isCovering)
         fields = request.known.hints
         keys = request.selector.isEmptyList ? (.null, .null) : request.known.keys(of: index)
         isDescending = request.select.order.first?.isDescending ?? false

@@ -3,15 +3,15 @@ import Roost
 /// What a selector says of fields, as far as it matters to CouchDB for the choice of an index.
 struct MangoFields {
     /// Those that it speaks of.
-    private var mentioned: Set<[String]> = []
+    private var mentioned: Set<[Step]> = []
     /// Those that every document that matches has.
-    private var required: Set<[String]> = []
+    private var required: Set<[Step]> = []
     /// Those that are equal to one value.
-    private var equal: Set<[String]> = []
+    private var equal: Set<[Step]> = []
     /// Those of which it says, for every document that matches, what an index can look for.
-    private var indexable: Set<[String]> = []
+    private var indexable: Set<[Step]> = []
     /// Between which values they are.
-    private(set) var ranges: [[String]: MangoRange] = [:]
+    private(set) var ranges: [[Step]: MangoRange] = [:]
     /// Whether words are looked for.
     private(set) var hasText = false
 
@@ -23,7 +23,7 @@ struct MangoFields {
 
     /// `indexable` and the others, as selectors name them.
     var hints: (indexable: [String], others: [String]) {
-        func names(_ paths: Set<[String]>) -> [String] { paths.map(MangoSelector.name).sorted() }
+        func names(_ paths: Set<[Step]>) -> [String] { paths.map(MangoSelector.name).sorted() }
         return (names(indexable), names(mentioned.subtracting(indexable)))
     }
 
@@ -40,7 +40,7 @@ struct MangoFields {
         }
     }
 
-    private mutating func note(_ test: MangoSelector.Test, _ path: [String]) {
+    private mutating func note(_ test: MangoSelector.Test, _ path: [Step]) {
         switch test {
         case .comparison(let comparison, let value): note(comparison, value, path)
         case .exists(let exists): note(exists ? .range : .absence, path)
@@ -51,7 +51,7 @@ struct MangoFields {
         }
     }
 
-    private mutating func note(_ comparison: Comparison, _ value: DocumentValue, _ path: [String]) {
+    private mutating func note(_ comparison: Comparison, _ value: DocumentValue, _ path: [Step]) {
         switch comparison {
         case .equal: note(.equal, path)
         case .unequal: note(.presence, path)
@@ -73,7 +73,7 @@ struct MangoFields {
 
     private enum Kind { case equal, range, presence, absence }
 
-    private mutating func note(_ kind: Kind, _ path: [String]) {
+    private mutating func note(_ kind: Kind, _ path: [Step]) {
         guard !path.isEmpty else { return }
         mentioned.insert(path)
         if kind == .equal { equal.insert(path) }
@@ -85,32 +85,30 @@ struct MangoFields {
 
     /// The fields by which an index goes on to order documents that match, where it has them in an order already; `nil` where it has
     /// not.
-    func further(_ index: MangoIndex, after order: [[String]]) -> [String]? {
-        var rest = index.fields[...]
+    func further(_ index: MangoIndex, after order: [[Step]]) -> [[Step]]? {
+        var rest = index.paths[...]
         for field in order {
             // What is the same in all documents is in any order.
-            while let name = rest.first?.name, case let other = MangoViewCompiler.steps(name), other != field,
-                equal.contains(other)
-            { rest.removeFirst() }
-            if let name = rest.first?.name, MangoViewCompiler.steps(name) == field {
+            while let other = rest.first, other != field, equal.contains(other) { rest.removeFirst() }
+            if rest.first == field {
                 rest.removeFirst()
             } else if !equal.contains(field) {
                 return nil
             }
         }
-        return rest.map(\.name)
+        return Array(rest)
     }
 
     /// Whether an index has all documents that match.
     ///
     /// - Parameter order: Fields that count as what every document has.
-    func isUsable(_ index: MangoIndex, sortedBy order: [[String]] = []) -> Bool {
+    func isUsable(_ index: MangoIndex, sortedBy order: [[Step]] = []) -> Bool {
         missing(index).allSatisfy(order.contains)
     }
 
     /// The fields of an index that not every document that matches has.
-    func missing(_ index: MangoIndex) -> [[String]] {
-        index.paths.filter { !required.contains($0) && $0 != ["_id"] && $0 != ["_rev"] }
+    func missing(_ index: MangoIndex) -> [[Step]] {
+        index.paths.filter { !required.contains($0) && $0 != .documentID && $0 != .revision }
     }
 
     /// How many of the first fields of an index the selector looks for.
@@ -126,7 +124,7 @@ struct MangoFields {
     }
 
     /// The indexes that have all documents that match, ranked.
-    func usable(_ indexes: [MangoIndex], sortedBy order: [[String]] = []) -> [MangoIndex] {
+    func usable(_ indexes: [MangoIndex], sortedBy order: [[Step]] = []) -> [MangoIndex] {
         ranked(indexes.filter { isUsable($0, sortedBy: order) })
     }
 }

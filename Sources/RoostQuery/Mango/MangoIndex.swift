@@ -12,7 +12,7 @@ package struct MangoIndex: Sendable {
     /// The selector of the documents in it; undefined for all of them.
     package let filter: FleeceValue
     /// The fields' paths.
-    let paths: [[String]]
+    let paths: [[Step]]
     /// The index that serves queries in its place; `nil` for one of what only documents have, and of what can't be looked for. It is
     /// read either way, so it ascends, and so do the IDs of documents of equal fields in it.
     let valueIndex: ValueIndex?
@@ -30,7 +30,7 @@ package struct MangoIndex: Sendable {
         }
         guard !fields.isEmpty else { return nil }
         self.fields = fields
-        paths = fields.map { MangoViewCompiler.steps($0.0) }
+        paths = fields.map { MangoSelector.names($0.0).map(Step.key) }
         filter = MangoViewCompiler.filter(view["map"])
         valueIndex = Self.valueIndex("\(Self.prefix)\(design)/\(name)", paths, filter)
     }
@@ -49,14 +49,14 @@ package struct MangoIndex: Sendable {
     }
 
     private static func valueIndex(
-        _ name: String, _ paths: [[String]], _ filter: FleeceValue
+        _ name: String, _ paths: [[Step]], _ filter: FleeceValue
     ) -> ValueIndex? {
         let isOfProperties = paths.allSatisfy { path in
-            MetaField(propertyName: path.first ?? "")?.isLookedUp != true
+            MetaField(propertyName: path.names.first ?? "")?.isLookedUp != true
         }
         guard isOfProperties, name.utf8.count <= 200 else { return nil }
         let columns = paths.map { path in
-            path.map { "`\($0.replacing("`", with: "``"))`" }.joined(separator: ".") + " COLLATE UNICODE"
+            path.names.map { "`\($0.replacing("`", with: "``"))`" }.joined(separator: ".") + " COLLATE UNICODE"
         }
         var index = ValueIndex(name, on: columns.joined(separator: ", "))
         guard filter.exists else { return index }

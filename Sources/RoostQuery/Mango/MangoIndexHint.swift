@@ -35,7 +35,8 @@ struct MangoIndexHint {
 
     /// Whether it is that index.
     func names(_ index: MangoIndex) -> Bool {
-        index.design == Self.prefix + design && name.map { $0 == index.name } ?? true
+        ByteKey(index.design) == ByteKey(Self.prefix + design)
+            && name.map { ByteKey($0) == ByteKey(index.name) } ?? true
     }
 
     /// What CouchDB says of one that was not used.

@@ -61,7 +61,7 @@ extension MangoFields {
     func keys(of index: MangoIndex?) -> (start: DocumentValue, end: DocumentValue) {
         guard !ranges.values.contains(where: \.isEmpty) else { return (.null, .null) }
         guard let index else {
-            let range = ranges[["_id"]]
+            let range = ranges[.documentID]
             return (range?.lower?.value ?? .null, range?.upper?.value ?? Self.greatest)
         }
         let looked = index.paths.map { ranges[$0] }

@@ -14,7 +14,7 @@ struct MangoSelector {
         /// Of an element, the condition does not hold, whatever the reason. In documents negations are moved inwards.
         case not(Condition)
         /// A test of the value that a path leads to. Without steps it is of the document or the element itself.
-        case field([String], Test)
+        case field([Step], Test)
         /// Words are found by a full-text index.
         case text(DocumentValue, isNegated: Bool)
     }
@@ -82,33 +82,53 @@ struct MangoSelector {
     ]
 
     /// `a.b\.c`, each step a name; a leading `\$` is a dollar sign.
-    static func steps(_ name: String) throws(QueryError) -> [String] {
-        var names: [String] = [""]
-        var characters = name.makeIterator()
-        while let character = characters.next() {
-            switch character {
-            case ".": names.append("")
-            case "\\":
-                guard let next = characters.next() else { names[names.count - 1] += "\\"; continue }
-                names[names.count - 1] += next == "." || next == "$" || next == "\\" ? "\(next)" : "\\\(next)"
-            default: names[names.count - 1].append(character)
-            }
-        }
+    static func steps(_ name: String) throws(QueryError) -> [Step] {
+        let names = names(name)
         guard names.allSatisfy({ !$0.isEmpty }) else {
             throw QueryError("The field name \(name.debugDescription) has an empty part", word: "bad_field")
         }
         guard names.count <= 512 else {
             throw QueryError("A field's path has more than 512 steps", word: "bad_field")
         }
-        return names
+        return names.map(Step.key)
+    }
+
+    /// The names that dots part. By scalars: a dot that a combining character follows is a dot.
+    static func names(_ name: String) -> [String] {
+        var names: [String.UnicodeScalarView] = [.init()]
+        var isEscaped = false
+        for scalar in name.unicodeScalars {
+            let last = names.count - 1
+            if isEscaped {
+                if scalar != ".", scalar != "$", scalar != "\\" { names[last].append("\\") }
+                names[last].append(scalar)
+                isEscaped = false
+            } else if scalar == "\\" {
+                isEscaped = true
+            } else if scalar == "." {
+                names.append(.init())
+            } else {
+                names[last].append(scalar)
+            }
+        }
+        if isEscaped { names[names.count - 1].append("\\") }
+        return names.map { String($0) }
     }
 
     /// A path as a selector names it.
-    static func name(_ path: [String]) -> String {
-        let name = path.map { $0.replacing("\\", with: "\\\\").replacing(".", with: "\\.") }.joined(
+    static func name(_ path: [Step]) -> String {
+        let name = path.names.map { $0.replacing("\\", with: "\\\\").replacing(".", with: "\\.") }.joined(
             separator: ".")
         return name.hasPrefix("$") ? "\\\(name)" : name
     }
+}
+
+extension [Step] {
+    /// The names of a path that has no indexes.
+    var names: [String] { compactMap { step in if case .key(let name) = step { name } else { nil } } }
+
+    static let documentID: [Step] = [.key("_id")]
+    static let revision: [Step] = [.key("_rev")]
 }
 
 // MARK: Writing

@@ -24,7 +24,7 @@ struct MangoSelectorReader {
 
     /// All members of an object, which is not empty: fields, operators and combinations.
     mutating func object(
-        _ members: NamedValues<DocumentValue>, _ path: [String], isNegated: Bool
+        _ members: NamedValues<DocumentValue>, _ path: [Step], isNegated: Bool
     ) throws(QueryError) -> MangoSelector.Condition {
         guard depth < Self.deepest else {
             throw QueryError("The selector is nested more than \(Self.deepest) deep", word: "bad_field")
@@ -37,7 +37,7 @@ struct MangoSelectorReader {
     }
 
     private mutating func member(
-        _ name: String, _ value: DocumentValue, _ path: [String], _ isNegated: Bool
+        _ name: String, _ value: DocumentValue, _ path: [Step], _ isNegated: Bool
     ) throws(QueryError) -> Condition {
         guard name.hasPrefix("$") else {
             return try condition(value, path + (try MangoSelector.steps(name)), isNegated)
@@ -69,7 +69,7 @@ struct MangoSelectorReader {
     }
 
     private mutating func combination(
-        _ name: String, _ items: [DocumentValue], _ path: [String], _ isNegated: Bool
+        _ name: String, _ items: [DocumentValue], _ path: [Step], _ isNegated: Bool
     ) throws(QueryError) -> Condition {
         let isInElement = elementDepth > 0
         let negatesItems = isNegated != (name == "$nor" && !isInElement)
@@ -81,7 +81,7 @@ struct MangoSelectorReader {
 
     /// What is said of a field: an object with operators or further fields, or a value that it is equal to.
     private mutating func condition(
-        _ value: DocumentValue, _ path: [String], _ isNegated: Bool
+        _ value: DocumentValue, _ path: [Step], _ isNegated: Bool
     ) throws(QueryError) -> Condition {
         if case .dictionary(let members) = value, !members.isEmpty {
             return try object(members, path, isNegated: isNegated)
@@ -151,7 +151,9 @@ struct MangoSelectorReader {
             }
             return .matches
         case "$beginsWith":
-            guard value.string != nil else { throw Self.badArgument("$beginsWith takes a string") }
+            guard value.string != nil else {
+                throw QueryError("$beginsWith takes a string", word: "invalid_operator")
+            }
             return .beginsWith
         default:
             throw QueryError(

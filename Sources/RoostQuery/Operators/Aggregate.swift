@@ -52,17 +52,8 @@ final class Aggregation: GroupOperator {
         super.init(node, node.plan, node.grouping, execution, [rows])
     }
 
-    override func open() throws(DatabaseError) {
-        release()
-        try super.open()
-    }
-
-    override func close() {
-        release()
-        super.close()
-    }
-
-    private func release() {
+    override func release() {
+        super.release()
         (groups, rest, coming, distinct) = (nil, nil, nil, nil)
         execution.budget.giveBack(taken)
         taken = 0
@@ -153,20 +144,7 @@ final class Aggregation: GroupOperator {
     private func putAside(_ key: [UInt8]) throws(DatabaseError) {
         let sort = rest ?? ExternalSort(execution)
         rest = sort
-        var writer = FleeceWriter(capacity: 128, wrapping: 1)
-        writer.beginArray()
-        for value in rowKeys + rowInputs {
-            if value.isMissing { writer.writeUndefined() } else { writer.write(value) }
-        }
-        writer.endArray()
-        try frame.check()
-        let row: [UInt8]
-        do throws(FleeceError) {
-            row = try writer.finish()
-        } catch {
-            throw DatabaseError(.limitExceeded, "A row can't be put aside. \(error)", underlying: error)
-        }
-        try sort.add(key, row)
+        try sort.add(key, try frame.row(of: rowKeys + rowInputs, "A row can't be spilled."))
     }
 
     /// The next group, of those in memory and those that were put aside.

@@ -38,10 +38,7 @@ class GroupOperator: ProjectingOperator {
         super.init(node, plan.columns, execution.frame, inputs)
     }
 
-    override func open() throws(DatabaseError) {
-        mark = nil
-        try super.open()
-    }
+    override func release() { mark = nil }
 
     /// The next group with all of its rows; `nil` after the last.
     func nextGroup() throws(DatabaseError) -> Group? { nil }

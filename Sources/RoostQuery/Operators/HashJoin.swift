@@ -77,7 +77,7 @@ final class HashJoin: Operator {
     override func explain(_ writer: inout PlanWriter) {
         source.explain(
             &writer, rows: produced, choice, hasTable: known.table != nil,
-            within: (tableRows as? QueryRows).map { query in { query.explainQuery(&$0) } })
+            within: (tableRows as? QueryRows).map { query in { query.explainQueries(&$0) } })
     }
 }
 

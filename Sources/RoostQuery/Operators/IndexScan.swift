@@ -110,7 +110,7 @@ final class Intersect: IndexScan {
         return ids
     }
 
-    private func release() {
+    override func release() {
         wanted = nil
         execution.budget.giveBack(taken)
         taken = 0

@@ -40,7 +40,7 @@ final class Limit: RowOperator {
     override func open() throws(DatabaseError) {
         toSkip = offset
         left = limit
-        try rows.open()
+        try super.open()
     }
 
     override func next() throws(DatabaseError) -> Bool {

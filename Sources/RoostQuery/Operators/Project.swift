@@ -51,10 +51,7 @@ final class Project: ProjectingOperator {
         super.init(node, node.plan.columns, input.frame, [input])
     }
 
-    override func open() throws(DatabaseError) {
-        mark = nil
-        try input.open()
-    }
+    override func release() { mark = nil }
 
     override func next() throws(DatabaseError) -> Bool {
         if let mark { frame.arena.release(to: mark) }
@@ -65,6 +62,25 @@ final class Project: ProjectingOperator {
         mark = frame.arena.mark
         produced += 1
         return true
+    }
+}
+
+extension Frame {
+    /// An array of values, in which what is missing is undefined.
+    ///
+    /// - Parameter failure: what can't be done where it can't be made.
+    /// - Throws: `limitExceeded`.
+    func row(of values: [Value], _ failure: String) throws(DatabaseError) -> [UInt8] {
+        var writer = FleeceWriter(capacity: 128, wrapping: 1)
+        writer.beginArray()
+        for value in values { if value.isMissing { writer.writeUndefined() } else { writer.write(value) } }
+        writer.endArray()
+        try check()
+        do throws(FleeceError) {
+            return try writer.finish()
+        } catch {
+            throw DatabaseError(.limitExceeded, "\(failure) \(error)", underlying: error)
+        }
     }
 }
 

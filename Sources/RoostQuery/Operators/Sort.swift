@@ -60,11 +60,6 @@ final class Sort: RowOperator {
         super.init(node, rows.frame, [rows])
     }
 
-    override func open() throws(DatabaseError) {
-        release()
-        try rows.open()
-    }
-
     override func next() throws(DatabaseError) -> Bool {
         if sorted == nil { sorted = try readInParts() }
         if sorted == nil { sorted = try read() }
@@ -77,12 +72,7 @@ final class Sort: RowOperator {
         return true
     }
 
-    override func close() {
-        release()
-        rows.close()
-    }
-
-    private func release() {
+    override func release() {
         (sorted, external, current) = (nil, nil, [])
         execution.budget.giveBack(taken)
         taken = 0

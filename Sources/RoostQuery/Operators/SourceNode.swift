@@ -37,9 +37,9 @@ struct SourceNode: PlanNode {
         if let hash = source.hash { return HashJoin(self, hash, execution) }
         switch source.origin {
         case .elements(let array): return Unnest(self, array, execution)
-        case .select(let plan): return try QueryRows(self, plan, queries[0], execution)
+        case .select(let plan): return try QueryRows(self, [plan], nil, execution)
         case .combined(let first, let operation, let second):
-            return try CombinedRows(self, (first, second), operation, execution)
+            return try QueryRows(self, [first, second], operation, execution)
         case .documents:
             return try isFirst ? make(choice.chosen, execution) : EachAccess(self, execution)
         }
@@ -83,7 +83,7 @@ struct SourceNode: PlanNode {
     func makeTableRows(_ execution: Execution) throws(DatabaseError) -> Operator {
         switch source.origin {
         case .elements(let array): return Unnest(self, array, execution)
-        case .select(let plan): return try QueryRows(self, plan, queries[0], execution)
+        case .select(let plan): return try QueryRows(self, [plan], nil, execution)
         case .combined: preconditionFailure("no table is made of queries that are put together")
         case .documents: return try make(tableChoice?.chosen, execution)
         }
@@ -124,7 +124,7 @@ struct SourceNode: PlanNode {
                 writer.addSource(
                     join + "SEARCH", "\(source.name) USING \(chosen.path.text)\(how)\(otherwise ?? "")",
                     estimate: isKnown ? chosen.count : nil, index: chosen.path.indexName,
-                    indexes: chosen.path.indexes.map(\.name), rows: rows)
+                    indexes: chosen.path.indexes.map(\.name), isCovering: chosen.path.isCovering, rows: rows)
             } else if access.isScan {
                 writer.addSource(
                     join + "SCAN", source.name + how, estimate: isKnown ? count : nil, rows: rows)

@@ -78,6 +78,14 @@ final class ExternalSort {
         let value: [UInt8]
 
         var size: Int { key.count + value.count + 96 }
+
+        /// The entry as it is spilled.
+        var stored: [UInt8] {
+            let buffer = ByteBuffer(capacity: size)
+            key.withView { buffer.append(prefixed: $0) }
+            buffer.append(value)
+            return buffer.view.array
+        }
     }
 
     private let budget: MemoryBudget
@@ -109,10 +117,7 @@ final class ExternalSort {
         let entries = pending
         let run = try spill.tree { put in
             for (number, entry) in entries.enumerated() {
-                let buffer = ByteBuffer(capacity: entry.size)
-                entry.key.withView { buffer.append(prefixed: $0) }
-                buffer.append(entry.value)
-                try put(Key(UInt64(number)), buffer.view.array)
+                try put(Key(UInt64(number)), entry.stored)
             }
         }
         runs.append(run)
@@ -197,11 +202,7 @@ final class ExternalSort {
                     entry = nil
                     return
                 }
-                entry = try cursor.value().withView { (view) throws(MalformedBytes) in
-                    var reader = ByteReader(view)
-                    let key = try reader.prefixed().array
-                    return Entry(key: key, value: view.dropFirst(reader.position).array)
-                }
+                entry = try Entry(stored: try cursor.value())
             } catch {
                 throw DatabaseError(derived: error)
             }
@@ -211,6 +212,17 @@ final class ExternalSort {
             guard let entry, let theirs = other.entry else { return entry != nil }
             let order = entry.key.withView { key in theirs.key.withView { key.compare($0) } }
             return order != 0 ? order < 0 : number < other.number
+        }
+    }
+}
+
+extension ExternalSort.Entry {
+    /// The entry that was spilled as these bytes.
+    init(stored bytes: [UInt8]) throws(MalformedBytes) {
+        self = try bytes.withView { (view) throws(MalformedBytes) in
+            var reader = ByteReader(view)
+            let key = try reader.prefixed().array
+            return Self(key: key, value: view.dropFirst(reader.position).array)
         }
     }
 }

@@ -12,17 +12,8 @@ final class StreamAggregation: GroupOperator {
         super.init(node, node.plan, node.grouping, execution, [rows])
     }
 
-    override func open() throws(DatabaseError) {
-        release()
-        try super.open()
-    }
-
-    override func close() {
-        release()
-        super.close()
-    }
-
-    private func release() {
+    override func release() {
+        super.release()
         execution.budget.giveBack(present?.taken ?? 0)
         present = nil
         isBegun = false

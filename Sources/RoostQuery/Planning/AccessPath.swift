@@ -30,6 +30,9 @@ enum AccessPath: Sendable {
         }
     }
 
+    /// Whether rows of an index have all that is asked for, so that no document is read.
+    var isCovering: Bool { if case .index(let ranges) = self { ranges.access.covering != nil } else { false } }
+
     /// The name of the first index that is read.
     var indexName: String? {
         switch self {
@@ -105,14 +108,16 @@ struct AccessChoice: Sendable {
 
     init(ofDocuments total: Int) { self.total = total }
 
-    /// Takes a candidate if it costs less than what was considered before: of several that cost the same the first one, as those
-    /// with the fewest columns come first.
+    /// Takes a candidate if it costs less than what was considered before. Of several that cost the same, one in the required order
+    /// is taken, and of these the first one, as those with the fewest columns come first.
     mutating func consider(_ candidate: AccessCandidate) {
         guard let chosen else {
             self.chosen = candidate
             return
         }
-        if (candidate.cost, candidate.count) < (chosen.cost, chosen.count) {
+        if (candidate.cost, candidate.isOrdered ? 0 : 1, candidate.count)
+            < (chosen.cost, chosen.isOrdered ? 0 : 1, chosen.count)
+        {
             others.append(chosen)
             self.chosen = candidate
         } else {

@@ -35,7 +35,8 @@ extension Execution {
             guard let ranges = try ranges(access, collection, documents) else {
                 choice.reject(
                     access.index.description.name,
-                    "it would be read in too many pieces, or a value is too long for its keys")
+                    "it would be read in too many pieces, a value is too long for its keys, or it can't be stored and exceeds the memory"
+                )
                 continue
             }
             choice.consider(candidate(ranges, required))
@@ -145,8 +146,9 @@ extension Execution {
     func ranges(
         _ access: IndexAccess, _ collection: DocumentCollection, _ documents: QueryMoment.Documents
     ) throws(DatabaseError) -> IndexRanges? {
-        let reader = try moment.reader(of: access.index, collection, documents.snapshot)
-        guard let ranges = try access.ranges(frame, reader) else { return nil }
+        guard let reader = try moment.reader(of: access.index, collection, documents.snapshot),
+            let ranges = try access.ranges(frame, reader)
+        else { return nil }
         // Most questions lead to a few rows, which are counted where they are read.
         if ranges.count == 1 {
             let cursor = reader.cursor(ranges[0], descending: access.keys.isReversed)

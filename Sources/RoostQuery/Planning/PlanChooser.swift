@@ -44,6 +44,7 @@ private struct PlanChooser {
     func chosen() throws(DatabaseError) -> any RowNode {
         let rows = try rows()
         var node = rows.node
+        for window in plan.windows { node = WindowNode(input: node, window: window, columns: plan.columns) }
         if plan.isDistinct { node = DistinctNode(input: node, plan: plan) }
         if rows.isSorted {
             node = SortNode(input: node, plan: plan, most: most, threads: rows.threads)
@@ -63,19 +64,21 @@ private struct PlanChooser {
         if execution.visible == nil, let known = try known() { return (known, !plan.order.isEmpty, false, 1) }
         let sources = try execution.cheapestOrder(of: plan)
         let first = sources[0]
-        let isPlain = sources.count == 1 && plan.grouping == nil && !plan.isDistinct
+        let areAlone = plan.grouping == nil && plan.windows.isEmpty
+        let isPlain = sources.count == 1 && areAlone && !plan.isDistinct
         var isSorted = !plan.order.isEmpty
         // Rows of a query within another one that are found by a row of that come in no order.
         let isTable = first.hash != nil
         let required = RequiredOrdering(
-            isSorted: isSorted && plan.grouping == nil, isScanSorted: first.isScanOrdered,
+            isSorted: isSorted && areAlone, isScanSorted: first.isScanOrdered,
             isRanked: plan.isRanked, isGrouped: plan.grouping?.keys.isEmpty == false,
             most: isPlain ? most : .max)
         let choice = try execution.access(first, isTable ? RequiredOrdering() : required)
         if !isTable, choice.chosen?.isOrdered ?? first.isScanOrdered { isSorted = false }
         let isSkipped = !isTable && isPlain && choice.chosen?.isExact == true && !isSorted && offset > 0
         let threads =
-            try isTable ? 1 : execution.threads(for: plan, sources, choice, most: isSorted ? most : nil)
+            try isTable || plan.grouping == nil && !areAlone
+            ? 1 : execution.threads(for: plan, sources, choice, most: isSorted ? most : nil)
         var rows: any PlanNode = filtered(
             try source(first, choice, skipping: isSkipped ? offset : 0, threads: threads), first,
             isAnswered: !isTable && choice.chosen?.isExact == true)

@@ -49,6 +49,7 @@ final class Planner {
                 collation: ordering.expression.collation, isDescending: ordering.isDescending,
                 text: ordering.written.sqlText)
         }
+        let windows = try windows(query.windows)
         var orders: [[SourcePlan]] = []
         for places in JoinOrders(query).all {
             orders.append(try sources(of: query, places, conditions, around))
@@ -57,7 +58,7 @@ final class Planner {
         return QueryPlan(
             number: query.number, query: query, orders: orders, columns: columns,
             columnNames: query.columns.map(\.name), collations: query.columns.map(\.expression.collation),
-            grouping: grouping, having: having, order: order,
+            grouping: grouping, having: having, windows: windows, order: order,
             isRanked: only.map { Ranking.isOrder(of: query, $0.search) } ?? false,
             isDistinct: query.isDistinct, limit: limit, offset: offset,
             counted: only.flatMap { counted(query, $0) },
@@ -65,6 +66,20 @@ final class Planner {
                 source.indexes.compactMap { Totals(query)?.access($0, source.number) }
             } ?? [],
             isCorrelated: query.isCorrelated, isSingleValue: query.isSingleValue)
+    }
+
+    private func windows(_ windows: BoundWindows) throws(QueryError) -> [WindowPlan] {
+        var plans: [WindowPlan] = []
+        var known = windows.inputs.map(\.slot)
+        for window in windows.windows {
+            var inputs: [(value: Evaluation, slot: Int)] = []
+            if plans.isEmpty {
+                for input in windows.inputs { inputs.append((try compiler.compile(input.value), input.slot)) }
+            }
+            plans.append(try WindowPlan(window, inputs: inputs, known: known, compiler))
+            known += window.calls.map(\.slot)
+        }
+        return plans
     }
 
     /// The sources of a query in one of the orders in which they may be read.

@@ -78,7 +78,10 @@ public struct Query: Sendable {
         try cursor(in: snapshot) { false }
     }
 
-    func cursor(
+    /// As ``cursor(in:)``, until `isCancelled` says that nobody wants the rows any more.
+    ///
+    /// - Parameter visible: the documents that are looked at, where these are not all.
+    package func cursor(
         in snapshot: DatabaseSnapshot, visible: (any VisibleDocuments)? = nil,
         isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> RowsCursor {
@@ -105,7 +108,7 @@ public struct Query: Sendable {
 
     /// - Throws: `invalidQuery` where a parameter is not set.
     func checkParameters() throws(DatabaseError) {
-        for name in parameterNames where parameters[name] == nil {
+        for name in parameterNames where parameters[exactly: name] == nil {
             throw DatabaseError(
                 .invalidQuery,
                 "The parameter $\(name) is not set. Give it a value, .null for none.")
@@ -142,6 +145,14 @@ public struct Query: Sendable {
         var values: [T] = []
         while let row = try cursor.next() { values.append(try row.decode(type)) }
         return values
+    }
+}
+
+extension [String: DocumentValue] {
+    /// The value of a name with the same bytes: names that Swift holds equal may differ in Unicode's normal form.
+    subscript(exactly name: String) -> DocumentValue? {
+        guard let place = index(forKey: name), ByteKey(self[place].key) == ByteKey(name) else { return nil }
+        return self[place].value
     }
 }
 
@@ -236,7 +247,8 @@ final class PreparedQuery: Sendable {
         plan = try planner.plan(query)
         program = planner.compiler.program
         defaultCollection = schema.defaultCollection
-        columns = ColumnNames(plan.columnNames)
+        columns = ColumnNames(
+            plan.columnNames, areStars: query.columns.map(\.isStar), isRaw: query.isRaw)
         self.select = select
         indexLists = schema.indexLists.map { ($0.key, $0.value) }
         collections = schema.usedCollections

@@ -12,6 +12,8 @@ final class QueryMoment: Sendable {
         /// Few, so that looking through them is quickest.
         var collections: [Documents] = []
         var readers: [Reader] = []
+        /// The indexes that can't be read within the memory.
+        var unreadable: [CompiledIndex] = []
         var mangoIndexes: [(snapshot: CollectionSnapshot, indexes: [MangoIndex])] = []
     }
 
@@ -56,11 +58,17 @@ final class QueryMoment: Sendable {
         return documents
     }
 
-    /// An index of a collection of the moment.
+    /// An index of a collection of the moment; `nil` where it can't be stored, and exceeds the memory.
     func reader(
         of index: CompiledIndex, _ collection: DocumentCollection, _ documents: CollectionSnapshot
-    ) throws(DatabaseError) -> IndexReader {
-        let known = known.withLock { $0.readers.first { $0.index === index } }
+    ) throws(DatabaseError) -> IndexReader? {
+        let (known, isUnreadable) = known.withLock { known in
+            (
+                known.readers.first { $0.index === index },
+                known.unreadable.contains { $0 === index }
+            )
+        }
+        if isUnreadable { return nil }
         if let known, known.reader.isKept { return known.reader }
         let indexes = collection.indexes(at: documents)
         let updateCount = indexes.updateCount
@@ -73,7 +81,10 @@ final class QueryMoment: Sendable {
             }
             return reader
         } catch {
-            throw DatabaseError(derived: error)
+            let failure = DatabaseError(derived: error)
+            guard failure.underlying is OverlayLimit else { throw failure }
+            self.known.withLock { $0.unreadable.append(index) }
+            return nil
         }
     }
 

@@ -39,15 +39,21 @@ public struct Row: Sendable {
     /// The value of a column, by its name as a member.
     public subscript(dynamicMember name: String) -> FleeceValue { self[name] }
 
-    /// The row as a JSON object; columns without a value are left out.
-    public func json(_ format: JSONFormat = .compact) -> String { object.root.json(format) }
+    /// The row as a JSON object without the columns that have no value; of SELECT VALUE the value itself.
+    public func json(_ format: JSONFormat = .compact) -> String {
+        guard columns.isRaw else { return object.root.json(format) }
+        return document[0].exists ? document[0].json(format) : "null"
+    }
 
-    /// The row decoded as a `T`, from the columns by name.
+    /// What the row is decoded from.
+    private var content: FleeceValue { columns.isRaw ? document[0] : object.root }
+
+    /// The row decoded as a `T`, from the columns by name; of SELECT VALUE the value.
     ///
     /// - Throws: `decodingFailed`, with the reason as the underlying error.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(DatabaseError) -> T {
         do {
-            return try FleeceDecoder().decode(type, from: object.root)
+            return try FleeceDecoder().decode(type, from: content)
         } catch {
             throw DatabaseError(
                 .decodingFailed, "A row of the answer cannot be read as a \(type). \(error.sentence)",
@@ -76,7 +82,8 @@ public struct Row: Sendable {
 extension Row: Equatable {
     /// Whether both have the same values in the same columns.
     public static func == (left: Self, right: Self) -> Bool {
-        left.columns.names == right.columns.names && left.document == right.document
+        (left.columns === right.columns || left.columns.keys == right.columns.keys)
+            && left.document == right.document
     }
 }
 
@@ -89,9 +96,17 @@ extension Row: CustomStringConvertible {
 final class ColumnNames: Sendable {
     let names: [String]
     let numbers: [ByteKey: Int]
+    /// Which columns stand for all properties of a document or an object.
+    let areStars: [Bool]
+    /// Whether a row is the value of its only column.
+    let isRaw: Bool
 
-    init(_ names: [String]) {
+    init(_ names: [String], areStars: [Bool], isRaw: Bool) {
         self.names = names
+        self.areStars = areStars
+        self.isRaw = isRaw
         numbers = Dictionary(names.enumerated().map { (ByteKey($1), $0) }) { first, _ in first }
     }
+
+    var keys: [ByteKey] { names.map { ByteKey($0) } }
 }

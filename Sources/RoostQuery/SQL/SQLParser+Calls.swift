@@ -18,6 +18,8 @@ extension SQLParser {
             let text = try expression(after: "the comma")
             try expect(.closeParenthesis, after: "the text to look for")
             return .match(index: index, text, place)
+        case "RANK" where take(.closeParenthesis):
+            return .window(try self.call(.named(.rank), [], place))
         case "RANK":
             let index = try indexName("RANK(")
             try expect(.closeParenthesis, after: "the name of the index")
@@ -44,7 +46,7 @@ extension SQLParser {
             return .choice(nil, [branch], otherwise: arguments.dropFirst(2).first)
         default: break
         }
-        guard FunctionTable.entry(named: name) != nil else {
+        guard let entry = FunctionTable.entry(named: name) else {
             throw QueryError(FunctionTable.unknown(name), at: place.offset)
         }
         let isDistinct = take("DISTINCT")
@@ -58,13 +60,27 @@ extension SQLParser {
             arguments = try values(until: .closeParenthesis)
         }
         if take("WITHIN") { arguments.insert(try orderedValue(), at: 0) }
+        if case .window(let function) = entry.target {
+            guard !isDistinct else {
+                throw QueryError("\(entry.name)() is no aggregate, and takes no DISTINCT", at: place.offset)
+            }
+            if let problem = FunctionTable.problem(of: entry, withArguments: arguments.count) {
+                throw QueryError(problem, at: place.offset)
+            }
+            return .window(try self.call(.named(function), arguments, place))
+        }
         let call: Expression
         do throws(QueryError) {
             call = try .call(named: name, arguments, isDistinct: isDistinct, at: place)
         } catch {
             throw QueryError(error.message, at: place.offset)
         }
-        return try filtered(call)
+        let filtered = try filtered(call)
+        guard case .aggregate(let aggregate, let value, let isDistinct, _) = filtered, isOver else {
+            return filtered
+        }
+        let function = WindowFunction.aggregate(aggregate, isDistinct: isDistinct)
+        return .window(try self.call(function, value.map { [$0] } ?? [], place))
     }
 
     /// `GROUP (ORDER BY value)`, behind WITHIN.

@@ -61,23 +61,6 @@ struct MangoViewCompiler: ViewCompiler {
         guard !names.isEmpty else {
             throw ViewError(.invalidView, "The index \(source.design.id)/\(source.name) names no fields.")
         }
-        return names.map(steps)
-    }
-
-    /// The steps of a path: members parted by points, where `\.` is a point of a name.
-    static func steps(_ name: String) -> [String] {
-        var steps = [""]
-        var isEscaped = false
-        for character in name {
-            if isEscaped || character != "\\" && character != "." {
-                steps[steps.count - 1].append(character)
-                isEscaped = false
-            } else if character == "\\" {
-                isEscaped = true
-            } else {
-                steps.append("")
-            }
-        }
-        return steps
+        return names.map(MangoSelector.names)
     }
 }

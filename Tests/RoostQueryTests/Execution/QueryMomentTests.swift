@@ -1,3 +1,4 @@
+import Foundation
 import Roost
 import RoostStorage
 import Testing
@@ -24,6 +25,31 @@ import Testing
         var rows: [Row] = []
         while let row = try cursor.next() { rows.append(row) }
         return (try QueryFixture.texts(rows), cursor.documentsRead)
+    }
+
+    /// An index that can't be stored is made of all documents for a query, up to a limit; beyond it, these are read.
+    @Test func whatAnIndexLacksIsBounded() throws {
+        try notes.createTextIndex("words", on: "text")
+        let path = fixture.directory + "/Test.roost"
+        try fixture.database.close()
+        try FileManager.default.removeItem(atPath: path + "/derived")
+        for (limit, documents) in [(256 << 20, 0), (10_000, 50)] {
+            let reader = try Database.open(path, options: DatabaseOptions(readOnly: true))
+            defer { try? reader.close() }
+            var settings = IndexSettings()
+            settings.overlayMemory = limit
+            IndexManager.of(reader).configure(settings)
+            let found = try answer(try reader.query("SELECT n FROM notes WHERE n >= 48 ORDER BY n"))
+            #expect(found.rows == ["48", "49"])
+            #expect(found.documentsRead == documents)
+            let notes = try reader.collection("notes")
+            if documents == 0 {
+                #expect(try notes.searchCount("words", "x7") == 1)
+            } else {
+                let error = #expect(throws: DatabaseError.self) { try notes.searchCount("words", "x7") }
+                #expect(error?.code == .limitExceeded)
+            }
+        }
     }
 
     @Test func aQueryPreparedOnceSeesEachCommitAndEachIndex() throws {

@@ -26,6 +26,38 @@ import Testing
             ])
     }
 
+    /// What is planned is in proportion to what is asked.
+    @Test(.timeLimit(.minutes(1))) func manyFieldsAndConditionsArePlanned() throws {
+        let names = (0..<8_000).map { "p\($0)" }
+        let text = """
+            SELECT \(names.map { "\($0) AS \($0)x" }.joined(separator: ", ")) FROM people
+            WHERE \(names.map { "\($0) IS MISSING" }.joined(separator: " AND "))
+            ORDER BY \(names.map { "\($0)x" }.joined(separator: ", ")) LIMIT 1
+            """
+        try fixture.database.collection("people").createIndex("some", on: "p1, p2")
+        #expect(try fixture.database.query(text).count() == 1)
+        let groups = names.joined(separator: ", ")
+        #expect(try fixture.database.query("SELECT \(groups) FROM people GROUP BY \(groups)").count() == 1)
+    }
+
+    @Test func sourcesAreBounded() {
+        let joins = (0..<64).map { "CROSS JOIN people p\($0)" }.joined(separator: " ")
+        #expect(
+            QueryFixture.message { _ = try fixture.rows("SELECT 1 FROM people \(joins)") }.hasSuffix(
+                "A query has at most 64 sources"))
+    }
+
+    @Test(arguments: [
+        ("SELECT name FROM people ORDER BY age NULLS LAST, name LIMIT 2", ["\"Bert\"", "\"dora\""]),
+        ("SELECT name FROM people ORDER BY city DESC NULLS FIRST, name LIMIT 2", ["\"dora\"", "\"Emil\""]),
+        ("SELECT name FROM people ORDER BY age NULLS FIRST, name LIMIT 1", ["\"Emil\""]),
+        ("SELECT name FROM people ORDER BY age DESC NULLS LAST LIMIT 1", ["\"Cleo\""]),
+        ("SELECT nulls FROM people ORDER BY nulls LIMIT 1", ["MISSING"]),
+    ])
+    func nullsComeWhereTheyAreWanted(_ text: String, _ rows: [String]) throws {
+        #expect(try fixture.rows(text) == rows, "\(text)")
+    }
+
     @Test(arguments: [
         ("SELECT name FROM people WHERE age > 30", ["\"Anna\"", "\"Cleo\""]),
         ("SELECT name, age FROM people WHERE city = 'Rome'", ["[\"Bert\",28]"]),

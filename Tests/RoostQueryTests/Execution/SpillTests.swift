@@ -43,6 +43,9 @@ import Testing
             SELECT CASE WHEN META().id < 'd5' THEN n ELSE -1 END AS k, count(DISTINCT n), sum(DISTINCT n % 50) FROM _
             GROUP BY CASE WHEN META().id < 'd5' THEN n ELSE -1 END
             """,
+            "SELECT n, row_number() OVER (PARTITION BY g ORDER BY n), lag(g, 2) OVER (PARTITION BY g ORDER BY n) FROM _ ORDER BY n",
+            "SELECT n, sum(n) OVER (ORDER BY n), ntile(7) OVER (ORDER BY n DESC), count(*) OVER () FROM _ ORDER BY n",
+            "SELECT n, max(g) OVER (ORDER BY n ROWS BETWEEN 40 PRECEDING AND 40 FOLLOWING), lead(n, 2500) OVER (ORDER BY n) FROM _ ORDER BY n",
             "SELECT a.n, b.n AS m FROM _ a JOIN _ b ON a.g = b.g WHERE a.n < 900 ORDER BY a.n, m",
             "SELECT a.n, b.c FROM _ a JOIN (SELECT g, count(*) AS c FROM _ GROUP BY g) AS b ON a.g = b.g ORDER BY a.n",
         ] {
@@ -108,6 +111,7 @@ import Testing
         let fixture = try QueryFixture(Self.documents)
         for text in [
             "SELECT array_agg(g) FROM _", "SELECT array_agg(DISTINCT g) FROM _",
+            "SELECT array_agg(g) OVER () FROM _ LIMIT 1",
             "SELECT n FROM _ WHERE g IN (SELECT g FROM _)",
         ] {
             #expect(

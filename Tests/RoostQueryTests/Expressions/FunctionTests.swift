@@ -203,10 +203,11 @@ import Testing
         for entry in FunctionTable.all where !entry.usage.contains(where: \.isUppercase) {
             let arguments = entry.arguments.split(separator: ",").map { $0.trimmingPrefix(" ") }
             let least = arguments.filter { !$0.hasSuffix("?") && $0 != "…" }
-            var values = least.map { $0 == "fraction" ? "0.5" : "s" }
+            var values = least.map { $0 == "fraction" ? "0.5" : $0 == "count" || $0 == "number" && entry.topic == .windows ? "1" : "s" }
             if least.isEmpty, arguments.last == "…" { values = ["s"] }
             for name in [entry.name] + entry.aliases {
-                let text = "SELECT \(name)(\(values.joined(separator: ", "))) FROM _"
+                let window = entry.topic == .windows ? " OVER (ORDER BY s)" : ""
+                let text = "SELECT \(name)(\(values.joined(separator: ", ")))\(window) FROM _"
                 #expect(
                     QueryFixture.message { _ = try Self.fixture.get().rows(text) } == "no error", "\(text)")
             }

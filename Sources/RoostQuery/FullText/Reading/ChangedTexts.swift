@@ -36,7 +36,7 @@ struct ChangedTexts: Sendable {
         self.first = first
         guard let changed = kept.changed else {
             let cursor = try kept.collection.cursor()
-            try add(index) { try cursor.next() }
+            try add(index, limit: kept.memoryLimit) { try cursor.next() }
             return
         }
         guard !changed.isEmpty else { return }
@@ -98,7 +98,7 @@ struct ChangedTexts: Sendable {
             documents = try kept.collection.documents(ids: again).compactMap { $0 } + documents
         }
         var rest = documents[...]
-        try add(index) { rest.popFirst() }
+        try add(index, limit: kept.memoryLimit) { rest.popFirst() }
     }
 
     private mutating func remove(_ id: ByteKey) {
@@ -108,7 +108,11 @@ struct ChangedTexts: Sendable {
     }
 
     /// Adds documents as a segment.
-    private mutating func add(_ index: CompiledTextIndex, _ next: () throws -> Document?) throws {
+    ///
+    /// - Throws: `limitExceeded` where they take about more bytes than `limit`.
+    private mutating func add(
+        _ index: CompiledTextIndex, limit: Int = .max, _ next: () throws -> Document?
+    ) throws {
         var builder = SegmentBuilder(index.tokenizer, index.coder)
         let start = first + texts.count
         while let document = try next() {
@@ -117,6 +121,7 @@ struct ChangedTexts: Sendable {
             }
             if builder.lengths.count % 1_024 == 1_023 { try Task.checkCancellation() }
             builder.add(try index.mapper.texts(of: document))
+            try OverlayLimit.check(builder.size, limit)
             let length = builder.lengths[builder.lengths.count - 1]
             numbers[ByteKey(document.id)] = first + texts.count
             texts.append(Text(id: document.id, length: length))
