@@ -143,3 +143,218 @@ extension DocumentCollection {
         IndexManager.of(database).indexes(of: self, documents.number)
     }
 }
+
+// MARK: - Index settings
+
+/// What upkeep may take.
+package struct IndexSettings: Sendable {
+    /// How many documents may have changed for a reader to look at them himself.
+    package var overlayLimit = 200
+    /// About how many bytes a reader makes of these in memory, and of all documents where an index can't be stored.
+    package var overlayMemory = 256 << 20
+    /// About how many bytes of rows or words a build collects in memory.
+    package var buildMemory = 128 << 20
+    /// How many seconds after a change indexes are brought up in the background.
+    package var quiet = 0.5
+
+    package init() {}
+}
+
+// MARK: - Index status
+
+/// How an index stands.
+package struct IndexStatus: Sendable, Hashable {
+    /// Its kind, a slash and its own name.
+    package let name: String
+    /// All that its rows depend on besides the documents, such as the version of a view.
+    package var signature: String { String(decoding: record.signature, as: UTF8.self) }
+    /// Whether it was built; a build that was cut off goes on when it is read.
+    package var isComplete: Bool { record.phase == .complete }
+    /// How many rows it has; 0 while it is built.
+    package let rows: UInt64
+    /// About how many bytes its trees take in the file; what stands in the log alone does not count yet.
+    package let bytes: UInt64
+    /// The collection's history that its rows belong to.
+    package var epoch: UInt64 { record.epoch }
+    /// The update sequence of the collection up to which it was kept.
+    package var sequence: UInt64 { record.sequence }
+    /// The purge sequence up to which it was kept.
+    package var purge: UInt64 { record.purge }
+    let record: IndexRecord
+
+    init(name: String, _ record: IndexRecord, rows: UInt64, bytes: UInt64) {
+        self.name = name
+        self.rows = rows
+        self.bytes = bytes
+        self.record = record
+    }
+}
+
+// MARK: - Derived store
+
+/// What is derived from the documents of one collection, for people to look at.
+package struct DerivedStore: Sendable {
+    /// The file, in the database's directory.
+    package let file: String
+    /// The collection; `nil` for one that is there no more, whose store the next writer removes.
+    package let collection: DocumentCollection?
+    /// The moment of the collection that the indexes are compared with.
+    package private(set) var moment: CollectionSnapshot?
+    /// How large the file is.
+    package let fileBytes: UInt64
+    /// The indexes, by name; none where they can't be read.
+    package private(set) var indexes: [IndexStatus] = []
+    /// Why what is derived can't be relied on. It is made anew when it is read next.
+    package private(set) var damage: String?
+
+    /// How an index stands to the documents.
+    package enum Standing: String, Sendable {
+        /// It shows the newest commit.
+        case current
+        /// What has changed since is looked at, or caught up with, by who reads it.
+        case behind
+        /// It is being built, or goes on being built when it is read next.
+        case building
+        /// It was made of other documents, such as those before a restore, and is made anew when it is read.
+        case foreign
+    }
+
+    /// How `index`, one of ``indexes``, stands to the documents.
+    package func standing(of index: IndexStatus) -> Standing {
+        guard let moment, index.epoch == moment.epoch, !index.record.isAhead(of: moment) else {
+            return .foreign
+        }
+        guard index.isComplete else { return .building }
+        return index.record.isCurrent(at: moment) ? .current : .behind
+    }
+
+    fileprivate init(
+        _ stores: AuxiliaryStores, _ name: String, _ collection: DocumentCollection?,
+        checking: CheckOptions?, progress: ProgressHandler?
+    ) throws {
+        file = "derived/\(name).roost"
+        self.collection = collection
+        fileBytes = try stores.fileBytes(name)
+        do throws(StoreError) {
+            if let checking { try check(stores, name, checking, progress) }
+            if damage == nil { try look(stores, name, progress, isChecked: checking != nil) }
+        } catch {
+            guard error.code != .cancelled else { throw error }
+            damage = error.message
+        }
+        // After the indexes, which can't be ahead of it then.
+        moment = try collection?.snapshot()
+    }
+
+    private mutating func check(
+        _ stores: AuxiliaryStores, _ name: String, _ checking: CheckOptions, _ progress: ProgressHandler?
+    ) throws(StoreError) {
+        let report = try stores.check(name, checking, progress: progress)
+        let worst = report.findings.max { $0.severity < $1.severity }
+        if let worst, worst.severity == .error { damage = "\(worst)" }
+    }
+
+    private mutating func look(
+        _ stores: AuxiliaryStores, _ name: String, _ progress: ProgressHandler?, isChecked: Bool
+    ) throws(StoreError) {
+        let store = try stores.storeToLook(name)
+        defer { try? store.close() }
+        do {
+            let kept = IndexStore(store: store)
+            indexes = try kept.statuses()
+            guard isChecked else { return }
+            damage = try kept.findings { done, total in
+                guard progress?(WorkProgress(completed: done, total: total)) != false else {
+                    throw StoreError(.cancelled, "The check was cancelled.")
+                }
+            }.first
+        } catch {
+            throw error as? StoreError ?? StoreError(.damaged, error.sentence)
+        }
+    }
+}
+
+extension Database {
+    /// What is derived from the documents, by collection. Nothing is opened that was not, brought up, thrown away or written.
+    ///
+    /// - Parameters:
+    ///   - checking: what to verify; `nil` to read only what indexes there are, in O(number of indexes).
+    ///   - progress: called on this thread while something is verified; returns `false` to stop.
+    /// - Throws: `DatabaseError`; `StoreError` with `cancelled`. Damage is in the answer.
+    package func derivedStores(
+        checking: CheckOptions? = nil, progress: ProgressHandler? = nil
+    ) throws -> [DerivedStore] {
+        var collections: [String: DocumentCollection] = [:]
+        for scope in try scopes {
+            for collection in try self.collections(scope: scope) {
+                collections["\(try collection.snapshot().number)"] = collection
+            }
+        }
+        return try auxiliaryStores.names().map { name in
+            try DerivedStore(
+                auxiliaryStores, name, collections[name], checking: checking, progress: progress)
+        }
+    }
+}
+
+// MARK: - Build turn
+
+/// The turn of the one who writes, in the order in which they came. Who waits can be cancelled, and takes no pool's thread.
+final class BuildTurn: Sendable {
+    private struct State {
+        var isTaken = false
+        /// Those who wait, by number, the lowest first.
+        var waiting: [(number: UInt64, signal: DispatchSemaphore)] = []
+        var lastNumber: UInt64 = 0
+    }
+
+    /// How long it takes at most till one who waits sees that the task is cancelled.
+    private static let interval = DispatchTimeInterval.milliseconds(20)
+
+    private let state = Mutex(State())
+
+    /// Calls `body` when the turn has come.
+    ///
+    /// - Throws: what `body` throws; `CancellationError` when the task is cancelled before.
+    func take<R>(_ body: () throws -> R) throws -> R {
+        let place = state.withLock { state -> (number: UInt64, signal: DispatchSemaphore)? in
+            guard state.isTaken else {
+                state.isTaken = true
+                return nil
+            }
+            state.lastNumber += 1
+            let place = (number: state.lastNumber, signal: DispatchSemaphore(value: 0))
+            state.waiting.append(place)
+            return place
+        }
+        if let place { try WorkerPool.waiting { try wait(place.number, place.signal) } }
+        defer { pass() }
+        return try body()
+    }
+
+    private func wait(_ number: UInt64, _ signal: DispatchSemaphore) throws {
+        while signal.wait(timeout: .now() + Self.interval) == .timedOut {
+            guard Task.isCancelled else { continue }
+            // The turn may have come meanwhile.
+            let hasLeft = state.withLock { state in
+                guard let index = state.waiting.firstIndex(where: { $0.number == number }) else {
+                    return false
+                }
+                state.waiting.remove(at: index)
+                return true
+            }
+            if hasLeft { throw CancellationError() }
+        }
+    }
+
+    /// Gives the turn to the one who has waited longest.
+    private func pass() {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isTaken = false
+                return
+            }
+            state.waiting.removeFirst().signal.signal()
+        }
+    }
+}

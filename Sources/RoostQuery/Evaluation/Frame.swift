@@ -240,3 +240,100 @@ enum ResolvedStep: @unchecked Sendable {
         }
     }
 }
+
+// MARK: - Cells
+
+/// A fixed number of values that are read and written very often: without an array's copying and exclusivity checks.
+///
+/// Belongs to one thread. Indices are checked.
+@safe struct Cells<Element>: ~Copyable {
+    private let base: UnsafeMutablePointer<Element>?
+    let count: Int
+
+    init(_ element: Element, count: Int) {
+        self.count = count
+        guard count > 0 else {
+            unsafe base = nil
+            return
+        }
+        let memory = UnsafeMutablePointer<Element>.allocate(capacity: count)
+        unsafe memory.initialize(repeating: element, count: count)
+        unsafe base = memory
+    }
+
+    deinit {
+        unsafe base?.deinitialize(count: count)
+        unsafe base?.deallocate()
+    }
+
+    @inline(__always)
+    subscript(index: Int) -> Element {
+        get {
+            precondition(index >= 0 && index < count)
+            return unsafe base.unsafelyUnwrapped[index]
+        }
+        nonmutating set {
+            precondition(index >= 0 && index < count)
+            unsafe base.unsafelyUnwrapped[index] = newValue
+        }
+    }
+}
+
+// MARK: - Documents
+
+extension Frame {
+    /// What stands beside the present document of a source; missing for one that has no such thing.
+    func lookUp(_ field: MetaField, _ source: Int, _ collection: DocumentCollection?) -> Value {
+        guard failure == nil, let row = rowMetadata(source), let body = row.body,
+            field == .attachments ? body.hasAttachments : body.isConflicted
+        else { return .missing }
+        do throws(DatabaseError) {
+            guard let (document, snapshot) = try reader?.document(row.id.string, of: collection) else {
+                return .missing
+            }
+            let value: DocumentValue
+            if field == .attachments {
+                value = .dictionary(document.attachmentStubs(.md5Digests))
+            } else {
+                value = .array(try snapshot.conflicts(of: document.id).map { .string("\($0.revision)") })
+            }
+            return Value(FleeceNode(root: arena.copy(try value.fleeceBytes())))
+        } catch {
+            fail(error)
+            return .missing
+        }
+    }
+}
+
+// MARK: - Metadata
+
+/// The values of META().
+enum Metadata {
+    static func value(_ field: MetaField, _ frame: Frame, _ source: Int) -> Value {
+        guard let row = frame.rowMetadata(source) else { return .missing }
+        switch field {
+        case .id: return .string(row.id)
+        case .sequence: return row.body.map { .integer(Int64(clamping: $0.sequence)) } ?? .missing
+        case .deleted: return row.body.map { .bool($0.isDeleted) } ?? .missing
+        // Milliseconds since 1970, as in LiteCore.
+        case .expiration:
+            return row.body?.expiration.map { .integer(Int64(clamping: $0 / 1000)) } ?? .missing
+        case .revisionID: return row.body.map { frame.string("\($0.revision)") } ?? .missing
+        case .attachments, .conflicts: return .missing
+        }
+    }
+
+    static func all(_ frame: Frame, _ source: Int) -> Value {
+        guard frame.rowMetadata(source) != nil else { return .missing }
+        return frame.collection { writer in
+            writer.beginDictionary()
+            for field in MetaField.whole {
+                let value = value(field, frame, source)
+                guard !value.isMissing else { continue }
+                writer.key(field.rawValue)
+                writer.write(value)
+            }
+            writer.endDictionary()
+        }
+    }
+}

@@ -226,3 +226,71 @@ extension DocumentCollection {
         CollectionView(collection: self, core: view.core)
     }
 }
+
+// MARK: - Updates
+
+extension CollectionView where Key: Equatable, Value: Equatable {
+    /// The rows that `query` tells, at once and whenever they change; the latest only, for a consumer that takes its time.
+    ///
+    /// Commits that leave these rows as they are give no news. It ends when its task is cancelled, and throws what reading
+    /// throws, such as when the collection was dropped.
+    public func updates(_ query: ViewQuery = ViewQuery()) -> AsyncThrowingStream<
+        ViewRows<Key, Value>, any Error
+    > {
+        let view = self
+        return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let (changes, waker) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+            let observation = collection.database.observeEvents { event in
+                if case .closed = event { waker.finish() } else { waker.yield() }
+            }
+            let task = Task {
+                defer { observation.cancel() }
+                do {
+                    var last = try view.rows(query)
+                    continuation.yield(last)
+                    for await _ in changes {
+                        let next = try view.rows(query)
+                        if next.rows != last.rows { continuation.yield(next) }
+                        last = next
+                    }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}
+
+// MARK: - View build
+
+/// An index or view of a design document that is being built.
+package struct ViewBuild: Hashable, Sendable {
+    package let scope: String
+    package let collection: String
+    /// The ID of the design document; `nil` for an index of another kind.
+    package let design: String?
+    /// When that began, in microseconds since 1970.
+    package let start: UInt64
+    package let documentsTotal: UInt64
+    package let documentsMapped: UInt64
+}
+
+extension Database {
+    /// The indexes and views that are being built.
+    package var viewBuilds: [ViewBuild] {
+        IndexManager.of(self).builds.map { scope, collection, index, build in
+            ViewBuild(
+                scope: scope, collection: collection, design: Self.design(of: index), start: build.start,
+                documentsTotal: build.total, documentsMapped: build.mapped)
+        }
+    }
+
+    /// Of `view/_design/NAME/VIEW`, as of Mango's indexes, that in the middle.
+    private static func design(of index: String) -> String? {
+        let parts = index.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count >= 4, parts[1] == "_design" else { return nil }
+        return parts[1..<(parts.count - 1)].joined(separator: "/")
+    }
+}
