@@ -17,7 +17,7 @@ package final class IndexManager: Sendable {
         var collections: [UInt64: CollectionIndexes] = [:]
         /// Handles through which the collections can be read; the manager must not keep them.
         var handles: [UInt64: Handle] = [:]
-        /// Collections that will be brought up.
+        /// Collections that will be updated.
         var scheduled: Set<UInt64> = []
         var observation: ObservationToken?
         var isCleaned = false
@@ -55,7 +55,7 @@ package final class IndexManager: Sendable {
         }
         if let known { return known }
         let settings = settings.withLock { $0 }
-        // What is left lying is nobody's trouble who reads.
+        // Files that can't be removed do not concern readers.
         try? removeStrays(collection.database)
         return state.withLock { state in
             state.handles[number] = Handle(
@@ -67,7 +67,7 @@ package final class IndexManager: Sendable {
         }
     }
 
-    /// Removes, once, the stores of collections that were dropped while nobody looked.
+    /// Removes, once, the stores of collections that were dropped while this process did not have the database open.
     private func removeStrays(_ database: Database) throws(DatabaseError) {
         let isFirst = state.withLock { state in
             defer { state.isCleaned = true }
@@ -124,7 +124,7 @@ package final class IndexManager: Sendable {
             let collection = try? database.collections(scope: handle.scope)
                 .first(where: { $0.collectionName == handle.name })
         else { return }
-        // What goes wrong here goes wrong again for whoever reads, and he is told.
+        // What fails here fails again for a reader, which gets the error.
         try? indexes.update(collection, building: .none)
     }
 
@@ -154,7 +154,7 @@ package struct IndexSettings: Sendable {
     package var overlayMemory = 256 << 20
     /// About how many bytes of rows or words a build collects in memory.
     package var buildMemory = 128 << 20
-    /// How many seconds after a change indexes are brought up in the background.
+    /// How many seconds after a change indexes are updated in the background.
     package var quiet = 0.5
 
     package init() {}
@@ -204,18 +204,18 @@ package struct DerivedStore: Sendable {
     package let fileBytes: UInt64
     /// The indexes, by name; none where they can't be read.
     package private(set) var indexes: [IndexStatus] = []
-    /// Why what is derived can't be relied on. It is made anew when it is read next.
+    /// Why what is derived can't be relied on. It is rebuilt when it is read next.
     package private(set) var damage: String?
 
     /// How an index stands to the documents.
     package enum Standing: String, Sendable {
         /// It shows the newest commit.
         case current
-        /// What has changed since is looked at, or caught up with, by who reads it.
+        /// What has changed since is looked at, or caught up with, by its reader.
         case behind
         /// It is being built, or goes on being built when it is read next.
         case building
-        /// It was made of other documents, such as those before a restore, and is made anew when it is read.
+        /// It was made of other documents, such as those before a restore, and is rebuilt when it is read.
         case foreign
     }
 
@@ -275,7 +275,7 @@ package struct DerivedStore: Sendable {
 }
 
 extension Database {
-    /// What is derived from the documents, by collection. Nothing is opened that was not, brought up, thrown away or written.
+    /// What is derived from the documents, by collection. Nothing is opened that was not, updated, thrown away or written.
     ///
     /// - Parameters:
     ///   - checking: what to verify; `nil` to read only what indexes there are, in O(number of indexes).
@@ -299,16 +299,16 @@ extension Database {
 
 // MARK: - Build turn
 
-/// The turn of the one who writes, in the order in which they came. Who waits can be cancelled, and takes no pool's thread.
+/// The writer's turn, in the order of arrival. A waiting caller can be cancelled, and takes no thread of a pool.
 final class BuildTurn: Sendable {
     private struct State {
         var isTaken = false
-        /// Those who wait, by number, the lowest first.
+        /// The waiting callers by number, the lowest first.
         var waiting: [(number: UInt64, signal: DispatchSemaphore)] = []
         var lastNumber: UInt64 = 0
     }
 
-    /// How long it takes at most till one who waits sees that the task is cancelled.
+    /// The longest time until a waiting caller notices that its task is cancelled.
     private static let interval = DispatchTimeInterval.milliseconds(20)
 
     private let state = Mutex(State())
@@ -347,7 +347,7 @@ final class BuildTurn: Sendable {
         }
     }
 
-    /// Gives the turn to the one who has waited longest.
+    /// Gives the turn to the caller that has waited longest.
     private func pass() {
         state.withLock { state in
             guard !state.waiting.isEmpty else {

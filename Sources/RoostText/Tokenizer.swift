@@ -6,7 +6,7 @@ import RoostBytes
 /// All calls may come from any thread, also at once, and must answer the same for the same text for as long as
 /// ``version`` stays the same.
 public protocol Tokenizer: Sendable {
-    /// Names the tokenizer and how it works. Indexes that were made under another one are made anew.
+    /// Names the tokenizer and how it works. Indexes that were made under another one are rebuilt.
     var version: String { get }
 
     /// Adds the words of a text, in their order.
@@ -45,7 +45,7 @@ public struct WordTerms: Sendable, Hashable {
 public struct WordTokenizer: Tokenizer {
     /// The language whose forms of a word are one; `nil` for none.
     public let language: Language?
-    /// Whether accents, vowel points and strokes are left out: *resume* finds *résumé*.
+    /// Whether accents, vowel points and strokes are omitted: *resume* finds *résumé*.
     public let ignoresAccents: Bool
     /// Words that are not found, as they are folded.
     public let stopWords: Set<String>
@@ -54,7 +54,7 @@ public struct WordTokenizer: Tokenizer {
 
     /// - Parameters:
     ///   - language: whose forms of a word are one.
-    ///   - ignoresAccents: whether accents are left out.
+    ///   - ignoresAccents: whether accents are omitted.
     ///   - stopWords: words that are not found, in any case; every word is where there are none.
     public init(language: Language? = nil, ignoresAccents: Bool = true, stopWords: [String] = []) {
         self.language = language
@@ -121,7 +121,7 @@ public struct WordTokenizer: Tokenizer {
 ///
 /// Each character is compared by itself: without its marks, and without regard to case and width. So the characters of a part of
 /// a text are part of the characters of the text, however the part is compared with it.
-package struct GramTokenizer: Tokenizer {
+package struct TrigramTokenizer: Tokenizer {
     /// How many characters stand together.
     package static let length = 3
 

@@ -66,7 +66,8 @@ import Testing
             try answers("mode markdown", "SELECT _id, * FROM _ WHERE _id = 'X';").contains(
                 "| id  | area | city |"))
         #expect(try answers("SELECT * FROM _ WHERE _id = 'X';") == "{\"area\":7,\"city\":\"X\"}\n")
-        #expect(try answers("SELECT d FROM _ AS d WHERE _id = 'X';") == "{\"d\":{\"area\":7,\"city\":\"X\"}}\n")
+        #expect(
+            try answers("SELECT d FROM _ AS d WHERE _id = 'X';") == "{\"d\":{\"area\":7,\"city\":\"X\"}}\n")
         #expect(try answers("SELECT VALUE city FROM _ WHERE _id = 'X';") == "\"X\"\n")
         #expect(
             try answers("mode csv", "SELECT * FROM '\(directory)/more-places.ndjson';")

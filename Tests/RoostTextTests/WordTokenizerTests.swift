@@ -242,27 +242,27 @@ import Testing
 // MARK: - Gram tokenizer tests
 
 /// Trigrams: whatever is part of a text has the characters of a part of it.
-@Suite struct GramTokenizerTests {
-    private func grams(_ text: String) -> [String] {
+@Suite struct TrigramTokenizerTests {
+    private func trigrams(_ text: String) -> [String] {
         var words = WordList()
-        GramTokenizer().words(of: text, into: &words)
+        TrigramTokenizer().words(of: text, into: &words)
         return words.strings
     }
 
     @Test func threeInARowAndTheLastTwo() {
-        #expect(grams("") == [] && grams("a") == [])
-        #expect(grams("ab") == ["ab"])
-        #expect(grams("abc") == ["abc", "bc"])
-        #expect(grams("a bcd") == ["a b", " bc", "bcd", "cd"])
+        #expect(trigrams("") == [] && trigrams("a") == [])
+        #expect(trigrams("ab") == ["ab"])
+        #expect(trigrams("abc") == ["abc", "bc"])
+        #expect(trigrams("a bcd") == ["a b", " bc", "bcd", "cd"])
     }
 
     @Test func caseMarksAndWidthAreNotCompared() {
         for text in ["Cafe", "CAFÉ", "cafe\u{301}", "ｃａｆé"] {
-            #expect(grams(text) == grams("cafe"), "\(text)")
+            #expect(trigrams(text) == trigrams("cafe"), "\(text)")
         }
-        #expect(grams("Straße") == grams("STRASSE"))
-        #expect(grams("a\tb\nc") == grams("a b c"))
-        #expect(grams("서울") == grams("\u{1109}\u{1165}\u{110B}\u{116E}\u{11AF}"))
+        #expect(trigrams("Straße") == trigrams("STRASSE"))
+        #expect(trigrams("a\tb\nc") == trigrams("a b c"))
+        #expect(trigrams("서울") == trigrams("\u{1109}\u{1165}\u{110B}\u{116E}\u{11AF}"))
     }
 
     /// The characters of a part of a text stand in a row in those of the text, wherever it is cut.
@@ -275,8 +275,8 @@ import Testing
             }
             let start = Int.random(in: 0..<text.count, using: &generator)
             let end = Int.random(in: start...text.count, using: &generator)
-            let whole = GramTokenizer.characters(of: text)
-            let part = GramTokenizer.characters(of: text[start..<end])
+            let whole = TrigramTokenizer.characters(of: text)
+            let part = TrigramTokenizer.characters(of: text[start..<end])
             let isThere =
                 part.isEmpty
                 || (0...max(whole.count - part.count, 0)).contains { whole[$0...].starts(with: part) }

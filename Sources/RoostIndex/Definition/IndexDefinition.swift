@@ -16,13 +16,13 @@ package struct IndexDefinition: Sendable {
     /// Tells the index from others of its collection: its kind, a slash and its own name. At most 1,000 bytes.
     package let name: String
     /// All that the rows depend on besides the documents: source or version of the map, options, collation. An index whose
-    /// rows were made under another one is made anew.
+    /// rows were made under another one is rebuilt.
     package let signature: String
     /// What the branch nodes of the rows' tree keep, so that reducing any range takes O(log n).
     package let reduction: IndexReduction?
     package let map: Map
     /// What keeps the index, where it has something else than rows.
-    package let keeper: (any IndexKeeper)?
+    package let maintainer: (any IndexMaintainer)?
 
     package init(
         name: String, signature: String, reduction: IndexReduction? = nil, mapAll: @escaping Map
@@ -31,14 +31,14 @@ package struct IndexDefinition: Sendable {
         self.signature = signature
         self.reduction = reduction
         map = mapAll
-        keeper = nil
+        maintainer = nil
     }
 
     /// An index that has something else than rows.
-    package init(name: String, signature: String, keeper: any IndexKeeper) {
+    package init(name: String, signature: String, maintainer: any IndexMaintainer) {
         self.name = name
         self.signature = signature
-        self.keeper = keeper
+        self.maintainer = maintainer
         reduction = nil
         map = { documents, _ in IndexRows(of: documents) }
     }

@@ -4,7 +4,7 @@ import RoostStorage
 import Synchronization
 
 /// What of an index is kept, and which documents have to be looked at besides for it to show a moment.
-package struct KeptIndex: Sendable {
+package struct StoredIndex: Sendable {
     /// The moment.
     package let collection: CollectionSnapshot
     /// The sequence up to which the index was kept.
@@ -91,7 +91,7 @@ final class RecentChanges: Sendable {
     }
 }
 
-extension KeptIndex {
+extension StoredIndex {
     /// What a reader at an earlier moment has noted of the documents that had changed by then, with the IDs of those that have
     /// changed since; `nil` where all of ``changed`` have to be looked at.
     package func noted<T: Sendable>(
@@ -139,7 +139,7 @@ struct IndexOverlay: Sendable {
     /// All documents of a moment, over no index at all.
     ///
     /// - Throws: `limitExceeded` where that exceeds the memory that it may take, and what `step` throws, which is called now and then.
-    init(all kept: KeptIndex, _ definition: IndexDefinition, _ step: () throws -> Void) throws {
+    init(all kept: StoredIndex, _ definition: IndexDefinition, _ step: () throws -> Void) throws {
         let snapshot = kept.collection
         let cursor = try snapshot.cursor()
         var page: [Document] = []
@@ -158,7 +158,7 @@ struct IndexOverlay: Sendable {
 
     /// The documents of `ids` as they are at the moment of what is kept, in the place of what the index has of them. What readers at
     /// earlier moments have found out is used, and noted for those at later ones.
-    init(_ ids: Set<ByteKey>, _ definition: IndexDefinition, over kept: KeptIndex) throws {
+    init(_ ids: Set<ByteKey>, _ definition: IndexDefinition, over kept: StoredIndex) throws {
         if let (known, since) = try kept.noted(Self.self) {
             self = known
             try look(at: since, definition, kept)
@@ -169,7 +169,7 @@ struct IndexOverlay: Sendable {
     }
 
     private mutating func look(
-        at ids: Set<ByteKey>, _ definition: IndexDefinition, _ kept: KeptIndex
+        at ids: Set<ByteKey>, _ definition: IndexDefinition, _ kept: StoredIndex
     ) throws {
         guard !ids.isEmpty else { return }
         let unknown = ids.subtracting(documents).map(\.text)
@@ -202,7 +202,7 @@ struct IndexOverlay: Sendable {
     private static let pageSize = 64
 
     private mutating func add(
-        _ documents: [Document?], _ definition: IndexDefinition, _ kept: KeptIndex
+        _ documents: [Document?], _ definition: IndexDefinition, _ kept: StoredIndex
     ) throws {
         for rows in try IndexMapping.rows(of: documents, kept.collection, definition) {
             for row in rows { size += row.key.count + row.value.count + 96 }

@@ -37,7 +37,7 @@ struct IndexStore: Sendable {
             if let old { try drop(old, in: transaction) }
             let record = IndexRecord(
                 number: try nextNumber(in: transaction), signature: Array(definition.signature.utf8),
-                hasRows: definition.keeper == nil, epoch: epoch,
+                hasRows: definition.maintainer == nil, epoch: epoch,
                 sequence: sequence, purge: purge)
             _ = try transaction.tree(
                 IndexTrees.rows(record.number), reduction: definition.storedReduction(of: record.number))
@@ -177,7 +177,7 @@ struct IndexRecord: Hashable, Sendable {
     /// where a build was cut off and went on, or where not all changes since have been worked off.
     private(set) var latestSequence: UInt64
     private(set) var latestPurge: UInt64
-    /// Whether it has rows, and no keeper that has something else.
+    /// Whether it has rows, and no maintainer that has something else.
     let hasRows: Bool
     var phase = Phase.mapping
     var runs: UInt64 = 0

@@ -4,7 +4,7 @@ import RoostStorage
 
 /// Builds an index for the first time: maps all documents in the order of their IDs, sorts the rows, and appends them.
 ///
-/// Rows that exceed the memory bound are put aside in sorted runs, trees of the same store, which are merged in the end. Each
+/// Rows that exceed the memory bound are spilled in sorted runs, trees of the same store, which are merged in the end. Each
 /// run is committed with the ID of the last document in it, so a build that was cut off goes on from there. Documents that
 /// change meanwhile are caught up with afterwards, from the sequence at which the build began.
 struct IndexBuild {
@@ -102,7 +102,7 @@ struct IndexBuild {
 
     private func merge(_ record: inout IndexRecord) throws {
         let rows = try tree(IndexTrees.rows(record.number))
-        // A merge that was cut off begins anew.
+        // A merge that was cut off begins again.
         try store.write { try $0.delete(.all, in: rows) }
         let snapshot = store.snapshot()
         var cursors = try (0..<record.runs).map { run in

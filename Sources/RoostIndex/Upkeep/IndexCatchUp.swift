@@ -121,13 +121,13 @@ struct IndexCatchUp {
 // MARK: - Index upkeep
 
 /// Keeps an index that has something else than rows, in the two trees that every index has.
-package protocol IndexKeeper: Sendable {
+package protocol IndexMaintainer: Sendable {
     /// Brings what is kept up to the upkeep's moment by committing to it, as often as it likes. Called by one thread at a time.
     /// What was committed stays when it throws, and is where the next call goes on.
-    func bringUp(_ upkeep: IndexUpkeep) throws
+    func update(_ upkeep: IndexUpkeep) throws
 }
 
-/// The bringing up of one index. Belongs to the thread that it is handed to.
+/// The update of one index. Belongs to the thread that it is handed to.
 package final class IndexUpkeep {
     /// The moment to reach.
     package let snapshot: CollectionSnapshot
@@ -186,8 +186,8 @@ package final class IndexUpkeep {
         record = done
     }
 
-    func run(_ keeper: any IndexKeeper) throws -> IndexRecord {
-        try keeper.bringUp(self)
+    func run(_ maintainer: any IndexMaintainer) throws -> IndexRecord {
+        try maintainer.update(self)
         return record
     }
 }

@@ -19,7 +19,8 @@ extension Binder {
         for argument in call.arguments { arguments.append(try collated(argument)) }
         for place in call.function.constantArguments where place < arguments.count {
             guard arguments[place].value.isGiven else {
-                throw failure("takes a number that is the same for all rows, and not \(call.arguments[place].sqlText)")
+                throw failure(
+                    "takes a number that is the same for all rows, and not \(call.arguments[place].sqlText)")
             }
         }
         let frame = try (window.frame ?? .usual).map { (offset) throws(QueryError) -> BoundExpression in
@@ -30,16 +31,19 @@ extension Binder {
             return bound
         }
         if frame.unit == .range, !frame.offsets.isEmpty, window.order.count != 1 {
-            throw failure("has a frame of values in RANGE, for which ORDER BY has one expression. Write ROWS to count rows")
+            throw failure(
+                "has a frame of values in RANGE, for which ORDER BY has one expression. Write ROWS to count rows"
+            )
         }
         let isWhole =
             frame.start == .unboundedPreceding
             && (frame.end == .unboundedFollowing || frame.unit == .range && window.order.isEmpty)
         if case .aggregate(let aggregate, let isDistinct) = call.function, !isWhole,
-            !Gathering(kind: .aggregate(aggregate, isDistinct: isDistinct), collation: .binary).isAdditive
+            !Accumulator(kind: .aggregate(aggregate, isDistinct: isDistinct), collation: .binary).isAdditive
         {
             throw failure(
-                "with DISTINCT, and medians and percentiles, are of whole partitions: leave ORDER BY and the frame away")
+                "with DISTINCT, and medians and percentiles, are of whole partitions: leave ORDER BY and the frame away"
+            )
         }
         return BoundWindowCall(
             function: call.function, arguments: arguments.map(\.value),
@@ -61,7 +65,8 @@ extension Binder {
             window.frame == nil || known.frame == nil
         else {
             throw QueryError(
-                "The window \(name) has an order or a frame already, and keeps its partitions", at: window.place.offset)
+                "The window \(name) has an order or a frame already, and keeps its partitions",
+                at: window.place.offset)
         }
         var result = window
         result.base = nil

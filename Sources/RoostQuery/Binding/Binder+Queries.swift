@@ -237,7 +237,8 @@ extension Binder {
             taken[ByteKey(name)] = count
             result.append(
                 NamedColumn(
-                    value: column.value, name: count == 1 ? name : "\(name) #\(count)", isStar: column.isStar))
+                    value: column.value, name: count == 1 ? name : "\(name) #\(count)", isStar: column.isStar)
+            )
         }
         return result
     }
@@ -284,7 +285,7 @@ private final class GroupBinder {
     private var slots: [Gathered: Int] = [:]
 
     private struct Gathered: Hashable {
-        let gathering: Gathering
+        let accumulator: Accumulator
         let value: BoundExpression?
     }
 
@@ -309,15 +310,15 @@ private final class GroupBinder {
         return expression.mapped { grouped($0) }
     }
 
-    private func slot(_ kind: Gathering.Kind, _ value: BoundExpression?, _ collation: Collation)
+    private func slot(_ kind: Accumulator.Kind, _ value: BoundExpression?, _ collation: Collation)
         -> BoundExpression
     {
-        let gathering = Gathering(kind: kind, collation: collation)
-        let gathered = Gathered(gathering: gathering, value: value)
+        let accumulator = Accumulator(kind: kind, collation: collation)
+        let gathered = Gathered(accumulator: accumulator, value: value)
         if let known = slots[gathered] { return .slot(known) }
         let slot = binder.addSlot()
         slots[gathered] = slot
-        groups.accumulators.append(BoundGroups.Accumulator(gathering: gathering, value: value, slot: slot))
+        groups.measures.append(BoundGroups.Measure(accumulator: accumulator, value: value, slot: slot))
         return .slot(slot)
     }
 }

@@ -5,7 +5,7 @@ import RoostOrder
 ///
 /// A folder of three parts: this type and its extension for queries, the ``Scope`` of names it looks them up in, and what comes of it, a
 /// ``BoundQuery`` of ``BoundExpression``s. It also finds the collation of each operator that compares, what is computed of groups, and
-/// which queries depend on the rows of others. The database is asked for collections and full-text indexes only, by way of a ``Schema``.
+/// which queries depend on the rows of others. The database is consulted for collections and full-text indexes only, by way of a ``Schema``.
 final class Binder {
     let schema: Schema
     var scope = Scope()

@@ -42,7 +42,7 @@ struct BoundQuery: Hashable, Sendable {
         }
         result += sources.flatMap(\.conditions).map(\.value) + conditions.map(\.value)
         result +=
-            (groups?.keys.map(\.expression.value) ?? []) + (groups?.accumulators.compactMap(\.value) ?? [])
+            (groups?.keys.map(\.expression.value) ?? []) + (groups?.measures.compactMap(\.value) ?? [])
         result += windows.expressions
         result += columns.map(\.expression.value) + order.map(\.expression.value)
         return result + [having, limit, offset].compactMap { $0?.value }
@@ -69,10 +69,11 @@ struct BoundQuery: Hashable, Sendable {
             BoundGroups(
                 sources: groups.sources,
                 keys: groups.keys.map {
-                    BoundGroups.Key(expression: $0.expression.mapped(body), written: $0.written, slot: $0.slot)
+                    BoundGroups.Key(
+                        expression: $0.expression.mapped(body), written: $0.written, slot: $0.slot)
                 },
-                accumulators: groups.accumulators.map {
-                    BoundGroups.Accumulator(gathering: $0.gathering, value: $0.value.map(body), slot: $0.slot)
+                measures: groups.measures.map {
+                    BoundGroups.Measure(accumulator: $0.accumulator, value: $0.value.map(body), slot: $0.slot)
                 })
         }
         query.windows = windows.mapped(body)
@@ -167,7 +168,7 @@ struct BoundGroups: Sendable {
     /// The sources whose rows are grouped.
     let sources: Set<Int>
     let keys: [Key]
-    var accumulators: [Accumulator] = []
+    var measures: [Measure] = []
 
     /// An expression of GROUP BY.
     struct Key: Sendable {
@@ -177,8 +178,8 @@ struct BoundGroups: Sendable {
     }
 
     /// What is gathered over the rows of a group.
-    struct Accumulator: Sendable {
-        let gathering: Gathering
+    struct Measure: Sendable {
+        let accumulator: Accumulator
         /// `nil` for the number of rows.
         let value: BoundExpression?
         let slot: Int
@@ -194,13 +195,13 @@ struct BoundStatement: Sendable {
     let collections: [Int: DocumentCollection]
     let slotCount: Int
     let queryCount: Int
-    /// The numbers of the searches whose RANK() is asked for.
+    /// The numbers of the searches whose RANK() is requested.
     let rankedSearches: Set<Int>
 }
 
 /// What a statement asks of the rows of a source: an index that has all of that need not lead to documents.
 struct SourceUse: Sendable {
-    /// How much of META() is asked for.
+    /// How much of META() is requested.
     enum Metadata: Comparable {
         case none, id, all
     }
@@ -220,7 +221,7 @@ struct SourceUse: Sendable {
         return Set(names).sorted()
     }
 
-    /// What each source is asked for in some expressions.
+    /// What each source has to yield in some expressions.
     static func of(_ expressions: [BoundExpression]) -> [Int: SourceUse] {
         var uses: [Int: SourceUse] = [:]
         for expression in expressions {

@@ -204,7 +204,7 @@ extension Field {
     ///
     /// - Parameters:
     ///   - text: words and what joins them, as for `search`.
-    ///   - index: the name of the index; it may be left out where the collection has only one.
+    ///   - index: the name of the index; it may be omitted where the collection has only one.
     public func matching(_ text: String, in index: String? = nil) -> Condition {
         Condition(.match(index: index, .literal(.string(text))), problem ?? notDocument("matching(_:in:)"))
     }
@@ -212,7 +212,7 @@ extension Field {
     /// How well the document fits what ``matching(_:in:)`` asked for, the more the better:
     /// `query().where { $0.matching("owl") }.order(.descending) { $0.rank() }`.
     ///
-    /// - Parameter index: the name of the index; it may be left out where the collection has only one.
+    /// - Parameter index: the name of the index; it may be omitted where the collection has only one.
     public func rank(in index: String? = nil) -> Field<Double> {
         Field<Double>(.rank(index: index), problem ?? notDocument("rank(in:)"))
     }

@@ -9,7 +9,7 @@ import RoostText
 /// for try await best in notes.query().where { $0.stars > 3 }.order(by: \.title).updates { show(best) }
 /// ```
 ///
-/// A value that was saved anew is told, also when it is equal to what it was.
+/// A value that was saved again is reported, also when it is equal to what it was.
 public struct TypedUpdates<Value: Codable & Sendable>: AsyncSequence, Sendable {
     /// All values, as of one moment.
     public typealias Element = [Stored<Value>]
@@ -59,7 +59,7 @@ public struct TypedDifference<Value: Codable & Sendable>: Sendable {
     public let insertions: [Int]
     /// The values that stand elsewhere among those that stay; as few as possible.
     public let moves: [RowDifference.Move]
-    /// The places of values that stayed and were saved anew.
+    /// The places of values that stayed and were saved again.
     public let updates: [Int]
 
     init(_ values: [Stored<Value>], _ difference: RowDifference) {
@@ -202,7 +202,7 @@ enum CodedNames {
     }
 }
 
-/// A decoder that is asked for the type of a value's keys, and holds no value.
+/// A decoder that is requested the type of a value's keys, and holds no value.
 private final class KeyProbe: Decoder {
     private struct NoValue: Error {}
 

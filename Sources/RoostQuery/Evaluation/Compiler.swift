@@ -117,8 +117,9 @@ final class Compiler {
     }
 
     /// A value that is the same for every row.
+    ///
+    /// Unchecked because a `Value` points into bytes: these are in the program's pool, which does not change after compiling.
     struct Constant: @unchecked Sendable {
-        // Its bytes are in the program's pool, which nobody changes after compiling.
         let value: Value
     }
 

@@ -33,7 +33,7 @@ final class Frame {
     private var knownTimeZone: TimeZone?
     /// The encoder of keys asked for last.
     private var lastEncoder: KeyEncoder?
-    /// Writes rows; `nil` while somebody has it.
+    /// Writes rows; `nil` while a caller has it.
     @exclusivity(unchecked) private var spareWriter: FleeceWriter?
 
     /// The present row of a source.
@@ -176,7 +176,7 @@ final class Frame {
         unsafe spareWriter.take() ?? FleeceWriter(capacity: 128, wrapping: 1)
     }
 
-    /// Makes keys in a collation, until somebody asks for one again. Reset it before each key: it may have an earlier one.
+    /// Makes keys in a collation, until another one is requested. Reset it before each key: it may have an earlier one.
     func encoder(_ collation: Collation) -> KeyEncoder {
         if let lastEncoder, lastEncoder.collation == collation { return lastEncoder }
         let made = KeyEncoder(collation)
@@ -219,13 +219,14 @@ final class Frame {
 /// What META() knows of a row.
 struct RowMetadata {
     let id: ByteView
-    /// `nil` for a row that an index alone tells of, where nobody asks for more than its ID.
+    /// `nil` for a row that an index alone reports, where only its ID is requested.
     let body: BodyMetadata?
 }
 
 /// A step of a path, with the key's bytes at hand.
+///
+/// Unchecked because of the view of these bytes: they are in the program's pool, which does not change after compiling.
 enum ResolvedStep: @unchecked Sendable {
-    // The bytes are in the program's pool, which nobody changes.
     case key(ByteView)
     case index(Int)
 

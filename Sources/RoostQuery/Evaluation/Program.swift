@@ -137,10 +137,10 @@ final class DocumentProgram {
 
 // MARK: - Spare pool
 
-/// Things that take some work to make and that one thread at a time can use: whoever has done with one leaves it for the next.
+/// Things that take some work to make and that one thread at a time can use: a thread that has finished with one leaves it for the next.
 final class SparePool<Thing>: Sendable {
+    /// Unchecked because the thing need not be `Sendable`: it is in the pool, or belongs to the one thread that took it.
     private struct Spare: @unchecked Sendable {
-        // Handed from one thread to another, and used by one only.
         let thing: Thing
     }
 
@@ -150,10 +150,10 @@ final class SparePool<Thing>: Sendable {
 
     init(capacity: Int = 16) { self.capacity = capacity }
 
-    /// A thing that is nobody else's from now on; `nil` where one has to be made.
+    /// A thing that belongs to the caller from now on; `nil` where one has to be made.
     func take() -> Thing? { spares.withLock { $0.popLast() }?.thing }
 
-    /// Leaves a thing that nobody uses any more.
+    /// Returns a thing that is no longer used.
     func giveBack(_ thing: Thing) {
         let spare = Spare(thing: thing)
         spares.withLock { if $0.count < capacity { $0.append(spare) } }

@@ -9,7 +9,7 @@ import RoostStorage
 /// and what was found in indexes before. Belongs to one thread.
 final class Execution: DocumentSource {
     let snapshot: DatabaseSnapshot
-    let moment: QueryMoment
+    let moment: SnapshotReaders
     let counter: WorkCounter
     private(set) lazy var budget = MemoryBudget(limit: options.memoryLimit)
     let frame: Frame
@@ -31,12 +31,12 @@ final class Execution: DocumentSource {
     /// What visible documents are searched for, one by one.
     var textQueries: [TextMatchKey: CompiledTextQuery] = [:]
     /// What indexes of trigrams lead to.
-    var gramMatches: [ObjectIdentifier: GramMatches] = [:]
+    var trigramMatches: [ObjectIdentifier: TrigramMatches] = [:]
 
     /// - Parameter frame: one without values, of the program that is executed.
     init(
         _ frame: Frame, _ parameters: [String: DocumentValue], _ database: Database,
-        _ snapshot: DatabaseSnapshot, _ moment: QueryMoment, _ options: QueryOptions,
+        _ snapshot: DatabaseSnapshot, _ moment: SnapshotReaders, _ options: QueryOptions,
         part: DocumentSelection? = nil, visible: (any VisibleDocuments)? = nil,
         isCancelled: @escaping () -> Bool = { false }
     ) throws(DatabaseError) {
@@ -53,7 +53,7 @@ final class Execution: DocumentSource {
         frame.reader = self
     }
 
-    /// Where rows are put aside.
+    /// Where rows are spilled.
     var spill: Spill {
         get throws(DatabaseError) {
             if let madeSpill { return madeSpill }
@@ -64,11 +64,11 @@ final class Execution: DocumentSource {
     }
 
     /// A collection as of the moment of the execution.
-    func documents(of collection: DocumentCollection) throws(DatabaseError) -> QueryMoment.Documents {
+    func documents(of collection: DocumentCollection) throws(DatabaseError) -> SnapshotReaders.Documents {
         try moment.documents(of: collection, in: snapshot)
     }
 
-    /// Runs `body`, which reads. What goes wrong may lie at an index, which the next query looks up anew.
+    /// Runs `body`, which reads. What goes wrong may lie at an index, which the next query looks up again.
     func reading<R>(_ body: () throws(DatabaseError) -> R) throws(DatabaseError) -> R {
         do throws(DatabaseError) {
             return try body()
@@ -188,7 +188,7 @@ final class WorkCounter {
     var entries = 0
     /// How many rows came out.
     var rows = 0
-    /// Whether whoever waits for the answer has gone.
+    /// Whether the caller has gone.
     let isCancelled: () -> Bool
 
     init(isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
@@ -208,7 +208,7 @@ final class WorkCounter {
         let entries: Int
     }
 
-    /// - Throws: `cancelled` when the task was cancelled, or whoever waits has gone.
+    /// - Throws: `cancelled` when the task was cancelled, or the caller has gone.
     func checkCancellation() throws(DatabaseError) {
         guard Task.isCancelled || isCancelled() else { return }
         throw DatabaseError(.cancelled, "The query was cancelled after it had read \(documents) documents.")
@@ -219,7 +219,7 @@ final class WorkCounter {
 final class MemoryBudget {
     let limit: Int
     private(set) var used = 0
-    /// What waits to be sorted, and can be put aside.
+    /// What waits to be sorted, and can be spilled.
     private var waiting = 0
 
     init(limit: Int) { self.limit = limit }
@@ -227,7 +227,7 @@ final class MemoryBudget {
     /// Whether `count` bytes more are within it.
     func fits(_ count: Int) -> Bool { used + waiting + count <= limit }
 
-    /// As ``fits(_:)``, with something left for sorting what is put aside then.
+    /// As ``fits(_:)``, with something left for sorting what is spilled then.
     func fitsEasily(_ count: Int) -> Bool { used + waiting + count <= limit / 2 }
 
     /// So many bytes are sorted at once, whatever the limit: smaller runs would be too many.
@@ -242,7 +242,7 @@ final class MemoryBudget {
             throw DatabaseError(
                 .limitExceeded,
                 "The query keeps more in memory than the \(limit >> 20) MB that QueryOptions.memoryLimit allows, of what can't be "
-                    + "put aside, such as the array of an array_agg or the rows of a subquery. Ask for fewer rows or columns, or "
+                    + "spilled, such as the array of an array_agg or the rows of a subquery. Ask for fewer rows or columns, or "
                     + "raise the limit.")
         }
     }

@@ -23,7 +23,7 @@ extension Execution {
             sources.dropFirst().allSatisfy({ if case .elements = $0.origin { true } else { false } })
         else { return 1 }
         if let grouping = plan.grouping {
-            guard grouping.accumulators.allSatisfy(\.gathering.isAdditive) else { return 1 }
+            guard grouping.measures.allSatisfy(\.accumulator.isAdditive) else { return 1 }
         } else {
             guard let most, !plan.isDistinct, most <= Self.mostSorted else { return 1 }
         }

@@ -177,7 +177,7 @@ enum Comparison: String, Hashable, Sendable {
     }
 }
 
-/// What IS can ask of a value.
+/// What IS can test of a value.
 enum ValueTest: String, Hashable, Sendable {
     case null = "NULL"
     case missing = "MISSING"

@@ -84,7 +84,7 @@ struct TextQueryParser {
         return query
     }
 
-    /// What somebody means who knows nothing of the language: all of the words, quoted ones side by side, and none of those behind
+    /// What a person means who does not know the language: all of the words, quoted ones side by side, and none of those behind
     /// a minus.
     static func words(_ text: String) -> TextQuery {
         var parts: [TextQuery] = []

@@ -4,7 +4,7 @@ import RoostOrder
 import RoostText
 
 /// Conditions with patterns that an index of trigrams can answer in part: it leads to the documents that may meet them.
-final class GramSearch: Sendable {
+final class TrigramSearch: Sendable {
     let collection: DocumentCollection
     let index: CompiledTextIndex
     let condition: Condition
@@ -19,16 +19,16 @@ final class GramSearch: Sendable {
         case all([Condition])
         case any([Condition])
 
-        func grams(_ frame: Frame) -> GramCondition {
+        func trigrams(_ frame: Frame) -> TrigramCondition {
             switch self {
             case .like(let pattern, let isCaseless):
-                pattern(frame).string.map { GramCondition(like: $0, isCaseless: isCaseless) } ?? .anything
+                pattern(frame).string.map { TrigramCondition(like: $0, isCaseless: isCaseless) } ?? .anything
             case .part(let part, let isCaseless):
-                part(frame).string.map { GramCondition(part: $0, isCaseless: isCaseless) } ?? .anything
+                part(frame).string.map { TrigramCondition(part: $0, isCaseless: isCaseless) } ?? .anything
             case .expression(let pattern):
-                pattern(frame).string.map { GramCondition(expression: $0) } ?? .anything
-            case .all(let parts): .all(of: parts.map { $0.grams(frame) })
-            case .any(let parts): .any(of: parts.map { $0.grams(frame) })
+                pattern(frame).string.map { TrigramCondition(expression: $0) } ?? .anything
+            case .all(let parts): .all(of: parts.map { $0.trigrams(frame) })
+            case .any(let parts): .any(of: parts.map { $0.trigrams(frame) })
             }
         }
     }
@@ -44,7 +44,7 @@ final class GramSearch: Sendable {
 }
 
 /// What an index of trigrams leads to.
-struct GramMatches {
+struct TrigramMatches {
     /// How many documents; `nil` where the patterns tell nothing.
     var count: Int?
     /// Their IDs, sorted; `nil` where they are too many to be looked up one by one.
@@ -53,22 +53,22 @@ struct GramMatches {
 
 extension Execution {
     /// What an index of trigrams leads to.
-    func grams(_ search: GramSearch) throws(DatabaseError) -> GramMatches {
-        if let known = gramMatches[ObjectIdentifier(search)] { return known }
-        var found = GramMatches()
-        if let query = search.condition.grams(frame).query {
+    func trigrams(_ search: TrigramSearch) throws(DatabaseError) -> TrigramMatches {
+        if let known = trigramMatches[ObjectIdentifier(search)] { return known }
+        var found = TrigramMatches()
+        if let query = search.condition.trigrams(frame).query {
             do {
                 let documents = try self.documents(of: search.collection).snapshot
-                found = try search.collection.indexes(at: documents).readKept(
+                found = try search.collection.indexes(at: documents).readStored(
                     search.index.definition, of: search.collection, at: documents
                 ) { kept in
                     let reader = try TextReader(kept, search.index)
                     let numbers = try reader.matches(query, weights: nil).map(\.number)
                     guard numbers.count * 2 <= reader.documentCount else {
-                        return GramMatches(count: numbers.count)
+                        return TrigramMatches(count: numbers.count)
                     }
                     let ids = try numbers.map { Array(try reader.id($0).utf8) }
-                    return GramMatches(
+                    return TrigramMatches(
                         count: numbers.count, ids: ids.sorted { $0.lexicographicallyPrecedes($1) })
                 }
             } catch {
@@ -76,7 +76,7 @@ extension Execution {
             }
             try budget.take((found.ids ?? []).reduce(0) { $0 + $1.count + 32 })
         }
-        gramMatches[ObjectIdentifier(search)] = found
+        trigramMatches[ObjectIdentifier(search)] = found
         return found
     }
 }
@@ -84,27 +84,27 @@ extension Execution {
 // MARK: - Gram condition
 
 /// What a text has in it if a pattern matches it, as far as runs of characters can tell.
-indirect enum GramCondition: Equatable {
-    /// Characters side by side, as ``GramTokenizer`` compares them: two at least.
+indirect enum TrigramCondition: Equatable {
+    /// Characters side by side, as ``TrigramTokenizer`` compares them: two at least.
     case text([UInt32])
-    case all([GramCondition])
-    case any([GramCondition])
+    case all([TrigramCondition])
+    case any([TrigramCondition])
     /// Nothing is known.
     case anything
 
     private init(characters: [Unicode.Scalar]) {
-        let text = GramTokenizer.characters(of: characters)
-        self = text.count >= GramTokenizer.length - 1 ? .text(text) : .anything
+        let text = TrigramTokenizer.characters(of: characters)
+        self = text.count >= TrigramTokenizer.length - 1 ? .text(text) : .anything
     }
 
     /// All of some conditions.
-    static func all(of parts: [GramCondition]) -> GramCondition {
+    static func all(of parts: [TrigramCondition]) -> TrigramCondition {
         let known = parts.filter { $0 != .anything }
         return known.isEmpty ? .anything : known.count == 1 ? known[0] : .all(known)
     }
 
     /// Any of some conditions.
-    static func any(of parts: [GramCondition]) -> GramCondition {
+    static func any(of parts: [TrigramCondition]) -> TrigramCondition {
         parts.contains(.anything) || parts.isEmpty ? .anything : parts.count == 1 ? parts[0] : .any(parts)
     }
 
@@ -145,10 +145,10 @@ indirect enum GramCondition: Equatable {
     }
 
     private init(_ node: PatternNode, _ isCaseless: Bool) {
-        var parts: [GramCondition] = []
+        var parts: [TrigramCondition] = []
         var run: [Unicode.Scalar] = []
         func end() {
-            parts.append(GramCondition(runs: [run], isCaseless))
+            parts.append(TrigramCondition(runs: [run], isCaseless))
             run = []
         }
         func add(_ node: PatternNode) {
@@ -162,10 +162,10 @@ indirect enum GramCondition: Equatable {
             case .group(let inner, _): add(inner)
             case .alternatives(let nodes):
                 end()
-                parts.append(.any(of: nodes.map { GramCondition($0, isCaseless) }))
+                parts.append(.any(of: nodes.map { TrigramCondition($0, isCaseless) }))
             case .repetition(let inner, let least, _, _, _):
                 end()
-                if least > 0 { parts.append(GramCondition(inner, isCaseless)) }
+                if least > 0 { parts.append(TrigramCondition(inner, isCaseless)) }
             }
         }
         add(node)
@@ -181,7 +181,7 @@ indirect enum GramCondition: Equatable {
             ? runs.flatMap { run in
                 run.split(omittingEmptySubsequences: true) { !Self.isSettled($0) }.map(Array.init)
             } : runs
-        self = .all(of: settled.map { GramCondition(characters: $0) })
+        self = .all(of: settled.map { TrigramCondition(characters: $0) })
     }
 
     private static func isSettled(_ scalar: Unicode.Scalar) -> Bool {
@@ -214,7 +214,7 @@ indirect enum GramCondition: Equatable {
         case .all(let parts): return .all(parts.compactMap { $0.tree(&leaves) })
         case .any(let parts): return .any(parts.compactMap { $0.tree(&leaves) })
         case .text(let text):
-            let length = GramTokenizer.length
+            let length = TrigramTokenizer.length
             guard text.count >= length else { return Self.leaf(.prefix(Self.term(text[...])), &leaves) }
             var terms: Set<[UInt8]> = []
             for start in 0...min(text.count - length, Self.mostTerms - 1) {

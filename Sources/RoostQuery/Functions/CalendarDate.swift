@@ -165,15 +165,15 @@ enum DatePart: String, CaseIterable {
 
 /// Which parts of a date are written, told by an example such as `1111-11-11T11:11:11Z` or by tokens such as `%FT%T%z`.
 ///
-/// The language is LiteCore's: date, time and zone, each whole or left out, in this order. Milliseconds are written where there are
+/// The language is LiteCore's: date, time and zone, each whole or omitted, in this order. Milliseconds are written where there are
 /// any.
 struct DateFormat {
-    /// What stands between year, month and day; `nil` where they are left out.
+    /// What stands between year, month and day; `nil` where they are omitted.
     private var dateSeparator: String?
     private var separator = ""
     private var hasTime = false
     private var hasMilliseconds = false
-    /// What stands between hours and minutes of the zone; `nil` where it is left out.
+    /// What stands between hours and minutes of the zone; `nil` where it is omitted.
     private var zoneSeparator: String?
 
     /// Date, time and zone.

@@ -36,7 +36,7 @@ final class CompiledIndex: Sendable {
         let text: String
     }
 
-    /// The version of the rows' form, and of what expressions come to: rows of another one are made anew.
+    /// The version of the rows' form, and of what expressions come to: rows of another one are rebuilt.
     private static let version = 4
     private static let mostSummed = 3
 

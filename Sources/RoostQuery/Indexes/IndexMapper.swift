@@ -13,7 +13,7 @@ final class IndexMapper: Sendable {
     private let filters: [Evaluation]
     private let elements: Evaluation?
     private let variable: Int?
-    /// How much of META() is asked for.
+    /// How much of META() is requested.
     private let metadata: SourceUse.Metadata
     /// What threads that map have left over.
     private let spares = SparePool<Mapping>()
@@ -160,12 +160,12 @@ enum RowContent {
 final class RowReader {
     private let index: CompiledIndex
     private let arena: Arena
-    /// How many columns are asked for.
+    /// How many columns are requested.
     private let columnCount: Int
     /// The values of the row read last, by their places; missing where they are not asked for. They are kept in the arena.
     private(set) var values: [Value]
 
-    /// - Parameter places: what of the rows is asked for.
+    /// - Parameter places: what of the rows is requested.
     init(_ index: CompiledIndex, _ places: some Sequence<Int>, _ arena: Arena) {
         self.index = index
         self.arena = arena

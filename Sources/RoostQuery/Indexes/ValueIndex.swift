@@ -160,7 +160,7 @@ struct IndexList<Index: ListedIndex>: Sendable {
         }
     }
 
-    /// Changes the list that `collection` has, whoever else changes it.
+    /// Changes the list that `collection` has, also while other processes change it.
     static func change(
         in collection: DocumentCollection, _ body: (inout NamedValues<Index>) -> Void
     ) throws(DatabaseError) {

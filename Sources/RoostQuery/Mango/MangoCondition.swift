@@ -208,7 +208,7 @@ package struct MangoFilter: Sendable {
     private let expressions: DocumentExpressions
     /// The selector in CouchDB's normal form: implicit conditions written out, paths whole, negations moved to what they negate.
     package let normalForm: DocumentValue
-    /// Whether it asks for conflicts, which may be with revisions that somebody does not see.
+    /// Whether it asks for conflicts, which may be with revisions that the reader may not see.
     package let readsConflicts: Bool
 
     /// - Throws: `invalidQuery` for a selector that is malformed.

@@ -7,7 +7,7 @@ package final class MangoCursor {
     private let rows: RowsCursor
     /// Whether the request asks for figures to be shown.
     package let wantsStatistics: Bool
-    /// What CouchDB says where the index that was asked for is not used.
+    /// What CouchDB says where the index that was requested is not used.
     package let warning: String?
     /// Whether an index is defined that CouchDB would take, or IDs or words lead to the documents.
     package let hasIndex: Bool
@@ -20,7 +20,7 @@ package final class MangoCursor {
         self.rows = rows
     }
 
-    /// The next document, or the fields of it that are asked for; `nil` after the last.
+    /// The next document, or the fields of it that are requested; `nil` after the last.
     package func next() throws(DatabaseError) -> DocumentValue? {
         try rows.next().map { request.document($0) }
     }
@@ -62,7 +62,7 @@ extension DocumentCollection {
             wantsStatistics: cursor.wantsStatistics)
     }
 
-    /// As ``find(_:)``, one document after another as of a moment, until `isCancelled` says that nobody wants them any more; it is
+    /// As ``find(_:)``, one document after another as of a moment, until `isCancelled` says that the caller no longer wants them; it is
     /// asked now and then.
     ///
     /// - Parameters:
@@ -115,7 +115,7 @@ extension DocumentCollection {
 }
 
 extension MangoRequest {
-    /// The document of a row, or the fields of it that are asked for.
+    /// The document of a row, or the fields of it that are requested.
     fileprivate func document(_ row: Row) -> DocumentValue {
         guard let fields else {
             var document = DocumentValue(row[0]) ?? [:]
@@ -163,11 +163,11 @@ package struct MangoExplanation {
     package let fields: (indexable: [String], others: [String])
     /// The keys of the index from which to which documents are looked for.
     package let keys: (start: DocumentValue, end: DocumentValue)
-    /// Whether the index has all that is asked for, so that no document is read.
+    /// Whether the index has all that is requested, so that no document is read.
     package let isCovering: Bool
     /// Whether documents come in falling order.
     package let isDescending: Bool
-    /// The index that was asked for: its design document, and its name where that was given.
+    /// The index that was requested: its design document, and its name where that was given.
     package let hint: [String]
 
     /// An index that is not read.

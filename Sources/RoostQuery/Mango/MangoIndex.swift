@@ -56,7 +56,8 @@ package struct MangoIndex: Sendable {
         }
         guard isOfProperties, name.utf8.count <= 200 else { return nil }
         let columns = paths.map { path in
-            path.names.map { "`\($0.replacing("`", with: "``"))`" }.joined(separator: ".") + " COLLATE UNICODE"
+            path.names.map { "`\($0.replacing("`", with: "``"))`" }.joined(separator: ".")
+                + " COLLATE UNICODE"
         }
         var index = ValueIndex(name, on: columns.joined(separator: ", "))
         guard filter.exists else { return index }
@@ -71,7 +72,7 @@ package struct MangoIndex: Sendable {
 extension DocumentCollection {
     /// The Mango indexes of all design documents.
     package func mangoIndexes() throws(DatabaseError) -> [MangoIndex] {
-        let (snapshot, moment) = try database.present { QueryMoment() }
+        let (snapshot, moment) = try database.present { SnapshotReaders() }
         return try moment.mangoIndexes(of: self, in: snapshot)
     }
 

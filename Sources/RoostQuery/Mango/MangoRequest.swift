@@ -23,13 +23,13 @@ struct MangoRequest {
         fileprivate(set) var rest: ArraySlice<Step> = []
     }
 
-    /// The index that is asked for.
+    /// The index that is requested.
     private(set) var hint: MangoIndexHint?
     /// Whether another index, or none, may do.
     private var allowsFallback = true
     /// Whether an index is defined that CouchDB would take.
     private(set) var hasIndex = false
-    /// What there is to say of the index that is asked for.
+    /// What there is to say of the index that is requested.
     private(set) var warning: String?
     /// The fields of `sort`.
     private(set) var order: [[Step]] = []
@@ -42,7 +42,7 @@ struct MangoRequest {
     private var withConflicts = false
     /// Members that CouchDB takes and that change nothing here.
     private static let ignored = ["update", "stable", "r", "w", "stale"]
-    /// How many documents CouchDB answers when nobody says.
+    /// How many documents CouchDB answers when the request has no limit.
     private static let usualLimit = 25
 
     init(_ request: DocumentValue) throws(QueryError) {
@@ -138,7 +138,7 @@ struct MangoRequest {
     }
 
     /// Forgets how well words fit, which all documents decide together: the order of any two is to follow from these two. Conflicts may
-    /// be with revisions that somebody does not see.
+    /// be with revisions that the reader may not see.
     ///
     /// - Throws: where it asks for conflicts.
     mutating func limit() throws(QueryError) {
@@ -149,7 +149,7 @@ struct MangoRequest {
         }
     }
 
-    /// Has the documents come by an index, in its order, where CouchDB would take one. One that is asked for answers the documents in it
+    /// Has the documents come by an index, in its order, where CouchDB would take one. One that is requested answers the documents in it
     /// only.
     ///
     /// - Throws: where no index will do and the request wants no other way.

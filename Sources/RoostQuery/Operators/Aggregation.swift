@@ -9,17 +9,18 @@ class GroupOperator: ProjectingOperator {
     let execution: Execution
     private let keys: [(value: Evaluation, encoder: KeyEncoder)]
     private let having: Evaluation?
-    /// What each accumulator takes of a row.
-    private let inputValues: [(value: Evaluation?, gathering: Gathering)]
+    /// What each measure takes of a row.
+    private let inputValues: [(value: Evaluation?, accumulator: Accumulator)]
     /// The present row's values of GROUP BY.
     private let values: Cells<Value>
     private let keyBuffer = ByteBuffer()
     /// The end of the arena before the present group was put there.
     private var mark: Arena.Mark?
 
+    /// A group of rows, which a thread that reads a part of the documents passes to the one that puts the parts together.
+    ///
+    /// Unchecked because an `OwnedValue` holds scalars as `Value`s: none of these points into bytes.
     struct Group: @unchecked Sendable {
-        // Its values are numbers, or own their bytes.
-
         /// What its rows have in common, as a key.
         let key: [UInt8]
         let values: [OwnedValue]
@@ -34,7 +35,7 @@ class GroupOperator: ProjectingOperator {
         self.execution = execution
         having = plan.having
         keys = grouping.keys.map { (unshared($0.value), KeyEncoder($0.collation)) }
-        inputValues = grouping.accumulators.map { ($0.value.map(unshared), $0.gathering) }
+        inputValues = grouping.measures.map { ($0.value.map(unshared), $0.accumulator) }
         values = Cells(.missing, count: keys.count)
         super.init(node, plan.columns, execution.frame, inputs)
     }
@@ -52,8 +53,8 @@ class GroupOperator: ProjectingOperator {
             for (key, value) in zip(grouping.keys, group.values) {
                 frame.setAggregate(key.slot, value.value(in: frame.arena))
             }
-            for (accumulator, accumulated) in zip(grouping.accumulators, group.accumulated) {
-                frame.setAggregate(accumulator.slot, accumulated.result(accumulator.gathering, frame))
+            for (measure, accumulated) in zip(grouping.measures, group.accumulated) {
+                frame.setAggregate(measure.slot, accumulated.result(measure.accumulator, frame))
             }
             if let having, !Logic.holds(having(frame)) {
                 try frame.check()
@@ -67,7 +68,7 @@ class GroupOperator: ProjectingOperator {
         return false
     }
 
-    // MARK: Gathering
+    // MARK: Accumulator
 
     var empty: [Accumulated] { Array(repeating: Accumulated(), count: inputValues.count) }
 
@@ -92,7 +93,7 @@ class GroupOperator: ProjectingOperator {
         return (group, group.key.count + owned.reduce(0) { $0 + $1.size } + 160 * (1 + inputValues.count))
     }
 
-    /// What accumulators take of the present row; missing for those that count rows.
+    /// What measures take of the present row; missing for those that count rows.
     var rowInputs: [Value] { inputValues.map { $0.value?(frame) ?? .missing } }
     /// The present row's values of GROUP BY, whose key was read last.
     var rowKeys: [Value] { (0..<values.count).map { values[$0] } }
@@ -116,12 +117,12 @@ class GroupOperator: ProjectingOperator {
         _ value: Value, _ number: Int, into group: inout Group, _ aside: inout DistinctValues?
     ) throws(DatabaseError) -> Int {
         let key = group.key
-        return try group.accumulated[number].take(value, inputValues[number].gathering, frame) {
-            (valueKey) throws(DatabaseError) in try putAside(value, valueKey, of: number, in: key, &aside)
+        return try group.accumulated[number].take(value, inputValues[number].accumulator, frame) {
+            (valueKey) throws(DatabaseError) in try spill(value, valueKey, of: number, in: key, &aside)
         }
     }
 
-    /// Takes a row that was put aside, of which `input` is what each accumulator takes.
+    /// Takes a row that was spilled, of which `input` is what each measure takes.
     func take(
         _ input: (Int) -> Value, into group: inout Group, _ aside: inout DistinctValues?
     ) throws(DatabaseError) -> Int {
@@ -136,24 +137,24 @@ class GroupOperator: ProjectingOperator {
         return taken
     }
 
-    /// Puts a value aside that is wanted only once, when it exceeds the memory; answers whether it did.
-    func putAside(
-        _ value: Value, _ valueKey: [UInt8], of accumulator: Int, in group: [UInt8],
+    /// Spills a value that is wanted only once, when it exceeds the memory; answers whether it did.
+    func spill(
+        _ value: Value, _ valueKey: [UInt8], of measure: Int, in group: [UInt8],
         _ aside: inout DistinctValues?
     ) throws(DatabaseError) -> Bool {
         if aside == nil, execution.budget.fitsEasily(valueKey.count + 32) { return false }
         let values = aside ?? DistinctValues(execution)
         aside = values
-        try values.add(value, valueKey, of: accumulator, in: group)
+        try values.add(value, valueKey, of: measure, in: group)
         return true
     }
 
-    /// Takes what was put aside of a group's values.
+    /// Takes what was spilled of a group's values.
     func complete(_ group: inout Group, _ aside: DistinctValues) throws(DatabaseError) {
         var taken = 0
         let mark = frame.arena.mark
         while let (number, value) = try aside.next(of: group.key, frame) {
-            let size = group.accumulated[number].takePutAside(value, inputValues[number].gathering, frame)
+            let size = group.accumulated[number].takeSpilled(value, inputValues[number].accumulator, frame)
             frame.arena.release(to: mark)
             taken += size
             if size != 0 { try execution.budget.take(size) }
@@ -191,19 +192,19 @@ struct AggregateNode: RowNode {
 
 /// A row for each group, in the order of what the groups have in common.
 ///
-/// When groups exceed the memory, rows of groups that are not known by then are put aside, sorted by group; and so are the
+/// When groups exceed the memory, rows of groups that are not known by then are spilled, sorted by group; and so are the
 /// different values of aggregates with DISTINCT.
 final class Aggregation: GroupOperator {
     private let rows: Operator
     private let node: AggregateNode
     private let threads: Int
-    /// The groups that were not handed out yet, the last first; `nil` until rows were read.
+    /// The groups that were not returned yet, the last first; `nil` until rows were read.
     private var groups: [Group]?
-    /// The rows that were put aside: what is asked of each, by its group.
+    /// The rows that were spilled: what is asked of each, by its group.
     private var rest: ExternalSort?
     /// The first of these that was not taken.
     private var coming: ExternalSort.Entry?
-    /// Values of groups in memory that were put aside.
+    /// Values of groups in memory that were spilled.
     private var distinct: DistinctValues?
     /// How many bytes of memory the groups take.
     private var taken = 0
@@ -254,9 +255,9 @@ final class Aggregation: GroupOperator {
             }
             let mark = frame.arena.mark
             defer { frame.arena.release(to: mark) }
-            for (number, accumulator) in grouping.accumulators.enumerated() {
+            for (number, measure) in grouping.measures.enumerated() {
                 groups[known].accumulated[number].take(
-                    group.accumulated[number], accumulator.gathering, frame)
+                    group.accumulated[number], measure.accumulator, frame)
             }
         }
         try frame.check()
@@ -283,7 +284,7 @@ final class Aggregation: GroupOperator {
                     let (group, size) = makeGroup()
                     guard rest == nil, budget.fitsEasily(size) else {
                         guard execution.part == nil else { return nil }
-                        try putAside(group.key)
+                        try spill(group.key)
                         continue
                     }
                     taken += size
@@ -304,13 +305,13 @@ final class Aggregation: GroupOperator {
 
     // MARK: On disk
 
-    private func putAside(_ key: [UInt8]) throws(DatabaseError) {
+    private func spill(_ key: [UInt8]) throws(DatabaseError) {
         let sort = rest ?? ExternalSort(execution)
         rest = sort
         try sort.add(key, try frame.row(of: rowKeys + rowInputs, "A row can't be spilled."))
     }
 
-    /// The next group, of those in memory and those that were put aside.
+    /// The next group, of those in memory and those that were spilled.
     private func nextOfRead() throws(DatabaseError) -> Group? {
         let isKnown = groups?.last.map { known in
             coming.map { known.key.lexicographicallyPrecedes($0.key) } ?? true

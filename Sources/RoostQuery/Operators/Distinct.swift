@@ -70,12 +70,12 @@ final class Distinct: RowOperator {
                 seen.insert(key)
                 return row
             }
-            try putAside(key, row)
+            try spill(key, row)
         }
         return try nextOfRest()
     }
 
-    private func putAside(_ key: [UInt8], _ row: [UInt8]) throws(DatabaseError) {
+    private func spill(_ key: [UInt8], _ row: [UInt8]) throws(DatabaseError) {
         let sort = rest ?? ExternalSort(execution)
         rest = sort
         _ = rows.appendOrder(to: order)

@@ -4,7 +4,7 @@ import RoostBytes
 import RoostIndex
 import RoostStorage
 
-/// The documents that rows of an index lead to; or what these rows have of them, where nothing else is asked for.
+/// The documents that rows of an index lead to; or what these rows have of them, where nothing else is requested.
 class IndexScan: Operator {
     private let number: Int
     private let lookup: DocumentLookup
@@ -15,7 +15,7 @@ class IndexScan: Operator {
     private var mark: Arena.Mark
 
     init(
-        _ node: SourceNode, _ documents: QueryMoment.Documents, _ access: DocumentAccess,
+        _ node: SourceNode, _ documents: SnapshotReaders.Documents, _ access: DocumentAccess,
         _ entries: IndexEntries, _ execution: Execution
     ) {
         number = node.source.number
@@ -73,7 +73,7 @@ final class Intersect: IndexScan {
     private var taken = 0
 
     init(
-        _ node: SourceNode, _ documents: QueryMoment.Documents, _ access: DocumentAccess,
+        _ node: SourceNode, _ documents: SnapshotReaders.Documents, _ access: DocumentAccess,
         _ entries: IndexEntries, others: IndexEntries, _ execution: Execution
     ) {
         self.others = others
@@ -209,7 +209,7 @@ final class IndexEntries {
         taken = 0
     }
 
-    /// The next row, valid until the one after it is asked for; `nil` after the last.
+    /// The next row, valid until the one after it is requested; `nil` after the last.
     func next() throws(DatabaseError) -> IndexRowView? {
         if let row = try cut?.next() { return row }
         cut = nil
@@ -337,7 +337,7 @@ final class TruncatedKeyRows {
     private let key: IndexKey
     private let arena: Arena
     private let isReversed: Bool
-    /// The row that was asked for last.
+    /// The row that was requested last.
     private let current = ByteBuffer()
 
     /// - Parameter isReversed: whether the last row comes first.
@@ -363,7 +363,7 @@ final class TruncatedKeyRows {
         try sort.add(isReversed ? whole.map { ~$0 } : whole, content.view.array)
     }
 
-    /// The next row in order, valid until the one after it is asked for; `nil` after the last. Nothing can be added once it was
+    /// The next row in order, valid until the one after it is requested; `nil` after the last. Nothing can be added once it was
     /// asked for.
     func next() throws(DatabaseError) -> IndexRowView? {
         guard let entry = try sort.next() else { return nil }

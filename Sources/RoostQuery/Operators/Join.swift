@@ -54,7 +54,7 @@ final class Join: Operator {
         while true {
             if isOpen {
                 while try inner.next() {
-                    // Rows that are in memory are read by nobody who would ask.
+                    // No scan checks for cancellation while rows come from memory.
                     if untilCheck == 0 {
                         try counter.checkCancellation()
                         untilCheck = Self.checkInterval
@@ -217,7 +217,7 @@ final class HashTable {
             let row = StoredRow(
                 root: OwnedValue(frame.root(number)), id: metadata?.id.array ?? [], metadata: metadata?.body)
             let rowSize = row.root.size + encoder.count + 96
-            if sort == nil, !execution.budget.fitsEasily(rowSize) { sort = try putAside() }
+            if sort == nil, !execution.budget.fitsEasily(rowSize) { sort = try spill() }
             if let sort {
                 try sort.add(encoder.key, bytes(of: row))
                 continue
@@ -234,7 +234,7 @@ final class HashTable {
     // MARK: On disk
 
     /// A sort with the rows that are in memory, which are not any more.
-    private func putAside() throws(DatabaseError) -> ExternalSort {
+    private func spill() throws(DatabaseError) -> ExternalSort {
         let sort = ExternalSort(execution)
         execution.budget.giveBack(size)
         for (key, places) in rows {

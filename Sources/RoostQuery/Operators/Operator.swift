@@ -34,7 +34,7 @@ class Operator {
     /// Goes to the next row; `false` after the last.
     func next() throws(DatabaseError) -> Bool { false }
 
-    /// Ends: nothing is asked for until the operator is opened again.
+    /// Ends: nothing is requested until the operator is opened again.
     func close() {
         release()
         for input in inputs { input.close() }
@@ -66,7 +66,7 @@ class Operator {
 
 /// An operator that yields rows of a result, each a Fleece array of columns.
 class RowOperator: Operator {
-    /// The row that the operator is at. It is made when it is asked for: rows that are passed over are not.
+    /// The row that the operator is at. It is made when it is requested: rows that are passed over are not.
     func row() throws(DatabaseError) -> [UInt8] { [] }
 
     /// Appends what the row is ordered by.

@@ -7,7 +7,7 @@ import RoostOrder
 struct ProjectNode: RowNode {
     let input: any PlanNode
     let plan: QueryPlan
-    /// Whether rows come in the order asked for.
+    /// Whether rows come in the required order.
     let isOrdered: Bool
 
     var inputs: [any PlanNode] { [input] }
@@ -102,7 +102,7 @@ extension FleeceWriter {
         }
     }
 
-    /// Writes a row, an array of its columns, as a dictionary by their names; columns without a value are left out.
+    /// Writes a row, an array of its columns, as a dictionary by their names; columns without a value are omitted.
     mutating func writeDictionary(of row: FleeceNode, _ names: [String]) {
         beginDictionary()
         for (index, name) in names.enumerated() {

@@ -6,7 +6,7 @@ import RoostOrder
 /// The documents of a collection, or of a range of IDs, in the order of their IDs.
 final class Scan: Operator {
     private let source: SourcePlan
-    private let documents: QueryMoment.Documents
+    private let documents: SnapshotReaders.Documents
     private let access: DocumentAccess
     private let execution: Execution
     private var cursor: BodyCursor?
@@ -17,7 +17,7 @@ final class Scan: Operator {
     private static let checkInterval = 256
 
     init(
-        _ node: SourceNode, _ documents: QueryMoment.Documents, _ access: DocumentAccess,
+        _ node: SourceNode, _ documents: SnapshotReaders.Documents, _ access: DocumentAccess,
         _ execution: Execution
     ) {
         source = node.source
@@ -182,7 +182,7 @@ final class SearchScan: Operator {
     private var mark: Arena.Mark
 
     init(
-        _ node: SourceNode, _ documents: QueryMoment.Documents, _ search: TextSearch, best: Int?,
+        _ node: SourceNode, _ documents: SnapshotReaders.Documents, _ search: TextSearch, best: Int?,
         _ execution: Execution
     ) {
         self.search = search
@@ -232,9 +232,9 @@ final class Lookup: Operator {
     private var ids: [[UInt8]] = []
     private var mark: Arena.Mark
 
-    /// - Parameter ids: the IDs that are asked for by the present rows of the sources before.
+    /// - Parameter ids: the IDs that are requested by the present rows of the sources before.
     init(
-        _ node: SourceNode, _ documents: QueryMoment.Documents, _ access: DocumentAccess,
+        _ node: SourceNode, _ documents: SnapshotReaders.Documents, _ access: DocumentAccess,
         _ execution: Execution,
         ids: @escaping () -> [[UInt8]]
     ) {
@@ -278,9 +278,9 @@ struct DocumentLookup {
 
     /// - Parameters:
     ///   - number: the source's.
-    ///   - metadata: how much of META() is asked for.
+    ///   - metadata: how much of META() is requested.
     init(
-        _ frame: Frame, _ number: Int, _ documents: QueryMoment.Documents, _ metadata: SourceUse.Metadata,
+        _ frame: Frame, _ number: Int, _ documents: SnapshotReaders.Documents, _ metadata: SourceUse.Metadata,
         includesDeleted: Bool = false
     ) {
         self.frame = frame

@@ -1,7 +1,7 @@
 import Roost
 import RoostOrder
 
-/// Rows in the order asked for.
+/// Rows in the required order.
 struct SortNode: RowNode {
     let input: any RowNode
     let plan: QueryPlan
@@ -22,9 +22,9 @@ struct SortNode: RowNode {
     }
 }
 
-/// Rows in the order asked for; of those, the first so many. Rows that are equal in it stay in the order they came in.
+/// Rows in the required order, up to a number of them. Rows that are equal in it stay in the order they came in.
 ///
-/// Where few are wanted, only these are kept; what exceeds the memory is sorted in parts that are put aside.
+/// Where few are wanted, only these are kept; what exceeds the memory is sorted in parts that are spilled.
 final class Sort: RowOperator {
     private let rows: RowOperator
     private let node: SortNode
@@ -118,7 +118,7 @@ final class Sort: RowOperator {
             number += 1
             guard budget.fits(entry.size) else {
                 guard execution.part == nil else { return nil }
-                try putAside(entries + [entry])
+                try spill(entries + [entry])
                 entries = []
                 encoder.limit = nil
                 continue
@@ -140,8 +140,8 @@ final class Sort: RowOperator {
         return entries.sorted { $1.precedes($0) }
     }
 
-    /// Goes on with a sort that puts rows aside.
-    private func putAside(_ entries: [Entry]) throws(DatabaseError) {
+    /// Goes on with a sort that spills rows.
+    private func spill(_ entries: [Entry]) throws(DatabaseError) {
         let sort = ExternalSort(execution)
         execution.budget.giveBack(taken)
         taken = 0

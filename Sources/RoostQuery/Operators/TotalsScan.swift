@@ -140,8 +140,8 @@ final class TotalsScan: ProjectingOperator {
                 frame.setAggregate(key.slot, rowReader.values[place])
             }
             let all = try reduced(ranges)
-            for (accumulator, part) in zip(grouping.accumulators, totals.parts) {
-                frame.setAggregate(accumulator.slot, try value(part, ranges, all))
+            for (measure, part) in zip(grouping.measures, totals.parts) {
+                frame.setAggregate(measure.slot, try value(part, ranges, all))
             }
             if let having, !Logic.holds(having(frame)) {
                 try frame.check()

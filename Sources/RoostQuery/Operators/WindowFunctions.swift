@@ -152,7 +152,7 @@ private final class FrameValueState: WindowFunctionState {
 /// An aggregate of the rows of a frame.
 private final class FrameAggregateState: WindowFunctionState {
     private let argument: WindowPlan.Operand?
-    private let gathering: Gathering
+    private let accumulator: Accumulator
     private let bounds: FrameBounds
     private let budget: MemoryBudget
     /// Whether what it comes to is as long as the frame, so that adding it up again takes no longer than making it.
@@ -172,7 +172,7 @@ private final class FrameAggregateState: WindowFunctionState {
         _ call: WindowPlan.Call, _ aggregate: Aggregate, isDistinct: Bool, _ execution: Execution
     ) throws(DatabaseError) {
         argument = call.arguments.first
-        gathering = Gathering(
+        accumulator = Accumulator(
             kind: .aggregate(aggregate, isDistinct: isDistinct), collation: call.collation)
         bounds = try FrameBounds(call, execution.frame)
         budget = execution.budget
@@ -209,7 +209,7 @@ private final class FrameAggregateState: WindowFunctionState {
         gathered = gathered.lowerBound..<max(range.upperBound, gathered.upperBound)
         var result = total
         if !bounds.isGrowing, !isList { result = try moved(to: range.lowerBound, rows) }
-        let value = result.result(gathering, frame)
+        let value = result.result(accumulator, frame)
         last = (range, OwnedValue(value))
         return value
     }
@@ -229,13 +229,13 @@ private final class FrameAggregateState: WindowFunctionState {
                 defer { frame.arena.release(to: mark) }
                 var suffix = Accumulated()
                 try add(row, rows, to: &suffix)
-                if let later = suffixes.last { suffix.take(later, gathering, frame) }
+                if let later = suffixes.last { suffix.take(later, accumulator, frame) }
                 suffixes.append(suffix)
             }
             total = Accumulated()
         }
         guard var result = suffixes.last else { return total }
-        result.take(total, gathering, frame)
+        result.take(total, accumulator, frame)
         return result
     }
 
@@ -247,7 +247,7 @@ private final class FrameAggregateState: WindowFunctionState {
         guard let argument else { return accumulated.countRow() }
         let mark = frame.arena.mark
         defer { frame.arena.release(to: mark) }
-        let size = try accumulated.take(try rows.value(argument, of: row), gathering, frame) {
+        let size = try accumulated.take(try rows.value(argument, of: row), accumulator, frame) {
             (_) throws(DatabaseError) in false
         }
         taken += size
@@ -300,7 +300,8 @@ final class FrameBounds {
             guard case .given(let given) = operand, let number = given.value(frame).double, number >= 0 else {
                 throw DatabaseError(
                     .invalidQuery,
-                    "The bound of a frame is a number that is not negative, and the one given is none. Is its parameter set?")
+                    "The bound of a frame is a number that is not negative, and the one given is none. Is its parameter set?"
+                )
             }
             let value = given.value(frame)
             return .value(

@@ -81,7 +81,8 @@ final class WindowOperator: ProjectingOperator {
             _ = order.append(frame)
             let size = Value.integer(Int64(partition.key.count))
             let known = [size] + plan.known.map { frame.aggregate($0) }
-            try sort.add(partition.key + order.key, try frame.row(of: known, "A row can't be sorted for a window."))
+            try sort.add(
+                partition.key + order.key, try frame.row(of: known, "A row can't be sorted for a window."))
         }
         try frame.check()
         return sort
@@ -146,7 +147,8 @@ final class WindowPartitions {
     /// Whether the partition has a row of that number.
     func has(_ number: Int) throws(DatabaseError) -> Bool {
         while !isWhole, number >= buffer.end {
-            guard let entry = coming, entry.key.starts(with: key), Self.partitionSize(entry) == key.count else {
+            guard let entry = coming, entry.key.starts(with: key), Self.partitionSize(entry) == key.count
+            else {
                 isWhole = true
                 break
             }

@@ -11,7 +11,7 @@ enum AccessPath: Sendable {
     /// Rows that are in both; the first is read for the IDs, of which there are fewer.
     case both(IndexRanges, IndexRanges)
     /// Documents that may have what patterns look for, by an index of trigrams: their IDs, sorted.
-    case trigrams(GramSearch, [[UInt8]])
+    case trigrams(TrigramSearch, [[UInt8]])
     /// Documents that a full-text index finds; with a number, only so many of the highest ranks, in their order.
     case search(TextSearch, best: Int?)
 
@@ -31,8 +31,10 @@ enum AccessPath: Sendable {
         }
     }
 
-    /// Whether rows of an index have all that is asked for, so that no document is read.
-    var isCovering: Bool { if case .index(let ranges) = self { ranges.access.covering != nil } else { false } }
+    /// Whether rows of an index have all that is requested, so that no document is read.
+    var isCovering: Bool {
+        if case .index(let ranges) = self { ranges.access.covering != nil } else { false }
+    }
 
     /// The name of the first index that is read.
     var indexName: String? {
@@ -83,13 +85,13 @@ struct AccessCandidate: Sendable {
     let count: Int
     /// See ``Cost``.
     let cost: Double
-    /// Whether rows come in the order asked for.
+    /// Whether rows come in the required order.
     let isOrdered: Bool
 
     /// Whether rows come group by group, as the query groups them.
     var isGrouped: Bool { if case .index(let ranges) = path { ranges.access.isGrouped } else { false } }
 
-    /// Whether the rows of the index are all that is asked for.
+    /// Whether the rows of the index are all that is requested.
     var isExact: Bool { if case .index(let ranges) = path { ranges.access.keys.isExact } else { false } }
 }
 

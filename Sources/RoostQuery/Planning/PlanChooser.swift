@@ -58,7 +58,7 @@ private struct PlanChooser {
         return node
     }
 
-    /// The rows of the query, whether they have to be sorted then, whether an index passes over what OFFSET leaves out, and how many
+    /// The rows of the query, whether they have to be sorted then, whether an index passes over what OFFSET omits, and how many
     /// threads sort parts of them.
     private func rows() throws(DatabaseError) -> (
         node: any RowNode, isSorted: Bool, isSkipped: Bool, threads: Int
@@ -173,7 +173,7 @@ extension Execution {
         var choice = AccessChoice(ofDocuments: total)
         let indexes = forTable ? source.tableIndexes : source.indexes
         let unions = forTable ? [] : source.unions
-        guard !indexes.isEmpty || !unions.isEmpty || source.search != nil || !source.grams.isEmpty,
+        guard !indexes.isEmpty || !unions.isEmpty || source.search != nil || !source.trigrams.isEmpty,
             // Nothing finds documents faster than their IDs.
             access.ids == nil || source.search != nil
         else { return choice }
@@ -203,8 +203,8 @@ extension Execution {
                 choice.consider(candidate)
             }
         }
-        for search in source.grams {
-            let found = try grams(search)
+        for search in source.trigrams {
+            let found = try trigrams(search)
             guard let ids = found.ids else {
                 choice.reject(search.name, reason(found.count, total), found.count)
                 continue
@@ -274,7 +274,7 @@ extension Execution {
     }
 
     private func candidate(
-        _ union: UnionAccess, _ collection: DocumentCollection, _ documents: QueryMoment.Documents,
+        _ union: UnionAccess, _ collection: DocumentCollection, _ documents: SnapshotReaders.Documents,
         _ required: RequiredOrdering
     ) throws(DatabaseError) -> AccessCandidate? {
         var branches: [AccessPath.Branch] = []
@@ -297,7 +297,7 @@ extension Execution {
 
     /// What of an index is read now; `nil` where the values that there are do not fit it.
     func ranges(
-        _ access: IndexAccess, _ collection: DocumentCollection, _ documents: QueryMoment.Documents
+        _ access: IndexAccess, _ collection: DocumentCollection, _ documents: SnapshotReaders.Documents
     ) throws(DatabaseError) -> IndexRanges? {
         guard let reader = try moment.reader(of: access.index, collection, documents.snapshot),
             let ranges = try access.ranges(frame, reader)

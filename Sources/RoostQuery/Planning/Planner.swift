@@ -101,8 +101,8 @@ final class Planner {
     /// `SELECT count(*)` of a whole collection, or of what a search finds, is known without reading documents.
     private func counted(_ query: BoundQuery, _ source: SourcePlan) -> QueryPlan.Counted? {
         guard let groups = query.groups, groups.keys.isEmpty, query.having == nil, query.order.isEmpty,
-            groups.accumulators.count == 1, groups.accumulators[0].value == nil, query.columns.count == 1,
-            query.columns[0].expression.value == .slot(groups.accumulators[0].slot),
+            groups.measures.count == 1, groups.measures[0].value == nil, query.columns.count == 1,
+            query.columns[0].expression.value == .slot(groups.measures[0].slot),
             case .documents(let collection, let access) = source.origin, access.isScan,
             !access.includesDeleted
         else { return nil }

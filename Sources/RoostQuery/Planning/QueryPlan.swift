@@ -132,7 +132,8 @@ struct WindowPlan: Sendable {
             calls.append(
                 Call(
                     function: call.function,
-                    arguments: try call.arguments.map { (argument) throws(QueryError) in try operand(argument) },
+                    arguments: try call.arguments.map { (argument) throws(QueryError) in try operand(argument)
+                    },
                     frame: try call.frame.map { (offset) throws(QueryError) in try operand(offset) },
                     order: last, collation: call.collation, slot: slot))
         }
@@ -166,7 +167,7 @@ struct SourcePlan: Sendable {
     /// What is searched for in a full-text index, of all that conditions ask for.
     let search: TextSearch?
     /// The indexes of trigrams that lead to what may meet its conditions.
-    let grams: [GramSearch]
+    let trigrams: [TrigramSearch]
     /// Whether an index is used, whatever reading all documents takes.
     let prefersIndexes: Bool
     /// The indexes that can answer conditions on it.
@@ -178,7 +179,7 @@ struct SourcePlan: Sendable {
     /// The names of the properties that the query asks for, or for something within them.
     let properties: [String]
 
-    /// Whether its documents, read by their IDs, come in the order asked for.
+    /// Whether its documents, read by their IDs, come in the required order.
     var isScanOrdered: Bool {
         if case .documents(_, let access) = origin {
             access.keys.isOrdered && access.ids == nil && search == nil
@@ -218,7 +219,7 @@ struct DocumentAccess: Sendable {
     /// The range of IDs: documents are an index of their own.
     let keys: KeyConditions
     let includesDeleted: Bool
-    /// How much of META() is asked for.
+    /// How much of META() is requested.
     let metadata: SourceUse.Metadata
 
     /// Whether every document is read.
@@ -240,7 +241,7 @@ struct TotalsAccess: Sendable {
     let groupColumns: Int
     /// The places of the values of GROUP BY among those of a row.
     let keyPlaces: [Int]
-    /// What is asked, in the order of the grouping's accumulators.
+    /// What is asked, in the order of the grouping's measures.
     let parts: [Part]
 
     enum Part: Sendable {

@@ -62,7 +62,7 @@ struct SourcePlanning {
             join: isFirst ? .first : source.join == .first ? .inner : source.join,
             on: conditions.ofLeftJoins[source.number]?.map(\.planned) ?? [],
             filters: filters.map(\.planned), hash: hash, tableIndexes: candidates.table,
-            search: candidates.search, grams: candidates.grams,
+            search: candidates.search, trigrams: candidates.trigrams,
             prefersIndexes: query.indexUse != .cheapest, indexes: candidates.indexes,
             unions: candidates.unions, unusedIndexes: candidates.unused,
             properties: planner.uses[source.number]?.properties ?? [])
@@ -71,7 +71,7 @@ struct SourcePlanning {
     /// What may find the rows of a source.
     private struct Candidates {
         var search: TextSearch?
-        var grams: [GramSearch] = []
+        var trigrams: [TrigramSearch] = []
         /// The indexes that the query may use.
         var usable: [CompiledIndex] = []
         var indexes: [IndexAccess] = []
@@ -118,11 +118,11 @@ struct SourcePlanning {
         return nil
     }
 
-    /// Finds the indexes that can answer conditions on the source, or give its rows the order asked for.
+    /// Finds the indexes that can answer conditions on the source, or give its rows the required order.
     private func find(
         _ candidates: inout Candidates, _ collection: DocumentCollection, _ matching: IndexMatching
     ) throws(QueryError) {
-        candidates.grams = try Trigrams(planner, source.number, collection).searches(own)
+        candidates.trigrams = try Trigrams(planner, source.number, collection).searches(own)
         candidates.usable = try planner.schema.indexes(of: collection).filter {
             query.indexUse.allows($0.description)
         }

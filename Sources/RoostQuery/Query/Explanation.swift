@@ -23,7 +23,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         public let index: String?
         /// All indexes of values that are searched.
         package let indexes: [String]
-        /// Whether the index has all that is asked for, so that no document is read.
+        /// Whether the index has all that is requested, so that no document is read.
         package let isCovering: Bool
         /// How many rows came out of it, if the query was run.
         public internal(set) var rows: Int?
@@ -137,10 +137,10 @@ extension Query {
     /// How the query would be executed now; nothing of it is.
     public func explain() throws(DatabaseError) -> Explanation { try explanation(running: false) }
 
-    /// Executes the query, and tells how and what it took.
+    /// Executes the query, and describes how and what it took.
     public func explainAnalyze() throws(DatabaseError) -> Explanation { try explainAnalyze { false } }
 
-    /// As ``explainAnalyze()``, until `isCancelled` says that nobody wants to know any more; it is asked now and then.
+    /// As ``explainAnalyze()``, until `isCancelled` says that the caller no longer wants to know any more; it is asked now and then.
     package func explainAnalyze(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> Explanation {
         try explanation(running: true, isCancelled)
     }
@@ -148,7 +148,7 @@ extension Query {
     private func explanation(
         running: Bool, _ isCancelled: @escaping () -> Bool = { false }
     ) throws(DatabaseError) -> Explanation {
-        let (snapshot, moment) = try database.present { QueryMoment() }
+        let (snapshot, moment) = try database.present { SnapshotReaders() }
         let prepared = try prepared.planned(in: snapshot, moment, database)
         if running { try checkParameters() }
         let execution = try Execution(

@@ -7,7 +7,7 @@ import Roost
 /// for try await rows in query.updates { show(rows) }
 /// ```
 ///
-/// The first answer comes at once. After a commit to a collection that the query reads it is asked again, and told only when
+/// The first answer comes at once. After a commit to a collection that the query reads it is executed again, and reported only when
 /// the rows are others than before. Who takes long gets the newest answer, not all those in between. Ends when its task is
 /// cancelled or the database closed.
 public struct QueryUpdates: AsyncSequence, Sendable {

@@ -182,7 +182,8 @@ package struct SpreadRows {
                 guard names.count < Self.most else {
                     throw DatabaseError(
                         .limitExceeded,
-                        "The documents that * stands for have more than \(Self.most) different properties. Name those that are wanted.")
+                        "The documents that * stands for have more than \(Self.most) different properties. Name those that are wanted."
+                    )
                 }
                 places[ByteKey(name)] = names.count
                 names.append(name)

@@ -150,7 +150,8 @@ extension SQLParser {
             switch text.uppercased() {
             case "LEFT": return peek(2).kind == .sign(.openParenthesis)
             case "NOT": return !["IN", "LIKE", "BETWEEN", "NULL"].contains(peek(2).keyword)
-            case let word: return !Keywords.clauses.contains(word) && Select.SetOperation(rawValue: word) == nil
+            case let word:
+                return !Keywords.clauses.contains(word) && Select.SetOperation(rawValue: word) == nil
             }
         case .quoted, .string, .integer, .unsigned, .double, .parameter: return true
         case .sign(let sign): return sign == .openParenthesis || sign == .openBrace
@@ -250,7 +251,7 @@ extension SQLParser {
 }
 
 extension Expression {
-    /// What a column of this expression is called when nobody says so: the name that a path ends with. Elements of arrays have none.
+    /// What a column of this expression is called when no name is given: the name that a path ends with. Elements of arrays have none.
     var columnName: String? {
         switch self {
         case .path(let steps, _), .variable(_, let steps, _), .member(_, let steps):
@@ -260,7 +261,7 @@ extension Expression {
         }
     }
 
-    /// What a source of this expression is called when nobody says so: the last name of a path.
+    /// What a source of this expression is called when no name is given: the last name of a path.
     var lastName: String? {
         switch self {
         case .path(let steps, _), .variable(_, let steps, _), .member(_, let steps):

@@ -134,7 +134,7 @@ struct SQLParser {
             || peek(1).kind == .sign(.openParenthesis) && isQuery(at: 2)
     }
 
-    /// Whether a query begins so many tokens ahead.
+    /// Whether a query begins at a distance in tokens.
     func isQuery(at distance: Int) -> Bool {
         switch peek(distance).keyword {
         case "SELECT": true

@@ -3,7 +3,7 @@ import Roost
 import RoostBytes
 import RoostOrder
 
-/// A value while a row is looked at: a scalar, or a place in bytes that somebody else keeps.
+/// A value while a row is looked at: a scalar, or a place in bytes that another object owns.
 ///
 /// Trivial to copy. Strings and collections point into a document's body, the ``Arena``, or the constants of a program,
 /// and are good for as long as these are: until the next row.

@@ -3,7 +3,7 @@ import Roost
 import RoostBytes
 import RoostIndex
 
-/// A view of one collection, to be asked from any thread.
+/// A view of one collection, for any thread.
 ///
 /// Each call shows one moment of the collection, the present unless another one is given, and brings the view up to it
 /// first. The first call builds the view, which takes time in proportion to the collection.
@@ -68,7 +68,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     ///   - place: Where to go on, as of the same snapshot; the query's `skip` counts at the beginning only.
     ///   - includes: Decides which documents' rows are read. Rows of others count for the query's `skip` and `limit`, and nothing else of
     ///     them is read. It is called at least once for each key or range, with an empty ID where there is no row, so that the time does
-    ///     not reveal a row that is left out.
+    ///     not reveal a row that is omitted.
     package func rows(
         _ query: ViewQuery, at snapshot: CollectionSnapshot?, after place: RowPlace?,
         where includes: (_ id: String) throws -> Bool
@@ -198,7 +198,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     /// How many documents a build that is under way has looked at; `nil` while none is.
     public var progress: UInt64? { try? collection.indexes.builds[core.definition.name]?.mapped }
 
-    /// Throws the view's rows away. They are made anew when the view is read again.
+    /// Throws the view's rows away. They are rebuilt when the view is read again.
     public func drop() throws { try collection.indexes.drop(core.definition.name) }
 
     // MARK: Details

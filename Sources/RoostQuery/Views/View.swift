@@ -15,8 +15,8 @@ import RoostOrder
 /// for row in try notes.view(byTag).rows(from: "sea", to: "sky") { print(row.key, row.id) }
 /// ```
 ///
-/// Rows are kept in order of their keys, beside the database, and are brought up when they are read. The function has to be
-/// given anew whenever the program starts, as in TouchDB; the version says whether it is still the same.
+/// Rows are kept in order of their keys, beside the database, and are updated when they are read. The function has to be
+/// given again whenever the program starts, as in TouchDB; the version says whether it is still the same.
 public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable {
     let core: ViewCore
 
@@ -24,7 +24,7 @@ public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable
     ///
     /// - Parameters:
     ///   - name: names the view among those of its collection, in up to 900 bytes.
-    ///   - version: change it when the function changes: rows of another version are thrown away and made anew.
+    ///   - version: change it when the function changes: rows of another version are thrown away and rebuilt.
     ///   - order: how keys are ordered; by default as CouchDB orders them.
     ///   - reduce: what is kept of rows besides, so that counting or summing any range takes no longer than finding it.
     ///   - map: called with each document and a function that adds a row. It may be called from several threads at a time. Keys
@@ -156,7 +156,7 @@ public struct ViewError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let notFound = Self(rawValue: "notFound")
         /// A view of a design document that is written wrongly.
         public static let invalidView = Self(rawValue: "invalidView")
-        /// A view of a design document in a language that nobody here compiles.
+        /// A view of a design document in a language that has no compiler here.
         public static let unsupportedLanguage = Self(rawValue: "unsupportedLanguage")
     }
 
@@ -229,12 +229,12 @@ public struct ViewQuery: Sendable {
 
     /// Which moment a view shows.
     public enum Update: Sendable, Hashable {
-        /// The present: what has changed is brought up first. `update=true`.
+        /// The present: what has changed is updated first. `update=true`.
         case now
-        /// As it was brought up last, without waiting; no rows if it never was. What changed since is shown where it is little, so
+        /// As it was updated last, without waiting; no rows if it never was. What changed since is shown where it is little, so
         /// that nobody sees less than before. `update=false`, `stale=ok`.
         case never
-        /// As with ``never``, and it is brought up afterwards. `update=lazy`, `stale=update_after`.
+        /// As with ``never``, and it is updated afterwards. `update=lazy`, `stale=update_after`.
         case later
     }
 
@@ -287,9 +287,9 @@ public struct ViewRow<Key: Sendable, Value: Sendable>: Sendable {
     public let key: Key
     /// The value.
     public let value: Value
-    /// The document, if documents were asked for: the one that the value names, or the row's own; `nil` where that is deleted.
+    /// The document, if documents were requested: the one that the value names, or the row's own; `nil` where that is deleted.
     public let document: Document?
-    /// The revisions that are in conflict with the document's, if conflicts were asked for.
+    /// The revisions that are in conflict with the document's, if conflicts were requested.
     public let conflicts: [RevisionID]
 }
 
@@ -307,12 +307,12 @@ public struct ViewRows<Key: Sendable, Value: Sendable>: Sendable, RandomAccessCo
     public let rows: [ViewRow<Key, Value>]
     /// How many rows the view has in all; 0 where the place of rows was said not to matter.
     public let totalRows: UInt64
-    /// How many rows of the view come before these; 0 where they were asked for by their keys, or their place was said not
+    /// How many rows of the view come before these; 0 where they were requested by their keys, or their place was said not
     /// to matter.
     public let offset: UInt64
     /// The collection's update sequence that the rows show.
     public let updateSequence: UInt64
-    /// How many rows of the view were passed, those of documents that were left out among them.
+    /// How many rows of the view were passed, those of documents that were omitted among them.
     package let passed: Int
     /// The places of the rows.
     package let places: [RowPlace]

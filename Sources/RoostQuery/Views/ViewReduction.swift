@@ -6,7 +6,7 @@ import RoostOrder
 /// What a view makes of the values of neighbouring rows.
 ///
 /// Results are kept in the tree of the rows, so that the reduction of any range is put together from few of them, in O(log
-/// n), as long as a result is no longer than 255 bytes; longer ones are made of the rows when they are asked for.
+/// n), as long as a result is no longer than 255 bytes; longer ones are made of the rows when they are requested.
 public struct ViewReduction: Sendable {
     /// A row as a reduction sees it.
     public typealias Row = (key: FleeceValue, id: String, value: FleeceValue)

@@ -112,7 +112,8 @@ enum FindRoutes {
         let (start, end) = explanation.keys
         let isReversed = explanation.isDescending
         return [
-            "include_docs": .bool(!explanation.isCovering), "view_type": "map", "reduce": false, "partition": nil,
+            "include_docs": .bool(!explanation.isCovering), "view_type": "map", "reduce": false,
+            "partition": nil,
             "start_key": try text(isReversed ? end : start, default: .null),
             "end_key": try text(isReversed ? start : end, default: .null),
             "direction": isReversed ? "rev" : "fwd",

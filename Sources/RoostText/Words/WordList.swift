@@ -20,7 +20,7 @@ public struct WordList: Sendable {
         package let start: Int
         /// How many bytes it has: 1 to ``WordList/longestWord``.
         package let length: Int
-        /// Its number among the words; numbers that are missing are those of words that were left out.
+        /// Its number among the words; numbers that are missing are those of words that were omitted.
         package let position: UInt32
         package let kind: Kind
         /// Where it stands in the text, in bytes of UTF-8.
@@ -48,7 +48,7 @@ public struct WordList: Sendable {
 
     package func bytes(of word: Word) -> ArraySlice<UInt8> { bytes[word.start..<word.start + word.length] }
 
-    /// Adds the next word. An empty one, and one with the character U+0000, is left out but keeps its place.
+    /// Adds the next word. An empty one, and one with the character U+0000, is omitted but keeps its place.
     ///
     /// - Parameters:
     ///   - word: the word as it shall be found.
@@ -147,7 +147,7 @@ struct WordFolding: Sendable {
     /// The colours of skin that follow a pictograph.
     private static let skinTones: ClosedRange<UInt32> = 0x1F3FB...0x1F3FF
 
-    /// Soft hyphens, joiners and marks of direction, which nobody sees; the line that stretches Arabic words; and U+0000.
+    /// Soft hyphens, joiners and marks of direction, which are not visible; the line that stretches Arabic words; and U+0000.
     private static func isLeftOut(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0, 0xAD, 0x640, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2064, 0xFE00...0xFE0F, 0xFEFF: true

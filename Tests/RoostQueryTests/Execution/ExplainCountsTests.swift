@@ -115,7 +115,7 @@ import Testing
         let first = RequiredOrdering(isSorted: true, most: 10)
         #expect(index(100_000, isOrdered: true, first) < scan(100_000, matching: 100_000, first))
         #expect(index(100_000, isOrdered: false, first) > scan(100_000, matching: 100_000, first))
-        // Conditions that the index does not answer may leave out many.
+        // Conditions that the index does not answer may omit many.
         #expect(
             index(100_000, answersAll: false, isOrdered: true, first) > index(100_000, isOrdered: true, first)
         )

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostQuery
 
-/// Queries whose rows exceed the memory answer as others do: what is too much is put aside on disk, and removed.
+/// Queries whose rows exceed the memory answer as others do: what is too much is spilled on disk, and removed.
 @Suite struct SpillTests {
     private static let documents = (0..<3000).map { number in
         let text = String(repeating: "x\(number % 7)", count: 20)
@@ -60,7 +60,7 @@ import Testing
         #expect(spills(fixture).isEmpty)
     }
 
-    @Test func whatIsPutAsideGoesWithTheQuery() throws {
+    @Test func whatIsSpilledGoesWithTheQuery() throws {
         let fixture = try QueryFixture(Self.documents)
         var query = try fixture.database.query("SELECT n, g FROM _ ORDER BY n")
         query.options.memoryLimit = Self.limit
@@ -81,7 +81,7 @@ import Testing
         try again.close()
     }
 
-    @Test func whatIsPutAsideIsEncrypted() throws {
+    @Test func whatIsSpilledIsEncrypted() throws {
         let directory = NSTemporaryDirectory() + "roost-spill-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let database = try Database.open(
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBePutAsideIsRefused() throws {
+    @Test func whatCannotBeSpilledIsRefused() throws {
         let fixture = try QueryFixture(Self.documents)
         for text in [
             "SELECT array_agg(g) FROM _", "SELECT array_agg(DISTINCT g) FROM _",
@@ -119,7 +119,7 @@ import Testing
             #expect(
                 QueryFixture.message { _ = try rows(text, fixture, limit: Self.limit) }
                     .contains(
-                        "can't be put aside, such as the array of an array_agg or the rows of a subquery"),
+                        "can't be spilled, such as the array of an array_agg or the rows of a subquery"),
                 "\(text)")
             #expect(try !rows(text, fixture, limit: nil).isEmpty)
         }

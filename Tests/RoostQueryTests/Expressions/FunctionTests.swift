@@ -149,7 +149,7 @@ import Testing
                 == ["[0,99.0,101]", "[1,100.0,100]"])
     }
 
-    /// Numbers that exceed the memory are put aside, and the places in their order are the same.
+    /// Numbers that exceed the memory are spilled, and the places in their order are the same.
     @Test func percentilesOfMoreThanTheMemoryHolds() throws {
         let fixture = try QueryFixture(
             (0..<20_000).map { #"{"g":\#($0 % 3),"v":\#(($0 &* 7919) % 10_000),"w":\#($0 % 5)}"# })
@@ -204,7 +204,10 @@ import Testing
         for entry in FunctionTable.all where !entry.usage.contains(where: \.isUppercase) {
             let arguments = entry.arguments.split(separator: ",").map { $0.trimmingPrefix(" ") }
             let least = arguments.filter { !$0.hasSuffix("?") && $0 != "…" }
-            var values = least.map { $0 == "fraction" ? "0.5" : $0 == "count" || $0 == "number" && entry.topic == .windows ? "1" : "s" }
+            var values = least.map {
+                $0 == "fraction"
+                    ? "0.5" : $0 == "count" || $0 == "number" && entry.topic == .windows ? "1" : "s"
+            }
             if least.isEmpty, arguments.last == "…" { values = ["s"] }
             for name in [entry.name] + entry.aliases {
                 let window = entry.topic == .windows ? " OVER (ORDER BY s)" : ""

@@ -156,7 +156,7 @@ import Testing
         try fill(seed)
         let description = try #require(try notes.textIndexes().first)
         let index = try CompiledTextIndex(description)
-        try notes.indexes.readKept(index.definition, of: notes) { kept in
+        try notes.indexes.readStored(index.definition, of: notes) { kept in
             for text in Self.queries {
                 let query = try index.query(text)
                 let all = try TextReader(kept, index).matches(query, weights: index.weights)
@@ -176,7 +176,7 @@ import Testing
         try fill(0)
         let description = try #require(try notes.textIndexes().first)
         let index = try CompiledTextIndex(description)
-        try notes.indexes.readKept(index.definition, of: notes) { kept in
+        try notes.indexes.readStored(index.definition, of: notes) { kept in
             for (text, most) in [
                 ("often", 0.7), ("often OR rare", 0.5), ("always OR rare", 0.2),
                 ("always OR seldom OR rare", 0.3),

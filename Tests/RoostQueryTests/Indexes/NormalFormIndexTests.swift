@@ -31,7 +31,7 @@ import Testing
         #expect(Set(found) == Set(names.map { Array($0.utf8) }))
     }
 
-    /// What was purged since an index was brought up leaves it, by the documents' IDs.
+    /// What was purged since an index was updated leaves it, by the documents' IDs.
     @Test(arguments: pairs) func bothGoWithAPurge(names: [String]) throws {
         for name in names { try notes.save(json: #"{"n":1000,"text":"barn"}"#, id: name) }
         try notes.createIndex("byN", on: "n")
@@ -77,7 +77,8 @@ import Testing
         try notes.save(json: #"{"\#(names[0])":1}"#, id: "first")
         try notes.save(json: #"{"\#(names[1])":1}"#, id: "second")
         try notes.save(
-            json: #"{"language":"query","views":{"v":{"map":{"fields":{"\#(names[0])":"asc"}},"options":{"def":{"fields":["\#(names[0])"]}}}}}"#,
+            json:
+                #"{"language":"query","views":{"v":{"map":{"fields":{"\#(names[0])":"asc"}},"options":{"def":{"fields":["\#(names[0])"]}}}}}"#,
             id: "_design/d")
         try notes.prepareMangoIndexes()
         for (name, id) in zip(names, ["first", "second"]) {

@@ -299,7 +299,7 @@ import Testing
         }
     }
 
-    /// An index that was made in another time zone has other rows, and is made anew.
+    /// An index that was made in another time zone has other rows, and is rebuilt.
     @Test func indexesOfLocalTimeNameTheirZone() throws {
         let zone = TimeZone.current.identifier
         func signature(_ columns: String, where condition: String? = nil) throws -> String {

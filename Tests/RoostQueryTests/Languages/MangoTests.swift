@@ -140,16 +140,24 @@ import Testing
 
     /// Fields are those of documents, whatever the columns of a query are called.
     @Test func fieldsMayBeCalledAnything() throws {
-        let fixture = try QueryFixture([#"{"_id":"a","doc":2,"0":1}"#, #"{"_id":"b","doc":1,"0":2,"d":{"x":1,"y":2}}"#])
+        let fixture = try QueryFixture([
+            #"{"_id":"a","doc":2,"0":1}"#, #"{"_id":"b","doc":1,"0":2,"d":{"x":1,"y":2}}"#,
+        ])
         let notes = try fixture.database.defaultCollection
         func found(_ request: String) throws -> [String] {
             try notes.find(json: request).documents.map(\.description)
         }
         #expect(try found(#"{"selector":{"doc":1},"fields":["_id"]}"#) == [#"{"_id":"b"}"#])
-        #expect(try found(#"{"selector":{},"sort":["doc"],"fields":["doc"]}"#) == [#"{"doc":1}"#, #"{"doc":2}"#])
-        #expect(try found(#"{"selector":{},"sort":["0"],"fields":["doc","0"]}"#) == [#"{"0":1,"doc":2}"#, #"{"0":2,"doc":1}"#])
         #expect(
-            try found(#"{"selector":{"d":{"$exists":true}},"fields":["d.y","_id","d.x","none","_sequence","_rev.x"]}"#)
+            try found(#"{"selector":{},"sort":["doc"],"fields":["doc"]}"#) == [#"{"doc":1}"#, #"{"doc":2}"#])
+        #expect(
+            try found(#"{"selector":{},"sort":["0"],"fields":["doc","0"]}"#) == [
+                #"{"0":1,"doc":2}"#, #"{"0":2,"doc":1}"#,
+            ])
+        #expect(
+            try found(
+                #"{"selector":{"d":{"$exists":true}},"fields":["d.y","_id","d.x","none","_sequence","_rev.x"]}"#
+            )
                 == [#"{"_id":"b","d":{"x":1,"y":2}}"#])
     }
 

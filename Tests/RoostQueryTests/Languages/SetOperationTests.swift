@@ -74,7 +74,10 @@ import Testing
     @Test(arguments: [
         ("SELECT n FROM b WHERE n IN (WITH t AS (SELECT n FROM a) SELECT max(n) AS n FROM t)", ["3"]),
         ("SELECT (WITH t AS (SELECT n FROM a) SELECT max(n) FROM t) AS m FROM b LIMIT 1", ["3"]),
-        ("SELECT n FROM b WHERE EXISTS (WITH t AS (SELECT n FROM a) SELECT 1 FROM t WHERE t.n = b.n)", ["2", "3"]),
+        (
+            "SELECT n FROM b WHERE EXISTS (WITH t AS (SELECT n FROM a) SELECT 1 FROM t WHERE t.n = b.n)",
+            ["2", "3"]
+        ),
         ("SELECT t.n FROM (WITH u AS (SELECT n FROM a) SELECT max(n) AS n FROM u) AS t", ["3"]),
         // Names of WITH are known in queries within.
         ("WITH t AS (SELECT n FROM a WHERE n > 1) SELECT n FROM b WHERE n IN (SELECT n FROM t)", ["2", "3"]),
@@ -88,7 +91,8 @@ import Testing
     @Test func queriesThatMultiplyAreRefused() {
         var text = "WITH t0 AS (SELECT n FROM a)"
         for number in 1...40 {
-            text += ", t\(number) AS (SELECT x.n FROM t\(number - 1) AS x JOIN t\(number - 1) AS y ON x.n = y.n)"
+            text +=
+                ", t\(number) AS (SELECT x.n FROM t\(number - 1) AS x JOIN t\(number - 1) AS y ON x.n = y.n)"
         }
         let message = QueryFixture.message { _ = try fixture.rows(text + " SELECT n FROM t40") }
         #expect(message.hasPrefix("The statement comes to more than 1000 queries"))

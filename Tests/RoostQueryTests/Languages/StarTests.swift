@@ -10,7 +10,8 @@ import Testing
     init() throws {
         fixture = try QueryFixture()
         try fixture.fill(
-            "people", [#"{"_id":"p1","name":"Ada","city":"c1"}"#, #"{"_id":"p2","name":"Bo","tags":["a","b"]}"#])
+            "people",
+            [#"{"_id":"p1","name":"Ada","city":"c1"}"#, #"{"_id":"p2","name":"Bo","tags":["a","b"]}"#])
         try fixture.fill("cities", [#"{"_id":"c1","name":"Oslo"}"#])
     }
 
@@ -28,7 +29,10 @@ import Testing
 
     @Test(arguments: [
         ("SELECT * FROM people", ["city name tags", #""c1" "Ada" -"#, #"- "Bo" ["a","b"]"#]),
-        ("SELECT META().id, * FROM people", ["id city name tags", #""p1" "c1" "Ada" -"#, #""p2" - "Bo" ["a","b"]"#]),
+        (
+            "SELECT META().id, * FROM people",
+            ["id city name tags", #""p1" "c1" "Ada" -"#, #""p2" - "Bo" ["a","b"]"#]
+        ),
         // A column of the query keeps its name.
         ("SELECT 1 AS name, * FROM cities", ["name cities.name", #"1 "Oslo""#]),
         (
@@ -61,7 +65,10 @@ import Testing
         ("SELECT RAW {'n': name} FROM cities", [#"{"n":"Oslo"}"#]),
         ("SELECT DISTINCT VALUE 1 FROM people", ["1"]),
         ("SELECT VALUE city FROM people ORDER BY META().id", [#""c1""#, "null"]),
-        ("SELECT VALUE name FROM people UNION SELECT VALUE name FROM cities ORDER BY name DESC LIMIT 1", [#""Oslo""#]),
+        (
+            "SELECT VALUE name FROM people UNION SELECT VALUE name FROM cities ORDER BY name DESC LIMIT 1",
+            [#""Oslo""#]
+        ),
         // In FROM the value is the row.
         ("SELECT VALUE t FROM (SELECT VALUE name FROM cities) AS t", [#""Oslo""#]),
         ("SELECT VALUE t.name FROM (SELECT VALUE c FROM cities AS c) AS t", [#""Oslo""#]),
@@ -80,7 +87,8 @@ import Testing
         try fixture.fill("v", [#"{"value":2,"raw":[7]}"#])
         #expect(try fixture.rows("SELECT value FROM v") == ["2"])
         #expect(try fixture.rows("SELECT value, raw[0] FROM v WHERE value NOT IN (3)") == ["[2,7]"])
-        #expect(try fixture.rows("SELECT value NOT IN (3), value * 2 AS x, value AS y FROM v") == ["[true,4,2]"])
+        #expect(
+            try fixture.rows("SELECT value NOT IN (3), value * 2 AS x, value AS y FROM v") == ["[true,4,2]"])
         #expect(
             QueryFixture.message { _ = try fixture.rows("SELECT VALUE a, b FROM v") }
                 == "column 19: SELECT VALUE yields one value, and so has one column")

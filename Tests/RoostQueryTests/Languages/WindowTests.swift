@@ -45,7 +45,10 @@ import Testing
         ("sum(v) OVER ()", "100 100 100 100"), ("count(*) OVER (PARTITION BY n)", "1 2 2 1"),
         ("last_value(v) OVER (ORDER BY n)", "10 30 30 40"),
         ("first_value(v) OVER (ORDER BY n DESC)", "40 40 40 40"),
-        ("last_value(v) OVER (ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)", "40 40 40 40"),
+        (
+            "last_value(v) OVER (ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)",
+            "40 40 40 40"
+        ),
         ("nth_value(v, 2) OVER (ORDER BY v ROWS UNBOUNDED PRECEDING)", "null 20 20 20"),
         ("nth_value(v, 2) OVER (ORDER BY v ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING)", "20 30 40 null"),
         // Rows.
@@ -57,7 +60,10 @@ import Testing
         ("max(v) OVER (ORDER BY v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)", "10 20 30 40"),
         ("sum(v) OVER (ORDER BY v ROWS BETWEEN 3 PRECEDING AND 2 PRECEDING)", "null null 10 30"),
         ("count(*) OVER (ORDER BY v ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING)", "2 1 0 0"),
-        ("array_agg(v) OVER (ORDER BY v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)", "[10] [10,20] [20,30] [30,40]"),
+        (
+            "array_agg(v) OVER (ORDER BY v ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
+            "[10] [10,20] [20,30] [30,40]"
+        ),
         ("group_concat(n) OVER (ORDER BY v)", #""1" "1,2" "1,2,2" "1,2,2,3""#),
         // Values.
         ("count(*) OVER (ORDER BY n RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)", "1 3 3 3"),
@@ -110,7 +116,10 @@ import Testing
         ),
         ("SELECT count(*), row_number() OVER () FROM s", ["[7,1]"]),
         // In ORDER BY, and by the name of a column.
-        ("SELECT META().id FROM s WHERE g = 'x' ORDER BY row_number() OVER (ORDER BY n DESC, v)", [#""d""#, #""b""#, #""c""#, #""a""#]),
+        (
+            "SELECT META().id FROM s WHERE g = 'x' ORDER BY row_number() OVER (ORDER BY n DESC, v)",
+            [#""d""#, #""b""#, #""c""#, #""a""#]
+        ),
         (
             "SELECT META().id, row_number() OVER (ORDER BY v) AS r FROM s ORDER BY r DESC LIMIT 2 OFFSET 1",
             [#"["c",6]"#, #"["b",5]"#]
@@ -130,7 +139,10 @@ import Testing
             WINDOW p AS (PARTITION BY g), w AS (p ORDER BY n, v) ORDER BY v
             """, ["[1,10,4]", "[2,30,4]", "[3,60,4]", "[4,100,4]"]
         ),
-        ("SELECT lag(v, $k, $none) OVER (ORDER BY v) FROM s WHERE g = 'x' ORDER BY v LIMIT 3", ["0", "0", "10"]),
+        (
+            "SELECT lag(v, $k, $none) OVER (ORDER BY v) FROM s WHERE g = 'x' ORDER BY v LIMIT 3",
+            ["0", "0", "10"]
+        ),
         // Two joined sources, and the elements of an array.
         (
             "SELECT row_number() OVER (ORDER BY t.v DESC) AS r FROM s JOIN s AS t ON s.n = t.n WHERE s.g = 'y' ORDER BY r",
@@ -144,25 +156,61 @@ import Testing
     }
 
     @Test(arguments: [
-        ("SELECT v FROM s WHERE row_number() OVER () = 1", "column 23: row_number() OVER looks at the rows that WHERE"),
-        ("SELECT row_number() OVER () AS r FROM s WHERE r = 1", "column 8: row_number() OVER looks at the rows that WHERE"),
-        ("SELECT g FROM s GROUP BY g HAVING rank() OVER () = 1", "column 35: rank() OVER looks at the rows that WHERE"),
+        (
+            "SELECT v FROM s WHERE row_number() OVER () = 1",
+            "column 23: row_number() OVER looks at the rows that WHERE"
+        ),
+        (
+            "SELECT row_number() OVER () AS r FROM s WHERE r = 1",
+            "column 8: row_number() OVER looks at the rows that WHERE"
+        ),
+        (
+            "SELECT g FROM s GROUP BY g HAVING rank() OVER () = 1",
+            "column 35: rank() OVER looks at the rows that WHERE"
+        ),
         ("SELECT g FROM s GROUP BY ntile(2) OVER ()", "column 26: ntile() OVER looks at"),
         ("SELECT sum(rank() OVER ()) FROM s", "column 12: rank() OVER can't stand within an aggregate"),
-        ("SELECT sum(rank() OVER ()) OVER () FROM s", "column 12: rank() OVER can't stand within an aggregate"),
-        ("SELECT ANY x IN [1] SATISFIES rank() OVER () = x END FROM s", "column 31: rank() OVER can't stand within"),
-        ("SELECT rank() FROM s", "column 15: rank() is a window function: OVER and a window are expected after it"),
+        (
+            "SELECT sum(rank() OVER ()) OVER () FROM s",
+            "column 12: rank() OVER can't stand within an aggregate"
+        ),
+        (
+            "SELECT ANY x IN [1] SATISFIES rank() OVER () = x END FROM s",
+            "column 31: rank() OVER can't stand within"
+        ),
+        (
+            "SELECT rank() FROM s",
+            "column 15: rank() is a window function: OVER and a window are expected after it"
+        ),
         ("SELECT row_number(1) OVER () FROM s", "column 8: row_number() takes 0 arguments, and 1 are given"),
         ("SELECT lag(DISTINCT v) OVER () FROM s", "column 8: lag() is no aggregate, and takes no DISTINCT"),
-        ("SELECT lag(v, n) OVER () FROM s", "column 8: lag() takes a number that is the same for all rows, and not n"),
-        ("SELECT sum(v) OVER (ORDER BY n ROWS n PRECEDING) FROM s", "column 8: sum() has a frame whose bound is n"),
+        (
+            "SELECT lag(v, n) OVER () FROM s",
+            "column 8: lag() takes a number that is the same for all rows, and not n"
+        ),
+        (
+            "SELECT sum(v) OVER (ORDER BY n ROWS n PRECEDING) FROM s",
+            "column 8: sum() has a frame whose bound is n"
+        ),
         ("SELECT sum(v) OVER (RANGE 1 PRECEDING) FROM s", "column 8: sum() has a frame of values in RANGE"),
-        ("SELECT sum(v) OVER (ROWS BETWEEN CURRENT ROW AND 1 PRECEDING) FROM s", "column 21: The frame ends before it begins"),
-        ("SELECT sum(v) OVER (ROWS 1) FROM s", "column 27: PRECEDING or FOLLOWING is expected after the bound"),
+        (
+            "SELECT sum(v) OVER (ROWS BETWEEN CURRENT ROW AND 1 PRECEDING) FROM s",
+            "column 21: The frame ends before it begins"
+        ),
+        (
+            "SELECT sum(v) OVER (ROWS 1) FROM s",
+            "column 27: PRECEDING or FOLLOWING is expected after the bound"
+        ),
         ("SELECT median(v) OVER (ORDER BY n) FROM s", "column 8: median() with DISTINCT, and medians"),
-        ("SELECT rank() OVER ww FROM s WINDOW w AS (ORDER BY n)", "column 20: There is no window ww; did you mean w?"),
+        (
+            "SELECT rank() OVER ww FROM s WINDOW w AS (ORDER BY n)",
+            "column 20: There is no window ww; did you mean w?"
+        ),
         ("SELECT 1 FROM s WINDOW w AS (), w AS ()", "column 33: Two windows are called w"),
-        ("SELECT rank() OVER (w ORDER BY v) FROM s WINDOW w AS (ORDER BY n)", "column 20: The window w has an order or a frame already"),
+        (
+            "SELECT rank() OVER (w ORDER BY v) FROM s WINDOW w AS (ORDER BY n)",
+            "column 20: The window w has an order or a frame already"
+        ),
     ])
     func errorsNameTheirPlace(_ text: String, _ message: String) throws {
         let found = QueryFixture.message { _ = try fixture.rows(text) }
@@ -182,7 +230,8 @@ import Testing
 
     @Test func plansShowThem() throws {
         let steps = try fixture.database.query(
-            "SELECT rank() OVER (PARTITION BY g ORDER BY n DESC) FROM s ORDER BY v").explainAnalyze().steps
+            "SELECT rank() OVER (PARTITION BY g ORDER BY n DESC) FROM s ORDER BY v"
+        ).explainAnalyze().steps
         #expect(steps.map(\.operation) == ["SCAN", "WINDOW", "SORT"])
         #expect(steps[1].details == "rank() OVER (PARTITION BY g ORDER BY n DESC)")
     }

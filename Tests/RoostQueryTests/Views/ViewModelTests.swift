@@ -150,7 +150,7 @@ import Testing
 
 // MARK: - View model
 
-/// Rows of a view as mapping every document anew gives them, in plain arrays: what the engine is held against.
+/// Rows of a view as mapping every document again gives them, in plain arrays: what the engine is held against.
 struct ViewModel {
     struct Row: Equatable {
         let key: FleeceValue

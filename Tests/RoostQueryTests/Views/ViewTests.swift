@@ -215,7 +215,7 @@ import Testing
 
 /// Upkeep of a view that is cut off halfway by the medium.
 @Suite struct FailingUpkeepTests {
-    /// A document is purged, a moment is taken, and the document made anew. However far the view was brought then, it shows the
+    /// A document is purged, a moment is taken, and the document rebuilt. However far the view was brought then, it shows the
     /// moment without the document.
     @Test(arguments: 1...6)
     func whatCameAfterAPurgeIsNotInTheMomentBefore(call: Int) throws {

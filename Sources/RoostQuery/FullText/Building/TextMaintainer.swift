@@ -6,10 +6,10 @@ import RoostStorage
 
 /// Keeps a full-text index: writes the words of what has changed as a segment, marks what was before as dead, and merges
 /// segments where there are many.
-struct TextKeeper: IndexKeeper {
+struct TextMaintainer: IndexMaintainer {
     let index: CompiledTextIndex
 
-    func bringUp(_ upkeep: IndexUpkeep) throws {
+    func update(_ upkeep: IndexUpkeep) throws {
         if upkeep.isBehind { try writeChanges(upkeep) }
         try SegmentMerge(index: index, upkeep: upkeep).run()
     }

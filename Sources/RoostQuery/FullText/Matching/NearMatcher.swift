@@ -103,7 +103,7 @@ final class NearMatcher: TextMatcher {
 // MARK: - Found phrase
 
 /// The documents of one segment that have a phrase, and what its places in each count for: kept when they are counted, which
-/// a score needs to know, so that nobody has to look for the phrase again to score them.
+/// a score needs to know, so that the phrase is not looked for again to score them.
 struct FoundPhrase {
     /// So many are kept at most, in all segments: 16 MiB.
     static let most = 1 << 20

@@ -349,7 +349,7 @@ final class LeafScoring {
 
     /// The most that a document can score, of any length unless that is known.
     func most(frequency: Double, shortest: Int = 0) -> Double {
-        // A small error of rounding must not leave out what would have won.
+        // A small error of rounding must not omit what would have won.
         score(frequency, length: shortest) * (1 + 1e-12)
     }
 

@@ -4,7 +4,7 @@ import RoostBytes
 class TextMatcher: DocumentCursor {
     /// The document that it is at; `Int.max` after the last, -1 before the first.
     var document = -1
-    /// What was asked for last of ``bound(from:)``, which holds for documents that come later, too.
+    /// What was requested last of ``bound(from:)``, which holds for documents that come later, too.
     private var known = ScoreBound(most: 0, last: -1)
 
     /// Goes to the first document that is not less than `target`.
@@ -121,7 +121,7 @@ final class PhraseMatcher: TextMatcher {
         }
         var target = target
         while true {
-            // Before the lists go on: they read the next places into the memory of these, if nobody else has it.
+            // Before the lists go on: they read the next places into the memory of these, if no other object has it.
             starts = nil
             guard try lists.align(&target) else { return document = .max }
             document = target

@@ -197,7 +197,7 @@ final class FilteredPostings: PostingList {
 /// A block that is read: its documents, and the places of the present one.
 struct ReadBlock {
     private var numbers: [Int] = []
-    /// How many places each document has, once one of them was asked for.
+    /// How many places each document has, once one of them was requested.
     private var counts: [Int] = []
     /// The present document's place among them.
     private var index = 0
@@ -206,7 +206,7 @@ struct ReadBlock {
     /// The document whose places begin at ``offset``.
     private var reached = 0
     private var offset = 0
-    /// The places of the document ``known``, once they were asked for.
+    /// The places of the document ``known``, once they were requested.
     private var places: [TextPlace] = []
     private var known = -1
 

@@ -24,7 +24,7 @@ final class TextReader {
     /// How many documents were looked at for their score.
     private(set) var scoredCount = 0
 
-    init(_ kept: KeptIndex, _ index: CompiledTextIndex) throws {
+    init(_ kept: StoredIndex, _ index: CompiledTextIndex) throws {
         self.index = index
         collection = kept.collection
         rows = kept.rows

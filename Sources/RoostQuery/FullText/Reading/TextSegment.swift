@@ -138,7 +138,7 @@ struct ChangedTexts: Sendable {
     /// noted for those at later ones.
     ///
     /// - Parameter first: the first number that the index has not given to a document.
-    init(_ kept: KeptIndex, _ index: CompiledTextIndex, first: Int) throws {
+    init(_ kept: StoredIndex, _ index: CompiledTextIndex, first: Int) throws {
         self.first = first
         guard let changed = kept.changed else {
             let cursor = try kept.collection.cursor()
@@ -184,7 +184,7 @@ struct ChangedTexts: Sendable {
     }
 
     private mutating func change(
-        _ ids: Set<ByteKey>, _ kept: KeptIndex, _ index: CompiledTextIndex
+        _ ids: Set<ByteKey>, _ kept: StoredIndex, _ index: CompiledTextIndex
     ) throws {
         for id in ids {
             if known.insert(id).inserted, let bytes = try kept.documents?.value(Key(id.text)) {

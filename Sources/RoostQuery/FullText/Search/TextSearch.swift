@@ -14,7 +14,7 @@ final class TextSearch: Sendable {
     let index: CompiledTextIndex
     let text: Evaluation
     private let written: Expression
-    /// Whether its RANK() is asked for.
+    /// Whether its RANK() is requested.
     let isRanked: Bool
 
     init(_ bound: BoundSearch, text: @escaping Evaluation, isRanked: Bool) {
@@ -61,7 +61,7 @@ final class TextMatches {
     let reader: TextReader
     /// In the order of their numbers.
     let matches: [TextReader.Match]
-    /// The document that was asked for last.
+    /// The document that was requested last.
     private var last: (id: [UInt8], rank: Double?)?
 
     init(_ reader: TextReader, _ matches: [TextReader.Match]) {
@@ -124,7 +124,7 @@ extension Execution {
         _ search: TextSearch, _ body: (TextReader) throws -> TextMatches
     ) throws(DatabaseError) -> TextMatches {
         do {
-            return try search.collection.indexes.readKept(
+            return try search.collection.indexes.readStored(
                 search.index.definition, of: search.collection, at: try snapshot[search.collection]
             ) { kept in try body(try TextReader(kept, search.index)) }
         } catch let error as TextQueryError {
@@ -134,7 +134,7 @@ extension Execution {
         }
     }
 
-    /// What a failure to read the index means. A damaged one is thrown away, so that it is made anew.
+    /// What a failure to read the index means. A damaged one is thrown away, so that it is rebuilt.
     func damage(_ error: any Error, _ search: TextSearch) -> DatabaseError {
         if let error = error as? StoreError, error.code == .damaged {
             try? search.collection.indexes.discard(becauseOf: error)

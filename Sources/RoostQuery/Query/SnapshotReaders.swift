@@ -7,7 +7,7 @@ import Synchronization
 /// looked up once.
 ///
 /// That of the present is kept until something is committed; see `Database.present(_:)`. Can be used from any thread.
-final class QueryMoment: Sendable {
+final class SnapshotReaders: Sendable {
     private struct Known {
         /// Few, so that looking through them is quickest.
         var collections: [Documents] = []
@@ -20,8 +20,8 @@ final class QueryMoment: Sendable {
     private struct Reader {
         let index: CompiledIndex
         let reader: IndexReader
-        /// How often indexes had been brought up before. Once they are again, a reader that looks at changes besides is better made
-        /// anew.
+        /// How often indexes had been updated before. Once they are again, a reader that looks at changes besides is better made
+        /// again.
         let updateCount: Int
     }
 
@@ -100,7 +100,7 @@ final class QueryMoment: Sendable {
         return indexes
     }
 
-    /// Has the indexes looked up anew: what was read of one may not be what it holds.
+    /// Has the indexes looked up again: what was read of one may not be what it holds.
     func forgetReaders() { known.withLock { $0.readers = [] } }
 }
 

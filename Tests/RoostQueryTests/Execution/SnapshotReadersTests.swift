@@ -7,7 +7,7 @@ import Testing
 @testable import RoostQuery
 
 /// What queries look up once for each moment, and what it must not outlive.
-@Suite struct QueryMomentTests {
+@Suite struct SnapshotReadersTests {
     private let fixture: QueryFixture
     private let notes: DocumentCollection
 
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func whatIsKeptGoesWithTheNextCommitAndWithTheDatabase() throws {
-        weak var moment: QueryMoment?
+        weak var moment: SnapshotReaders?
         weak var reader: Snapshot?
         do {
             let database = try Database.open(fixture.directory + "/Other.roost")
@@ -125,12 +125,12 @@ import Testing
             try notes.createIndex("by-n", on: "n")
             let query = try database.query("SELECT n FROM notes WHERE n = 1")
             #expect(try query.fetch().count == 1)
-            moment = try database.present { QueryMoment() }.companion
+            moment = try database.present { SnapshotReaders() }.companion
             #expect(moment != nil)
             try notes.save(json: #"{"n":2}"#, id: "b")
             #expect(moment == nil)
             #expect(try query.fetch().count == 1)
-            moment = try database.present { QueryMoment() }.companion
+            moment = try database.present { SnapshotReaders() }.companion
             reader = database.store.snapshot()
             #expect(moment != nil)
             // Not closed: the last handle just goes.
