@@ -3,18 +3,18 @@ import Roost
 import RoostStorage
 import Synchronization
 
-/// The indexes of one collection, for all who use them in this process.
+/// The indexes of one collection, for all readers and writers of this process.
 ///
 /// They are kept lazily. Who reads one brings it up to the moment that he reads, together with all others of the collection
 /// that are known; where only few documents have changed since, these are looked at while reading, and nothing is written.
-/// Can be used from any thread: one at a time writes, and who only reads waits for nobody unless what he reads has to be
-/// brought up first.
+/// Can be used from any thread: one at a time writes, and a reader waits for no other thread unless what he reads has to be
+/// updated first.
 package final class CollectionIndexes: Sendable {
     /// Which moment a reader sees.
     package enum Update: Hashable, Sendable {
         /// All that was committed before.
         case now
-        /// As the index was kept last, with what changed since where that is little, so that nobody is shown less than was shown
+        /// As the index was kept last, with what changed since where that is little, so that no reader is shown less than was shown
         /// before; nothing where it was never built.
         case never
     }
@@ -37,7 +37,7 @@ package final class CollectionIndexes: Sendable {
     let number: UInt64
     private let stores: AuxiliaryStores
     private let definitions = Mutex<[ByteKey: IndexDefinition]>([:])
-    /// The turn of the one who writes.
+    /// The writer's turn.
     private let turn = BuildTurn()
     private let settings: IndexSettings
     private let running = Mutex<NamedValues<BuildUnderWay>>([:])
@@ -74,7 +74,7 @@ package final class CollectionIndexes: Sendable {
 
     /// Calls `body` with an index as of a moment; again, if what is kept turns out to be of no use meanwhile.
     ///
-    /// Nothing that is wrong with what is kept is the caller's: what is damaged is thrown away and made anew, and where the
+    /// Nothing that is wrong with what is kept is the caller's: what is damaged is thrown away and rebuilt, and where the
     /// index can't be kept, as on a full disk, it is made of all documents for this once.
     ///
     /// - Parameters:
@@ -88,44 +88,46 @@ package final class CollectionIndexes: Sendable {
         at snapshot: CollectionSnapshot? = nil,
         update: Update = .now, _ body: (IndexReader) throws -> R
     ) throws -> R {
-        try readKept(definition, of: collection, at: snapshot, update: update) { kept in
+        try readStored(definition, of: collection, at: snapshot, update: update) { kept in
             try body(try reader(definition, kept))
         }
     }
 
     /// Calls `body` with what an index has kept, for one that has something else than rows: see ``read(_:of:at:update:_:)``.
-    package func readKept<R>(
+    package func readStored<R>(
         _ definition: IndexDefinition, of collection: DocumentCollection,
         at snapshot: CollectionSnapshot? = nil,
-        update: Update = .now, _ body: (KeptIndex) throws -> R
+        update: Update = .now, _ body: (StoredIndex) throws -> R
     ) throws -> R {
         define(definition)
         for _ in 0..<2 {
             do {
-                guard let kept = try kept(definition, collection, snapshot, update) else { break }
+                guard var kept = try kept(definition, collection, snapshot, update) else { break }
+                kept.memoryLimit = settings.overlayMemory
                 return try body(kept)
             } catch let error as StoreError {
                 // Damage of the documents would be a DatabaseError.
                 if error.code == .damaged { try? discard(becauseOf: error) }
             }
         }
-        return try body(
-            KeptIndex(try snapshot ?? collection.snapshot(), changed: update == .never ? [] : nil))
+        var none = StoredIndex(try snapshot ?? collection.snapshot(), changed: update == .never ? [] : nil)
+        none.memoryLimit = settings.overlayMemory
+        return try body(none)
     }
 
-    private func reader(_ definition: IndexDefinition, _ kept: KeptIndex) throws -> IndexReader {
+    private func reader(_ definition: IndexDefinition, _ kept: StoredIndex) throws -> IndexReader {
         var overlay = IndexOverlay.none
         if let changed = kept.changed {
             if !changed.isEmpty { overlay = try IndexOverlay(changed, definition, over: kept) }
         } else {
-            overlay = try IndexOverlay(all: kept.collection, definition) { try Task.checkCancellation() }
+            overlay = try IndexOverlay(all: kept, definition) { try Task.checkCancellation() }
         }
         return IndexReader(
             kept.collection, sequence: kept.sequence, rows: kept.rows, overlay: overlay,
             reduction: definition.reduction)
     }
 
-    /// Throws the collection's derived data away, to be made anew.
+    /// Throws the collection's derived data away, to be rebuilt.
     package func discard(becauseOf error: StoreError) throws {
         recentChanges.withLock { $0 = [:] }
         try turn.take { try stores.drop(storeName, becauseOf: error.message) }
@@ -135,7 +137,7 @@ package final class CollectionIndexes: Sendable {
     private func kept(
         _ definition: IndexDefinition, _ collection: DocumentCollection, _ snapshot: CollectionSnapshot?,
         _ update: Update
-    ) throws -> KeptIndex? {
+    ) throws -> StoredIndex? {
         if update == .never {
             return try asKept(definition, collection, try snapshot ?? collection.snapshot())
         }
@@ -148,7 +150,7 @@ package final class CollectionIndexes: Sendable {
             if let record = try usable(definition, at: moment, indexes, store), record.phase == .complete,
                 let changed = try changes(between: record, and: moment, collection, limit: limit)
             {
-                return try KeptIndex(moment, store, record, changed, recentChanges(of: definition))
+                return try StoredIndex(moment, store, record, changed, recentChanges(of: definition))
             }
             guard indexes.isWritable else { return nil }
             try self.update(collection, building: .one(definition.name), isAwaited: true)
@@ -163,13 +165,13 @@ package final class CollectionIndexes: Sendable {
     /// The index as it was kept last, with what changed since where that is little; `nil` where it was never built.
     private func asKept(
         _ definition: IndexDefinition, _ collection: DocumentCollection, _ moment: CollectionSnapshot
-    ) throws -> KeptIndex? {
+    ) throws -> StoredIndex? {
         guard let indexes = try openIfPossible() else { return nil }
         let store = indexes.store.snapshot()
         guard let record = try usable(definition, at: moment, indexes, store), record.phase == .complete
         else { return nil }
         let changed = try changes(between: record, and: moment, collection, limit: settings.overlayLimit)
-        return try KeptIndex(moment, store, record, changed ?? [], recentChanges(of: definition))
+        return try StoredIndex(moment, store, record, changed ?? [], recentChanges(of: definition))
     }
 
     private func recentChanges(of definition: IndexDefinition) -> RecentChanges {
@@ -261,7 +263,7 @@ package final class CollectionIndexes: Sendable {
                 let isWanted = building.includes(definition.name)
                 let record = try record(
                     of: definition, to: moment, indexes, isWanted: isWanted, now: collection.database.now)
-                guard let record, record.isBehind(moment) || definition.keeper != nil && !isAwaited else {
+                guard let record, record.isBehind(moment) || definition.maintainer != nil && !isAwaited else {
                     continue
                 }
                 items.append(IndexCatchUp.Item(definition: definition, record: record))
@@ -281,7 +283,7 @@ package final class CollectionIndexes: Sendable {
         }
     }
 
-    /// How often indexes were brought up in this process: one that looks at changes besides may need them no more after that.
+    /// How often indexes were updated in this process: one that looks at changes besides may need them no more after that.
     package var updateCount: Int { updates.load(ordering: .acquiring) }
 
     /// Brings indexes that are complete up to a moment.
@@ -289,13 +291,13 @@ package final class CollectionIndexes: Sendable {
         _ items: [IndexCatchUp.Item], _ indexes: IndexStore, _ moment: CollectionSnapshot, _ isAwaited: Bool
     ) throws {
         try IndexCatchUp(indexes: indexes, snapshot: moment) { try Task.checkCancellation() }
-            .run(items.filter { $0.definition.keeper == nil })
+            .run(items.filter { $0.definition.maintainer == nil })
         for definition in items.map(\.definition) {
             // The record as it is now: this may be the second attempt.
-            guard let keeper = definition.keeper,
+            guard let maintainer = definition.maintainer,
                 let record = try usable(definition, at: moment, indexes, indexes.store.snapshot())
             else { continue }
-            _ = try upkeep(definition, indexes, record, moment, isAwaited: isAwaited).run(keeper)
+            _ = try upkeep(definition, indexes, record, moment, isAwaited: isAwaited).run(maintainer)
         }
     }
 
@@ -319,13 +321,14 @@ package final class CollectionIndexes: Sendable {
         let start =
             try known
             ?? indexes.begin(
-                definition, epoch: moment.epoch, sequence: definition.keeper == nil ? moment.lastSequence : 0,
+                definition, epoch: moment.epoch,
+                sequence: definition.maintainer == nil ? moment.lastSequence : 0,
                 purge: moment.purgeSequence)
         let underWay = BuildUnderWay(start: now, total: UInt64(moment.count))
         running.withLock { $0[definition.name] = underWay }
         defer { _ = running.withLock { $0.removeValue(forKey: definition.name) } }
         let built = try build(definition, indexes, start, moment)
-        // What was put aside and merged takes several times the room of the index. That it stays for now harms nobody.
+        // What was spilled and merged takes several times the room of the index. It may stay for now.
         try? indexes.store.compact(below: Self.leastLiving)
         return built
     }
@@ -337,8 +340,8 @@ package final class CollectionIndexes: Sendable {
         _ definition: IndexDefinition, _ indexes: IndexStore, _ start: IndexRecord,
         _ moment: CollectionSnapshot
     ) throws -> IndexRecord {
-        if let keeper = definition.keeper {
-            return try upkeep(definition, indexes, start, moment).run(keeper)
+        if let maintainer = definition.maintainer {
+            return try upkeep(definition, indexes, start, moment).run(maintainer)
         }
         let build = IndexBuild(
             indexes: indexes, definition: definition, snapshot: moment, memoryLimit: settings.buildMemory
@@ -371,4 +374,16 @@ package final class CollectionIndexes: Sendable {
         guard let indexes = try open() else { return [] }
         return try indexes.statuses()
     }
+}
+
+// MARK: - Build under way
+
+/// How far an index is that is being built.
+package struct BuildUnderWay: Hashable, Sendable {
+    /// When that began, in microseconds since 1970.
+    package let start: UInt64
+    /// How many documents there are to map.
+    package let total: UInt64
+    /// How many were mapped.
+    package var mapped: UInt64 = 0
 }

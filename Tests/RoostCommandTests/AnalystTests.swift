@@ -55,6 +55,25 @@ import Testing
         #expect(try answers(".mode nothing", query).contains("mode takes one of"))
     }
 
+    /// `*` is a column for each property, in every form; the document stays whole where an alias names it.
+    @Test func starHasAColumnForEachProperty() throws {
+        defer { remove() }
+        _ = tool.output("put", "X", #"{"city":"X","area":7}"#)
+        #expect(
+            try answers("mode csv", "SELECT * FROM _ WHERE _id IN ('O', 'X') ORDER BY _id;")
+                == "city,code,people,area\r\nOslo,O,700000,\r\nX,,,7\r\n")
+        #expect(
+            try answers("mode markdown", "SELECT _id, * FROM _ WHERE _id = 'X';").contains(
+                "| id  | area | city |"))
+        #expect(try answers("SELECT * FROM _ WHERE _id = 'X';") == "{\"area\":7,\"city\":\"X\"}\n")
+        #expect(
+            try answers("SELECT d FROM _ AS d WHERE _id = 'X';") == "{\"d\":{\"area\":7,\"city\":\"X\"}}\n")
+        #expect(try answers("SELECT VALUE city FROM _ WHERE _id = 'X';") == "\"X\"\n")
+        #expect(
+            try answers("mode csv", "SELECT * FROM '\(directory)/more-places.ndjson';")
+                == "city,country\r\nOslo,Norway\r\n")
+    }
+
     @Test func manyNumbersAreCountedInRanges() throws {
         defer { remove() }
         let documents = (0..<1000).map { "{\"n\":\($0 % 100)}\n" }.joined()

@@ -8,7 +8,7 @@ import Testing
 @testable import RoostIndex
 
 /// Lives of a database on a disk that crashes and fails: after each, and during it as far as documents can be read, an index
-/// shows what mapping every document anew shows, and no query fails for what is kept.
+/// shows what mapping every document again shows, and no query fails for what is kept.
 @Suite struct DerivedHistoryTests {
     /// A life that ends in a crash, in the death of the process or well, with or without failing calls.
     private struct Life {

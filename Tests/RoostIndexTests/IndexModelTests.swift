@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostIndex
 
-/// An index shows what mapping every document anew would show, whatever was done to documents and index meanwhile.
+/// An index shows what mapping every document again would show, whatever was done to documents and index meanwhile.
 @Suite struct IndexModelTests {
     private func open(_ simulation: Simulation) throws -> (Database, DocumentCollection) {
         let database = try Database.open("db", environment: simulation.environment)

@@ -57,7 +57,7 @@ private struct TextSum: IndexReducer {
 private func encode(_ number: Int) -> [UInt8] { Array("\(number)".utf8) }
 func decode(_ bytes: ArraySlice<UInt8>) -> Int { Int(String(decoding: bytes, as: UTF8.self)) ?? .min }
 
-/// What the index has to show: every document mapped anew.
+/// What the index has to show: every document mapped again.
 struct Expected: Equatable {
     var rows: [String] = []
     var sum = 0

@@ -275,6 +275,38 @@ import Testing
         #expect(explained["partitioned"] as? Bool == false && explained["covering"] as? Bool == false)
     }
 
+    /// An index that has all fields of a request is read without documents, as CouchDB's indexes cover requests.
+    @Test func indexesCoverRequests() async throws {
+        let test = try await TestRouter.stars()
+        try await test.ask(
+            "POST", "/db/_index", #"{"index":{"fields":["stars","kind"]},"ddoc":"by","name":"both"}"#)
+        for (fields, isCovering) in [
+            (#"["_id","kind"]"#, true), (#"["stars"]"#, true), (#"["stars","_rev"]"#, false),
+            (#"["stars","t"]"#, false), ("[]", false),
+        ] {
+            let request =
+                #"{"selector":{"stars":{"$gt":6},"kind":{"$exists":true}},"fields":\#(fields),"execution_stats":true}"#
+            let explained = try await test.ask("POST", "/db/_explain", request)
+            #expect(explained["covering"] as? Bool == isCovering, "\(explained.text)")
+            #expect(explained.text.contains(#""include_docs":\#(!isCovering)"#))
+            let found = try await test.ask("POST", "/db/_find", request)
+            let statistics = try #require(found["execution_stats"] as? [String: Any])
+            #expect(statistics["total_docs_examined"] as? Int == (isCovering ? 0 : 2))
+            #expect(statistics["total_keys_examined"] as? Int == 2)
+            let documents = try #require(found["docs"] as? [[String: Any]])
+            #expect(documents.count == 2)
+        }
+        let found = try await test.ask(
+            "POST", "/db/_find", #"{"selector":{"stars":{"$gt":6}},"fields":["_id","kind","stars"]}"#)
+        #expect(
+            found.text.contains(#"[{"_id":"d7","kind":"b","stars":7},{"_id":"d8","kind":"a","stars":8}]"#),
+            "\(found.text)")
+        let wrong = try await test.ask("POST", "/db/_find", #"{"selector":{"_id":{"$beginsWith":true}}}"#)
+        #expect(wrong["error"] as? String == "invalid_operator")
+        let bookmark = try await test.ask("POST", "/db/_find", #"{"selector":{},"bookmark":"bad-bookmark"}"#)
+        #expect(bookmark["reason"] as? String == #"Invalid bookmark value: "bad-bookmark""#)
+    }
+
     /// The keys from which to which an index is read.
     @Test(arguments: [
         (#"{"stars":{"$gt":3}}"#, "", #""start_key":[3],"end_key":["<MAX>"],"direction":"fwd""#),

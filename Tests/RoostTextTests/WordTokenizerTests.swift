@@ -1,3 +1,4 @@
+import Foundation
 import RoostBytes
 import RoostSimulation
 import Testing
@@ -171,5 +172,115 @@ import Testing
     @Test func namesOfLanguages() {
         #expect(Language("de") == .german && Language("German") == .german && Language("de-AT") == .german)
         #expect(Language("nb") == .norwegian && Language("xx") == nil && Language("") == nil)
+    }
+}
+
+// MARK: - Word boundary tests
+
+/// Boundaries of words, by Unicode's own cases.
+@Suite struct WordBoundaryTests {
+    /// Lines of WordBreakTest.txt (Unicode 15): boundaries as ÷, and characters in hexadecimal.
+    private static let sample = """
+        ÷ 0001 ÷ 0001 ÷
+        ÷ 000D × 000A ÷ 0308 ÷ 0041 ÷
+        ÷ 0020 × 0308 ÷ 0041 ÷
+        ÷ 0041 × 003A × 0308 × 0041 ÷
+        ÷ 0061 × 0300 × 0062 ÷
+        ÷ 0031 × 002E × 0031 ÷
+        ÷ 0061 ÷ 002C ÷ 0061 ÷
+        ÷ 05D0 × 0027 ÷
+        ÷ 05D0 × 0022 × 05D0 ÷
+        ÷ 05D0 ÷ 0022 ÷ 0061 ÷
+        ÷ 3031 × 3031 ÷ 0020 ÷
+        ÷ 0061 ÷ 1F1E6 × 1F1E7 ÷ 1F1E8 ÷ 0062 ÷
+        ÷ 1F1E6 × 1F1E7 × 200D ÷ 1F1E8 ÷ 0062 ÷
+        ÷ 1F476 × 1F3FF ÷ 1F476 ÷
+        ÷ 1F6D1 × 200D × 1F6D1 ÷
+        ÷ 0061 × 200D × 1F6D1 ÷
+        ÷ 0061 ÷ 0020 × 0020 ÷ 0062 ÷
+        ÷ 0061 × 0031 × 005F × 0061 ÷ 002C ÷ 002C ÷ 0061 ÷
+        ÷ 0031 ÷ 003A ÷ 0031 ÷
+        ÷ 2060 ÷ 0061 ÷ 0024 ÷ 002D ÷ 0033 × 0034 × 002C × 0035 × 0036 × 0037 × 002E × 0031 × 0034 ÷ 0025 ÷ 0062 ÷
+        """
+
+    @Test func theSampleOfUnicodesCases() { check(Self.sample) }
+
+    @Test func allOfUnicodesCasesWhereTheSystemHasThem() throws {
+        let path = "/usr/share/unicode/auxiliary/WordBreakTest.txt"
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        check(try String(contentsOfFile: path, encoding: .utf8))
+    }
+
+    private func check(_ cases: String) {
+        var count = 0
+        for line in cases.split(separator: "\n") {
+            let fields = line.prefix { $0 != "#" }.split(separator: " ")
+            guard fields.count > 1 else { continue }
+            var text: [UInt8] = []
+            var expected: [Int] = []
+            for field in fields.map({ $0.trimmingCharacters(in: .whitespaces) }) {
+                switch field {
+                case "÷": expected.append(text.count)
+                case "×", "": break
+                default: appendUTF8(UInt32(field, radix: 16)!, to: &text)
+                }
+            }
+            var found = [0]
+            text.withView { view in
+                let boundaries = WordBoundaries(scanner: UTF8Scanner(bytes: view))
+                while let last = found.last, last < view.count {
+                    found.append(boundaries.segment(from: last).end)
+                }
+            }
+            #expect(found == expected, "\(line)")
+            count += 1
+        }
+        #expect(count >= 20)
+    }
+}
+
+// MARK: - Gram tokenizer tests
+
+/// Trigrams: whatever is part of a text has the characters of a part of it.
+@Suite struct TrigramTokenizerTests {
+    private func trigrams(_ text: String) -> [String] {
+        var words = WordList()
+        TrigramTokenizer().words(of: text, into: &words)
+        return words.strings
+    }
+
+    @Test func threeInARowAndTheLastTwo() {
+        #expect(trigrams("") == [] && trigrams("a") == [])
+        #expect(trigrams("ab") == ["ab"])
+        #expect(trigrams("abc") == ["abc", "bc"])
+        #expect(trigrams("a bcd") == ["a b", " bc", "bcd", "cd"])
+    }
+
+    @Test func caseMarksAndWidthAreNotCompared() {
+        for text in ["Cafe", "CAFÉ", "cafe\u{301}", "ｃａｆé"] {
+            #expect(trigrams(text) == trigrams("cafe"), "\(text)")
+        }
+        #expect(trigrams("Straße") == trigrams("STRASSE"))
+        #expect(trigrams("a\tb\nc") == trigrams("a b c"))
+        #expect(trigrams("서울") == trigrams("\u{1109}\u{1165}\u{110B}\u{116E}\u{11AF}"))
+    }
+
+    /// The characters of a part of a text stand in a row in those of the text, wherever it is cut.
+    @Test func aPartHasAPartOfTheCharacters() {
+        let alphabet = Array("aBé e\u{301}ßﬁ東한İΣς🦉👍🏽\u{200D}\u{FE0F}\u{0}\n".unicodeScalars)
+        var generator = SeededGenerator(seed: 7)
+        for _ in 0..<500 {
+            let text = (0..<Int.random(in: 1...20, using: &generator)).compactMap { _ in
+                alphabet.randomElement(using: &generator)
+            }
+            let start = Int.random(in: 0..<text.count, using: &generator)
+            let end = Int.random(in: start...text.count, using: &generator)
+            let whole = TrigramTokenizer.characters(of: text)
+            let part = TrigramTokenizer.characters(of: text[start..<end])
+            let isThere =
+                part.isEmpty
+                || (0...max(whole.count - part.count, 0)).contains { whole[$0...].starts(with: part) }
+            #expect(isThere, "\(text) \(start) \(end)")
+        }
     }
 }

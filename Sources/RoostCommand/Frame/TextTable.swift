@@ -39,8 +39,7 @@ struct TextTable {
     }
 
     /// Adds a row of a query.
-    mutating func add(_ row: Row) {
-        let values = (0..<row.count).map { row[$0] }
+    mutating func add(_ values: [FleeceValue]) {
         add(values.map(Self.text)) { !values[$0].exists || values[$0].isNull || values[$0].double != nil }
     }
 

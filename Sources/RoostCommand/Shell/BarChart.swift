@@ -23,11 +23,11 @@ struct BarChart {
         self.room = room
     }
 
-    mutating func add(_ row: Row) {
+    mutating func add(_ row: [FleeceValue]) {
         guard values.count < Self.mostRows else { return omitted += 1 }
-        values.append((0..<row.count).map { row[$0].double })
+        values.append(row.map(\.double))
         if labels.count <= Self.mostBars {
-            labels.append((0..<row.count).map { row[$0].exists ? row[$0].string ?? row[$0].json() : "" })
+            labels.append(row.map { $0.exists ? $0.string ?? $0.json() : "" })
         }
     }
 

@@ -2,13 +2,13 @@
 ///
 /// They exist in debug builds of Roost's own development alone, as those of the engine (`Failpoint`).
 package enum IndexFailpoint: CaseIterable, Sendable {
-    /// An index is brought up to commits that a power failure may take back.
+    /// An index is updated to commits that a power failure may take back.
     case unsyncedDocuments
     /// Purges are passed over.
     case forgottenPurges
     /// What has changed since an index was kept is not looked at.
     case forgottenChanges
-    /// An index that has seen more than the moment asked for shows all of it.
+    /// An index that has seen more than the requested snapshot shows all of it.
     case laterRows
 
     #if ROOST_FAILPOINTS

@@ -4,14 +4,24 @@ import RoostOrder
 extension Binder {
     /// Binds a query that an expression or FROM has. Variables around it remain known; aggregates within it are its own.
     func inner(_ select: Select) throws(QueryError) -> BoundQuery {
-        let saved = (aggregateProblem, columnUse)
-        defer { (aggregateProblem, columnUse) = saved }
+        let saved = (aggregateProblem, windowProblem, columnUse, namedWindows)
+        defer { (aggregateProblem, windowProblem, columnUse, namedWindows) = saved }
         return try query(select)
     }
 
     func query(_ select: Select) throws(QueryError) -> BoundQuery {
-        var query = BoundQuery(number: addQuery())
+        var query = BoundQuery(number: try beginQuery())
+        defer { endQuery() }
         query.isDistinct = select.isDistinct
+        query.isRaw = select.isRaw
+        windowProblem = Self.misplacedWindow
+        namedWindows = [:]
+        for (name, window) in select.windows.map({ ($0.name, $0.window) }) {
+            // Each continues none but one before it.
+            guard namedWindows.updateValue(try named(window), forKey: ByteKey(name)) == nil else {
+                throw QueryError("Two windows are called \(name)", at: window.place.offset)
+            }
+        }
         query.indexUse = select.indexUse
         scope.begin(select.columns)
         columnUse = .none
@@ -32,14 +42,17 @@ extension Binder {
         query.having = try select.having.map { (having) throws(QueryError) in
             BoundCondition(value: try bind(having), written: having)
         }
+        windowProblem = nil
         query.columns = try columns.map { (column) throws(QueryError) in
             columnUse = .none
-            return BoundColumn(name: column.name, expression: try collated(column.value))
+            return BoundColumn(
+                name: column.name, isStar: column.isStar, expression: try collated(column.value))
         }
         columnUse = .all
-        query.order = try select.order.map { (ordering) throws(QueryError) in try self.ordering(ordering) }
+        query.order = try orderings(select.order)
         query.isCorrelated = scope.end()
         bindGroups(keys, &query)
+        try bindWindows(&query)
         return query
     }
 
@@ -50,6 +63,10 @@ extension Binder {
             select.sources.isEmpty
             ? [Select.Source(origin: .collection("_", scope: "_default"), alias: "_doc")] : select.sources
         scope.nameScopes(of: sources)
+        guard sources.count <= Self.mostSources else {
+            throw QueryError(
+                "A query has at most \(Self.mostSources) sources", at: sources[Self.mostSources].place.offset)
+        }
         var aliases: Set<ByteKey> = []
         for source in sources {
             guard aliases.insert(ByteKey(source.alias.lowercased())).inserted else {
@@ -60,6 +77,9 @@ extension Binder {
             query.sources.append(try bind(source))
         }
     }
+
+    /// Sources are within each other when they are read.
+    private static let mostSources = 64
 
     private func bind(_ source: Select.Source) throws(QueryError) -> BoundSource {
         let origin: BoundSource.Origin
@@ -150,13 +170,24 @@ extension Binder {
             BoundCondition(value: groups.grouped($0.value), written: $0.written)
         }
         query.columns = query.columns.map {
-            BoundColumn(name: $0.name, expression: groups.grouped($0.expression))
+            $0.mapped(groups.grouped)
         }
-        query.order = query.order.map {
-            BoundOrdering(
-                expression: groups.grouped($0.expression), isDescending: $0.isDescending, written: $0.written)
-        }
+        query.order = query.order.map { $0.mapped(groups.grouped) }
         query.groups = groups.groups
+    }
+
+    // MARK: Windows
+
+    private func bindWindows(_ query: inout BoundQuery) throws(QueryError) {
+        let parts = query.columns.map(\.expression.value) + query.order.map(\.expression.value)
+        guard parts.contains(where: \.hasWindow) else { return }
+        let windows = WindowBinder(self)
+        query.columns = query.columns.map { $0.mapped(windows.replaced) }
+        query.order = query.order.map { $0.mapped(windows.replaced) }
+        query.windows = windows.windows
+        guard query.windows.windows.count <= SQLParser.deepest else {
+            throw QueryError("The query orders rows for more than \(SQLParser.deepest) different windows")
+        }
     }
 
     // MARK: SELECT
@@ -164,38 +195,33 @@ extension Binder {
     private struct NamedColumn {
         let value: Expression
         let name: String
+        let isStar: Bool
     }
 
     private func namedColumns(_ select: Select, _ query: BoundQuery) throws(QueryError) -> [NamedColumn] {
-        var columns: [(value: Expression, name: String?, explicit: Place?)] = []
+        var columns: [(value: Expression, name: String?, explicit: Place?, isStar: Bool)] = []
         if case .combined(let first, _, _)? = query.sources.first?.origin {
             for column in first.columns {
-                columns.append(
-                    (.path([.key(query.sources[0].alias), .key(column.name)], .unknown), column.name, nil))
+                let value = Expression.path([.key(query.sources[0].alias), .key(column.name)], .unknown)
+                columns.append((value, column.name, nil, column.isStar))
             }
         } else if select.columns.isEmpty {
             for field in [MetaField.id, .sequence] {
-                columns.append(
-                    (.meta(field, alias: query.sources[0].alias, .unknown), field.propertyName, nil))
+                let value = Expression.meta(field, alias: query.sources[0].alias, .unknown)
+                columns.append((value, field.propertyName, nil, false))
             }
         }
         for column in select.columns {
             if case .path(let steps, let place) = column.value, steps.isEmpty, column.alias == nil {
                 // All of a row: a column for each source.
                 for source in query.sources {
-                    columns.append(
-                        (
-                            .path([.key(source.alias)], place), source.alias == "_doc" ? "_" : source.alias,
-                            nil
-                        ))
+                    let name = ByteKey(source.alias) == ByteKey("_doc") ? "_" : source.alias
+                    columns.append((.path([.key(source.alias)], place), name, nil, column.isStar))
                 }
                 continue
             }
-            columns.append(
-                (
-                    column.value, column.alias ?? column.value.columnName,
-                    column.alias.map { _ in column.place }
-                ))
+            let name = column.alias ?? column.value.columnName
+            columns.append((column.value, name, column.alias.map { _ in column.place }, column.isStar))
         }
         var taken: [ByteKey: Int] = [:]
         var explicit: Set<ByteKey> = []
@@ -209,17 +235,36 @@ extension Binder {
             let name = column.name ?? "$\(unnamed)"
             let count = taken[ByteKey(name), default: 0] + 1
             taken[ByteKey(name)] = count
-            result.append(NamedColumn(value: column.value, name: count == 1 ? name : "\(name) #\(count)"))
+            result.append(
+                NamedColumn(
+                    value: column.value, name: count == 1 ? name : "\(name) #\(count)", isStar: column.isStar)
+            )
         }
         return result
     }
 
     // MARK: ORDER BY
 
-    private func ordering(_ ordering: Select.Ordering) throws(QueryError) -> BoundOrdering {
-        BoundOrdering(
-            expression: try collated(ordering.value, as: columnNamed(ordering.value)),
-            isDescending: ordering.isDescending, written: ordering.value)
+    /// What rows are ordered by, in the present query or in a window of it.
+    func orderings(_ orderings: [Select.Ordering]) throws(QueryError) -> [BoundOrdering] {
+        var result: [BoundOrdering] = []
+        for ordering in orderings {
+            let column = columnUse == .none ? nil : columnNamed(ordering.value)
+            let expression = try collated(ordering.value, as: column)
+            // Null and missing are the least of all values.
+            if let nulls = ordering.nulls, (nulls == .first) == ordering.isDescending {
+                result.append(
+                    BoundOrdering(
+                        expression: CollatedExpression(
+                            value: .test(expression.value, .valued, isNegated: false), collation: .binary),
+                        isDescending: nulls == .last,
+                        written: .test(ordering.value, .valued, isNegated: false)))
+            }
+            result.append(
+                BoundOrdering(
+                    expression: expression, isDescending: ordering.isDescending, written: ordering.value))
+        }
+        return result
     }
 
     /// The column that ORDER BY names, also within COLLATE.
@@ -235,22 +280,27 @@ extension Binder {
 private final class GroupBinder {
     private(set) var groups: BoundGroups
     private let binder: Binder
+    /// The places of the expressions of GROUP BY, and of what is gathered.
+    private var keySlots: [BoundExpression: Int] = [:]
+    private var slots: [Gathered: Int] = [:]
+
+    private struct Gathered: Hashable {
+        let accumulator: Accumulator
+        let value: BoundExpression?
+    }
 
     init(_ groups: BoundGroups, _ binder: Binder) {
         self.groups = groups
         self.binder = binder
-    }
-
-    func grouped(_ expression: CollatedExpression) -> CollatedExpression {
-        CollatedExpression(value: grouped(expression.value), collation: expression.collation)
+        for key in groups.keys where keySlots[key.expression.value] == nil {
+            keySlots[key.expression.value] = key.slot
+        }
     }
 
     /// An expression of groups: what GROUP BY has and aggregates become their places. What else is asked of a row, also by a query
     /// within the expression, is asked of the first one.
     func grouped(_ expression: BoundExpression) -> BoundExpression {
-        if let key = groups.keys.first(where: { $0.expression.value == expression }) {
-            return .slot(key.slot)
-        }
+        if let key = keySlots[expression] { return .slot(key) }
         if case .aggregate(let aggregate, let value, let isDistinct, let collation) = expression {
             return slot(.aggregate(aggregate, isDistinct: isDistinct), value, collation)
         }
@@ -260,15 +310,59 @@ private final class GroupBinder {
         return expression.mapped { grouped($0) }
     }
 
-    private func slot(_ kind: Gathering.Kind, _ value: BoundExpression?, _ collation: Collation)
+    private func slot(_ kind: Accumulator.Kind, _ value: BoundExpression?, _ collation: Collation)
         -> BoundExpression
     {
-        let gathering = Gathering(kind: kind, collation: collation)
-        if let known = groups.accumulators.first(where: { $0.gathering == gathering && $0.value == value }) {
-            return .slot(known.slot)
-        }
+        let accumulator = Accumulator(kind: kind, collation: collation)
+        let gathered = Gathered(accumulator: accumulator, value: value)
+        if let known = slots[gathered] { return .slot(known) }
         let slot = binder.addSlot()
-        groups.accumulators.append(BoundGroups.Accumulator(gathering: gathering, value: value, slot: slot))
+        slots[gathered] = slot
+        groups.measures.append(BoundGroups.Measure(accumulator: accumulator, value: value, slot: slot))
+        return .slot(slot)
+    }
+}
+
+/// Finds what window functions need of each row, and puts the places of their values into expressions.
+private final class WindowBinder {
+    private(set) var windows = BoundWindows()
+    private let binder: Binder
+    /// The places of what is asked of rows, and of window functions.
+    private var slots: [BoundExpression: Int] = [:]
+
+    init(_ binder: Binder) { self.binder = binder }
+
+    /// An expression of rows that windows have gone through: window functions, and what is asked of the rows besides, become places.
+    func replaced(_ expression: BoundExpression) -> BoundExpression {
+        if case .window(let call) = expression { return slot(call, as: expression) }
+        return expression.hasWindow ? expression.mapped { replaced($0) } : input(expression)
+    }
+
+    /// The place of a value of each row.
+    private func input(_ expression: BoundExpression) -> BoundExpression {
+        if expression.isGiven || expression == .missing { return expression }
+        if let known = slots[expression] { return .slot(known) }
+        let slot = binder.addSlot()
+        slots[expression] = slot
+        windows.inputs.append((expression, slot))
+        return .slot(slot)
+    }
+
+    private func slot(_ call: BoundWindowCall, as expression: BoundExpression) -> BoundExpression {
+        if let known = slots[expression] { return .slot(known) }
+        let slot = binder.addSlot()
+        slots[expression] = slot
+        let ofInputs = call.mapped(input)
+        let place = windows.windows.firstIndex {
+            $0.partition == ofInputs.partition && $0.order == ofInputs.order
+        }
+        if let place {
+            windows.windows[place].calls.append((ofInputs, slot))
+        } else {
+            windows.windows.append(
+                BoundWindow(
+                    partition: ofInputs.partition, order: ofInputs.order, calls: [(ofInputs, slot)]))
+        }
         return .slot(slot)
     }
 }

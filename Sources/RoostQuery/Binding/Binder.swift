@@ -5,7 +5,7 @@ import RoostOrder
 ///
 /// A folder of three parts: this type and its extension for queries, the ``Scope`` of names it looks them up in, and what comes of it, a
 /// ``BoundQuery`` of ``BoundExpression``s. It also finds the collation of each operator that compares, what is computed of groups, and
-/// which queries depend on the rows of others. The database is asked for collections and full-text indexes only, by way of a ``Schema``.
+/// which queries depend on the rows of others. The database is consulted for collections and full-text indexes only, by way of a ``Schema``.
 final class Binder {
     let schema: Schema
     var scope = Scope()
@@ -15,11 +15,18 @@ final class Binder {
     private(set) var collation = Collation.binary
     /// Where an aggregate may not be, in words; `nil` where it may.
     var aggregateProblem: String?
+    /// Why a window function may not be where the binder is, in words; `nil` where it may.
+    var windowProblem: String? = Binder.misplacedWindow
+    /// The windows of the present query that have a name, each without that of another.
+    var namedWindows: [ByteKey: Window] = [:]
+    /// How many queries there are around the present one.
+    private var depth = 0
     /// The columns that a name may mean, besides sources and variables.
     var columnUse = ColumnUse.none
-    private(set) var parameterNames: [String] = []
-    private var searches: [BoundSearch] = []
-    private var rankedSearches: Set<Int> = []
+    private var parameterNames: [String] = []
+    private var parameterNumbers: [ByteKey: Int] = [:]
+    var searches: [BoundSearch] = []
+    var rankedSearches: Set<Int> = []
     private var sourceCount = 0
     private var collections: [Int: DocumentCollection] = [:]
     private var slotCount = 0
@@ -35,6 +42,14 @@ final class Binder {
 
     static let misplacedAggregate =
         "looks at many rows, and can't stand in WHERE, ON, GROUP BY or within another one"
+
+    static let misplacedWindow =
+        "looks at the rows that WHERE, GROUP BY and HAVING have kept, and can't stand there. Put the query into FROM of another "
+        + "one, and ask that for what it yields"
+    static let nestedWindow = "can't stand within an aggregate, another window function, ANY or EVERY"
+
+    /// A statement has no more queries, each mention of a query of WITH included.
+    private static let mostQueries = 1000
 
     init(_ schema: Schema) { self.schema = schema }
 
@@ -71,10 +86,21 @@ final class Binder {
         return slotCount
     }
 
-    func addQuery() -> Int {
-        defer { queryCount += 1 }
-        return queryCount
+    /// Begins a query.
+    ///
+    /// - Throws: where there are too many, or too many within each other: a query of WITH may be named by the next one many times.
+    func beginQuery() throws(QueryError) -> Int {
+        guard depth < SQLParser.deepest, queryCount < Self.mostQueries else {
+            throw QueryError(
+                "The statement comes to more than \(Self.mostQueries) queries, or has more than \(SQLParser.deepest) within each "
+                    + "other, with those of WITH counted wherever they are named")
+        }
+        depth += 1
+        queryCount += 1
+        return queryCount - 1
     }
+
+    func endQuery() { depth -= 1 }
 
     // MARK: Expressions
 
@@ -87,13 +113,12 @@ final class Binder {
         case .member(let value, let steps): return try bind(value).reaching(steps)
         case .meta(let field, let alias, let place): return try meta(field, try source(alias, place), place)
         case .parameter(let name):
-            if !parameterNames.contains(name) { parameterNames.append(name) }
-            return .parameter(name)
+            return .parameter(parameter(name))
         case .array(let values): return .array(try bind(values))
         case .dictionary(let pairs):
             return .dictionary(
                 try pairs.map { (pair) throws(QueryError) in
-                    BoundExpression.Pair(name: pair.name, value: try bind(pair.value))
+                    BoundExpression.Pair(name: ByteKey(pair.name), value: try bind(pair.value))
                 })
         case .arithmetic(let first, let operations):
             return .arithmetic(
@@ -126,8 +151,13 @@ final class Binder {
         case .choice(let base, let branches, let otherwise): return try choice(base, branches, otherwise)
         case .quantified(let quantifier, let name, let array, let condition):
             let array = try bind(array)
+            let saved = windowProblem
             scope.variables.append(name)
-            defer { scope.variables.removeLast() }
+            windowProblem = Self.nestedWindow
+            defer {
+                scope.variables.removeLast()
+                windowProblem = saved
+            }
             return .quantified(quantifier, array, satisfies: try bind(condition))
         case .exists(let select): return .exists(try inner(select))
         case .select(let select): return .rows(try inner(select))
@@ -137,6 +167,7 @@ final class Binder {
             return .call(function, try bind(arguments), function.comparesTexts ? collation : .binary)
         case .aggregate(let aggregate, let value, let isDistinct, let place):
             return try self.aggregate(aggregate, value, isDistinct, place)
+        case .window(let call): return .window(try window(call))
         case .match(let index, let text, let place): return try match(index, text, place)
         case .rank(let index, let place): return try rank(index, place)
         }
@@ -172,17 +203,24 @@ final class Binder {
         if let aggregateProblem {
             throw QueryError("\(aggregate.name.rawValue)() \(aggregateProblem)", at: place.offset)
         }
-        let saved = columnUse
-        aggregateProblem = Self.misplacedAggregate
+        let saved = (columnUse, windowProblem)
+        (aggregateProblem, windowProblem) = (Self.misplacedAggregate, Self.nestedWindow)
         // What is asked of the rows of a group.
         if columnUse == .all { columnUse = .ofRows }
         defer {
             aggregateProblem = nil
-            columnUse = saved
+            (columnUse, windowProblem) = saved
         }
         guard let value else { return .aggregate(aggregate, nil, isDistinct: isDistinct, .binary) }
         let collated = try collated(value)
         return .aggregate(aggregate, collated.value, isDistinct: isDistinct, collated.collation)
+    }
+
+    private func parameter(_ name: String) -> Int {
+        if let known = parameterNumbers[ByteKey(name)] { return known }
+        parameterNames.append(name)
+        parameterNumbers[ByteKey(name)] = parameterNames.count - 1
+        return parameterNames.count - 1
     }
 
     // MARK: Collations
@@ -280,7 +318,7 @@ final class Binder {
     }
 
     /// The source that META() speaks of.
-    private func source(_ alias: String?, _ place: Place) throws(QueryError) -> Scope.Source {
+    func source(_ alias: String?, _ place: Place) throws(QueryError) -> Scope.Source {
         if let alias, let found = scope.source(named: alias) {
             scope.noteUse(above: found.depth)
             return found.source
@@ -320,60 +358,5 @@ final class Binder {
                 at: place.offset)
         }
         return .meta(field, source: source.number)
-    }
-
-    // MARK: Searches
-
-    /// MATCH(index, text): whether the search finds the document.
-    private func match(_ name: String?, _ text: Expression, _ place: Place) throws(QueryError)
-        -> BoundExpression
-    {
-        let (source, collection, index) = try textIndex(name, place)
-        let search = BoundSearch(
-            number: searches.count, source: source, collection: collection, index: index,
-            text: try bind(text),
-            written: text)
-        searches.append(search)
-        return .match(search)
-    }
-
-    /// RANK(index): the score of the first MATCH() of that index; 0 for a document that it does not find.
-    private func rank(_ name: String?, _ place: Place) throws(QueryError) -> BoundExpression {
-        let (source, _, index) = try textIndex(name, place)
-        let own = ByteKey(index.description.name)
-        guard
-            let search = searches.first(where: {
-                $0.source == source && ByteKey($0.index.description.name) == own
-            })
-        else {
-            throw QueryError(
-                "RANK(\(name ?? "")) is the rank of what MATCH(\(name.map { "\($0), " } ?? "")…) has found, and the query "
-                    + "has none in WHERE", at: place.offset)
-        }
-        rankedSearches.insert(search.number)
-        return .rank(search)
-    }
-
-    /// The index of a name, with the alias of its source before it where there are several sources.
-    private func textIndex(
-        _ name: String?, _ place: Place
-    ) throws(QueryError) -> (source: Int, collection: DocumentCollection, index: CompiledTextIndex) {
-        var (source, name) = (Scope.Source?.none, name)
-        if let full = name, let dot = full.firstIndex(of: "."),
-            let found = scope.source(named: String(full[..<dot])), found.source.collection != nil
-        {
-            scope.noteUse(above: found.depth)
-            source = found.source
-            name = String(full[full.index(after: dot)...])
-        }
-        if source == nil { source = try self.source(nil, place) }
-        guard let source, let collection = source.collection else {
-            throw QueryError("MATCH() searches documents of collections", at: place.offset)
-        }
-        do throws(QueryError) {
-            return (source.number, collection, try schema.textIndex(name, of: collection))
-        } catch {
-            throw error.placed(at: place)
-        }
     }
 }

@@ -16,7 +16,8 @@ indirect enum BoundExpression: Hashable, Sendable {
     /// A path into the element that ANY or EVERY is at: 0 is the innermost of these around the expression.
     case variable(Int, [Step])
     case member(BoundExpression, [Step])
-    case parameter(String)
+    /// A parameter, by its number among those of the statement.
+    case parameter(Int)
     case array([BoundExpression])
     case dictionary([Pair])
     case arithmetic(BoundExpression, [Operation])
@@ -39,6 +40,8 @@ indirect enum BoundExpression: Hashable, Sendable {
     case call(Function, [BoundExpression], Collation)
     /// An aggregate, until the groups of its query are known: see ``GroupBinder``.
     case aggregate(Aggregate, BoundExpression?, isDistinct: Bool, Collation)
+    /// A window function, until the windows of its query are known: see ``WindowBinder``.
+    case window(BoundWindowCall)
     case match(BoundSearch)
     case rank(BoundSearch)
     /// A value of the present group, by its place in a frame.
@@ -46,7 +49,7 @@ indirect enum BoundExpression: Hashable, Sendable {
 
     /// A member of a dictionary.
     struct Pair: Hashable, Sendable {
-        let name: String
+        let name: ByteKey
         let value: BoundExpression
     }
 
@@ -67,6 +70,35 @@ indirect enum BoundExpression: Hashable, Sendable {
 struct CollatedExpression: Hashable, Sendable {
     let value: BoundExpression
     let collation: Collation
+
+    func mapped(_ body: (BoundExpression) -> BoundExpression) -> CollatedExpression {
+        CollatedExpression(value: body(value), collation: collation)
+    }
+}
+
+/// A window function with its arguments and its window, without names.
+struct BoundWindowCall: Hashable, Sendable {
+    let function: WindowFunction
+    var arguments: [BoundExpression]
+    /// How an aggregate compares the values of its argument.
+    let collation: Collation
+    var partition: [CollatedExpression]
+    var order: [BoundOrdering]
+    let frame: WindowFrame<BoundExpression>
+    let written: Expression
+
+    var expressions: [BoundExpression] {
+        arguments + partition.map(\.value) + order.map(\.expression.value) + frame.offsets
+    }
+
+    /// The call with what `body` makes of its expressions. The offsets of its frame are the same for all rows, and stay.
+    func mapped(_ body: (BoundExpression) -> BoundExpression) -> BoundWindowCall {
+        var call = self
+        call.arguments = arguments.map(body)
+        call.partition = partition.map { $0.mapped(body) }
+        call.order = order.map { $0.mapped(body) }
+        return call
+    }
 }
 
 /// MATCH() or RANK(): a text that is looked up in a full-text index. Equal when it is the same place in the same query.
@@ -102,6 +134,7 @@ extension BoundExpression {
         case .choice(let base, let branches, let otherwise, _):
             [base, otherwise].compactMap(\.self) + branches.flatMap { [$0.condition, $0.value] }
         case .aggregate(_, let value, _, _): value.map { [$0] } ?? []
+        case .window(let call): call.expressions
         case .match(let search), .rank(let search): [search.text]
         }
     }
@@ -147,6 +180,7 @@ extension BoundExpression {
             return .call(function, values.map(body), collation)
         case .aggregate(let aggregate, let value, let isDistinct, let collation):
             return .aggregate(aggregate, value.map(body), isDistinct: isDistinct, collation)
+        case .window(let call): return .window(call.mapped(body))
         case .match(var search):
             search.text = body(search.text)
             return .match(search)
@@ -212,6 +246,9 @@ extension BoundExpression {
     /// Whether an aggregate is in it, those of queries within it aside.
     var hasAggregate: Bool { contains { if case .aggregate = $0 { true } else { false } } }
 
+    /// Whether a window function is in it, those of queries within it aside.
+    var hasWindow: Bool { contains { if case .window = $0 { true } else { false } } }
+
     /// Whether it may depend on what no index has of documents: when they are to be purged, and what is looked up separately.
     var hasUnindexed: Bool {
         contains { if case .meta(let field, _) = $0 { field?.isUnindexed ?? true } else { false } }
@@ -246,7 +283,7 @@ extension BoundExpression {
         case .quantified(_, let array, let condition):
             array.isOwn(of: source, variables: variables)
                 && condition.isOwn(of: source, variables: variables + 1)
-        case .parameter, .exists, .rows, .aggregate, .match, .rank, .slot: false
+        case .parameter, .exists, .rows, .aggregate, .window, .match, .rank, .slot: false
         default: children.allSatisfy { $0.isOwn(of: source, variables: variables) }
         }
     }
@@ -256,6 +293,50 @@ extension BoundExpression {
         case .path(_, let steps): .path(source: 0, steps)
         case .meta(let field, _): .meta(field, source: 0)
         default: mapped(\.ofSourceZero)
+        }
+    }
+}
+
+// MARK: - Collations
+
+extension Collation {
+    /// What the options of COLLATE mean: without UNICODE strings compare by bytes, or without regard to the case of ASCII
+    /// letters; with it as people expect it.
+    init(_ options: CollationOptions) throws(QueryError) {
+        let ignoresCase = options.isCaseSensitive == false
+        guard options.isUnicode == true else {
+            self.init(texts: ignoresCase ? .caselessASCII : .bytes)
+            return
+        }
+        let tailoring = options.locale.flatMap { Tailoring(locale: $0) }
+        if tailoring == nil, let locale = options.locale,
+            !Self.knownLocales.contains(locale.prefix(2).lowercased())
+        {
+            throw QueryError(
+                "The order of the locale \(locale.debugDescription) is not known; leave the locale away for the order that is right in "
+                    + "most languages", at: options.localePlace.offset)
+        }
+        self.init(
+            texts: .unicode(
+                UnicodeOrder(
+                    ignoringCase: ignoresCase, accents: options.isDiacriticSensitive == false,
+                    tailoring: tailoring)))
+    }
+
+    /// Languages whose alphabets the root order of Unicode serves.
+    private static let knownLocales: Set<String> = [
+        "en", "de", "fr", "it", "nl", "pt", "ga", "id", "ms", "sw", "zu", "un", "ro",
+    ]
+}
+
+extension Function {
+    /// Whether it compares texts, so that its value may depend on COLLATE.
+    var comparesTexts: Bool {
+        switch self {
+        case .arrayMin, .arrayMax, .arrayContains, .missingIf, .nullIf, .greatest, .least, .contains,
+            .holdsAll, .isAmong:
+            true
+        default: false
         }
     }
 }

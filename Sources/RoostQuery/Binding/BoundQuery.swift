@@ -10,9 +10,11 @@ struct BoundQuery: Hashable, Sendable {
     var conditions: [BoundCondition] = []
     var groups: BoundGroups?
     var having: BoundCondition?
+    var windows = BoundWindows()
     var columns: [BoundColumn] = []
     var order: [BoundOrdering] = []
     var isDistinct = false
+    var isRaw = false
     var limit: BoundCondition?
     var offset: BoundCondition?
     var indexUse = Select.IndexUse.cheapest
@@ -40,7 +42,8 @@ struct BoundQuery: Hashable, Sendable {
         }
         result += sources.flatMap(\.conditions).map(\.value) + conditions.map(\.value)
         result +=
-            (groups?.keys.map(\.expression.value) ?? []) + (groups?.accumulators.compactMap(\.value) ?? [])
+            (groups?.keys.map(\.expression.value) ?? []) + (groups?.measures.compactMap(\.value) ?? [])
+        result += windows.expressions
         result += columns.map(\.expression.value) + order.map(\.expression.value)
         return result + [having, limit, offset].compactMap { $0?.value }
     }
@@ -49,9 +52,6 @@ struct BoundQuery: Hashable, Sendable {
     func mapped(_ body: (BoundExpression) -> BoundExpression) -> BoundQuery {
         func mapped(_ condition: BoundCondition) -> BoundCondition {
             BoundCondition(value: body(condition.value), written: condition.written)
-        }
-        func mapped(_ expression: CollatedExpression) -> CollatedExpression {
-            CollatedExpression(value: body(expression.value), collation: expression.collation)
         }
         var query = self
         for index in sources.indices {
@@ -69,17 +69,16 @@ struct BoundQuery: Hashable, Sendable {
             BoundGroups(
                 sources: groups.sources,
                 keys: groups.keys.map {
-                    BoundGroups.Key(expression: mapped($0.expression), written: $0.written, slot: $0.slot)
+                    BoundGroups.Key(
+                        expression: $0.expression.mapped(body), written: $0.written, slot: $0.slot)
                 },
-                accumulators: groups.accumulators.map {
-                    BoundGroups.Accumulator(gathering: $0.gathering, value: $0.value.map(body), slot: $0.slot)
+                measures: groups.measures.map {
+                    BoundGroups.Measure(accumulator: $0.accumulator, value: $0.value.map(body), slot: $0.slot)
                 })
         }
-        query.columns = columns.map { BoundColumn(name: $0.name, expression: mapped($0.expression)) }
-        query.order = order.map {
-            BoundOrdering(
-                expression: mapped($0.expression), isDescending: $0.isDescending, written: $0.written)
-        }
+        query.windows = windows.mapped(body)
+        query.columns = columns.map { $0.mapped(body) }
+        query.order = order.map { $0.mapped(body) }
         (query.having, query.limit, query.offset) = (
             having.map(mapped), limit.map(mapped), offset.map(mapped)
         )
@@ -117,14 +116,50 @@ struct BoundCondition: Sendable {
 /// A column of a query's result.
 struct BoundColumn: Sendable {
     let name: String
+    let isStar: Bool
     let expression: CollatedExpression
+
+    func mapped(_ body: (BoundExpression) -> BoundExpression) -> BoundColumn {
+        BoundColumn(name: name, isStar: isStar, expression: expression.mapped(body))
+    }
 }
 
 /// One of the things that rows are ordered by.
-struct BoundOrdering: Sendable {
+struct BoundOrdering: Hashable, Sendable {
     let expression: CollatedExpression
     let isDescending: Bool
     let written: Expression
+
+    func mapped(_ body: (BoundExpression) -> BoundExpression) -> BoundOrdering {
+        BoundOrdering(
+            expression: expression.mapped(body), isDescending: isDescending, written: written)
+    }
+}
+
+/// What window functions compute of the rows of a query, once these are found and grouped.
+struct BoundWindows: Sendable {
+    /// What is asked of each row, by the windows and by what is computed with their values.
+    var inputs: [(value: BoundExpression, slot: Int)] = []
+    /// The windows that need rows in an order of their own, one after the other.
+    var windows: [BoundWindow] = []
+
+    var expressions: [BoundExpression] {
+        inputs.map(\.value) + windows.flatMap { window in window.calls.flatMap(\.call.expressions) }
+    }
+
+    func mapped(_ body: (BoundExpression) -> BoundExpression) -> BoundWindows {
+        var copy = self
+        for index in inputs.indices { copy.inputs[index].value = body(inputs[index].value) }
+        return copy
+    }
+}
+
+/// The window functions that look at the same partitions in the same order.
+struct BoundWindow: Sendable {
+    let partition: [CollatedExpression]
+    let order: [BoundOrdering]
+    /// Each refers to the places of the inputs.
+    var calls: [(call: BoundWindowCall, slot: Int)]
 }
 
 /// What is asked of the groups of a query's rows: the values that the rows of a group share, aggregates, and what else is asked of a
@@ -133,7 +168,7 @@ struct BoundGroups: Sendable {
     /// The sources whose rows are grouped.
     let sources: Set<Int>
     let keys: [Key]
-    var accumulators: [Accumulator] = []
+    var measures: [Measure] = []
 
     /// An expression of GROUP BY.
     struct Key: Sendable {
@@ -143,8 +178,8 @@ struct BoundGroups: Sendable {
     }
 
     /// What is gathered over the rows of a group.
-    struct Accumulator: Sendable {
-        let gathering: Gathering
+    struct Measure: Sendable {
+        let accumulator: Accumulator
         /// `nil` for the number of rows.
         let value: BoundExpression?
         let slot: Int
@@ -160,13 +195,13 @@ struct BoundStatement: Sendable {
     let collections: [Int: DocumentCollection]
     let slotCount: Int
     let queryCount: Int
-    /// The numbers of the searches whose RANK() is asked for.
+    /// The numbers of the searches whose RANK() is requested.
     let rankedSearches: Set<Int>
 }
 
 /// What a statement asks of the rows of a source: an index that has all of that need not lead to documents.
 struct SourceUse: Sendable {
-    /// How much of META() is asked for.
+    /// How much of META() is requested.
     enum Metadata: Comparable {
         case none, id, all
     }
@@ -186,7 +221,7 @@ struct SourceUse: Sendable {
         return Set(names).sorted()
     }
 
-    /// What each source is asked for in some expressions.
+    /// What each source has to yield in some expressions.
     static func of(_ expressions: [BoundExpression]) -> [Int: SourceUse] {
         var uses: [Int: SourceUse] = [:]
         for expression in expressions {

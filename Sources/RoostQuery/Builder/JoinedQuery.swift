@@ -82,14 +82,14 @@ public struct JoinedQuery<Left: Codable, Right: Codable>: Sendable {
         return copy
     }
 
-    /// At most so many.
+    /// Limits the number of values.
     public func limit(_ count: Int) -> Self {
         var copy = self
         copy.select.limit = .literal(.integer(Int64(count)))
         return copy
     }
 
-    /// Without the first so many.
+    /// Skips the first values.
     public func skip(_ count: Int) -> Self {
         var copy = self
         copy.select.offset = .literal(.integer(Int64(count)))

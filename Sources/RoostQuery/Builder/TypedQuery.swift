@@ -13,7 +13,7 @@ import Roost
 /// An immutable value; each call answers a new query.
 public struct TypedQuery<Value: Codable>: Sendable {
     let collection: DocumentCollection
-    /// The database that is asked.
+    /// The database that is queried.
     var database: Database { collection.database }
     private(set) var clauses = Select()
     private(set) var problem: QueryError?
@@ -66,14 +66,14 @@ public struct TypedQuery<Value: Codable>: Sendable {
         return copy
     }
 
-    /// At most so many.
+    /// Limits the number of values.
     public func limit(_ count: Int) -> Self {
         var copy = self
         copy.clauses.limit = .literal(.integer(Int64(count)))
         return copy
     }
 
-    /// Without the first so many.
+    /// Skips the first values.
     public func skip(_ count: Int) -> Self {
         var copy = self
         copy.clauses.offset = .literal(.integer(Int64(count)))

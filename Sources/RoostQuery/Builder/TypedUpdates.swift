@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostText
 
 /// The values that a typed query finds, now and whenever they change, as an asynchronous sequence that does not end by itself: see
 /// ``QueryUpdates``.
@@ -8,7 +9,7 @@ import Roost
 /// for try await best in notes.query().where { $0.stars > 3 }.order(by: \.title).updates { show(best) }
 /// ```
 ///
-/// A value that was saved anew is told, also when it is equal to what it was.
+/// A value that was saved again is reported, also when it is equal to what it was.
 public struct TypedUpdates<Value: Codable & Sendable>: AsyncSequence, Sendable {
     /// All values, as of one moment.
     public typealias Element = [Stored<Value>]
@@ -58,7 +59,7 @@ public struct TypedDifference<Value: Codable & Sendable>: Sendable {
     public let insertions: [Int]
     /// The values that stand elsewhere among those that stay; as few as possible.
     public let moves: [RowDifference.Move]
-    /// The places of values that stayed and were saved anew.
+    /// The places of values that stayed and were saved again.
     public let updates: [Int]
 
     init(_ values: [Stored<Value>], _ difference: RowDifference) {
@@ -107,3 +108,150 @@ extension TypedQuery where Value: Sendable {
     /// How the values differ, now and whenever they change: see ``TypedDifference``.
     public var differences: TypedDifferences<Value> { TypedDifferences(updates: updates) }
 }
+
+// MARK: - Typed indexes
+
+// Indexes of typed collections, on properties.
+extension TypedCollection {
+    /// Makes an index on properties: see `DocumentCollection.createIndex`.
+    ///
+    /// - Throws: as it; `invalidQuery` for a property that documents don't have under a known name.
+    public func createIndex(_ name: String, on members: PartialKeyPath<Value>...) throws(DatabaseError) {
+        try documents.createIndex(name, on: try Self.columns(members))
+    }
+
+    /// Makes an index on properties, also those of values within a value: `createIndex("by-city") { ($0.place.city, $0.title) }`.
+    ///
+    /// - Throws: as `DocumentCollection.createIndex`; `invalidQuery` for a property that documents don't have under a known name.
+    public func createIndex<each Member>(
+        _ name: String, on members: (Field<Value>) -> (repeat Field<each Member>)
+    ) throws(DatabaseError) {
+        try documents.createIndex(name, on: try Self.columns(members))
+    }
+
+    /// Makes an index on the elements of a list.
+    ///
+    /// - Throws: as ``createIndex(_:on:)-(_,PartialKeyPath<Value>...)``.
+    public func createIndex(_ name: String, unnesting member: PartialKeyPath<Value>) throws(DatabaseError) {
+        try documents.createIndex(name, unnesting: try Self.columns([member]))
+    }
+
+    /// Makes a full-text index on properties: see `DocumentCollection.createTextIndex`.
+    ///
+    /// - Throws: as it; `invalidQuery` for a property that documents don't have under a known name.
+    public func createTextIndex(
+        _ name: String, on members: PartialKeyPath<Value>..., language: Language? = nil,
+        ignoresAccents: Bool = true, stopWords: [String] = [], weights: [Double] = []
+    ) throws(DatabaseError) {
+        try documents.createTextIndex(
+            name, on: try Self.columns(members), language: language, ignoresAccents: ignoresAccents,
+            stopWords: stopWords, weights: weights)
+    }
+
+    private static func columns<each Member>(
+        _ members: (Field<Value>) -> (repeat Field<each Member>)
+    ) throws(DatabaseError) -> String {
+        let fields = members(Field(.path([], .unknown)))
+        var columns: [String] = []
+        for field in repeat each fields {
+            if let problem = field.problem { throw DatabaseError(problem) }
+            columns.append(column(field.expression))
+        }
+        return columns.joined(separator: ", ")
+    }
+
+    /// The paths of properties, which the descriptions of key paths, `\Note.title`, name.
+    private static func columns(_ members: [PartialKeyPath<Value>]) throws(DatabaseError) -> String {
+        var columns: [String] = []
+        for member in members {
+            let field: Field<Any> = Field<Value>(.path([], .unknown)).step(
+                "\(member)", in: Value.self, isIdentifiable: Value.self is any Identifiable.Type)
+            if let problem = field.problem { throw DatabaseError(problem) }
+            columns.append(column(field.expression))
+        }
+        return columns.joined(separator: ", ")
+    }
+
+    private static func column(_ expression: Expression) -> String {
+        if case .meta(.id, _, _) = expression { return MetaField.id.propertyName }
+        return expression.sqlText
+    }
+}
+
+// MARK: - Coded names
+
+/// What a type's properties are called where it is coded.
+enum CodedNames {
+    /// How a property is coded.
+    enum Name: Equatable {
+        case known(String)
+        /// Under another name, which is not known.
+        case other
+    }
+
+    /// The name under which a property of `type` is coded.
+    ///
+    /// A type's `CodingKeys` say so: the case that is called like the property has it. Where a type decodes itself in another way, it
+    /// is the property's own.
+    static func name(of property: String, in type: Any.Type) -> Name {
+        guard let type = type as? any Decodable.Type else { return .known(property) }
+        let decoder = KeyProbe(property)
+        // It ends with the first look for a property, when the type of the keys is known.
+        _ = try? type.init(from: decoder)
+        return decoder.found
+    }
+}
+
+/// A decoder that is requested the type of a value's keys, and holds no value.
+private final class KeyProbe: Decoder {
+    private struct NoValue: Error {}
+
+    private let property: String
+    /// The coded name, as far as is known.
+    private(set) var found: CodedNames.Name
+
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    init(_ property: String) {
+        self.property = property
+        found = .known(property)
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        found = name(among: type)
+        throw NoValue()
+    }
+
+    private func name<Key: CodingKey>(among type: Key.Type) -> CodedNames.Name {
+        // Keys that can be gone through tell every name; else only a property's own name can be looked up.
+        if let type = type as? any CaseIterable.Type {
+            let names = codedNames(of: type)
+            if !names.isEmpty { return names[property].map(CodedNames.Name.known) ?? .other }
+        }
+        guard let key = Key(stringValue: property) else { return .other }
+        // A key of this name may be another property's.
+        return (caseName(key) ?? property) == property ? .known(property) : .other
+    }
+
+    /// The coded names of all cases, by the names of the cases.
+    private func codedNames<Keys: CaseIterable>(of type: Keys.Type) -> [String: String] {
+        var names: [String: String] = [:]
+        for key in type.allCases {
+            if let key = key as? any CodingKey, let name = caseName(key) { names[name] = key.stringValue }
+        }
+        return names
+    }
+
+    private func caseName(_ key: some CodingKey) -> String? {
+        unsafe enumCaseName(key).map { unsafe String(cString: $0) }
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NoValue() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw NoValue() }
+}
+
+/// What the standard library prints for a case of an enumeration, which keys hide behind a description of their own; `nil` for anything
+/// else, and where a program was built without what reflection needs.
+@_silgen_name("swift_EnumCaseName")
+private func enumCaseName<T>(_ value: T) -> UnsafePointer<CChar>?

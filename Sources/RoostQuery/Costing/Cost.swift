@@ -30,7 +30,7 @@ enum Cost {
         _ required: RequiredOrdering
     ) -> Double {
         var rows = Double(count)
-        // Rows that come in order are read until there are enough; conditions that the index does not answer may leave out
+        // Rows that come in order are read until there are enough; conditions that the index does not answer may omit
         // many.
         if isOrdered || !required.isSorted, required.most < count {
             rows = answersAll ? Double(required.most) : max(Double(required.most), rows / 4)
@@ -57,7 +57,7 @@ enum Cost {
     /// - Parameters:
     ///   - total: how many documents there are.
     ///   - matching: how many may meet the conditions at most, as far as indexes know.
-    ///   - isFiltered: whether there are conditions, which may leave out many.
+    ///   - isFiltered: whether there are conditions, which may omit many.
     static func scan(of total: Int, matching: Int, isFiltered: Bool, _ required: RequiredOrdering) -> Double {
         let arranging = required.isScanSorted ? 0 : required.arranging
         var passed = total
@@ -76,11 +76,11 @@ enum Cost {
 
 /// What is required of the order of a source's rows, and how many are needed.
 struct RequiredOrdering {
-    /// Whether rows have to be sorted that do not come in the order asked for.
+    /// Whether rows have to be sorted that do not come in the required order.
     var isSorted = false
     /// Whether they come so when all documents are read.
     var isScanSorted = false
-    /// Whether the order asked for is that of the ranks of what is searched for.
+    /// Whether the required order is that of the ranks of what is searched for.
     var isRanked = false
     /// Whether rows are put into groups.
     var isGrouped = false

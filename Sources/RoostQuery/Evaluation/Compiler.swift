@@ -1,5 +1,6 @@
 import Fleece
 import Roost
+import RoostBytes
 import RoostOrder
 
 /// Turns bound expressions into closures that compute them.
@@ -49,8 +50,7 @@ final class Compiler {
             let slot = variables[variables.count - 1 - number]
             return member({ $0.variable(slot) }, steps)
         case .member(let value, let steps): return member(try compile(value), steps)
-        case .parameter(let name):
-            let number = program.parameter(name)
+        case .parameter(let number):
             return { $0.parameter(number) }
         case .array(let values): return Self.array(try compile(values))
         case .dictionary(let pairs): return try dictionary(pairs)
@@ -96,7 +96,8 @@ final class Compiler {
             let search = try self.search(search)
             return { frame in .double(frame.rank(in: search) ?? 0) }
         case .slot(let number): return { $0.aggregate(number) }
-        case .aggregate: preconditionFailure("aggregates are bound to the groups of their query")
+        case .aggregate, .window:
+            preconditionFailure("aggregates and window functions are bound to their query")
         }
     }
 
@@ -116,8 +117,9 @@ final class Compiler {
     }
 
     /// A value that is the same for every row.
+    ///
+    /// Unchecked because a `Value` points into bytes: these are in the program's pool, which does not change after compiling.
     struct Constant: @unchecked Sendable {
-        // Its bytes are in the program's pool, which nobody changes after compiling.
         let value: Value
     }
 
@@ -173,6 +175,205 @@ final class Compiler {
                 if Logic.holds(condition(frame)) == isAny { return .bool(isAny) }
             }
             return .bool(quantifier == .every || quantifier == .anyAndEvery && elements.count > 0)
+        }
+    }
+}
+
+// MARK: - Operators
+
+extension Compiler {
+    // MARK: Comparing
+
+    /// A comparison; of a path with a constant in one piece.
+    func comparison(
+        _ comparison: Comparison, _ left: BoundExpression, _ right: BoundExpression, _ collation: Collation
+    ) throws(QueryError) -> Evaluation {
+        switch (left, right) {
+        case (.path(let source, let steps), .literal(let value)) where !steps.isEmpty && !value.isNull:
+            return fused(comparison, program.path(source, steps), try constant(value), collation)
+        case (.literal(let value), .path(let source, let steps)) where !steps.isEmpty && !value.isNull:
+            return fused(comparison.mirrored, program.path(source, steps), try constant(value), collation)
+        default:
+            let (left, right) = (try compile(left), try compile(right))
+            return { frame in Comparisons.compare(left(frame), right(frame), comparison, collation) }
+        }
+    }
+
+    private func fused(
+        _ comparison: Comparison, _ path: Int, _ constant: Constant, _ collation: Collation
+    ) -> Evaluation {
+        if case .integer(let limit) = constant.value {
+            return { frame in
+                let value = frame.value(ofPath: path)
+                if case .integer(let value) = value {
+                    return .bool(comparison.holds(value < limit ? -1 : value > limit ? 1 : 0))
+                }
+                return Comparisons.compare(value, .integer(limit), comparison, collation)
+            }
+        }
+        return { frame in
+            Comparisons.compare(frame.value(ofPath: path), constant.value, comparison, collation)
+        }
+    }
+
+    func membership(
+        _ value: BoundExpression, _ list: BoundExpression, _ collation: Collation, _ isNegated: Bool
+    ) throws(QueryError) -> Evaluation {
+        let value = try compile(value)
+        // Constants are looked up, not gone through.
+        if case .array(let items) = list, items.count > 4, let set = try ConstantSet(items, collation, self) {
+            return { frame in
+                let value = value(frame)
+                guard value.isValued else { return value }
+                return .bool(set.contains(value) != isNegated)
+            }
+        }
+        let list = try compile(list)
+        return { frame in Comparisons.membership(value(frame), list(frame), collation, isNegated) }
+    }
+
+    // MARK: Collections
+
+    static func array(_ values: [Evaluation]) -> Evaluation {
+        { frame in frame.array(values.map { $0(frame) }) }
+    }
+
+    func dictionary(_ pairs: [BoundExpression.Pair]) throws(QueryError) -> Evaluation {
+        var members: [(name: String, value: Evaluation)] = []
+        for pair in pairs { members.append((pair.name.text, try compile(pair.value))) }
+        return { [members] frame in
+            // What a member computes may need the writer's place in the arena, so all of them come first.
+            let values = members.map { $0.value(frame) }
+            return frame.collection { writer in
+                writer.beginDictionary()
+                for (member, value) in zip(members, values) where !value.isMissing {
+                    writer.key(member.name)
+                    writer.write(value)
+                }
+                writer.endDictionary()
+            }
+        }
+    }
+
+    // MARK: CASE
+
+    func choice(
+        _ base: BoundExpression?, _ branches: [BoundExpression.Branch], _ otherwise: BoundExpression?,
+        _ collation: Collation
+    ) throws(QueryError) -> Evaluation {
+        let base = try base.map { (value) throws(QueryError) in try compile(value) }
+        let otherwise = try otherwise.map { (value) throws(QueryError) in try compile(value) }
+        var compiled: [(condition: Evaluation, value: Evaluation)] = []
+        for branch in branches { compiled.append((try compile(branch.condition), try compile(branch.value))) }
+        return { [compiled] frame in
+            let subject = base?(frame)
+            for branch in compiled {
+                let condition = branch.condition(frame)
+                let holds =
+                    subject.map { Comparisons.compare($0, condition, .equal, collation).isTrue }
+                    ?? Logic.holds(condition)
+                if holds { return branch.value(frame) }
+            }
+            return otherwise?(frame) ?? .null
+        }
+    }
+}
+
+/// Constants among which a value is looked for.
+struct ConstantSet: Sendable {
+    private let keys: Set<[UInt8]>
+    private let collation: Collation
+
+    /// `nil` unless all items are literals with a value.
+    init?(_ items: [BoundExpression], _ collation: Collation, _ compiler: Compiler) throws(QueryError) {
+        let encoder = KeyEncoder(collation)
+        var keys: Set<[UInt8]> = []
+        for item in items {
+            guard case .literal(let value) = item else { return nil }
+            if value.isNull { continue }
+            encoder.reset()
+            encoder.append(try compiler.constant(value).value)
+            keys.insert(encoder.key)
+        }
+        self.keys = keys
+        self.collation = collation
+    }
+
+    func contains(_ value: Value) -> Bool {
+        let encoder = KeyEncoder(collation)
+        encoder.append(value)
+        return keys.contains(encoder.key)
+    }
+}
+
+// MARK: - Calls
+
+extension Compiler {
+    func call(
+        _ function: Function, _ arguments: [BoundExpression], _ collation: Collation
+    ) throws(QueryError) -> Evaluation {
+        if function == .blob { return try blob(arguments[0]) }
+        if let pattern = try patternCall(function, arguments) { return pattern }
+        let values = try compile(arguments)
+        return Conditionals.evaluation(function, values, collation) ?? Arrays.evaluation(
+            function, values, collation)
+            ?? Numbers.evaluation(function, values) ?? Strings.evaluation(function, values, collation)
+            ?? Kinds.evaluation(function, values) ?? Dates.evaluation(function, values)
+            ?? Selectors.evaluation(function, values, collation)
+    }
+
+    /// A call with a regular expression, which is compiled once where it is a constant.
+    private func patternCall(_ function: Function, _ arguments: [BoundExpression]) throws(QueryError)
+        -> Evaluation?
+    {
+        guard [.regexpContains, .regexpLike, .regexpPosition, .regexpReplace, .matches].contains(function)
+        else {
+            return nil
+        }
+        var constant: RegularExpression?
+        if case .literal(.string(let text)) = arguments[1] { constant = try RegularExpression(text) }
+        let values = try compile(arguments)
+        return Patterns.evaluation(function, values, constant)
+    }
+
+    /// The content of the blob that a property names, as data.
+    private func blob(_ argument: BoundExpression) throws(QueryError) -> Evaluation {
+        let value = try compile(argument)
+        return { frame in
+            guard case .dictionary(let node) = value(frame) else { return .missing }
+            return frame.reader?.blob(named: node, frame) ?? .missing
+        }
+    }
+}
+
+/// How most functions treat what is not there.
+enum Arguments {
+    /// Missing if one of the values is missing, else null if one is null; `nil` when all are there.
+    @inline(__always)
+    static func absent(_ values: Value...) -> Value? {
+        if values.contains(where: \.isMissing) { return .missing }
+        return values.contains(where: \.isNull) ? .null : nil
+    }
+
+    /// A function of one value that is there.
+    static func one(_ value: @escaping Evaluation, _ body: @escaping @Sendable (Value, Frame) -> Value)
+        -> Evaluation
+    {
+        { frame in
+            let value = value(frame)
+            return value.isValued ? body(value, frame) : value
+        }
+    }
+
+    /// A function of two values that are there.
+    static func two(
+        _ values: [Evaluation], _ body: @escaping @Sendable (Value, Value, Frame) -> Value
+    ) -> Evaluation {
+        let (first, second) = (values[0], values[1])
+        return { frame in
+            let (a, b) = (first(frame), second(frame))
+            guard a.isValued, b.isValued else { return a.isMissing || b.isMissing ? .missing : .null }
+            return body(a, b, frame)
         }
     }
 }

@@ -33,7 +33,7 @@ final class Frame {
     private var knownTimeZone: TimeZone?
     /// The encoder of keys asked for last.
     private var lastEncoder: KeyEncoder?
-    /// Writes rows; `nil` while somebody has it.
+    /// Writes rows; `nil` while a caller has it.
     @exclusivity(unchecked) private var spareWriter: FleeceWriter?
 
     /// The present row of a source.
@@ -73,7 +73,7 @@ final class Frame {
         guard parameters.count > 0 else { return }
         let pool = ConstantPool()
         for (index, name) in program.parameterNames.enumerated() {
-            if let value = given[name] { parameters[index] = try pool.value(value) }
+            if let value = given[exactly: name] { parameters[index] = try pool.value(value) }
         }
         constants = pool
     }
@@ -176,7 +176,7 @@ final class Frame {
         unsafe spareWriter.take() ?? FleeceWriter(capacity: 128, wrapping: 1)
     }
 
-    /// Makes keys in a collation, until somebody asks for one again. Reset it before each key: it may have an earlier one.
+    /// Makes keys in a collation, until another one is requested. Reset it before each key: it may have an earlier one.
     func encoder(_ collation: Collation) -> KeyEncoder {
         if let lastEncoder, lastEncoder.collation == collation { return lastEncoder }
         let made = KeyEncoder(collation)
@@ -219,13 +219,14 @@ final class Frame {
 /// What META() knows of a row.
 struct RowMetadata {
     let id: ByteView
-    /// `nil` for a row that an index alone tells of, where nobody asks for more than its ID.
+    /// `nil` for a row that an index alone reports, where only its ID is requested.
     let body: BodyMetadata?
 }
 
 /// A step of a path, with the key's bytes at hand.
+///
+/// Unchecked because of the view of these bytes: they are in the program's pool, which does not change after compiling.
 enum ResolvedStep: @unchecked Sendable {
-    // The bytes are in the program's pool, which nobody changes.
     case key(ByteView)
     case index(Int)
 
@@ -237,6 +238,103 @@ enum ResolvedStep: @unchecked Sendable {
             Value(node.member(key, near: &place))
         case (.index(let index), .array(let node)): Value(node[index])
         default: .missing
+        }
+    }
+}
+
+// MARK: - Cells
+
+/// A fixed number of values that are read and written very often: without an array's copying and exclusivity checks.
+///
+/// Belongs to one thread. Indices are checked.
+@safe struct Cells<Element>: ~Copyable {
+    private let base: UnsafeMutablePointer<Element>?
+    let count: Int
+
+    init(_ element: Element, count: Int) {
+        self.count = count
+        guard count > 0 else {
+            unsafe base = nil
+            return
+        }
+        let memory = UnsafeMutablePointer<Element>.allocate(capacity: count)
+        unsafe memory.initialize(repeating: element, count: count)
+        unsafe base = memory
+    }
+
+    deinit {
+        unsafe base?.deinitialize(count: count)
+        unsafe base?.deallocate()
+    }
+
+    @inline(__always)
+    subscript(index: Int) -> Element {
+        get {
+            precondition(index >= 0 && index < count)
+            return unsafe base.unsafelyUnwrapped[index]
+        }
+        nonmutating set {
+            precondition(index >= 0 && index < count)
+            unsafe base.unsafelyUnwrapped[index] = newValue
+        }
+    }
+}
+
+// MARK: - Documents
+
+extension Frame {
+    /// What stands beside the present document of a source; missing for one that has no such thing.
+    func lookUp(_ field: MetaField, _ source: Int, _ collection: DocumentCollection?) -> Value {
+        guard failure == nil, let row = rowMetadata(source), let body = row.body,
+            field == .attachments ? body.hasAttachments : body.isConflicted
+        else { return .missing }
+        do throws(DatabaseError) {
+            guard let (document, snapshot) = try reader?.document(row.id.string, of: collection) else {
+                return .missing
+            }
+            let value: DocumentValue
+            if field == .attachments {
+                value = .dictionary(document.attachmentStubs(.md5Digests))
+            } else {
+                value = .array(try snapshot.conflicts(of: document.id).map { .string("\($0.revision)") })
+            }
+            return Value(FleeceNode(root: arena.copy(try value.fleeceBytes())))
+        } catch {
+            fail(error)
+            return .missing
+        }
+    }
+}
+
+// MARK: - Metadata
+
+/// The values of META().
+enum Metadata {
+    static func value(_ field: MetaField, _ frame: Frame, _ source: Int) -> Value {
+        guard let row = frame.rowMetadata(source) else { return .missing }
+        switch field {
+        case .id: return .string(row.id)
+        case .sequence: return row.body.map { .integer(Int64(clamping: $0.sequence)) } ?? .missing
+        case .deleted: return row.body.map { .bool($0.isDeleted) } ?? .missing
+        // Milliseconds since 1970, as in LiteCore.
+        case .expiration:
+            return row.body?.expiration.map { .integer(Int64(clamping: $0 / 1000)) } ?? .missing
+        case .revisionID: return row.body.map { frame.string("\($0.revision)") } ?? .missing
+        case .attachments, .conflicts: return .missing
+        }
+    }
+
+    static func all(_ frame: Frame, _ source: Int) -> Value {
+        guard frame.rowMetadata(source) != nil else { return .missing }
+        return frame.collection { writer in
+            writer.beginDictionary()
+            for field in MetaField.whole {
+                let value = value(field, frame, source)
+                guard !value.isMissing else { continue }
+                writer.key(field.rawValue)
+                writer.write(value)
+            }
+            writer.endDictionary()
         }
     }
 }

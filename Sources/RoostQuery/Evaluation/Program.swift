@@ -1,6 +1,7 @@
 import Fleece
 import Roost
 import RoostBytes
+import Synchronization
 
 /// Computes a value from the present rows.
 typealias Evaluation = @Sendable (Frame) -> Value
@@ -88,12 +89,73 @@ final class Program: @unchecked Sendable {
         case .index(let index): .index(index)
         }
     }
+}
 
-    /// The number of a parameter.
-    func parameter(_ name: String) -> Int {
-        guard let number = parameterNames.firstIndex(of: name) else {
-            preconditionFailure("a parameter that was not bound")
-        }
-        return number
+// MARK: - Document program
+
+/// Expressions of single documents that are evaluated outside queries: the columns of an index, the expressions of a view. The document
+/// is the row of source 0.
+final class DocumentProgram {
+    private let binder: Binder
+    private var planner: Planner?
+    private var bound: [BoundExpression] = []
+    /// The frame's places of the variables.
+    private(set) var variables: [Int] = []
+
+    /// - Parameter variables: the names of values that expressions may use as well; `nil` for one without a name.
+    init(_ schema: Schema, variables: [String?] = []) {
+        binder = Binder.ofDocuments(schema, variables: variables)
+        variableCount = variables.count
+    }
+
+    private let variableCount: Int
+
+    /// Binds an expression. All are bound before the first is compiled.
+    func bind(_ expression: Expression) throws(QueryError) -> CollatedExpression {
+        let collated = try binder.collated(expression)
+        bound.append(collated.value)
+        return collated
+    }
+
+    func compile(_ expression: BoundExpression) throws(QueryError) -> Evaluation {
+        try compiler.compile(expression)
+    }
+
+    private var compiler: Compiler {
+        if let planner { return planner.compiler }
+        let made = Planner(binder.statement, bound, binder.schema)
+        planner = made
+        for _ in 0..<variableCount { variables.append(made.compiler.addVariable()) }
+        return made.compiler
+    }
+
+    var program: Program { compiler.program }
+    var parameterNames: [String] { binder.statement.parameterNames }
+    /// What is asked of documents.
+    var use: SourceUse { SourceUse.of(bound)[0] ?? SourceUse() }
+}
+
+// MARK: - Spare pool
+
+/// Things that take some work to make and that one thread at a time can use: a thread that has finished with one leaves it for the next.
+final class SparePool<Thing>: Sendable {
+    /// Unchecked because the thing need not be `Sendable`: it is in the pool, or belongs to the one thread that took it.
+    private struct Spare: @unchecked Sendable {
+        let thing: Thing
+    }
+
+    /// So many are kept, which is as many threads as there mostly are.
+    private let capacity: Int
+    private let spares = Mutex<[Spare]>([])
+
+    init(capacity: Int = 16) { self.capacity = capacity }
+
+    /// A thing that belongs to the caller from now on; `nil` where one has to be made.
+    func take() -> Thing? { spares.withLock { $0.popLast() }?.thing }
+
+    /// Returns a thing that is no longer used.
+    func giveBack(_ thing: Thing) {
+        let spare = Spare(thing: thing)
+        spares.withLock { if $0.count < capacity { $0.append(spare) } }
     }
 }

@@ -9,7 +9,7 @@ import RoostStorage
 /// and what was found in indexes before. Belongs to one thread.
 final class Execution: DocumentSource {
     let snapshot: DatabaseSnapshot
-    let moment: QueryMoment
+    let moment: SnapshotReaders
     let counter: WorkCounter
     private(set) lazy var budget = MemoryBudget(limit: options.memoryLimit)
     let frame: Frame
@@ -31,12 +31,12 @@ final class Execution: DocumentSource {
     /// What visible documents are searched for, one by one.
     var textQueries: [TextMatchKey: CompiledTextQuery] = [:]
     /// What indexes of trigrams lead to.
-    var gramMatches: [ObjectIdentifier: GramMatches] = [:]
+    var trigramMatches: [ObjectIdentifier: TrigramMatches] = [:]
 
     /// - Parameter frame: one without values, of the program that is executed.
     init(
         _ frame: Frame, _ parameters: [String: DocumentValue], _ database: Database,
-        _ snapshot: DatabaseSnapshot, _ moment: QueryMoment, _ options: QueryOptions,
+        _ snapshot: DatabaseSnapshot, _ moment: SnapshotReaders, _ options: QueryOptions,
         part: DocumentSelection? = nil, visible: (any VisibleDocuments)? = nil,
         isCancelled: @escaping () -> Bool = { false }
     ) throws(DatabaseError) {
@@ -53,7 +53,7 @@ final class Execution: DocumentSource {
         frame.reader = self
     }
 
-    /// Where rows are put aside.
+    /// Where rows are spilled.
     var spill: Spill {
         get throws(DatabaseError) {
             if let madeSpill { return madeSpill }
@@ -64,11 +64,11 @@ final class Execution: DocumentSource {
     }
 
     /// A collection as of the moment of the execution.
-    func documents(of collection: DocumentCollection) throws(DatabaseError) -> QueryMoment.Documents {
+    func documents(of collection: DocumentCollection) throws(DatabaseError) -> SnapshotReaders.Documents {
         try moment.documents(of: collection, in: snapshot)
     }
 
-    /// Runs `body`, which reads. What goes wrong may lie at an index, which the next query looks up anew.
+    /// Runs `body`, which reads. What goes wrong may lie at an index, which the next query looks up again.
     func reading<R>(_ body: () throws(DatabaseError) -> R) throws(DatabaseError) -> R {
         do throws(DatabaseError) {
             return try body()
@@ -175,5 +175,142 @@ extension Frame {
             }
             writer.endArray()
         }
+    }
+}
+
+// MARK: - Work counter
+
+/// What an execution has done, and whether it should go on.
+final class WorkCounter {
+    /// How many documents were read.
+    var documents = 0
+    /// How many entries of indexes were read.
+    var entries = 0
+    /// How many rows came out.
+    var rows = 0
+    /// Whether the caller has gone.
+    let isCancelled: () -> Bool
+
+    init(isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
+
+    /// What was done until now.
+    var work: Work { Work(documents: documents, entries: entries) }
+
+    /// Adds what others have done.
+    func add(_ work: Work) {
+        documents += work.documents
+        entries += work.entries
+    }
+
+    /// Figures of a counter.
+    struct Work: Sendable {
+        let documents: Int
+        let entries: Int
+    }
+
+    /// - Throws: `cancelled` when the task was cancelled, or the caller has gone.
+    func checkCancellation() throws(DatabaseError) {
+        guard Task.isCancelled || isCancelled() else { return }
+        throw DatabaseError(.cancelled, "The query was cancelled after it had read \(documents) documents.")
+    }
+}
+
+/// How much memory an execution may keep rows in.
+final class MemoryBudget {
+    let limit: Int
+    private(set) var used = 0
+    /// What waits to be sorted, and can be spilled.
+    private var waiting = 0
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Whether `count` bytes more are within it.
+    func fits(_ count: Int) -> Bool { used + waiting + count <= limit }
+
+    /// As ``fits(_:)``, with something left for sorting what is spilled then.
+    func fitsEasily(_ count: Int) -> Bool { used + waiting + count <= limit / 2 }
+
+    /// So many bytes are sorted at once, whatever the limit: smaller runs would be too many.
+    var leastRun: Int { max(limit / 8, 1 << 16) }
+
+    /// Takes `count` bytes of it.
+    ///
+    /// - Throws: `limitExceeded` when that is more than there is.
+    func take(_ count: Int) throws(DatabaseError) {
+        used += count
+        guard used <= limit else {
+            throw DatabaseError(
+                .limitExceeded,
+                "The query keeps more in memory than the \(limit >> 20) MB that QueryOptions.memoryLimit allows, of what can't be "
+                    + "spilled, such as the array of an array_agg or the rows of a subquery. Ask for fewer rows or columns, or "
+                    + "raise the limit.")
+        }
+    }
+
+    func giveBack(_ count: Int) { used -= count }
+
+    /// Notes that `count` bytes more wait to be sorted, or fewer.
+    func wait(_ count: Int) { waiting += count }
+}
+
+// MARK: - Visible documents
+
+/// The documents of a collection that a query may know of. A query that is given one reads these documents and nothing else: no other
+/// documents, and no index, since what an index holds, how much of it and in which order follows from all documents. So no expression is
+/// evaluated, and no row compared, of what is not visible, and a query takes as long as it would if there were nothing else.
+package protocol VisibleDocuments: AnyObject {
+    /// The collection. Others have no visible documents.
+    var collection: DocumentCollection { get }
+
+    /// Makes a function that returns the next visible document of a selection, in its order; `nil` after the last.
+    func documents(in selection: DocumentSelection) throws -> () throws -> Document?
+
+    /// The visible document of an ID; `nil` where it is absent, deleted or not visible.
+    func document(_ id: String) throws -> Document?
+}
+
+extension VisibleDocuments {
+    /// The visible document of an ID in a collection.
+    func find(_ id: String, of other: DocumentCollection) throws(DatabaseError) -> Document? {
+        guard other == collection else { return nil }
+        return try translated { try document(id) }
+    }
+}
+
+extension Execution {
+    /// Whether a search finds a visible document, which is looked at alone: words that other documents have count for nothing.
+    ///
+    /// - Returns: 0; `nil` where the document is not found.
+    func rank(
+        _ id: ByteView, in search: TextSearch, _ visible: any VisibleDocuments
+    ) throws(DatabaseError) -> Double? {
+        guard let text = search.text(frame).string else { throw TextSearch.noText }
+        let key = TextMatchKey(search: search.number, text: ByteKey(text))
+        do {
+            guard search.collection == visible.collection, let document = try visible.document(id.string)
+            else {
+                return nil
+            }
+            let query = try textQueries[key] ?? search.index.query(text)
+            textQueries[key] = query
+            let reader = try TextReader(
+                document, at: try documents(of: search.collection).snapshot, search.index)
+            return try reader.count(query) > 0 ? 0 : nil
+        } catch let error as TextQueryError {
+            throw DatabaseError(.invalidQuery, error.text)
+        } catch {
+            throw DatabaseError(derived: error)
+        }
+    }
+}
+
+/// Runs `body`, whose errors become those of the database.
+func translated<R>(_ body: () throws -> R) throws(DatabaseError) -> R {
+    do {
+        return try body()
+    } catch let error as DatabaseError {
+        throw error
+    } catch {
+        throw DatabaseError(.damaged, "What is visible can't be read. \(error)", underlying: error)
     }
 }

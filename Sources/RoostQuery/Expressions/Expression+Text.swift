@@ -41,6 +41,7 @@ extension Expression {
         case .call(let function, let values): "\(function.rawValue)(\(Self.list(values)))"
         case .aggregate(let aggregate, let value, let isDistinct, _):
             "\(aggregate.name.rawValue)(\(isDistinct ? "DISTINCT " : "")\(value?.sqlText ?? "*")\(aggregate.optionsText))"
+        case .window(let call): call.sqlText
         case .match(let index, let text, _): "MATCH(\(index.map { "\($0), " } ?? "")\(text.sqlText))"
         case .rank(let index, _): "RANK(\(index ?? ""))"
         }
@@ -50,7 +51,7 @@ extension Expression {
     private var operand: String {
         switch self {
         case .literal, .missing, .path, .variable, .member, .meta, .parameter, .array, .dictionary, .call,
-            .aggregate,
+            .aggregate, .window,
             .choice, .quantified, .exists, .select, .match, .rank:
             sqlText
         default: "(\(sqlText))"

@@ -1,6 +1,7 @@
 import Roost
 import RoostIndex
 import RoostText
+import Synchronization
 
 /// A full-text index of a collection: what it is of, and how its words are found.
 public struct TextIndex: Sendable, Hashable, Codable {
@@ -18,7 +19,7 @@ public struct TextIndex: Sendable, Hashable, Codable {
     public var columns: String
     /// The language whose forms of a word are one; `nil` for none.
     public var language: Language?
-    /// Whether accents, vowel points and strokes are left out.
+    /// Whether accents, vowel points and strokes are omitted.
     public var ignoresAccents: Bool
     /// Words that are not found.
     public var stopWords: [String]
@@ -96,7 +97,7 @@ final class CompiledTextIndex: Sendable {
         columnNames = columns.map { $0.lastName ?? $0.sqlText }
         weights = columns.indices.map { $0 < index.weights.count ? index.weights[$0] : 1 }
         if index.kind == .trigrams {
-            tokenizer = GramTokenizer()
+            tokenizer = TrigramTokenizer()
         } else if let name = index.tokenizer {
             guard let known = own?[name] else {
                 throw QueryError(
@@ -121,7 +122,7 @@ final class CompiledTextIndex: Sendable {
         return IndexDefinition(
             name: "text/\(description.name)",
             signature: "text \(Self.version); \(description.columns); \(own)\(tokenizer.version)",
-            keeper: TextKeeper(index: self))
+            maintainer: TextMaintainer(index: self))
     }
 }
 
@@ -141,7 +142,7 @@ struct CompiledTextQuery: Sendable {
         leaves = compiler.leaves
     }
 
-    /// - Parameter isForgiving: whether the text is what somebody typed who knows nothing of the language.
+    /// - Parameter isForgiving: whether the text is what a person typed who does not know the language.
     init(_ text: String, _ index: CompiledTextIndex, isForgiving: Bool) throws(TextQueryError) {
         guard isForgiving else {
             try self.init(try TextQueryParser.parse(text), index)
@@ -152,5 +153,29 @@ struct CompiledTextQuery: Sendable {
         } else {
             try self.init(TextQueryParser.words(text), index)
         }
+    }
+}
+
+// MARK: - Tokenizers
+
+/// The apps' own tokenizers that a database knows.
+final class Tokenizers: Sendable {
+    private let known = Mutex<[ByteKey: any Tokenizer]>([:])
+
+    subscript(name: String) -> (any Tokenizer)? {
+        get { known.withLock { $0[ByteKey(name)] } }
+        set { known.withLock { $0[ByteKey(name)] = newValue } }
+    }
+
+    static func of(_ database: Database) -> Tokenizers { database.companion { Tokenizers() } }
+}
+
+extension Database {
+    /// Has the words of full-text indexes with a tokenizer of that name found by it, for as long as the database is open.
+    ///
+    /// Register it whenever the database is opened, before its indexes are used: without it, searching them is an error. An index
+    /// that was made with another ``Tokenizer/version`` is rebuilt when it is next used.
+    public func register(_ tokenizer: any Tokenizer, named name: String) {
+        Tokenizers.of(self)[name] = tokenizer
     }
 }

@@ -11,6 +11,7 @@ package enum FunctionTable {
         case kinds = "Kinds"
         case collections = "Arrays and objects"
         case aggregates = "Aggregates"
+        case windows = "Windows"
         case documents = "Documents and indexes"
     }
 
@@ -36,6 +37,7 @@ package enum FunctionTable {
     enum Target: Sendable, Hashable {
         case function(Function)
         case aggregate(Aggregate.Name)
+        case window(WindowFunction.Name)
         /// date_part() of this part.
         case part(DateField)
         /// Something with a grammar of its own, which the parser knows.
@@ -91,6 +93,7 @@ package enum FunctionTable {
                 switch target {
                 case .function(let function): function.rawValue
                 case .aggregate(let aggregate): aggregate.rawValue
+                case .window(let function): function.rawValue
                 case .part(let field): field.rawValue
                 case .form: String(arguments.prefix { $0 != "(" }).lowercased()
                 }
@@ -103,7 +106,7 @@ package enum FunctionTable {
     package static let all =
         list(.text, text) + list(.numbers, numbers) + list(.dates, dates) + list(.conditions, conditions)
         + list(.kinds, kinds) + list(.collections, collections) + list(.aggregates, aggregates)
-        + list(.documents, documents)
+        + list(.windows, windows) + list(.documents, documents)
 
     private typealias Row = (Target, arguments: String, aliases: String, meaning: String)
 
@@ -339,6 +342,28 @@ package enum FunctionTable {
         (.aggregate(.arrayAggregate), "value", "list group_array json_group_array", "an array of the values"),
     ]
 
+    private static let windows: [Row] = [
+        (.window(.rowNumber), "", "", "the number of the row in its partition, from 1"),
+        (
+            .window(.denseRank), "", "",
+            "as `rank()`, without gaps: how many different values there are up to the row's"
+        ),
+        (.window(.percentRank), "", "", "`rank()` from 0 to 1"),
+        (
+            .window(.cumulativeDistribution), "", "",
+            "the part of the partition that does not come after the row or its peers"
+        ),
+        (.window(.ntile), "count", "", "the number of the row's part, of so many equally large ones"),
+        (
+            .window(.lag), "value, rows?, otherwise?", "",
+            "the value of the row before, or so many before; null, or the other value, where there is none"
+        ),
+        (.window(.lead), "value, rows?, otherwise?", "", "the same of a row behind"),
+        (.window(.firstValue), "value", "", "the value of the first row of the frame"),
+        (.window(.lastValue), "value", "", "that of the last one"),
+        (.window(.nthValue), "value, number", "", "that of the row with a number in the frame, from 1"),
+    ]
+
     private static let documents: [Row] = [
         (
             .form, "META(source?)", "",
@@ -346,6 +371,10 @@ package enum FunctionTable {
         ),
         (.function(.blob), "property", "", "the content of a blob, as data"),
         (.form, "MATCH(index, text)", "", "whether a full-text index finds the document"),
-        (.form, "RANK(index)", "", "how well the document fits what MATCH looked for"),
+        (
+            .form, "RANK(index)", "",
+            "how well the document fits what MATCH looked for; `rank() OVER (…)`, without an index, is the number of the first row that is "
+                + "equal in the window's order"
+        ),
     ]
 }

@@ -273,7 +273,7 @@ enum Strings {
     /// Where `part` begins in `text`.
     private static func find(_ part: ByteView, in text: ByteView) -> Int? { find(part, in: text) { $0 } }
 
-    /// A longer part is not compared anew at each place, which would take too long where much of it is in the text again and
+    /// A longer part is not compared again at each place, which would take too long where much of it is in the text again and
     /// again.
     private static let longPart = 32
 

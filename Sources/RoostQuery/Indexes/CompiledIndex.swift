@@ -1,7 +1,9 @@
 import Foundation
 import Roost
+import RoostBytes
 import RoostIndex
 import RoostOrder
+import Synchronization
 
 /// An index that is ready to be used: its expressions parsed and compiled.
 final class CompiledIndex: Sendable {
@@ -34,7 +36,7 @@ final class CompiledIndex: Sendable {
         let text: String
     }
 
-    /// The version of the rows' form, and of what expressions come to: rows of another one are made anew.
+    /// The version of the rows' form, and of what expressions come to: rows of another one are rebuilt.
     private static let version = 4
     private static let mostSummed = 3
 
@@ -146,4 +148,80 @@ final class CompiledIndex: Sendable {
 struct NoCollections: CollectionFinder {
     func findCollection(_ name: String, scope: String) throws(DatabaseError) -> DocumentCollection? { nil }
     func collectionNames(scope: String) throws(DatabaseError) -> [String] { [] }
+}
+
+// MARK: - Compiled indexes
+
+/// The indexes of a database's collections, read from their lists once, until there are others.
+final class CompiledIndexes: Sendable {
+    private let values = KnownLists<[CompiledIndex]>()
+    private let texts = KnownLists<IndexList<TextIndex>>()
+
+    static func of(_ database: Database) -> CompiledIndexes { database.companion { CompiledIndexes() } }
+
+    /// The indexes that the list of a collection, as it is kept, has.
+    func indexes(
+        of collection: DocumentCollection, by list: [UInt8]
+    ) throws(DatabaseError) -> [CompiledIndex] {
+        try values.read(list, of: collection) { (list) throws(DatabaseError) in
+            // One that a newer Roost has made may have expressions that are not known here.
+            try IndexList<ValueIndex>(list).indexes.values.compactMap { try? CompiledIndex($0) }
+        }
+    }
+
+    /// The full-text indexes that the list of a collection, as it is kept, has.
+    func textIndexes(
+        of collection: DocumentCollection, by list: [UInt8]
+    ) throws(DatabaseError) -> IndexList<TextIndex> {
+        try texts.read(list, of: collection) { (list) throws(DatabaseError) in try IndexList(list) }
+    }
+}
+
+/// What was read from the list of each collection last.
+private final class KnownLists<Value: Sendable>: Sendable {
+    private struct Known {
+        let list: [UInt8]
+        let value: Value
+    }
+
+    private let known = Mutex<[ByteKey: Known]>([:])
+
+    func read(
+        _ list: [UInt8], of collection: DocumentCollection,
+        _ body: ([UInt8]) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        let name = ByteKey("\(collection.scopeName)\0\(collection.collectionName)")
+        if let known = known.withLock({ $0[name] }), known.list == list { return known.value }
+        let value = try body(list)
+        known.withLock { $0[name] = Known(list: list, value: value) }
+        return value
+    }
+}
+
+// MARK: - Index key
+
+/// Writes the key of an index's row from the values of its columns. Belongs to one thread.
+final class IndexKey {
+    private let columns: [(encoder: KeyEncoder, isDescending: Bool)]
+    private let buffer = ByteBuffer()
+
+    init(_ columns: [CompiledIndex.Column]) {
+        self.columns = columns.map { (KeyEncoder($0.collation), $0.isDescending) }
+    }
+
+    /// What was written last; valid until the next call of ``set(_:)``.
+    var view: ByteView { buffer.view }
+
+    /// - Parameter value: says what a column has.
+    @inline(__always)
+    func set(_ value: (_ column: Int) -> Value) {
+        buffer.reset()
+        for index in columns.indices {
+            let column = columns[index]
+            column.encoder.reset()
+            column.encoder.append(value(index))
+            if column.isDescending { column.encoder.complement(from: 0) }
+            buffer.append(column.encoder.view)
+        }
+    }
 }

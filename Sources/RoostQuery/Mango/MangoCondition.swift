@@ -1,4 +1,5 @@
 import Roost
+import RoostIndex
 
 /// Makes the expression of a selector in its normal form.
 struct MangoCondition {
@@ -26,8 +27,7 @@ struct MangoCondition {
     /// The field that a path leads to in a document.
     ///
     /// To CouchDB, deleted documents have `_deleted`, which is true, and others have no such field.
-    static func field(_ path: [String], seesDeleted: Bool = false) -> Expression {
-        let steps = path.map(Step.key)
+    static func field(_ steps: [Step], seesDeleted: Bool = false) -> Expression {
         guard steps.first == .key(MetaField.deleted.propertyName) else {
             return Self.path(steps) { .path($0, .unknown) }
         }
@@ -37,7 +37,7 @@ struct MangoCondition {
 
     /// A path from where `base` begins. A name that is a number is a member's, or the place of an element of an array.
     private static func path(_ steps: [Step], _ base: ([Step]) -> Expression) -> Expression {
-        let names = steps.map { step in if case .key(let name) = step { name } else { "" } }
+        let names = steps.names
         guard let place = names.firstIndex(where: { $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }) else {
             return base(steps)
         }
@@ -57,7 +57,7 @@ struct MangoCondition {
     /// A field: a base and a path from there.
     private struct Field {
         let base: Base
-        let path: [String]
+        let path: [Step]
         let seesDeleted: Bool
 
         var expression: Expression {
@@ -65,7 +65,7 @@ struct MangoCondition {
             case .document where path.isEmpty: .path([], .unknown)
             case .document: MangoCondition.field(path, seesDeleted: seesDeleted)
             case .variable(let name):
-                MangoCondition.path(path.map(Step.key)) { .variable(name, $0, .unknown) }
+                MangoCondition.path(path) { .variable(name, $0, .unknown) }
             }
         }
 
@@ -77,7 +77,7 @@ struct MangoCondition {
             }
         }
 
-        var isID: Bool { if case .document = base { path == ["_id"] } else { false } }
+        var isID: Bool { if case .document = base { path == .documentID } else { false } }
     }
 
     // MARK: Conditions
@@ -197,5 +197,40 @@ struct MangoCondition {
             .call(.hasType, [field.expression, .literal(kind)]),
             .quantified(quantifier, variable: variable, items, satisfies: inner),
         ])
+    }
+}
+
+// MARK: - Mango filter
+
+/// Says of single documents whether a Mango selector matches them: CouchDB's filter `_selector`. It may be used from any
+/// thread.
+package struct MangoFilter: Sendable {
+    private let expressions: DocumentExpressions
+    /// The selector in CouchDB's normal form: implicit conditions written out, paths whole, negations moved to what they negate.
+    package let normalForm: DocumentValue
+    /// Whether it asks for conflicts, which may be with revisions that the reader may not see.
+    package let readsConflicts: Bool
+
+    /// - Throws: `invalidQuery` for a selector that is malformed.
+    package init(_ selector: DocumentValue, of collection: DocumentCollection) throws(DatabaseError) {
+        do throws(QueryError) {
+            let selector = try MangoSelector(selector)
+            normalForm = selector.json
+            let condition = try MangoCondition.expression(of: selector, seesDeleted: true)
+            expressions = try DocumentExpressions([condition], of: collection)
+            readsConflicts = condition.mentions(.conflicts)
+        } catch {
+            throw DatabaseError(.invalidQuery, error.message, underlying: error)
+        }
+    }
+
+    /// Whether the selector matches a document.
+    ///
+    /// - Parameter snapshot: a moment that has the document.
+    package func matches(_ document: Document, at snapshot: CollectionSnapshot) throws -> Bool {
+        var isMatch = false
+        let examined = ViewDocument(document, ViewDocument.Setting(snapshot))
+        try expressions.forEach([examined]) { isMatch = $0.holds(0) }
+        return isMatch
     }
 }

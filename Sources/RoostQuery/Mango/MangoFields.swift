@@ -1,17 +1,19 @@
+import Fleece
 import Roost
+import RoostOrder
 
 /// What a selector says of fields, as far as it matters to CouchDB for the choice of an index.
 struct MangoFields {
     /// Those that it speaks of.
-    private var mentioned: Set<[String]> = []
+    private var mentioned: Set<[Step]> = []
     /// Those that every document that matches has.
-    private var required: Set<[String]> = []
+    private var required: Set<[Step]> = []
     /// Those that are equal to one value.
-    private var equal: Set<[String]> = []
+    private var equal: Set<[Step]> = []
     /// Those of which it says, for every document that matches, what an index can look for.
-    private var indexable: Set<[String]> = []
+    private var indexable: Set<[Step]> = []
     /// Between which values they are.
-    private(set) var ranges: [[String]: MangoRange] = [:]
+    private(set) var ranges: [[Step]: MangoRange] = [:]
     /// Whether words are looked for.
     private(set) var hasText = false
 
@@ -23,7 +25,7 @@ struct MangoFields {
 
     /// `indexable` and the others, as selectors name them.
     var hints: (indexable: [String], others: [String]) {
-        func names(_ paths: Set<[String]>) -> [String] { paths.map(MangoSelector.name).sorted() }
+        func names(_ paths: Set<[Step]>) -> [String] { paths.map(MangoSelector.name).sorted() }
         return (names(indexable), names(mentioned.subtracting(indexable)))
     }
 
@@ -40,7 +42,7 @@ struct MangoFields {
         }
     }
 
-    private mutating func note(_ test: MangoSelector.Test, _ path: [String]) {
+    private mutating func note(_ test: MangoSelector.Test, _ path: [Step]) {
         switch test {
         case .comparison(let comparison, let value): note(comparison, value, path)
         case .exists(let exists): note(exists ? .range : .absence, path)
@@ -51,7 +53,7 @@ struct MangoFields {
         }
     }
 
-    private mutating func note(_ comparison: Comparison, _ value: DocumentValue, _ path: [String]) {
+    private mutating func note(_ comparison: Comparison, _ value: DocumentValue, _ path: [Step]) {
         switch comparison {
         case .equal: note(.equal, path)
         case .unequal: note(.presence, path)
@@ -73,7 +75,7 @@ struct MangoFields {
 
     private enum Kind { case equal, range, presence, absence }
 
-    private mutating func note(_ kind: Kind, _ path: [String]) {
+    private mutating func note(_ kind: Kind, _ path: [Step]) {
         guard !path.isEmpty else { return }
         mentioned.insert(path)
         if kind == .equal { equal.insert(path) }
@@ -85,32 +87,30 @@ struct MangoFields {
 
     /// The fields by which an index goes on to order documents that match, where it has them in an order already; `nil` where it has
     /// not.
-    func further(_ index: MangoIndex, after order: [[String]]) -> [String]? {
-        var rest = index.fields[...]
+    func further(_ index: MangoIndex, after order: [[Step]]) -> [[Step]]? {
+        var rest = index.paths[...]
         for field in order {
             // What is the same in all documents is in any order.
-            while let name = rest.first?.name, case let other = MangoViewCompiler.steps(name), other != field,
-                equal.contains(other)
-            { rest.removeFirst() }
-            if let name = rest.first?.name, MangoViewCompiler.steps(name) == field {
+            while let other = rest.first, other != field, equal.contains(other) { rest.removeFirst() }
+            if rest.first == field {
                 rest.removeFirst()
             } else if !equal.contains(field) {
                 return nil
             }
         }
-        return rest.map(\.name)
+        return Array(rest)
     }
 
     /// Whether an index has all documents that match.
     ///
     /// - Parameter order: Fields that count as what every document has.
-    func isUsable(_ index: MangoIndex, sortedBy order: [[String]] = []) -> Bool {
+    func isUsable(_ index: MangoIndex, sortedBy order: [[Step]] = []) -> Bool {
         missing(index).allSatisfy(order.contains)
     }
 
     /// The fields of an index that not every document that matches has.
-    func missing(_ index: MangoIndex) -> [[String]] {
-        index.paths.filter { !required.contains($0) && $0 != ["_id"] && $0 != ["_rev"] }
+    func missing(_ index: MangoIndex) -> [[Step]] {
+        index.paths.filter { !required.contains($0) && $0 != .documentID && $0 != .revision }
     }
 
     /// How many of the first fields of an index the selector looks for.
@@ -126,7 +126,82 @@ struct MangoFields {
     }
 
     /// The indexes that have all documents that match, ranked.
-    func usable(_ indexes: [MangoIndex], sortedBy order: [[String]] = []) -> [MangoIndex] {
+    func usable(_ indexes: [MangoIndex], sortedBy order: [[Step]] = []) -> [MangoIndex] {
         ranked(indexes.filter { isUsable($0, sortedBy: order) })
+    }
+}
+
+// MARK: - Mango range
+
+/// Between which values a field is, as far as conditions say that an index can look for.
+struct MangoRange {
+    private(set) var lower: Bound?
+    private(set) var upper: Bound?
+
+    /// An end of the range.
+    struct Bound {
+        let value: DocumentValue
+        let isIncluded: Bool
+    }
+
+    /// Adds a condition.
+    mutating func narrow(_ comparison: Comparison, _ value: DocumentValue) {
+        let bound = Bound(value: value, isIncluded: ![.greater, .less].contains(comparison))
+        switch comparison {
+        case .equal:
+            raise(to: bound)
+            reduce(to: bound)
+        case .greater, .greaterOrEqual: raise(to: bound)
+        case .less, .lessOrEqual: reduce(to: bound)
+        case .unequal: break
+        }
+    }
+
+    private mutating func raise(to bound: Bound) {
+        guard let lower, case let order = Self.order(lower.value, bound.value),
+            order > 0 || order == 0 && !lower.isIncluded
+        else { return self.lower = bound }
+    }
+
+    private mutating func reduce(to bound: Bound) {
+        guard let upper, case let order = Self.order(upper.value, bound.value),
+            order < 0 || order == 0 && !upper.isIncluded
+        else { return self.upper = bound }
+    }
+
+    /// Whether no value is in it.
+    var isEmpty: Bool {
+        guard let lower, let upper else { return false }
+        let order = Self.order(lower.value, upper.value)
+        return order > 0 || order == 0 && !(lower.isIncluded && upper.isIncluded)
+    }
+
+    /// As CouchDB orders them; what can't be compared counts as equal.
+    private static func order(_ a: DocumentValue, _ b: DocumentValue) -> Int {
+        guard let a = try? a.fleeceBytes(), let b = try? b.fleeceBytes() else { return 0 }
+        return Collation.couchDB.compare(FleeceDocument(trusting: a).root, FleeceDocument(trusting: b).root)
+    }
+}
+
+extension MangoFields {
+    /// Greater than all values, as CouchDB writes it.
+    private static let greatest: DocumentValue = "<MAX>"
+
+    /// The keys of an index, or of that of all documents, from which to which the documents are that match: of as many of the first
+    /// fields as have an end there. Null where no document can match.
+    func keys(of index: MangoIndex?) -> (start: DocumentValue, end: DocumentValue) {
+        guard !ranges.values.contains(where: \.isEmpty) else { return (.null, .null) }
+        guard let index else {
+            let range = ranges[.documentID]
+            return (range?.lower?.value ?? .null, range?.upper?.value ?? Self.greatest)
+        }
+        let looked = index.paths.map { ranges[$0] }
+        func values(_ bounds: [MangoRange.Bound?]) -> [DocumentValue] {
+            bounds.prefix { $0 != nil }.compactMap { $0?.value }
+        }
+        return (
+            .array(values(looked.map { $0?.lower })),
+            .array(values(looked.map { $0?.upper }) + [Self.greatest])
+        )
     }
 }

@@ -15,7 +15,7 @@ package struct MangoIndex: Sendable {
     package static let mostFields = 100
 
     /// The fields' paths.
-    let paths: [[String]]
+    let paths: [[Step]]
     /// The index that serves queries in its place; `nil` for one of what only documents have, and of what can't be looked for. It is
     /// read either way, so it ascends, and so do the IDs of documents of equal fields in it.
     let valueIndex: ValueIndex?
@@ -33,7 +33,7 @@ package struct MangoIndex: Sendable {
         }
         guard !fields.isEmpty, fields.count <= Self.mostFields else { return nil }
         self.fields = fields
-        paths = fields.map { MangoViewCompiler.steps($0.0) }
+        paths = fields.map { MangoSelector.names($0.0).map(Step.key) }
         filter = MangoViewCompiler.filter(view["map"])
         valueIndex = Self.valueIndex("\(Self.prefix)\(design)/\(name)", paths, filter)
     }
@@ -52,14 +52,15 @@ package struct MangoIndex: Sendable {
     }
 
     private static func valueIndex(
-        _ name: String, _ paths: [[String]], _ filter: FleeceValue
+        _ name: String, _ paths: [[Step]], _ filter: FleeceValue
     ) -> ValueIndex? {
         let isOfProperties = paths.allSatisfy { path in
-            MetaField(propertyName: path.first ?? "")?.isLookedUp != true
+            MetaField(propertyName: path.names.first ?? "")?.isLookedUp != true
         }
         guard isOfProperties, name.utf8.count <= 200 else { return nil }
         let columns = paths.map { path in
-            path.map { "`\($0.replacing("`", with: "``"))`" }.joined(separator: ".") + " COLLATE UNICODE"
+            path.names.map { "`\($0.replacing("`", with: "``"))`" }.joined(separator: ".")
+                + " COLLATE UNICODE"
         }
         var index = ValueIndex(name, on: columns.joined(separator: ", "))
         guard filter.exists else { return index }
@@ -74,7 +75,7 @@ package struct MangoIndex: Sendable {
 extension DocumentCollection {
     /// The Mango indexes of all design documents.
     package func mangoIndexes() throws(DatabaseError) -> [MangoIndex] {
-        let (snapshot, moment) = try database.present { QueryMoment() }
+        let (snapshot, moment) = try database.present { SnapshotReaders() }
         return try moment.mangoIndexes(of: self, in: snapshot)
     }
 
@@ -96,5 +97,60 @@ extension DocumentCollection {
         for index in wanted.values {
             try create(index)
         }
+    }
+}
+
+// MARK: - Mango index hint
+
+/// The index that a request asks for with `use_index`: its design document, and its name where that has several.
+struct MangoIndexHint {
+    private let design: String
+    private let name: String?
+
+    /// The design document's name without `_design/`, and the index's where it is given.
+    var names: [String] { [design, name].compactMap(\.self) }
+
+    /// Reads `"design"`, `"design/name"`, `["design"]` or `["design", "name"]`, with or without `_design/`; `nil` for an empty list, and
+    /// for null, which ask for none.
+    init?(_ value: DocumentValue) throws(QueryError) {
+        guard let parts = Self.parts(value), parts.count <= 2 else {
+            throw QueryError(
+                "use_index is the name of a design document, or an array of that and of an index's name",
+                word: "invalid_index_name")
+        }
+        guard let design = parts.first else { return nil }
+        self.design = design.hasPrefix(Self.prefix) ? String(design.dropFirst(Self.prefix.count)) : design
+        name = parts.count == 2 ? parts[1] : nil
+    }
+
+    private static let prefix = "_design/"
+
+    private static func parts(_ value: DocumentValue) -> [String]? {
+        if value.isNull { return [] }
+        if let text = value.string {
+            let name = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
+            return name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        }
+        guard let items = value.array?.map(\.string), !items.contains(nil) else { return nil }
+        return items.compactMap(\.self)
+    }
+
+    /// Whether it is that index.
+    func names(_ index: MangoIndex) -> Bool {
+        ByteKey(index.design) == ByteKey(Self.prefix + design)
+            && name.map { ByteKey($0) == ByteKey(index.name) } ?? true
+    }
+
+    /// What CouchDB says of one that was not used.
+    var warning: String {
+        guard let name else {
+            return "_design/\(design) was not used because it does not contain a valid index for this query."
+        }
+        return "_design/\(design), \(name) was not used because it is not a valid index for this query."
+    }
+
+    /// What CouchDB says of one without which the request may not be answered.
+    var refusal: String {
+        "_design/\(names.joined(separator: ", ")) specified by `use_index` could not be found or it is not suitable."
     }
 }

@@ -10,17 +10,29 @@ import Roost
 struct MangoRequest {
     var select: Select
     /// The fields to answer; `nil` for whole documents.
-    private(set) var fields: MangoProjection?
-    /// The index that is asked for.
+    private(set) var fields: [Field]?
+    /// What the columns behind that of a whole document are called in it.
+    private(set) var metadata: [String] = []
+
+    /// A field to answer.
+    struct Field {
+        let steps: [Step]
+        /// Where a row has it, or what it is within.
+        fileprivate(set) var column = 0
+        /// The steps from there.
+        fileprivate(set) var rest: ArraySlice<Step> = []
+    }
+
+    /// The index that is requested.
     private(set) var hint: MangoIndexHint?
     /// Whether another index, or none, may do.
     private var allowsFallback = true
     /// Whether an index is defined that CouchDB would take.
     private(set) var hasIndex = false
-    /// What there is to say of the index that is asked for.
+    /// What there is to say of the index that is requested.
     private(set) var warning: String?
     /// The fields of `sort`.
-    private(set) var order: [[String]] = []
+    private(set) var order: [[Step]] = []
     /// The selector in its normal form.
     let selector: MangoSelector
     /// What the selector says of fields.
@@ -30,7 +42,7 @@ struct MangoRequest {
     private var withConflicts = false
     /// Members that CouchDB takes and that change nothing here.
     private static let ignored = ["update", "stable", "r", "w", "stale"]
-    /// How many documents CouchDB answers when nobody says.
+    /// How many documents CouchDB answers when the request has no limit.
     private static let usualLimit = 25
 
     init(_ request: DocumentValue) throws(QueryError) {
@@ -84,20 +96,36 @@ struct MangoRequest {
             select.order = [Select.Ordering(value: rank, isDescending: true)]
         }
         select.limit = .literal(.integer(Int64(limit)))
-        select.columns = [
-            Select.Column(value: .meta(.id, alias: nil, .unknown), alias: "_id"),
-            Select.Column(value: .meta(.revisionID, alias: nil, .unknown), alias: "_rev"),
-            Select.Column(value: .path([], .unknown), alias: "doc"),
-        ]
-        for field in [.attachments] + (withConflicts ? [MetaField.conflicts] : []) where answers(field) {
-            select.columns.append(
-                Select.Column(value: .meta(field, alias: nil, .unknown), alias: field.propertyName))
+        answer()
+    }
+
+    /// Asks for what is answered: for some fields only these, so that an index that has them does without documents.
+    private mutating func answer() {
+        let looked: [MetaField] = [.id, .revisionID, .attachments] + (withConflicts ? [.conflicts] : [])
+        // No column has an alias, which a selector and `sort` could mean by a property of that name.
+        func add(_ value: Expression) { select.columns.append(Select.Column(value: value)) }
+        guard var fields else {
+            add(.path([], .unknown))
+            for field in looked { add(.meta(field, alias: nil, .unknown)) }
+            metadata = looked.map { $0 == .revisionID ? "_rev" : $0.propertyName }
+            return
         }
+        for index in fields.indices {
+            fields[index].column = index
+            guard let name = fields[index].steps.names.first, let meta = MetaField(propertyName: name) else {
+                add(.path(fields[index].steps, .unknown))
+                continue
+            }
+            fields[index].rest = fields[index].steps.dropFirst()
+            // What else there is to know of a document is none of its fields.
+            add(looked.contains(meta) ? .meta(meta, alias: nil, .unknown) : .missing)
+        }
+        self.fields = fields
     }
 
     /// Finds only documents that have all fields of `sort`, as CouchDB does, which reads them from an index of these fields.
     private mutating func requireSorted() {
-        let presence = order.filter { $0 != ["_id"] && $0 != ["_rev"] }.map {
+        let presence = order.filter { $0 != .documentID && $0 != .revision }.map {
             Expression.test(MangoCondition.field($0), .missing, isNegated: true)
         }
         guard !presence.isEmpty else { return }
@@ -109,13 +137,8 @@ struct MangoRequest {
         if selector.isEmptyList { select.limit = .literal(.integer(0)) }
     }
 
-    /// Whether it is among the fields that are answered.
-    private func answers(_ field: MetaField) -> Bool {
-        fields?.mentions(field.propertyName) ?? true
-    }
-
     /// Forgets how well words fit, which all documents decide together: the order of any two is to follow from these two. Conflicts may
-    /// be with revisions that somebody does not see.
+    /// be with revisions that the reader may not see.
     ///
     /// - Throws: where it asks for conflicts.
     mutating func limit() throws(QueryError) {
@@ -126,7 +149,7 @@ struct MangoRequest {
         }
     }
 
-    /// Has the documents come by an index, in its order, where CouchDB would take one. One that is asked for answers the documents in it
+    /// Has the documents come by an index, in its order, where CouchDB would take one. One that is requested answers the documents in it
     /// only.
     ///
     /// - Throws: where no index will do and the request wants no other way.
@@ -172,7 +195,7 @@ struct MangoRequest {
         let isDescending = select.order.last?.isDescending ?? false
         for field in further {
             select.order.append(
-                Self.ordering(by: MangoViewCompiler.steps(field), isDescending: isDescending))
+                Self.ordering(by: field, isDescending: isDescending))
         }
     }
 
@@ -196,7 +219,7 @@ struct MangoRequest {
     /// Has documents that nothing else tells apart come by their IDs, and not as the index has them that is read: which one that is
     /// depends on `limit` and `skip`, and pages are to go on where others end. Documents of the same rank come so anyway.
     mutating func orderByIDs() {
-        guard !select.order.contains(where: { $0.isRank || $0.field == ["_id"] }) else { return }
+        guard !select.order.contains(where: { $0.isRank || $0.field == .documentID }) else { return }
         select.order.append(
             Select.Ordering(
                 value: .meta(.id, alias: nil, .unknown),
@@ -225,16 +248,16 @@ struct MangoRequest {
         return number
     }
 
-    private static func fields(_ value: DocumentValue) throws(QueryError) -> MangoProjection? {
+    private static func fields(_ value: DocumentValue) throws(QueryError) -> [Field]? {
         guard case .array(let names) = value else {
             throw QueryError("fields is an array of names", word: "invalid_fields")
         }
-        var projection = MangoProjection()
+        var result: [Field] = []
         for name in names {
             guard let text = name.string else {
                 throw QueryError("fields is an array of names", word: "invalid_field")
             }
-            projection.add(try MangoSelector.steps(text)[...])
+            result.append(Field(steps: try MangoSelector.steps(text)))
         }
         return names.isEmpty ? nil : projection
     }
@@ -269,11 +292,11 @@ struct MangoRequest {
         }
     }
 
-    private static func ordering(by path: [String], isDescending: Bool) -> Select.Ordering {
+    private static func ordering(by path: [Step], isDescending: Bool) -> Select.Ordering {
         let field = MangoCondition.field(path)
         // Documents are stored in the order of their IDs' bytes.
         return Select.Ordering(
-            value: path == ["_id"] ? field : .collate(CollationOptions(isUnicode: true), field),
+            value: path == .documentID ? field : .collate(CollationOptions(isUnicode: true), field),
             isDescending: isDescending)
     }
 }
@@ -283,8 +306,7 @@ extension Select.Ordering {
     fileprivate var isRank: Bool { if case .rank = value { true } else { false } }
 
     /// The field that it orders by.
-    fileprivate var field: [String]? {
-        guard case .path(let steps, _) = value.uncollated else { return nil }
-        return steps.compactMap { step in if case .key(let name) = step { name } else { nil } }
+    fileprivate var field: [Step]? {
+        if case .path(let steps, _) = value.uncollated { steps } else { nil }
     }
 }

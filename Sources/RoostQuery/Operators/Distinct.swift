@@ -41,12 +41,6 @@ final class Distinct: RowOperator {
         super.init(node, rows.frame, [rows])
     }
 
-    override func open() throws(DatabaseError) {
-        release()
-        areRowsRead = false
-        try rows.open()
-    }
-
     override func next() throws(DatabaseError) -> Bool {
         guard let row = try nextDistinct() else { return false }
         current = row
@@ -54,13 +48,8 @@ final class Distinct: RowOperator {
         return true
     }
 
-    override func close() {
-        release()
-        rows.close()
-    }
-
-    private func release() {
-        (seen, rest, last, current) = ([], nil, nil, [])
+    override func release() {
+        (seen, rest, last, current, areRowsRead) = ([], nil, nil, [], false)
         execution.budget.giveBack(taken)
         taken = 0
     }
@@ -73,7 +62,7 @@ final class Distinct: RowOperator {
                 areRowsRead = true
                 break
             }
-            let key = key(of: row)
+            let key = encoders.key(of: row)
             guard !seen.contains(key) else { continue }
             if rest == nil, execution.budget.fitsEasily(key.count + 32) {
                 taken += key.count + 32
@@ -81,26 +70,12 @@ final class Distinct: RowOperator {
                 seen.insert(key)
                 return row
             }
-            try putAside(key, row)
+            try spill(key, row)
         }
         return try nextOfRest()
     }
 
-    /// The columns' keys, of which no one is the beginning of another.
-    private func key(of row: [UInt8]) -> [UInt8] {
-        var key: [UInt8] = []
-        row.withView { bytes in
-            let columns = FleeceNode(root: bytes)
-            for (place, encoder) in encoders.enumerated() {
-                encoder.reset()
-                encoder.append(Value(columns[place]))
-                key += encoder.view.array
-            }
-        }
-        return key
-    }
-
-    private func putAside(_ key: [UInt8], _ row: [UInt8]) throws(DatabaseError) {
+    private func spill(_ key: [UInt8], _ row: [UInt8]) throws(DatabaseError) {
         let sort = rest ?? ExternalSort(execution)
         rest = sort
         _ = rows.appendOrder(to: order)
@@ -130,5 +105,21 @@ final class Distinct: RowOperator {
 
     override func appendOrder(to encoder: OrderEncoder) -> Bool {
         last.map { encoder.set($0.order) } ?? rows.appendOrder(to: encoder)
+    }
+}
+
+extension [KeyEncoder] {
+    /// The keys of a row's columns one after the other, of which no one is the beginning of another.
+    func key(of row: [UInt8]) -> [UInt8] {
+        var key: [UInt8] = []
+        row.withView { bytes in
+            let columns = FleeceNode(root: bytes)
+            for (place, encoder) in enumerated() {
+                encoder.reset()
+                encoder.append(Value(columns[place]))
+                key += encoder.view.array
+            }
+        }
+        return key
     }
 }

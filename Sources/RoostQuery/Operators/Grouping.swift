@@ -4,7 +4,7 @@ import RoostOrder
 /// What is computed of the rows of each group: see ``BoundGroups``.
 struct Grouping: Sendable {
     let keys: [Key]
-    let accumulators: [Accumulator]
+    let measures: [Measure]
 
     /// An expression of GROUP BY.
     struct Key: Sendable {
@@ -14,8 +14,8 @@ struct Grouping: Sendable {
     }
 
     /// What is gathered over the rows of a group.
-    struct Accumulator: Sendable {
-        let gathering: Gathering
+    struct Measure: Sendable {
+        let accumulator: Accumulator
         /// `nil` for the number of rows.
         let value: Evaluation?
         let slot: Int
@@ -27,18 +27,18 @@ struct Grouping: Sendable {
                 value: try compiler.compile(key.expression.value), collation: key.expression.collation,
                 slot: key.slot)
         }
-        accumulators = try groups.accumulators.map { (accumulator) throws(QueryError) in
-            Accumulator(
-                gathering: accumulator.gathering,
-                value: try accumulator.value.map { (value) throws(QueryError) in try compiler.compile(value)
+        measures = try groups.measures.map { (measure) throws(QueryError) in
+            Measure(
+                accumulator: measure.accumulator,
+                value: try measure.value.map { (value) throws(QueryError) in try compiler.compile(value)
                 },
-                slot: accumulator.slot)
+                slot: measure.slot)
         }
     }
 }
 
 /// How the values of rows are put together.
-struct Gathering: Hashable, Sendable {
+struct Accumulator: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case aggregate(Aggregate, isDistinct: Bool)
         /// The value for the first row.
@@ -51,7 +51,7 @@ struct Gathering: Hashable, Sendable {
     /// Whether what was gathered of some rows can be added to what was gathered of others.
     var isAdditive: Bool {
         switch kind {
-        // What exceeds the memory of its numbers is put aside, which only one thread can do.
+        // What exceeds the memory of its numbers is spilled, which only one thread can do.
         case .aggregate(.percentile, _): false
         case .aggregate(let aggregate, isDistinct: true): aggregate == .min || aggregate == .max
         default: true
@@ -59,7 +59,7 @@ struct Gathering: Hashable, Sendable {
     }
 }
 
-/// What was gathered so far for one accumulator of one group.
+/// What was gathered so far for one measure of one group.
 struct Accumulated {
     private var count = 0
     private var sum = NumberSum()
@@ -74,12 +74,12 @@ struct Accumulated {
 
     /// Takes the value of a row; answers about how many bytes of memory that took.
     ///
-    /// - Parameter putAside: takes the key of a value that is wanted only once, if it isn't to be kept in memory.
+    /// - Parameter spill: takes the key of a value that is wanted only once, if it isn't to be kept in memory.
     mutating func take(
-        _ value: Value, _ gathering: Gathering, _ frame: Frame,
-        putAside: (_ key: [UInt8]) throws(DatabaseError) -> Bool
+        _ value: Value, _ accumulator: Accumulator, _ frame: Frame,
+        spill: (_ key: [UInt8]) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Int {
-        switch gathering.kind {
+        switch accumulator.kind {
         case .first:
             guard best == nil else { return 0 }
             let value = OwnedValue(value)
@@ -87,50 +87,50 @@ struct Accumulated {
             return value.size
         case .aggregate(let aggregate, let isDistinct):
             guard !value.isMissing, aggregate == .arrayAggregate || !value.isNull else { return 0 }
-            if case .percentile = aggregate { return try takeNumber(value, frame, putAside) }
+            if case .percentile = aggregate { return try takeNumber(value, frame, spill) }
             var size = 0
             // The least of the different values is the least of all.
             if isDistinct, aggregate != .min, aggregate != .max {
-                let encoder = KeyEncoder(gathering.collation)
+                let encoder = KeyEncoder(accumulator.collation)
                 encoder.append(value)
                 let key = encoder.key
-                guard !seen.contains(key), try !putAside(key) else { return 0 }
+                guard !seen.contains(key), try !spill(key) else { return 0 }
                 seen.insert(key)
                 size = key.count + 32
             }
-            return size + take(aggregate, value, gathering.collation, frame)
+            return size + take(aggregate, value, accumulator.collation, frame)
         }
     }
 
     /// Takes what was gathered of later rows of the group, without DISTINCT.
-    mutating func take(_ later: Accumulated, _ gathering: Gathering, _ frame: Frame) {
+    mutating func take(_ later: Accumulated, _ accumulator: Accumulator, _ frame: Frame) {
         count += later.count
         list += later.list
-        switch gathering.kind {
+        switch accumulator.kind {
         case .first: best = best ?? later.best
         case .aggregate(.spread, _): spread.add(later.spread)
         case .aggregate(.sum, _), .aggregate(.avg, _): sum.add(later.sum)
         case .aggregate(let aggregate, _):
             guard aggregate == .min || aggregate == .max, let value = later.best else { return }
-            _ = take(aggregate, value.value(in: frame.arena), gathering.collation, frame)
+            _ = take(aggregate, value.value(in: frame.arena), accumulator.collation, frame)
         }
     }
 
-    /// Takes a value that was put aside and no other row had.
-    mutating func takePutAside(
-        _ value: Value, _ gathering: Gathering, _ frame: Frame
+    /// Takes a value that was spilled and no other row had.
+    mutating func takeSpilled(
+        _ value: Value, _ accumulator: Accumulator, _ frame: Frame
     ) -> Int {
-        guard case .aggregate(let aggregate, _) = gathering.kind else { return 0 }
+        guard case .aggregate(let aggregate, _) = accumulator.kind else { return 0 }
         if case .percentile(let fraction, let isInterpolated) = aggregate {
             percentile.meet(value, at: fraction, isInterpolated)
             return 0
         }
-        return take(aggregate, value, gathering.collation, frame)
+        return take(aggregate, value, accumulator.collation, frame)
     }
 
     /// Takes a number of which a percentile is wanted: in memory, or aside, sorted by the number and then by which one it is.
     private mutating func takeNumber(
-        _ value: Value, _ frame: Frame, _ putAside: (_ key: [UInt8]) throws(DatabaseError) -> Bool
+        _ value: Value, _ frame: Frame, _ spill: (_ key: [UInt8]) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Int {
         guard value.double != nil else { return 0 }
         let encoder = frame.encoder(.binary)
@@ -140,7 +140,7 @@ struct Accumulated {
         percentile.count += 1
         let key =
             encoder.key + stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
-        guard try !putAside(key) else { return 0 }
+        guard try !spill(key) else { return 0 }
         return percentile.keep(value)
     }
 
@@ -168,9 +168,9 @@ struct Accumulated {
         return 0
     }
 
-    /// What the accumulator comes to.
-    func result(_ gathering: Gathering, _ frame: Frame) -> Value {
-        switch gathering.kind {
+    /// What the measure comes to.
+    func result(_ accumulator: Accumulator, _ frame: Frame) -> Value {
+        switch accumulator.kind {
         case .first: return best?.value(in: frame.arena) ?? .missing
         case .aggregate(.count, _): return .integer(Int64(count))
         case .aggregate(.sum, _): return sum.totalOfAny
@@ -185,5 +185,75 @@ struct Accumulated {
         case .aggregate(.percentile(let fraction, let isInterpolated), _):
             return percentile.result(at: fraction, isInterpolated)
         }
+    }
+}
+
+// MARK: - Stream aggregate
+
+/// A row for each group, of rows that an index yields group by group: one group at a time is in memory.
+final class StreamAggregation: GroupOperator {
+    private let rows: Operator
+    private var isBegun = false
+    /// The group that the row read last belongs to, with what was spilled of its values and about how much memory it takes.
+    private var present: (group: Group, aside: DistinctValues?, taken: Int)?
+
+    init(_ node: AggregateNode, _ rows: Operator, _ execution: Execution) {
+        self.rows = rows
+        super.init(node, node.plan, node.grouping, execution, [rows])
+    }
+
+    override func release() {
+        super.release()
+        execution.budget.giveBack(present?.taken ?? 0)
+        present = nil
+        isBegun = false
+    }
+
+    override func nextGroup() throws(DatabaseError) -> Group? {
+        if !isBegun {
+            isBegun = true
+            _ = try takeRow()
+        }
+        while present != nil {
+            if let done = try takeRow() { return done }
+        }
+        return nil
+    }
+
+    /// Takes the next row; answers the group before it if that has no more.
+    private func takeRow() throws(DatabaseError) -> Group? {
+        guard try rows.next() else {
+            try frame.check()
+            return try endGroup()
+        }
+        let mark = frame.arena.mark
+        defer { frame.arena.release(to: mark) }
+        let key = readKey()
+        var done: Group?
+        if present?.group.key.withView({ $0.compare(key) }) != 0 {
+            done = try endGroup()
+            let (group, size) = makeGroup()
+            try execution.budget.take(size)
+            present = (group, nil, size)
+        }
+        guard var (group, aside, taken) = present else { return done }
+        // Nothing else has the group, so that its arrays are changed in place.
+        present = nil
+        let size = try take(into: &group, &aside)
+        if size != 0 { try execution.budget.take(size) }
+        taken += size
+        present = (group, aside, taken)
+        try frame.check()
+        return done
+    }
+
+    /// Ends the present group.
+    private func endGroup() throws(DatabaseError) -> Group? {
+        guard let done = present else { return nil }
+        present = nil
+        var group = done.group
+        if let aside = done.aside { try complete(&group, aside) }
+        execution.budget.giveBack(done.taken)
+        return group
     }
 }

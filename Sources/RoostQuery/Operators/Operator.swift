@@ -8,7 +8,7 @@ import RoostOrder
 /// The folder has a file for each operator, with the operator and the node of a plan that it is made from. Rows are pulled: `open`
 /// begins with the rows that the frame has by then, `next` goes to the next row, `close` releases what the operator holds. An operator
 /// belongs to the thread of its execution. It counts its rows, takes what it keeps from the execution's ``MemoryBudget``, and has its
-/// node explain it.
+/// node explain it. What it holds it gives back in `release`, which `open` and `close` call.
 ///
 /// To add one: write its node and itself in a file here, and let a ``PlanChooser`` put the node into the plan.
 class Operator {
@@ -26,13 +26,22 @@ class Operator {
     }
 
     /// Begins, or begins again, with the present rows of the sources before.
-    func open() throws(DatabaseError) { for input in inputs { try input.open() } }
+    func open() throws(DatabaseError) {
+        release()
+        for input in inputs { try input.open() }
+    }
 
     /// Goes to the next row; `false` after the last.
     func next() throws(DatabaseError) -> Bool { false }
 
-    /// Releases what is held for the rows.
-    func close() { for input in inputs { input.close() } }
+    /// Ends: nothing is requested until the operator is opened again.
+    func close() {
+        release()
+        for input in inputs { input.close() }
+    }
+
+    /// Releases what is held for the rows, as before the first one.
+    func release() {}
 
     /// Adds what the operator has done to an explanation.
     func explain(_ writer: inout PlanWriter) {
@@ -57,7 +66,7 @@ class Operator {
 
 /// An operator that yields rows of a result, each a Fleece array of columns.
 class RowOperator: Operator {
-    /// The row that the operator is at. It is made when it is asked for: rows that are passed over are not.
+    /// The row that the operator is at. It is made when it is requested: rows that are passed over are not.
     func row() throws(DatabaseError) -> [UInt8] { [] }
 
     /// Appends what the row is ordered by.
@@ -117,13 +126,13 @@ struct PlanWriter {
     /// Adds the step of a source, which ``found(_:)`` is said of.
     mutating func addSource(
         _ operation: String, _ details: String, estimate: Int? = nil, index: String? = nil,
-        indexes: [String] = [], rows: Int?
+        indexes: [String] = [], isCovering: Bool = false, rows: Int?
     ) {
         source = steps.count
         steps.append(
             Explanation.Step(
-                operation, details, estimate: estimate, index: index, indexes: indexes, rows: rows,
-                depth: depth))
+                operation, details, estimate: estimate, index: index, indexes: indexes,
+                isCovering: isCovering, rows: rows, depth: depth))
     }
 
     /// Notes how many rows of the last source meet its conditions.

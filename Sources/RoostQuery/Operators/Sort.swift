@@ -1,7 +1,7 @@
 import Roost
 import RoostOrder
 
-/// Rows in the order asked for.
+/// Rows in the required order.
 struct SortNode: RowNode {
     let input: any RowNode
     let plan: QueryPlan
@@ -22,9 +22,9 @@ struct SortNode: RowNode {
     }
 }
 
-/// Rows in the order asked for; of those, the first so many. Rows that are equal in it stay in the order they came in.
+/// Rows in the required order, up to a number of them. Rows that are equal in it stay in the order they came in.
 ///
-/// Where few are wanted, only these are kept; what exceeds the memory is sorted in parts that are put aside.
+/// Where few are wanted, only these are kept; what exceeds the memory is sorted in parts that are spilled.
 final class Sort: RowOperator {
     private let rows: RowOperator
     private let node: SortNode
@@ -60,11 +60,6 @@ final class Sort: RowOperator {
         super.init(node, rows.frame, [rows])
     }
 
-    override func open() throws(DatabaseError) {
-        release()
-        try rows.open()
-    }
-
     override func next() throws(DatabaseError) -> Bool {
         if sorted == nil { sorted = try readInParts() }
         if sorted == nil { sorted = try read() }
@@ -77,12 +72,7 @@ final class Sort: RowOperator {
         return true
     }
 
-    override func close() {
-        release()
-        rows.close()
-    }
-
-    private func release() {
+    override func release() {
         (sorted, external, current) = (nil, nil, [])
         execution.budget.giveBack(taken)
         taken = 0
@@ -128,7 +118,7 @@ final class Sort: RowOperator {
             number += 1
             guard budget.fits(entry.size) else {
                 guard execution.part == nil else { return nil }
-                try putAside(entries + [entry])
+                try spill(entries + [entry])
                 entries = []
                 encoder.limit = nil
                 continue
@@ -150,8 +140,8 @@ final class Sort: RowOperator {
         return entries.sorted { $1.precedes($0) }
     }
 
-    /// Goes on with a sort that puts rows aside.
-    private func putAside(_ entries: [Entry]) throws(DatabaseError) {
+    /// Goes on with a sort that spills rows.
+    private func spill(_ entries: [Entry]) throws(DatabaseError) {
         let sort = ExternalSort(execution)
         execution.budget.giveBack(taken)
         taken = 0
@@ -173,6 +163,60 @@ final class Sort: RowOperator {
             if last == index { return }
             entries.swapAt(index, last)
             index = last
+        }
+    }
+}
+
+// MARK: - Order encoder
+
+/// Writes what rows are ordered by as keys that compare as bytes.
+final class OrderEncoder {
+    private let parts: [(value: Evaluation, encoder: KeyEncoder, isDescending: Bool)]
+    private(set) var key: [UInt8] = []
+    /// A key from which on nothing is wanted; `nil` while everything is.
+    var limit: [UInt8]?
+
+    init(_ order: [OrderPlan]) {
+        parts = order.map { (unshared($0.value), KeyEncoder($0.collation), $0.isDescending) }
+    }
+
+    /// Takes a key that was made before.
+    ///
+    /// - Returns: Whether it comes before the limit.
+    func set(_ key: [UInt8]) -> Bool {
+        self.key = key
+        return comparisonWithLimit < 0
+    }
+
+    /// Appends the values of the present rows, as many as it takes to see that the key does not come before the limit.
+    ///
+    /// - Returns: Whether it comes before the limit, and so is whole.
+    func append(_ frame: Frame) -> Bool {
+        key.removeAll(keepingCapacity: true)
+        var precedes = limit == nil
+        for index in parts.indices {
+            let encoder = parts[index].encoder
+            encoder.reset()
+            encoder.append(parts[index].value(frame))
+            if parts[index].isDescending { encoder.complement(from: 0) }
+            unsafe key.append(contentsOf: encoder.view.buffer)
+            if precedes { continue }
+            let comparison = comparisonWithLimit
+            if comparison > 0 { return false }
+            precedes = comparison < 0
+        }
+        return precedes
+    }
+
+    /// How the key, or what there is of it, compares with as much of the limit. No key is the beginning of another.
+    private var comparisonWithLimit: Int {
+        guard let limit else { return -1 }
+        return key.withView { key in
+            limit.withView { limit in
+                let common = key.commonPrefix(limit)
+                guard common < min(key.count, limit.count) else { return 0 }
+                return Int(key[common]) - Int(limit[common])
+            }
         }
     }
 }

@@ -1,14 +1,16 @@
+import Fleece
 import Foundation
 import Roost
 import RoostBytes
 import RoostIndex
+import RoostOrder
 import RoostStorage
 
-/// Where an execution puts rows aside that exceed its memory: a store of its own, which goes with the value.
+/// Where an execution spills rows that exceed its memory: a store of its own, which goes with the value.
 ///
 /// It is in the database's directory, encrypted when the database is; what a crash leaves of it goes when the indexes of the
 /// database are next used. Beside a database that was opened for reading only nothing may be written: there it is a file in the
-/// system's directory for temporary files, encrypted with a key that nobody keeps, and without a name once it is open.
+/// system's directory for temporary files, encrypted with a key that is not kept, and without a name once it is open.
 ///
 /// Belongs to one thread.
 final class Spill {
@@ -27,7 +29,7 @@ final class Spill {
         _ = try database.defaultCollection.indexes
         let stores = database.auxiliaryStores
         guard let store = try stores.store(name) else {
-            throw DatabaseError(.locked, "The file \(name), for rows put aside, is another process's.")
+            throw DatabaseError(.locked, "The file \(name), for spilled rows, is another process's.")
         }
         self.store = store
         remove = { try? stores.drop(name) }
@@ -68,7 +70,7 @@ final class Spill {
     }
 }
 
-/// Sorts entries by a key; those that exceed the memory are put aside in sorted runs, which are merged. Entries of equal keys
+/// Sorts entries by a key; those that exceed the memory are spilled in sorted runs, which are merged. Entries of equal keys
 /// stay in the order in which they came.
 ///
 /// Belongs to one thread.
@@ -78,41 +80,46 @@ final class ExternalSort {
         let value: [UInt8]
 
         var size: Int { key.count + value.count + 96 }
+
+        /// The entry as it is spilled.
+        var stored: [UInt8] {
+            let buffer = ByteBuffer(capacity: size)
+            key.withView { buffer.append(prefixed: $0) }
+            buffer.append(value)
+            return buffer.view.array
+        }
     }
 
     private let budget: MemoryBudget
-    private let spill: () throws(DatabaseError) -> Spill
+    private let openStore: () throws(DatabaseError) -> Spill
     private var pending: [Entry] = []
     private var pendingSize = 0
     private var runs: [TreeView] = []
-    /// What was not handed out yet, once reading has begun: the runs in their order, then what is in memory.
+    /// What was not returned yet, once reading has begun: the runs in their order, then what is in memory.
     private var sources: [Source]?
 
     init(_ execution: Execution) {
         budget = execution.budget
-        spill = { () throws(DatabaseError) in try execution.spill }
+        openStore = { () throws(DatabaseError) in try execution.spill }
     }
 
     deinit { budget.wait(-pendingSize) }
 
     func add(_ key: [UInt8], _ value: [UInt8]) throws(DatabaseError) {
         let entry = Entry(key: key, value: value)
-        if !budget.fits(entry.size), pendingSize >= budget.leastRun { try putAside() }
+        if !budget.fits(entry.size), pendingSize >= budget.leastRun { try spill() }
         budget.wait(entry.size)
         pendingSize += entry.size
         pending.append(entry)
     }
 
-    private func putAside() throws(DatabaseError) {
-        let spill = try spill()
+    private func spill() throws(DatabaseError) {
+        let spill = try openStore()
         sort()
         let entries = pending
         let run = try spill.tree { put in
             for (number, entry) in entries.enumerated() {
-                let buffer = ByteBuffer(capacity: entry.size)
-                entry.key.withView { buffer.append(prefixed: $0) }
-                buffer.append(entry.value)
-                try put(Key(UInt64(number)), buffer.view.array)
+                try put(Key(UInt64(number)), entry.stored)
             }
         }
         runs.append(run)
@@ -126,7 +133,7 @@ final class ExternalSort {
         pending.sort { $0.key.lexicographicallyPrecedes($1.key) }
     }
 
-    /// The next entry in order; `nil` after the last. Nothing can be added once it was asked for.
+    /// The next entry in order; `nil` after the last. Nothing can be added once it was requested.
     func next() throws(DatabaseError) -> Entry? {
         if sources == nil {
             sort()
@@ -197,11 +204,7 @@ final class ExternalSort {
                     entry = nil
                     return
                 }
-                entry = try cursor.value().withView { (view) throws(MalformedBytes) in
-                    var reader = ByteReader(view)
-                    let key = try reader.prefixed().array
-                    return Entry(key: key, value: view.dropFirst(reader.position).array)
-                }
+                entry = try Entry(stored: try cursor.value())
             } catch {
                 throw DatabaseError(derived: error)
             }
@@ -212,5 +215,61 @@ final class ExternalSort {
             let order = entry.key.withView { key in theirs.key.withView { key.compare($0) } }
             return order != 0 ? order < 0 : number < other.number
         }
+    }
+}
+
+extension ExternalSort.Entry {
+    /// The entry that was spilled as these bytes.
+    init(stored bytes: [UInt8]) throws(MalformedBytes) {
+        self = try bytes.withView { (view) throws(MalformedBytes) in
+            var reader = ByteReader(view)
+            let key = try reader.prefixed().array
+            return Self(key: key, value: view.dropFirst(reader.position).array)
+        }
+    }
+}
+
+// MARK: - Distinct values
+
+/// Values of groups, each of which an aggregate wants once, sorted by group, aggregate and value: on disk, where they exceed the
+/// memory.
+///
+/// Belongs to one thread.
+final class DistinctValues {
+    private let sort: ExternalSort
+    /// The entry that was read and not returned.
+    private var coming: ExternalSort.Entry?
+    private var isBegun = false
+
+    init(_ execution: Execution) { sort = ExternalSort(execution) }
+
+    /// - Parameters:
+    ///   - key: what the value is compared by.
+    ///   - measure: the number of the aggregate, below 65,536.
+    ///   - group: the group's key; none is the beginning of another.
+    func add(_ value: Value, _ key: [UInt8], of measure: Int, in group: [UInt8]) throws(DatabaseError) {
+        var writer = FleeceWriter(capacity: 32)
+        writer.write(value)
+        let body: [UInt8]
+        do throws(FleeceError) {
+            body = try writer.finish()
+        } catch {
+            throw DatabaseError(.limitExceeded, "A value can't be spilled. \(error)", underlying: error)
+        }
+        let number = [UInt8(truncatingIfNeeded: measure >> 8), UInt8(truncatingIfNeeded: measure)]
+        try sort.add(group + number + key, body)
+    }
+
+    /// The next value of a group, in the frame's arena; `nil` after the last. Groups have to be asked for in their order, and
+    /// nothing can be added once one was.
+    func next(of group: [UInt8], _ frame: Frame) throws(DatabaseError) -> (measure: Int, value: Value)? {
+        if !isBegun {
+            isBegun = true
+            coming = try sort.next()
+        }
+        guard let entry = coming, entry.key.starts(with: group) else { return nil }
+        repeat { coming = try sort.next() } while coming?.key == entry.key
+        let number = Int(entry.key[group.count]) << 8 | Int(entry.key[group.count + 1])
+        return (number, Value(FleeceNode(root: frame.arena.copy(entry.value))))
     }
 }

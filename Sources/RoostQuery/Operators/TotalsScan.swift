@@ -1,3 +1,4 @@
+import Fleece
 import Roost
 import RoostBytes
 import RoostIndex
@@ -139,8 +140,8 @@ final class TotalsScan: ProjectingOperator {
                 frame.setAggregate(key.slot, rowReader.values[place])
             }
             let all = try reduced(ranges)
-            for (accumulator, part) in zip(grouping.accumulators, totals.parts) {
-                frame.setAggregate(accumulator.slot, try value(part, ranges, all))
+            for (measure, part) in zip(grouping.measures, totals.parts) {
+                frame.setAggregate(measure.slot, try value(part, ranges, all))
             }
             if let having, !Logic.holds(having(frame)) {
                 try frame.check()
@@ -293,5 +294,55 @@ final class TotalsScan: ProjectingOperator {
         } catch {
             throw DatabaseError(derived: error)
         }
+    }
+}
+
+// MARK: - Count
+
+/// The one row of a query that counts a whole collection, or what a search finds.
+struct CountNode: RowNode {
+    let counted: QueryPlan.Counted
+    let count: Int
+
+    var inputs: [any PlanNode] { [] }
+
+    func makeRows(_ execution: Execution) throws(DatabaseError) -> RowOperator { Count(self, execution) }
+
+    func explain(_ writer: inout PlanWriter, rows: Int?) {
+        switch counted {
+        case .documents(let collection): writer.add("COUNT", "\(collection.queryName), which is known")
+        case .found(let search):
+            writer.add(
+                "COUNT", "\(search.collection.queryName) USING \(search.description), without documents",
+                index: search.index.description.name)
+        }
+    }
+}
+
+final class Count: RowOperator {
+    private let count: Int
+    private var isDone = false
+
+    init(_ node: CountNode, _ execution: Execution) {
+        count = node.count
+        super.init(node, execution.frame)
+    }
+
+    override func open() { isDone = false }
+
+    override func next() throws(DatabaseError) -> Bool {
+        guard !isDone else { return false }
+        isDone = true
+        produced += 1
+        return true
+    }
+
+    override func row() throws(DatabaseError) -> [UInt8] {
+        var writer = FleeceWriter(capacity: 16)
+        writer.beginArray()
+        writer.write(count)
+        writer.endArray()
+        // One number can be written.
+        return (try? writer.finish()) ?? []
     }
 }

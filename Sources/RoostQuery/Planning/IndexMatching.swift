@@ -284,7 +284,7 @@ struct IndexMatching {
         return (keys, answered)
     }
 
-    /// Notes whether an index has rows in the order asked for.
+    /// Notes whether an index has rows in the required order.
     private func noteOrder(_ keys: inout KeyConditions, _ order: [WantedOrder]) {
         guard !order.isEmpty, keys.equalities.allSatisfy(\.isSingle) else { return }
         let columns = keys.columns

@@ -49,6 +49,7 @@ final class Planner {
                 collation: ordering.expression.collation, isDescending: ordering.isDescending,
                 text: ordering.written.sqlText)
         }
+        let windows = try windows(query.windows)
         var orders: [[SourcePlan]] = []
         for places in JoinOrders(query).all {
             orders.append(try sources(of: query, places, conditions, around))
@@ -57,7 +58,7 @@ final class Planner {
         return QueryPlan(
             number: query.number, query: query, orders: orders, columns: columns,
             columnNames: query.columns.map(\.name), collations: query.columns.map(\.expression.collation),
-            grouping: grouping, having: having, order: order,
+            grouping: grouping, having: having, windows: windows, order: order,
             isRanked: only.map { Ranking.isOrder(of: query, $0.search) } ?? false,
             isDistinct: query.isDistinct, limit: limit, offset: offset,
             counted: only.flatMap { counted(query, $0) },
@@ -65,6 +66,20 @@ final class Planner {
                 source.indexes.compactMap { Totals(query)?.access($0, source.number) }
             } ?? [],
             isCorrelated: query.isCorrelated, isSingleValue: query.isSingleValue)
+    }
+
+    private func windows(_ windows: BoundWindows) throws(QueryError) -> [WindowPlan] {
+        var plans: [WindowPlan] = []
+        var known = windows.inputs.map(\.slot)
+        for window in windows.windows {
+            var inputs: [(value: Evaluation, slot: Int)] = []
+            if plans.isEmpty {
+                for input in windows.inputs { inputs.append((try compiler.compile(input.value), input.slot)) }
+            }
+            plans.append(try WindowPlan(window, inputs: inputs, known: known, compiler))
+            known += window.calls.map(\.slot)
+        }
+        return plans
     }
 
     /// The sources of a query in one of the orders in which they may be read.
@@ -86,8 +101,8 @@ final class Planner {
     /// `SELECT count(*)` of a whole collection, or of what a search finds, is known without reading documents.
     private func counted(_ query: BoundQuery, _ source: SourcePlan) -> QueryPlan.Counted? {
         guard let groups = query.groups, groups.keys.isEmpty, query.having == nil, query.order.isEmpty,
-            groups.accumulators.count == 1, groups.accumulators[0].value == nil, query.columns.count == 1,
-            query.columns[0].expression.value == .slot(groups.accumulators[0].slot),
+            groups.measures.count == 1, groups.measures[0].value == nil, query.columns.count == 1,
+            query.columns[0].expression.value == .slot(groups.measures[0].slot),
             case .documents(let collection, let access) = source.origin, access.isScan,
             !access.includesDeleted
         else { return nil }
@@ -142,5 +157,125 @@ extension QueryConditions.Condition {
         self.init(
             number: number, value: condition.value, written: condition.written, text: condition.text,
             holds: try compiler.compile(condition.value), sources: condition.value.sources)
+    }
+}
+
+// MARK: - Join orders
+
+/// The rule for the orders in which the sources of a query may be read, all of which yield the same rows: that of FROM, and for
+/// collections that are joined each of them first once, and after it those that are joined to what comes before by an equality.
+struct JoinOrders {
+    /// The places of the query's sources in each order; that of FROM is the first.
+    private(set) var all: [[Int]]
+
+    /// So many collections are put in other orders at most.
+    private static let mostReordered = 5
+
+    init(_ query: BoundQuery) {
+        let places = Array(query.sources.indices)
+        all = [places]
+        let joined = places.prefix { place in
+            if case .collection = query.sources[place].origin {
+                query.sources[place].join != .left
+            } else {
+                false
+            }
+        }
+        guard joined.count > 1, joined.count <= Self.mostReordered else { return }
+        let conditions = (query.sources.flatMap(\.conditions) + query.conditions).map(\.value)
+        guard !conditions.contains(where: \.hasMatch) else { return }
+        let own = Set(joined.map { query.sources[$0].number })
+        let links = conditions.compactMap { condition -> Set<Int>? in
+            guard case .comparison(.equal, let left, let right, _) = condition else { return nil }
+            return left.sources.union(right.sources).intersection(own)
+        }
+        for first in joined.dropFirst() {
+            var order = [first]
+            var rest = joined.filter { $0 != first }
+            while !rest.isEmpty {
+                let known = Set(order.map { query.sources[$0].number })
+                let next = rest.firstIndex { place in
+                    let number = query.sources[place].number
+                    return links.contains {
+                        $0.contains(number) && $0.subtracting([number]).isSubset(of: known)
+                    }
+                }
+                order.append(rest.remove(at: next ?? 0))
+            }
+            all.append(order + places.dropFirst(joined.count))
+        }
+    }
+}
+
+extension BoundExpression {
+    fileprivate var hasMatch: Bool { contains { if case .match = $0 { true } else { false } } }
+}
+
+// MARK: - Ranking
+
+/// The rule for ranked search: the best documents of a search come first, so that few have to be read.
+enum Ranking {
+    /// Whether a query's only condition is a search, by whose rank its rows are ordered.
+    static func isOrder(of query: BoundQuery, _ search: TextSearch?) -> Bool {
+        guard let search, query.groups == nil, !query.isDistinct, query.conditions.count == 1,
+            query.order.count == 1,
+            query.order[0].isDescending, case .rank(let ranked) = query.order[0].expression.value
+        else { return false }
+        return ranked.number == search.number
+    }
+}
+
+// MARK: - Implication
+
+/// The rule for partial indexes: whether conditions of a query imply the condition of an index.
+struct Implication {
+    /// The conditions of the query, as an index's own are bound.
+    let conditions: [BoundExpression]
+
+    /// Whether `wanted` holds wherever all of the conditions do.
+    func implies(_ wanted: BoundExpression) -> Bool { conditions.contains { implies($0, wanted) } }
+
+    private func implies(_ condition: BoundExpression, _ wanted: BoundExpression) -> Bool {
+        if condition == wanted { return true }
+        switch wanted {
+        case .test(let value, .valued, isNegated: false),
+            .test(let value, .missing, isNegated: true), .test(let value, .null, isNegated: true):
+            return compared(by: condition) == value
+        case .comparison(let comparison, let value, .literal(let limit), _):
+            guard case .comparison(let mine, let own, .literal(let given), _) = condition, own == value else {
+                return false
+            }
+            return implies(mine, given, comparison, limit)
+        default: return false
+        }
+    }
+
+    /// What has to have a value for a condition to hold.
+    private func compared(by condition: BoundExpression) -> BoundExpression? {
+        switch condition {
+        case .comparison(_, let value, .literal, _), .comparison(_, let value, .parameter, _),
+            .like(let value, _, _, isNegated: false), .membership(let value, _, _, isNegated: false):
+            value
+        default: nil
+        }
+    }
+
+    /// Whether what compares so with one number compares so with another one. How texts compare is another matter.
+    private func implies(
+        _ mine: Comparison, _ given: DocumentValue, _ wanted: Comparison, _ limit: DocumentValue
+    ) -> Bool {
+        let constants = ConstantPool()
+        guard given.double != nil, limit.double != nil, let own = try? constants.value(given),
+            let other = try? constants.value(limit)
+        else { return false }
+        let order = own.compare(other, .binary)
+        return switch (mine, wanted) {
+        case (.equal, _): wanted.holds(order)
+        case (.greater, .greater), (.greaterOrEqual, .greaterOrEqual), (.greater, .greaterOrEqual): order >= 0
+        case (.greaterOrEqual, .greater): order > 0
+        case (.less, .less), (.lessOrEqual, .lessOrEqual), (.less, .lessOrEqual): order <= 0
+        case (.lessOrEqual, .less): order < 0
+        default: false
+        }
     }
 }

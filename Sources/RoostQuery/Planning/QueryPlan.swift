@@ -18,6 +18,8 @@ struct QueryPlan: Sendable {
     let grouping: Grouping?
     /// What groups are kept.
     let having: Evaluation?
+    /// What window functions compute of the rows, one window after the other.
+    let windows: [WindowPlan]
     let order: [OrderPlan]
     /// Whether rows are to come in the order of the rank of what the only source is searched for, which is the only condition.
     let isRanked: Bool
@@ -57,6 +59,89 @@ struct OrderPlan: Sendable {
     let text: String
 }
 
+/// The window functions of a query that look at the same partitions in the same order.
+struct WindowPlan: Sendable {
+    /// What is computed of each row before the first window, with its places in a frame.
+    let inputs: [(value: Evaluation, slot: Int)]
+    /// The places that hold what is known of a row: the inputs of all windows, and the values of the windows before.
+    let known: [Int]
+    let partition: [OrderPlan]
+    let order: [OrderPlan]
+    let calls: [Call]
+    /// The functions as they were written.
+    let text: String
+
+    struct Call: Sendable {
+        let function: WindowFunction
+        let arguments: [Operand]
+        let frame: WindowFrame<Operand>
+        /// The last of what the rows are ordered by.
+        let order: (operand: Operand, collation: Collation, isDescending: Bool)?
+        let collation: Collation
+        let slot: Int
+    }
+
+    /// What a function takes of a row.
+    enum Operand: Hashable, Sendable {
+        /// The value in one of the known places.
+        case known(Int)
+        case given(Given)
+
+        /// A value that is the same for all rows.
+        struct Given: Hashable, Sendable {
+            let expression: BoundExpression
+            let value: Evaluation
+
+            static func == (left: Self, right: Self) -> Bool { left.expression == right.expression }
+            func hash(into hasher: inout Hasher) { hasher.combine(expression) }
+        }
+    }
+
+    init(
+        _ window: BoundWindow, inputs: [(value: Evaluation, slot: Int)], known: [Int], _ compiler: Compiler
+    ) throws(QueryError) {
+        func compiled(_ ordering: CollatedExpression, isDescending: Bool, _ text: String) throws(QueryError)
+            -> OrderPlan
+        {
+            OrderPlan(
+                value: try compiler.compile(ordering.value), collation: ordering.collation,
+                isDescending: isDescending, text: text)
+        }
+        func operand(_ expression: BoundExpression) throws(QueryError) -> Operand {
+            if case .slot(let slot) = expression, let place = known.firstIndex(of: slot) {
+                return .known(place)
+            }
+            return .given(Operand.Given(expression: expression, value: try compiler.compile(expression)))
+        }
+        self.inputs = inputs
+        self.known = known
+        partition = try window.partition.map { (value) throws(QueryError) in
+            try compiled(value, isDescending: false, "")
+        }
+        order = try window.order.map { (ordering) throws(QueryError) in
+            try compiled(ordering.expression, isDescending: ordering.isDescending, ordering.written.sqlText)
+        }
+        let last = try window.order.last.map { (last) throws(QueryError) in
+            (
+                operand: try operand(last.expression.value), collation: last.expression.collation,
+                isDescending: last.isDescending
+            )
+        }
+        var calls: [Call] = []
+        for (call, slot) in window.calls {
+            calls.append(
+                Call(
+                    function: call.function,
+                    arguments: try call.arguments.map { (argument) throws(QueryError) in try operand(argument)
+                    },
+                    frame: try call.frame.map { (offset) throws(QueryError) in try operand(offset) },
+                    order: last, collation: call.collation, slot: slot))
+        }
+        self.calls = calls
+        text = window.calls.map(\.call.written.sqlText).joined(separator: ", ")
+    }
+}
+
 /// Where rows of a source come from and which are kept.
 struct SourcePlan: Sendable {
     indirect enum Origin: Sendable {
@@ -82,7 +167,7 @@ struct SourcePlan: Sendable {
     /// What is searched for in a full-text index, of all that conditions ask for.
     let search: TextSearch?
     /// The indexes of trigrams that lead to what may meet its conditions.
-    let grams: [GramSearch]
+    let trigrams: [TrigramSearch]
     /// Whether an index is used, whatever reading all documents takes.
     let prefersIndexes: Bool
     /// The indexes that can answer conditions on it.
@@ -94,7 +179,7 @@ struct SourcePlan: Sendable {
     /// The names of the properties that the query asks for, or for something within them.
     let properties: [String]
 
-    /// Whether its documents, read by their IDs, come in the order asked for.
+    /// Whether its documents, read by their IDs, come in the required order.
     var isScanOrdered: Bool {
         if case .documents(_, let access) = origin {
             access.keys.isOrdered && access.ids == nil && search == nil
@@ -134,7 +219,7 @@ struct DocumentAccess: Sendable {
     /// The range of IDs: documents are an index of their own.
     let keys: KeyConditions
     let includesDeleted: Bool
-    /// How much of META() is asked for.
+    /// How much of META() is requested.
     let metadata: SourceUse.Metadata
 
     /// Whether every document is read.
@@ -156,7 +241,7 @@ struct TotalsAccess: Sendable {
     let groupColumns: Int
     /// The places of the values of GROUP BY among those of a row.
     let keyPlaces: [Int]
-    /// What is asked, in the order of the grouping's accumulators.
+    /// What is asked, in the order of the grouping's measures.
     let parts: [Part]
 
     enum Part: Sendable {

@@ -62,7 +62,7 @@ struct SourcePlanning {
             join: isFirst ? .first : source.join == .first ? .inner : source.join,
             on: conditions.ofLeftJoins[source.number]?.map(\.planned) ?? [],
             filters: filters.map(\.planned), hash: hash, tableIndexes: candidates.table,
-            search: candidates.search, grams: candidates.grams,
+            search: candidates.search, trigrams: candidates.trigrams,
             prefersIndexes: query.indexUse != .cheapest, indexes: candidates.indexes,
             unions: candidates.unions, unusedIndexes: candidates.unused,
             properties: planner.uses[source.number]?.properties ?? [])
@@ -71,7 +71,7 @@ struct SourcePlanning {
     /// What may find the rows of a source.
     private struct Candidates {
         var search: TextSearch?
-        var grams: [GramSearch] = []
+        var trigrams: [TrigramSearch] = []
         /// The indexes that the query may use.
         var usable: [CompiledIndex] = []
         var indexes: [IndexAccess] = []
@@ -83,14 +83,12 @@ struct SourcePlanning {
     private func matching(
         _ conditions: [QueryConditions.Condition], ofConstants: Bool = false
     ) throws(QueryError) -> IndexMatching {
-        try IndexMatching(
+        let answered = Set(filters.map(\.number))
+        return try IndexMatching(
             conditions.map { ($0.value, $0.text) } + elementConditions,
             exact: source.join == .left
-                ? nil
-                : Set(
-                    filters.compactMap { filter in
-                        conditions.firstIndex { $0.number == filter.number }
-                    }), source.number, known: ofConstants ? [] : known, planner.uses[source.number], compiler)
+                ? nil : Set(conditions.indices.filter { answered.contains(conditions[$0].number) }),
+            source.number, known: ofConstants ? [] : known, planner.uses[source.number], compiler)
     }
 
     /// The documents that are read where no index is: a range of their IDs.
@@ -120,15 +118,16 @@ struct SourcePlanning {
         return nil
     }
 
-    /// Finds the indexes that can answer conditions on the source, or give its rows the order asked for.
+    /// Finds the indexes that can answer conditions on the source, or give its rows the required order.
     private func find(
         _ candidates: inout Candidates, _ collection: DocumentCollection, _ matching: IndexMatching
     ) throws(QueryError) {
-        candidates.grams = try Trigrams(planner, source.number, collection).searches(own)
+        candidates.trigrams = try Trigrams(planner, source.number, collection).searches(own)
         candidates.usable = try planner.schema.indexes(of: collection).filter {
             query.indexUse.allows($0.description)
         }
         let grouping = Totals(query)
+        let wantedOrder = wantedOrder
         var accesses: [IndexAccess] = []
         for index in candidates.usable {
             switch matching.access(index, order: wantedOrder) {
@@ -140,8 +139,12 @@ struct SourcePlanning {
         }
         // Of two that cost the same, the one with fewer columns is taken.
         candidates.indexes = accesses.sorted { $0.index.columns.count < $1.index.columns.count }
-        for (place, condition) in own.enumerated() {
-            guard case .any(let parts) = condition.value else { continue }
+        let own = own
+        for (place, condition) in own.enumerated() where candidates.unions.count < Self.mostUnions {
+            // Each part is matched together with all other conditions.
+            guard case .any(let parts) = condition.value, parts.count * own.count <= Self.mostMatched else {
+                continue
+            }
             var others = own
             others.remove(at: place)
             if let union = try union(parts, others, condition.written, candidates.usable) {
@@ -149,6 +152,9 @@ struct SourcePlanning {
             }
         }
     }
+
+    private static let mostUnions = 8
+    private static let mostMatched = 100_000
 
     private func tableIndexes(_ indexes: [CompiledIndex]) throws(QueryError) -> [IndexAccess] {
         let constant = try matching(own, ofConstants: true)

@@ -23,8 +23,8 @@ struct Totals {
         let columns = access.index.columns
         let next = access.keys.constantColumns + grouped
         var parts: [TotalsAccess.Part] = []
-        for accumulator in groups.accumulators {
-            guard let part = part(accumulator, access, next < columns.count ? columns[next] : nil, source)
+        for measure in groups.measures {
+            guard let part = part(measure, access, next < columns.count ? columns[next] : nil, source)
             else { return nil }
             parts.append(part)
         }
@@ -55,13 +55,13 @@ struct Totals {
     }
 
     private func part(
-        _ accumulator: BoundGroups.Accumulator, _ access: IndexAccess, _ next: CompiledIndex.Column?,
+        _ measure: BoundGroups.Measure, _ access: IndexAccess, _ next: CompiledIndex.Column?,
         _ source: Int
     ) -> TotalsAccess.Part? {
-        guard case .aggregate(let aggregate, isDistinct: false) = accumulator.gathering.kind else {
+        guard case .aggregate(let aggregate, isDistinct: false) = measure.accumulator.kind else {
             return nil
         }
-        guard let expression = accumulator.value else { return .rows }
+        guard let expression = measure.value else { return .rows }
         guard let own = expression.relative(to: source) else { return nil }
         if aggregate == .count, own == .meta(.id, source: 0) { return .rows }
         if let next, next.expression == own, access.keys.skipped == 0,
@@ -69,8 +69,8 @@ struct Totals {
         {
             switch aggregate {
             case .count: return .valuedRows
-            case .min where next.collation == accumulator.gathering.collation: return .least
-            case .max where next.collation == accumulator.gathering.collation: return .greatest
+            case .min where next.collation == measure.accumulator.collation: return .least
+            case .max where next.collation == measure.accumulator.collation: return .greatest
             default: break
             }
         }

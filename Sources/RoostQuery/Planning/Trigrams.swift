@@ -13,14 +13,14 @@ struct Trigrams {
         self.collection = collection
     }
 
-    func searches(_ conditions: [QueryConditions.Condition]) throws(QueryError) -> [GramSearch] {
+    func searches(_ conditions: [QueryConditions.Condition]) throws(QueryError) -> [TrigramSearch] {
         guard conditions.contains(where: { $0.value.hasPattern }) else { return [] }
-        var searches: [GramSearch] = []
+        var searches: [TrigramSearch] = []
         for description in try planner.schema.textIndexes(of: collection).indexes.values
         where description.kind == .trigrams {
             // One that a newer Roost has made may have expressions that are not known here.
             guard let index = try? CompiledTextIndex(description) else { continue }
-            var (parts, texts): ([GramSearch.Condition], [String]) = ([], [])
+            var (parts, texts): ([TrigramSearch.Condition], [String]) = ([], [])
             for condition in conditions {
                 guard let part = try self.condition(condition.value, index) else { continue }
                 parts.append(part)
@@ -28,7 +28,7 @@ struct Trigrams {
             }
             guard !parts.isEmpty else { continue }
             searches.append(
-                GramSearch(
+                TrigramSearch(
                     collection: collection, index: index, condition: .all(parts),
                     text: texts.joined(separator: " AND ")))
         }
@@ -37,7 +37,7 @@ struct Trigrams {
 
     private func condition(
         _ condition: BoundExpression, _ index: CompiledTextIndex
-    ) throws(QueryError) -> GramSearch.Condition? {
+    ) throws(QueryError) -> TrigramSearch.Condition? {
         switch condition {
         case .like(let value, let pattern, let collation, isNegated: false):
             return try constant(pattern, for: value, index).map { .like($0, isCaseless: collation.isUnicode) }
@@ -60,8 +60,8 @@ struct Trigrams {
 
     private func conditions(
         _ parts: [BoundExpression], _ index: CompiledTextIndex
-    ) throws(QueryError) -> [GramSearch.Condition] {
-        var known: [GramSearch.Condition] = []
+    ) throws(QueryError) -> [TrigramSearch.Condition] {
+        var known: [TrigramSearch.Condition] = []
         for part in parts { if let condition = try condition(part, index) { known.append(condition) } }
         return known
     }

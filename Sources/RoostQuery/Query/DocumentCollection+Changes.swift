@@ -24,7 +24,7 @@ extension DocumentCollection {
     /// try notes.update(where: "stars = 5") { $0["best"] = true }
     /// ```
     ///
-    /// - Parameter body: changes one of them; called again for all where somebody else was faster.
+    /// - Parameter body: changes one of them; called again for all after a conflict.
     /// - Returns: how many there were.
     /// - Throws: as ``delete(where:_:)``, and what `body` throws.
     @discardableResult
@@ -50,7 +50,7 @@ extension DocumentCollection {
         }
     }
 
-    /// Makes a change to each document that a query finds, by the IDs in its first column; begins anew when somebody was faster.
+    /// Makes a change to each document that a query finds, by the IDs in its first column; begins again after a conflict.
     func change(
         _ query: Query, _ body: (WriteBatch, Document) throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> Int {

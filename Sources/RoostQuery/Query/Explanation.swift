@@ -12,7 +12,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// A step, the outermost first.
     public struct Step: Sendable, Hashable {
         /// What is done: `SCAN`, `SEARCH`, `QUERY`, each also after `JOIN` or `LEFT JOIN`, `UNNEST`, `GROUP`, `FILTER`,
-        /// `DISTINCT`, `SORT`, `ORDER`, `SKIP`, `LIMIT`, `COUNT`; below a source `WHERE`, `ON`, and `NOT USED` for an index, with
+        /// `WINDOW`, `DISTINCT`, `SORT`, `ORDER`, `SKIP`, `LIMIT`, `COUNT`; below a source `WHERE`, `ON`, and `NOT USED` for an index, with
         /// the reason.
         public let operation: String
         /// To what, and how.
@@ -23,6 +23,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
         public let index: String?
         /// All indexes of values that are searched.
         package let indexes: [String]
+        /// Whether the index has all that is requested, so that no document is read.
+        package let isCovering: Bool
         /// How many rows came out of it, if the query was run.
         public internal(set) var rows: Int?
         /// How deep it stands within other queries, from 0.
@@ -33,13 +35,14 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
         init(
             _ operation: String, _ details: String, estimate: Int? = nil, index: String? = nil,
-            indexes: [String] = [], rows: Int? = nil, depth: Int
+            indexes: [String] = [], isCovering: Bool = false, rows: Int? = nil, depth: Int
         ) {
             self.operation = operation
             self.details = details
             self.estimate = estimate
             self.index = index
             self.indexes = indexes
+            self.isCovering = isCovering
             self.rows = rows
             self.depth = depth
         }
@@ -134,10 +137,10 @@ extension Query {
     /// How the query would be executed now; nothing of it is.
     public func explain() throws(DatabaseError) -> Explanation { try explanation(running: false) }
 
-    /// Executes the query, and tells how and what it took.
+    /// Executes the query, and describes how and what it took.
     public func explainAnalyze() throws(DatabaseError) -> Explanation { try explainAnalyze { false } }
 
-    /// As ``explainAnalyze()``, until `isCancelled` says that nobody wants to know any more; it is asked now and then.
+    /// As ``explainAnalyze()``, until `isCancelled` says that the caller no longer wants to know any more; it is asked now and then.
     package func explainAnalyze(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> Explanation {
         try explanation(running: true, isCancelled)
     }
@@ -145,7 +148,7 @@ extension Query {
     private func explanation(
         running: Bool, _ isCancelled: @escaping () -> Bool = { false }
     ) throws(DatabaseError) -> Explanation {
-        let (snapshot, moment) = try database.present { QueryMoment() }
+        let (snapshot, moment) = try database.present { SnapshotReaders() }
         let prepared = try prepared.planned(in: snapshot, moment, database)
         if running { try checkParameters() }
         let execution = try Execution(

@@ -2,17 +2,17 @@ import Fleece
 import Roost
 import Synchronization
 
-/// A question to a database, prepared: parsed, checked and planned once, and asked as often as one likes.
+/// A prepared query: parsed, checked and planned once, and executed any number of times.
 ///
 /// ```swift
 /// let query = try db.query("SELECT title, stars FROM notes WHERE stars > $min", ["min": 3])
 /// for row in try query.fetch() { print(row["title"].string ?? "", row.stars.int ?? 0) }
 /// ```
 ///
-/// Each time it is asked, it answers as of one moment, whatever others write meanwhile. It can be used from any number of
+/// Each execution answers as of one snapshot, whatever is written meanwhile. It can be used from any number of
 /// threads and tasks at once.
 public struct Query: Sendable {
-    /// The database that is asked.
+    /// The database that is queried.
     public let database: Database
     let prepared: PreparedQuery
     /// The values of the parameters by name. Each one that the query mentions has to be set: `.null` is a value.
@@ -66,9 +66,9 @@ public struct Query: Sendable {
     /// - Throws: `closed`, `notFound` when a collection was dropped, `invalidQuery` for parameters that are not set or do not fit.
     public func cursor() throws(DatabaseError) -> RowsCursor { try cursor { false } }
 
-    /// As ``cursor()``, until `isCancelled` says that nobody wants the rows any more; it is asked now and then.
+    /// As ``cursor()``, until `isCancelled` says that the caller no longer wants the rows any more; it is asked now and then.
     package func cursor(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> RowsCursor {
-        let (snapshot, moment) = try database.present { QueryMoment() }
+        let (snapshot, moment) = try database.present { SnapshotReaders() }
         return try cursor(
             try prepared.planned(in: snapshot, moment, database), in: snapshot, moment, isCancelled)
     }
@@ -78,19 +78,22 @@ public struct Query: Sendable {
         try cursor(in: snapshot) { false }
     }
 
-    func cursor(
+    /// As ``cursor(in:)``, until `isCancelled` says that the caller no longer wants the rows any more.
+    ///
+    /// - Parameter visible: the documents that are looked at, where these are not all.
+    package func cursor(
         in snapshot: DatabaseSnapshot, visible: (any VisibleDocuments)? = nil,
         isCancelled: @escaping () -> Bool
     ) throws(DatabaseError) -> RowsCursor {
-        let (present, moment) = try database.present { QueryMoment() }
+        let (present, moment) = try database.present { SnapshotReaders() }
         // Planned by the indexes that there are now.
         return try cursor(
             try prepared.planned(in: present, moment, database), in: snapshot,
-            snapshot.companion { QueryMoment() }, isCancelled, visible: visible)
+            snapshot.companion { SnapshotReaders() }, isCancelled, visible: visible)
     }
 
     private func cursor(
-        _ prepared: PreparedQuery, in snapshot: DatabaseSnapshot, _ moment: QueryMoment,
+        _ prepared: PreparedQuery, in snapshot: DatabaseSnapshot, _ moment: SnapshotReaders,
         _ isCancelled: @escaping () -> Bool, visible: (any VisibleDocuments)? = nil
     ) throws(DatabaseError) -> RowsCursor {
         try checkParameters()
@@ -105,7 +108,7 @@ public struct Query: Sendable {
 
     /// - Throws: `invalidQuery` where a parameter is not set.
     func checkParameters() throws(DatabaseError) {
-        for name in parameterNames where parameters[name] == nil {
+        for name in parameterNames where parameters[exactly: name] == nil {
             throw DatabaseError(
                 .invalidQuery,
                 "The parameter $\(name) is not set. Give it a value, .null for none.")
@@ -145,13 +148,21 @@ public struct Query: Sendable {
     }
 }
 
+extension [String: DocumentValue] {
+    /// The value of a name with the same bytes: names that Swift holds equal may differ in Unicode's normal form.
+    subscript(exactly name: String) -> DocumentValue? {
+        guard let place = index(forKey: name), ByteKey(self[place].key) == ByteKey(name) else { return nil }
+        return self[place].value
+    }
+}
+
 /// What an answer to a query may cost.
 public struct QueryOptions: Sendable, Hashable {
     /// How many bytes of memory may hold rows that have to be kept to sort, group, join or compare them. Default: 256 MiB.
     ///
-    /// What exceeds it is put aside on disk, in the database's directory, encrypted when the database is, and removed when the
+    /// What exceeds it is spilled on disk, in the database's directory, encrypted when the database is, and removed when the
     /// cursor goes; for a database that was opened for reading only, in an encrypted file without a name among the system's
-    /// temporary ones. Some things can't be put aside, such as the array of an `array_agg` and the rows of a subquery in an
+    /// temporary ones. Some things can't be spilled, such as the array of an `array_agg` and the rows of a subquery in an
     /// expression: where they exceed it, the query throws `limitExceeded`.
     public var memoryLimit = 256 << 20
 
@@ -236,7 +247,8 @@ final class PreparedQuery: Sendable {
         plan = try planner.plan(query)
         program = planner.compiler.program
         defaultCollection = schema.defaultCollection
-        columns = ColumnNames(plan.columnNames)
+        columns = ColumnNames(
+            plan.columnNames, areStars: query.columns.map(\.isStar), isRaw: query.isRaw)
         self.select = select
         indexLists = schema.indexLists.map { ($0.key, $0.value) }
         collections = schema.usedCollections
@@ -244,7 +256,7 @@ final class PreparedQuery: Sendable {
 
     /// The query with a plan by the indexes that there are at a moment, the present.
     func planned(
-        in snapshot: DatabaseSnapshot, _ moment: QueryMoment, _ database: Database
+        in snapshot: DatabaseSnapshot, _ moment: SnapshotReaders, _ database: Database
     ) throws(DatabaseError) -> PreparedQuery {
         if try isPlanned(in: snapshot, moment) { return self }
         if let known = replanned.withLock({ $0 }), try known.isPlanned(in: snapshot, moment) { return known }
@@ -258,7 +270,8 @@ final class PreparedQuery: Sendable {
     }
 
     /// Whether the plan was made by the indexes that there are at a moment.
-    private func isPlanned(in snapshot: DatabaseSnapshot, _ moment: QueryMoment) throws(DatabaseError) -> Bool
+    private func isPlanned(in snapshot: DatabaseSnapshot, _ moment: SnapshotReaders) throws(DatabaseError)
+        -> Bool
     {
         for (collection, lists) in indexLists
         where try moment.documents(of: collection, in: snapshot).lists != lists {
@@ -266,4 +279,73 @@ final class PreparedQuery: Sendable {
         }
         return true
     }
+}
+
+// MARK: - Query
+
+extension Database {
+    /// A query in SQL++, Couchbase's SQL for JSON.
+    ///
+    /// ```swift
+    /// try db.query("SELECT title FROM notes WHERE stars > $min ORDER BY title LIMIT 10", ["min": 3]).fetch()
+    /// ```
+    ///
+    /// FROM names a collection, or `SCOPE.NAME`; `_` is the default one.
+    ///
+    /// - Parameters:
+    ///   - text: the query.
+    ///   - parameters: the values of what it calls `$name`.
+    /// - Throws: `invalidQuery` for a text that is malformed or names a collection or function that there is not, with the
+    ///   place in the text; a ``QueryError`` is the underlying error.
+    public func query(_ text: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
+        -> Query
+    {
+        try prepare(text, parameters, Schema(self)) { () throws(QueryError) in try SQLParser.select(text) }
+    }
+
+    /// A query in LiteCore's JSON schema: an object with WHAT, FROM, WHERE and so on, or only a condition.
+    ///
+    /// - Throws: `invalidQuery`; `invalidDocument` for text that is not JSON.
+    public func query(json: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
+        -> Query
+    {
+        let value = try DocumentValue(json: json)
+        return try prepare(json, parameters, Schema(self)) { () throws(QueryError) in
+            try JSONQueryParser.select(value)
+        }
+    }
+
+    /// Parses and plans.
+    func prepare(
+        _ text: String, _ parameters: [String: DocumentValue], _ schema: Schema,
+        _ parse: () throws(QueryError) -> Select
+    ) throws(DatabaseError) -> Query {
+        do throws(QueryError) {
+            return Query(self, try PreparedQuery(try parse(), schema), parameters)
+        } catch {
+            throw DatabaseError(error, in: text)
+        }
+    }
+}
+
+extension DocumentCollection {
+    /// A query in SQL++ in which `_` is this collection: see `Database.query(_:_:)`.
+    public func query(_ text: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
+        -> Query
+    {
+        try database.prepare(text, parameters, schema) { () throws(QueryError) in try SQLParser.select(text)
+        }
+    }
+
+    /// A query in LiteCore's JSON schema, of this collection where it names none.
+    public func query(json: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
+        -> Query
+    {
+        let value = try DocumentValue(json: json)
+        return try database.prepare(json, parameters, schema) { () throws(QueryError) in
+            try JSONQueryParser.select(value)
+        }
+    }
+
+    var schema: Schema { Schema(database, defaultCollection: (collectionName, scopeName)) }
 }

@@ -85,7 +85,7 @@ extension BidirectionalCollection {
     }
 }
 
-/// What somebody perhaps meant by a word that nobody knows.
+/// What was perhaps meant by an unknown word.
 package enum Suggestion {
     /// `, did you mean X?` for the candidate that is like `word`; nothing when none is.
     package static func text(for word: String, among candidates: some Sequence<String>) -> String {

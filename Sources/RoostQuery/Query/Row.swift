@@ -39,15 +39,21 @@ public struct Row: Sendable {
     /// The value of a column, by its name as a member.
     public subscript(dynamicMember name: String) -> FleeceValue { self[name] }
 
-    /// The row as a JSON object; columns without a value are left out.
-    public func json(_ format: JSONFormat = .compact) -> String { object.root.json(format) }
+    /// The row as a JSON object without the columns that have no value; of SELECT VALUE the value itself.
+    public func json(_ format: JSONFormat = .compact) -> String {
+        guard columns.isRaw else { return object.root.json(format) }
+        return document[0].exists ? document[0].json(format) : "null"
+    }
 
-    /// The row decoded as a `T`, from the columns by name.
+    /// What the row is decoded from.
+    private var content: FleeceValue { columns.isRaw ? document[0] : object.root }
+
+    /// The row decoded as a `T`, from the columns by name; of SELECT VALUE the value.
     ///
     /// - Throws: `decodingFailed`, with the reason as the underlying error.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(DatabaseError) -> T {
         do {
-            return try FleeceDecoder().decode(type, from: object.root)
+            return try FleeceDecoder().decode(type, from: content)
         } catch {
             throw DatabaseError(
                 .decodingFailed, "A row of the answer cannot be read as a \(type). \(error.sentence)",
@@ -76,7 +82,8 @@ public struct Row: Sendable {
 extension Row: Equatable {
     /// Whether both have the same values in the same columns.
     public static func == (left: Self, right: Self) -> Bool {
-        left.columns.names == right.columns.names && left.document == right.document
+        (left.columns === right.columns || left.columns.keys == right.columns.keys)
+            && left.document == right.document
     }
 }
 
@@ -89,9 +96,105 @@ extension Row: CustomStringConvertible {
 final class ColumnNames: Sendable {
     let names: [String]
     let numbers: [ByteKey: Int]
+    /// Which columns stand for all properties of a document or an object.
+    let areStars: [Bool]
+    /// Whether a row is the value of its only column.
+    let isRaw: Bool
 
-    init(_ names: [String]) {
+    init(_ names: [String], areStars: [Bool], isRaw: Bool) {
         self.names = names
+        self.areStars = areStars
+        self.isRaw = isRaw
         numbers = Dictionary(names.enumerated().map { (ByteKey($1), $0) }) { first, _ in first }
+    }
+
+    var keys: [ByteKey] { names.map { ByteKey($0) } }
+}
+
+// MARK: - Spread rows
+
+/// The rows of a query as tables show them: a column that `*` stands for has each property of its documents as a column of its own, as in
+/// SQLite and DuckDB. Rows themselves have the document in one column, as in Couchbase Lite.
+///
+/// A property is called by its name; by that of its source and its own, `notes.title`, where the query has several such columns or another
+/// column of its name.
+package struct SpreadRows {
+    private let columns: ColumnNames
+    private let isPrefixed: Bool
+    /// The names of the columns that are as the query has them.
+    private let plainNames: Set<ByteKey>
+
+    /// `nil` for a query that has nothing to spread.
+    package init?(_ query: Query) {
+        columns = query.prepared.columns
+        guard columns.areStars.contains(true) else { return nil }
+        isPrefixed = columns.areStars.count { $0 } > 1
+        plainNames = Set(zip(columns.names, columns.areStars).filter { !$1 }.map { ByteKey($0.0) })
+    }
+
+    /// The names and values of a row, in order; those that have no value are not among them.
+    package func values(of row: Row) -> [(name: String, value: FleeceValue)] {
+        var values: [(name: String, value: FleeceValue)] = []
+        for (place, isStar) in columns.areStars.enumerated() {
+            let (name, value) = (columns.names[place], row[place])
+            guard value.exists else { continue }
+            guard isStar, let properties = value.dictionary else {
+                values.append((name, value))
+                continue
+            }
+            for (property, value) in properties {
+                let isTaken = isPrefixed || plainNames.contains(ByteKey(property))
+                values.append((isTaken ? "\(name).\(property)" : property, value))
+            }
+        }
+        return values
+    }
+
+    /// A row as a JSON object.
+    package func json(of row: Row) -> String {
+        var writer = FleeceWriter(capacity: 256)
+        writer.beginDictionary()
+        for (name, value) in values(of: row) {
+            writer.key(name)
+            writer.write(value)
+        }
+        writer.endDictionary()
+        guard let bytes = try? writer.finish() else {
+            preconditionFailure("what a row has can be written")
+        }
+        return FleeceDocument(trusting: bytes).root.json()
+    }
+
+    /// The columns of all rows: those of the query, and the properties of each row in the order in which they were met.
+    package struct Columns {
+        /// More columns are no table.
+        package static let most = 4096
+        package private(set) var names: [String] = []
+        private var places: [ByteKey: Int] = [:]
+
+        package init() {}
+
+        /// Adds the names of a row that are new.
+        ///
+        /// - Throws: `limitExceeded` for more than ``most``.
+        package mutating func add(_ values: [(name: String, value: FleeceValue)]) throws(DatabaseError) {
+            for (name, _) in values where places[ByteKey(name)] == nil {
+                guard names.count < Self.most else {
+                    throw DatabaseError(
+                        .limitExceeded,
+                        "The documents that * stands for have more than \(Self.most) different properties. Name those that are wanted."
+                    )
+                }
+                places[ByteKey(name)] = names.count
+                names.append(name)
+            }
+        }
+
+        /// The values of a row by their columns; undefined where it has none.
+        package func values(_ values: [(name: String, value: FleeceValue)]) -> [FleeceValue] {
+            var row = [FleeceValue](repeating: .undefined, count: names.count)
+            for (name, value) in values { if let place = places[ByteKey(name)] { row[place] = value } }
+            return row
+        }
     }
 }

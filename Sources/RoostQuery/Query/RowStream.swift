@@ -6,7 +6,7 @@ import Roost
 /// for try await row in query.rows { print(row.json()) }
 /// ```
 ///
-/// Rows are read some at a time, on threads of Roost's own, when they are asked for; reading ends with the task.
+/// Rows are read some at a time, on threads of Roost's own, when they are requested; reading ends with the task.
 public struct RowStream: AsyncSequence, Sendable {
     /// A row.
     public typealias Element = Row

@@ -147,3 +147,99 @@ struct Lexer {
         return .double(value)
     }
 }
+
+// MARK: - Token
+
+/// A word, number, string or sign in the text of a query.
+struct Token: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        /// A name or a keyword, as it is written.
+        case word(String)
+        /// A name in back quotes, which is no keyword.
+        case quoted(String)
+        case string(String)
+        case integer(Int64)
+        case unsigned(UInt64)
+        case double(Double)
+        /// A parameter's name, without the dollar sign.
+        case parameter(String)
+        case sign(Sign)
+        case end
+    }
+
+    enum Sign: String, Hashable, Sendable, CaseIterable {
+        case equal = "=", doubleEqual = "==", unequal = "!=", angles = "<>"
+        case lessOrEqual = "<=", greaterOrEqual = ">=", less = "<", greater = ">"
+        case shiftLeft = "<<", shiftRight = ">>", and = "&", concatenate = "||", or = "|"
+        case plus = "+", minus = "-", star = "*", slash = "/", percent = "%"
+        case dot = ".", comma = ",", colon = ":", semicolon = ";"
+        case openParenthesis = "(", closeParenthesis = ")", openBracket = "[", closeBracket = "]"
+        case openBrace = "{", closeBrace = "}"
+    }
+
+    let kind: Kind
+    /// Where it begins, in bytes.
+    let offset: Int
+
+    /// The token as an error shows it.
+    var shown: String {
+        switch kind {
+        case .word(let text): text
+        case .quoted(let text): "`\(text)`"
+        case .string(let text): "'\(text.prefix(40))'"
+        case .integer(let value): "\(value)"
+        case .unsigned(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .parameter(let name): "$\(name)"
+        case .sign(let sign): "\"\(sign.rawValue)\""
+        case .end: "the end"
+        }
+    }
+
+    /// The keyword that the token is, in capitals; `nil` for anything that is no word.
+    var keyword: String? { if case .word(let text) = kind { text.uppercased() } else { nil } }
+}
+
+// MARK: - Query syntax
+
+/// What tools that help to write queries need to know of SQL++.
+package enum QuerySyntax {
+    /// The keywords, in capitals.
+    package static var keywords: [String] { Keywords.all }
+
+    /// The names of functions.
+    package static var functions: [String] {
+        FunctionTable.all.map(\.name)
+    }
+
+    /// The texts in quotation marks that stand where a query has a collection, behind FROM or JOIN, with their places in bytes.
+    package static func textSources(of text: String) -> [(range: Range<Int>, text: String)] {
+        guard let tokens = try? Lexer.tokens(of: text) else { return [] }
+        let bytes = Array(text.utf8)
+        return tokens.indices.dropFirst().compactMap { index in
+            guard case .string(let source) = tokens[index].kind, let keyword = tokens[index - 1].keyword,
+                keyword == "FROM" || keyword == "JOIN",
+                // EXTRACT(year FROM '2024-02-29')
+                index < 4 || tokens[index - 4].keyword != "EXTRACT"
+            else { return nil }
+            let mark = bytes[tokens[index].offset]
+            // Each mark in the text stands there twice.
+            let length = source.utf8.reduce(2) { $0 + ($1 == mark ? 2 : 1) }
+            return (tokens[index].offset..<tokens[index].offset + length, source)
+        }
+    }
+
+    /// Whether a text is likely to go on: what is wrong with it is that it ends, or it has no FROM.
+    package static func isIncomplete(_ text: String) -> Bool {
+        do throws(QueryError) {
+            return try SQLParser.select(text).sources.isEmpty
+        } catch {
+            var end = text.utf8.count
+            for byte in text.utf8.reversed() {
+                guard byte <= 32 else { break }
+                end -= 1
+            }
+            return error.offset.map { $0 >= end } ?? false
+        }
+    }
+}

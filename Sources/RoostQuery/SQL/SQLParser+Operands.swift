@@ -60,7 +60,7 @@ extension SQLParser {
         case .openParenthesis:
             advance()
             let value: Expression
-            if isNext("SELECT") {
+            if isQuery(at: 0) {
                 value = .select(try nested { (parser) throws(QueryError) in try parser.select() })
             } else {
                 value = try expression(after: "\"(\"")
@@ -145,8 +145,7 @@ extension SQLParser {
     }
 
     private mutating func exists() throws(QueryError) -> Expression {
-        let isSelect = next.kind == .sign(.openParenthesis) && peek(1).keyword == "SELECT"
-        guard isSelect else {
+        guard next.kind == .sign(.openParenthesis), isQuery(at: 1) else {
             let value = try operand(after: "EXISTS")
             return .test(value, .missing, isNegated: true)
         }

@@ -159,7 +159,7 @@ extension SQLParser {
     /// What IN looks in: values in parentheses, a query in parentheses, or anything that is an array.
     private mutating func list() throws(QueryError) -> Expression {
         guard next.kind == .sign(.openParenthesis) else { return try operators(.comparison, "IN") }
-        if peek(1).keyword == "SELECT" { return try operand(after: "IN") }
+        if isQuery(at: 1) { return try operand(after: "IN") }
         advance()
         var values: [Expression] = []
         if take(.closeParenthesis) { return .array([]) }

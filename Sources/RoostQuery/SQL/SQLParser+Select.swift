@@ -38,6 +38,9 @@ extension SQLParser {
             }
             let other = try nested { (parser) throws(QueryError) in try operand(&parser) }
             var both = Select()
+            // All but UNION ALL yield each row once.
+            both.isDistinct = operation != .unionAll
+            both.isRaw = select.isRaw
             both.sources = [
                 Select.Source(
                     origin: .combined(select, operation, other), alias: "_rows", place: place)
@@ -69,7 +72,7 @@ extension SQLParser {
     }
 
     private mutating func core() throws(QueryError) -> Select {
-        if next.kind == .sign(.openParenthesis), peek(1).keyword == "SELECT" {
+        if next.kind == .sign(.openParenthesis), isQuery(at: 1) {
             advance()
             let select = try nested { (parser) throws(QueryError) in try parser.select() }
             try expect(.closeParenthesis, after: "the query")
@@ -82,9 +85,16 @@ extension SQLParser {
         }
         var select = Select()
         if take("DISTINCT") { select.isDistinct = true } else { _ = take("ALL") }
+        if isRaw {
+            advance()
+            select.isRaw = true
+        }
         repeat {
             select.columns.append(try column(after: select.columns.isEmpty ? "SELECT" : "the comma"))
         } while take(.comma)
+        if select.isRaw, select.columns.count != 1 {
+            throw QueryError("SELECT VALUE yields one value, and so has one column", at: next.offset)
+        }
         if take("FROM") { select.sources = try sources() }
         if take("WHERE") { select.condition = try expression(after: "WHERE") }
         if take("GROUP") {
@@ -93,6 +103,10 @@ extension SQLParser {
             if take("HAVING") { select.having = try expression(after: "HAVING") }
         }
         if isNext("HAVING") { throw QueryError("HAVING must follow GROUP BY", at: next.offset) }
+        if isWindowClause {
+            advance()
+            repeat { select.windows.append(try namedWindow()) } while take(.comma)
+        }
         return select
     }
 
@@ -120,10 +134,29 @@ extension SQLParser {
 
     private mutating func column(after what: String) throws(QueryError) -> Select.Column {
         let value = try expression(after: what)
+        var isStar = false
+        if case .path = value { isStar = peek(-1).kind == .sign(.star) }
         let hasAs = take("AS")
         let place = Place(offset: next.offset)
-        return Select.Column(
-            value: value, alias: hasAs ? try name(after: "AS") : optionalName(), place: place)
+        let alias = hasAs ? try name(after: "AS") : optionalName()
+        return Select.Column(value: value, alias: alias, isStar: isStar && alias == nil, place: place)
+    }
+
+    /// Whether VALUE or RAW comes next, with the value behind it. They are names elsewhere.
+    private var isRaw: Bool {
+        guard let word = next.keyword, ["VALUE", "RAW", "ELEMENT"].contains(word) else { return false }
+        switch peek(1).kind {
+        case .word(let text):
+            switch text.uppercased() {
+            case "LEFT": return peek(2).kind == .sign(.openParenthesis)
+            case "NOT": return !["IN", "LIKE", "BETWEEN", "NULL"].contains(peek(2).keyword)
+            case let word:
+                return !Keywords.clauses.contains(word) && Select.SetOperation(rawValue: word) == nil
+            }
+        case .quoted, .string, .integer, .unsigned, .double, .parameter: return true
+        case .sign(let sign): return sign == .openParenthesis || sign == .openBrace
+        case .end: return false
+        }
     }
 
     mutating func orderings() throws(QueryError) -> [Select.Ordering] {
@@ -132,7 +165,14 @@ extension SQLParser {
             let value = try expression(after: orderings.isEmpty ? "ORDER BY" : "the comma")
             let isDescending = take("DESC")
             if !isDescending { _ = take("ASC") }
-            orderings.append(Select.Ordering(value: value, isDescending: isDescending))
+            var nulls: Select.Ordering.Nulls?
+            if isNext("NULLS"), let word = peek(1).keyword, word == "FIRST" || word == "LAST" {
+                nulls = word == "FIRST" ? .first : .last
+                advance()
+                advance()
+            }
+            orderings.append(
+                Select.Ordering(value: value, isDescending: isDescending, nulls: nulls))
         } while take(.comma)
         return orderings
     }
@@ -211,7 +251,7 @@ extension SQLParser {
 }
 
 extension Expression {
-    /// What a column of this expression is called when nobody says so: the name that a path ends with. Elements of arrays have none.
+    /// What a column of this expression is called when no name is given: the name that a path ends with. Elements of arrays have none.
     var columnName: String? {
         switch self {
         case .path(let steps, _), .variable(_, let steps, _), .member(_, let steps):
@@ -221,7 +261,7 @@ extension Expression {
         }
     }
 
-    /// What a source of this expression is called when nobody says so: the last name of a path.
+    /// What a source of this expression is called when no name is given: the last name of a path.
     var lastName: String? {
         switch self {
         case .path(let steps, _), .variable(_, let steps, _), .member(_, let steps):

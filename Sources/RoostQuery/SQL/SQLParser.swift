@@ -35,6 +35,9 @@ struct SQLParser {
     static func orderings(_ text: String) throws(QueryError) -> [Select.Ordering] {
         var parser = try SQLParser(text)
         let orderings = try parser.orderings()
+        guard orderings.allSatisfy({ $0.nulls == nil }) else {
+            throw QueryError("An index has null and missing values as the least of all: leave NULLS away")
+        }
         try parser.expectEnd(after: "the expressions")
         return orderings
     }
@@ -127,12 +130,27 @@ struct SQLParser {
     /// Whether UNION, INTERSECT or EXCEPT comes next. They are names elsewhere.
     var isSetOperation: Bool {
         guard let word = next.keyword, Select.SetOperation(rawValue: word) != nil else { return false }
-        return ["SELECT", "ALL", "DISTINCT"].contains(peek(1).keyword)
-            || peek(1).kind == .sign(.openParenthesis) && peek(2).keyword == "SELECT"
+        return ["ALL", "DISTINCT"].contains(peek(1).keyword) || isQuery(at: 1)
+            || peek(1).kind == .sign(.openParenthesis) && isQuery(at: 2)
+    }
+
+    /// Whether a query begins at a distance in tokens.
+    func isQuery(at distance: Int) -> Bool {
+        switch peek(distance).keyword {
+        case "SELECT": true
+        // A name elsewhere.
+        case "WITH": peek(distance + 2).keyword == "AS" && peek(distance + 3).kind == .sign(.openParenthesis)
+        default: false
+        }
+    }
+
+    /// Whether WINDOW comes next with a window that has a name. It is a name elsewhere.
+    var isWindowClause: Bool {
+        isNext("WINDOW") && peek(2).keyword == "AS" && peek(3).kind == .sign(.openParenthesis)
     }
 
     mutating func optionalName() -> String? {
-        guard !isSetOperation else { return nil }
+        guard !isSetOperation, !isWindowClause else { return nil }
         switch next.kind {
         case .word(let text) where !Keywords.isReserved(text.uppercased()):
             advance()

@@ -4,7 +4,7 @@ import RoostBytes
 struct ByteTable {
     /// A string's number, and above it the half of its hash that places it.
     private var slots: [UInt64]
-    /// Whether hashes are those of the standard library, with a key that nobody knows; the faster ones are used until strings come
+    /// Whether hashes are those of the standard library, with a secret key; the faster ones are used until strings come
     /// that were made to have the same.
     private(set) var hasSecretHashes = false
     private var bytes: [UInt8] = []

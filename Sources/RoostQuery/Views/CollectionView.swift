@@ -3,7 +3,7 @@ import Roost
 import RoostBytes
 import RoostIndex
 
-/// A view of one collection, to be asked from any thread.
+/// A view of one collection, for any thread.
 ///
 /// Each call shows one moment of the collection, the present unless another one is given, and brings the view up to it
 /// first. The first call builds the view, which takes time in proportion to the collection.
@@ -68,7 +68,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     ///   - place: Where to go on, as of the same snapshot; the query's `skip` counts at the beginning only.
     ///   - includes: Decides which documents' rows are read. Rows of others count for the query's `skip` and `limit`, and nothing else of
     ///     them is read. It is called at least once for each key or range, with an empty ID where there is no row, so that the time does
-    ///     not reveal a row that is left out.
+    ///     not reveal a row that is omitted.
     package func rows(
         _ query: ViewQuery, at snapshot: CollectionSnapshot?, after place: RowPlace?,
         where includes: (_ id: String) throws -> Bool
@@ -198,7 +198,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     /// How many documents a build that is under way has looked at; `nil` while none is.
     public var progress: UInt64? { try? collection.indexes.builds[core.definition.name]?.mapped }
 
-    /// Throws the view's rows away. They are made anew when the view is read again.
+    /// Throws the view's rows away. They are rebuilt when the view is read again.
     public func drop() throws { try collection.indexes.drop(core.definition.name) }
 
     // MARK: Details
@@ -224,5 +224,73 @@ extension DocumentCollection {
     /// A view of this collection.
     public func view<Key, Value>(_ view: View<Key, Value>) -> CollectionView<Key, Value> {
         CollectionView(collection: self, core: view.core)
+    }
+}
+
+// MARK: - Updates
+
+extension CollectionView where Key: Equatable, Value: Equatable {
+    /// The rows that `query` tells, at once and whenever they change; the latest only, for a consumer that takes its time.
+    ///
+    /// Commits that leave these rows as they are give no news. It ends when its task is cancelled, and throws what reading
+    /// throws, such as when the collection was dropped.
+    public func updates(_ query: ViewQuery = ViewQuery()) -> AsyncThrowingStream<
+        ViewRows<Key, Value>, any Error
+    > {
+        let view = self
+        return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let (changes, waker) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+            let observation = collection.database.observeEvents { event in
+                if case .closed = event { waker.finish() } else { waker.yield() }
+            }
+            let task = Task {
+                defer { observation.cancel() }
+                do {
+                    var last = try view.rows(query)
+                    continuation.yield(last)
+                    for await _ in changes {
+                        let next = try view.rows(query)
+                        if next.rows != last.rows { continuation.yield(next) }
+                        last = next
+                    }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}
+
+// MARK: - View build
+
+/// An index or view of a design document that is being built.
+package struct ViewBuild: Hashable, Sendable {
+    package let scope: String
+    package let collection: String
+    /// The ID of the design document; `nil` for an index of another kind.
+    package let design: String?
+    /// When that began, in microseconds since 1970.
+    package let start: UInt64
+    package let documentsTotal: UInt64
+    package let documentsMapped: UInt64
+}
+
+extension Database {
+    /// The indexes and views that are being built.
+    package var viewBuilds: [ViewBuild] {
+        IndexManager.of(self).builds.map { scope, collection, index, build in
+            ViewBuild(
+                scope: scope, collection: collection, design: Self.design(of: index), start: build.start,
+                documentsTotal: build.total, documentsMapped: build.mapped)
+        }
+    }
+
+    /// Of `view/_design/NAME/VIEW`, as of Mango's indexes, that in the middle.
+    private static func design(of index: String) -> String? {
+        let parts = index.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count >= 4, parts[1] == "_design" else { return nil }
+        return parts[1..<(parts.count - 1)].joined(separator: "/")
     }
 }

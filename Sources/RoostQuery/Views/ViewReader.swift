@@ -34,7 +34,7 @@ struct ViewReader {
         return Key(component + Array(id.utf8) + (after ? [1] : []))
     }
 
-    /// The range of rows that is asked for.
+    /// The range of rows that is requested.
     func range() throws -> KeyRange {
         let (low, high) = query.descending ? (query.end, query.start) : (query.start, query.end)
         if let low, let high, core.collation.compare(low, high) > 0 {
@@ -54,10 +54,10 @@ struct ViewReader {
         query.descending ? (query.endID, query.startID) : (query.startID, query.endID)
     }
 
-    /// How many ranges are asked for: each of several keys is one.
+    /// How many ranges are requested: each of several keys is one.
     var rangeCount: Int { query.keys?.count ?? 1 }
 
-    /// One of the ranges that are asked for, by its place in their order. Of several keys, rows come backwards where the query descends,
+    /// One of the ranges that are requested, by its place in their order. Of several keys, rows come backwards where the query descends,
     /// and groups in the order of the keys either way, as in CouchDB.
     func range(_ number: Int, ofGroups: Bool = false) throws -> KeyRange {
         guard let keys = query.keys else { return try range() }
@@ -75,7 +75,7 @@ struct ViewReader {
 
     // MARK: Rows
 
-    /// How many rows come before the first that is asked for, in the order that is asked for; of several ranges, before those
+    /// How many rows come before the first that is requested, in the order that is requested; of several ranges, before those
     /// of the first that has any.
     func offset() throws -> UInt64 {
         guard rangeCount > 0 else { return 0 }
@@ -94,7 +94,7 @@ struct ViewReader {
         return try overflow ? index.count() : min(sum, index.count())
     }
 
-    /// Calls `body` with the rows that are asked for and their places.
+    /// Calls `body` with the rows that are requested and their places.
     ///
     /// - Parameters:
     ///   - place: where to go on; the query's `skip` counts at the beginning only.
@@ -147,7 +147,7 @@ struct ViewReader {
         return try index.collection.document(id, revision: revision)
     }
 
-    /// The live leaves of a document besides the winner, if conflicts were asked for.
+    /// The live leaves of a document besides the winner, if conflicts were requested.
     func conflicts(of document: Document?) throws -> [RevisionID] {
         guard query.includesConflicts, let document, document.isConflicted else { return [] }
         return try index.collection.conflicts(of: document.id).map(\.revision)
@@ -307,4 +307,16 @@ struct ViewReader {
             }
         }
     }
+}
+
+// MARK: - Group place
+
+/// Where the groups of a view go on that are read a part at a time.
+package struct GroupPlace: Sendable {
+    /// The number of the range among those that the query asks for.
+    let range: Int
+    /// What is left of it.
+    let rest: KeyRange
+    /// How many groups the query's limit still allows.
+    let left: Int
 }

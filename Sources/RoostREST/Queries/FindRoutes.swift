@@ -32,7 +32,10 @@ enum FindRoutes {
             }
             guard let place = Int(bookmark), place >= 0,
                 case let (sum, overflow) = place.addingReportingOverflow(skip), !overflow
-            else { throw HTTPFailure(400, "invalid_bookmark", "Invalid bookmark value: \(bookmark)") }
+            else {
+                throw HTTPFailure(
+                    400, "invalid_bookmark", "Invalid bookmark value: \(DocumentValue.string(bookmark))")
+            }
             self.skip = sum
             self.members["skip"] = .integer(Int64(sum))
         }
@@ -82,8 +85,7 @@ enum FindRoutes {
                 ]
             ],
             "mrargs": try viewArguments(request, explanation),
-            // Documents are always read.
-            "covering": false,
+            "covering": .bool(explanation.isCovering),
             "plan": .strings(explanation.plan.description.split(separator: "\n").map(String.init)),
         ])
     }
@@ -110,7 +112,8 @@ enum FindRoutes {
         let (start, end) = explanation.keys
         let isReversed = explanation.isDescending
         return [
-            "include_docs": true, "view_type": "map", "reduce": false, "partition": nil,
+            "include_docs": .bool(!explanation.isCovering), "view_type": "map", "reduce": false,
+            "partition": nil,
             "start_key": try text(isReversed ? end : start, default: .null),
             "end_key": try text(isReversed ? start : end, default: .null),
             "direction": isReversed ? "rev" : "fwd",

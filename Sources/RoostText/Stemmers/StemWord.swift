@@ -166,3 +166,137 @@ extension Stemmer {
         return stem.isEmpty ? word : stem
     }
 }
+
+// MARK: - Russian stemmer
+
+/// Snowball's stemmer for Russian.
+struct RussianStemmer: Stemmer {
+    private static let vowels: LetterSet = "аеиоуыэюя"
+    // In pairs: endings that follow а or я, and endings that follow anything.
+    private static let gerunds = Endings("в вши вшись", "ив ыв ивши ывши ившись ывшись")
+    private static let adjectives = Endings(
+        "ее ие ое ые ими ыми ей ий ой ый ем им ом ым его ого ему ому их ых ею ою ую юю ая яя")
+    private static let participles = Endings("ем нн вш щ ющ", "ивш ывш ующ")
+    private static let reflexives = Endings("сь ся")
+    private static let verbs = Endings(
+        "ла на ете йте ли й л ем н ло но нно ет ют ны ть ешь",
+        """
+        ила ыла ена ите ейте уйте или ыли ей уй ил ыл им ым ен ило ыло ено ует ит ыт уют ят ены ить ыть ишь ю ую
+        """)
+    private static let nouns = Endings(
+        """
+        а ев ов е ие ье и еи ии ами ями иями й ей ией ий ой ам ем ием ом ям иям о у ах ях иях ы ь ю ию ью я ия ья
+        """)
+    private static let superlatives = Endings("ейше ейш")
+
+    func stem(_ word: inout StemWord) {
+        word.replaceAll("ё", "е")
+        guard let first = word.letters.firstIndex(where: { Self.vowels.contains($0) }) else { return }
+        let region = first + 1
+        let r2 = word.region(Self.vowels, from: word.region(Self.vowels))
+        if !remove(Self.gerunds, &word, region) {
+            if let ending = word.ending(Self.reflexives, from: region) { word.removeLast(ending.length) }
+            if let ending = word.ending(Self.adjectives, from: region) {
+                word.removeLast(ending.length)
+                remove(Self.participles, &word, region)
+            } else if !remove(Self.verbs, &word, region), let ending = word.ending(Self.nouns, from: region) {
+                word.removeLast(ending.length)
+            }
+        }
+        if word.ends("и", from: region) { word.removeLast(1) }
+        for ending in ["ость", "ост"] as [Letters] where word.ends(ending, from: max(region, r2)) {
+            word.removeLast(ending.letters.count)
+            break
+        }
+        tidyUp(&word, region)
+    }
+
+    /// Takes an ending off, of the first group only behind а or я.
+    @discardableResult
+    private func remove(_ endings: Endings, _ word: inout StemWord, _ region: Int) -> Bool {
+        guard let ending = word.ending(endings, from: region) else { return false }
+        if ending.group == 0 {
+            let before = word.fromEnd(ending.length)
+            guard word.count - ending.length > region, before == "а" || before == "я" else { return false }
+        }
+        word.removeLast(ending.length)
+        return true
+    }
+
+    private func tidyUp(_ word: inout StemWord, _ region: Int) {
+        if let ending = word.ending(Self.superlatives, from: region) {
+            word.removeLast(ending.length)
+            if word.ends("нн", from: region) { word.removeLast(1) }
+        } else if word.ends("нн", from: region) || word.ends("ь", from: region) {
+            word.removeLast(1)
+        }
+    }
+}
+
+// MARK: - Korean stemmer
+
+/// Takes the particles off Korean nouns: 서울에서 and 서울은 have the stem 서울.
+///
+/// There is no Snowball stemmer for Korean. This one knows the common particles and which of them follow a syllable with a final
+/// consonant, so that the end of 가을 (autumn) is not taken for the particle 을. It knows nothing of verbs.
+struct KoreanStemmer: Stemmer {
+    /// What the syllable before a particle ends with.
+    private enum Final {
+        case any
+        case consonant
+        case vowel
+        /// A vowel or ㄹ.
+        case vowelOrRieul
+    }
+
+    /// The longest first.
+    private static let particles: [(letters: Letters, final: Final)] =
+        (particles(
+            .any,
+            "에게서 한테서 에서 에게 께서 한테 까지 부터 보다 처럼 마다 조차 마저 밖에 대로 같이 하고 의 에 께 도 만 뿐")
+        + particles(.consonant, "으로부터 으로서 으로써 이라도 으로 이나 이란 이랑 은 이 을 과")
+        + particles(.vowel, "라도 는 가 를 와 나 란 랑")
+        + particles(.vowelOrRieul, "로부터 로서 로써 로")).sorted {
+            $0.letters.letters.count > $1.letters.letters.count
+        }
+
+    /// The particles of one syllable that hardly end another word, and are taken off a single syllable, too.
+    private static let clear: LetterSet = "은는을를"
+
+    /// Particles that may follow one another: 서울에서는.
+    private static let most = 2
+
+    private static let syllables: ClosedRange<UInt32> = 0xAC00...0xD7A3
+    /// How many syllables there are with the same beginning: one for each final, the first of which is none.
+    private static let finals: UInt32 = 28
+    private static let rieul: UInt32 = 8
+
+    private static func particles(_ final: Final, _ list: String) -> [(letters: Letters, final: Final)] {
+        list.split(separator: " ").map { (Letters($0), final) }
+    }
+
+    func stem(_ word: inout StemWord) {
+        guard word.letters.allSatisfy({ Self.syllables.contains($0.value) }) else { return }
+        for _ in 0..<Self.most {
+            guard let particle = Self.particles.first(where: { Self.ends(word, $0.letters, $0.final) }) else {
+                return
+            }
+            word.removeLast(particle.letters.letters.count)
+        }
+    }
+
+    private static func ends(_ word: StemWord, _ particle: Letters, _ final: Final) -> Bool {
+        let count = particle.letters.count
+        let fewest = count > 1 || clear.contains(particle.letters[0]) ? 1 : 2
+        guard word.count >= count + fewest, word.ends(particle), let last = word.fromEnd(count) else {
+            return false
+        }
+        let end = (last.value - syllables.lowerBound) % finals
+        return switch final {
+        case .any: true
+        case .consonant: end != 0
+        case .vowel: end == 0
+        case .vowelOrRieul: end == 0 || end == rieul
+        }
+    }
+}

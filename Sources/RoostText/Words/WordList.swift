@@ -20,7 +20,7 @@ public struct WordList: Sendable {
         package let start: Int
         /// How many bytes it has: 1 to ``WordList/longestWord``.
         package let length: Int
-        /// Its number among the words; numbers that are missing are those of words that were left out.
+        /// Its number among the words; numbers that are missing are those of words that were omitted.
         package let position: UInt32
         package let kind: Kind
         /// Where it stands in the text, in bytes of UTF-8.
@@ -48,7 +48,7 @@ public struct WordList: Sendable {
 
     package func bytes(of word: Word) -> ArraySlice<UInt8> { bytes[word.start..<word.start + word.length] }
 
-    /// Adds the next word. An empty one, and one with the character U+0000, is left out but keeps its place.
+    /// Adds the next word. An empty one, and one with the character U+0000, is omitted but keeps its place.
     ///
     /// - Parameters:
     ///   - word: the word as it shall be found.
@@ -91,5 +91,67 @@ public struct WordList: Sendable {
         bytes.removeAll(keepingCapacity: true)
         words.removeAll(keepingCapacity: true)
         nextPosition = 0
+    }
+}
+
+// MARK: - Word folding
+
+/// Brings words into one form: case, width and order of marks no longer tell them apart.
+struct WordFolding: Sendable {
+    /// Whether capital I is the dotless letter's, and capital İ that of i.
+    let isTurkic: Bool
+
+    init(language: Language?) { isTurkic = language == .turkish }
+
+    /// Appends the folded form of a word, given in UTF-8.
+    func append(_ word: ByteView, to bytes: inout [UInt8]) {
+        let table = CharacterTable.shared
+        let scanner = UTF8Scanner(bytes: word)
+        var scalars: [UInt32] = []
+        var isComposed = true
+        var offset = 0
+        while offset < word.count {
+            let (scalar, end) = scanner.scalar(at: offset)
+            offset = end
+            if isTurkic, scalar == 0x49 || scalar == 0x130 {
+                // İ may be written as I and a dot.
+                let hasDot = offset < word.count && scanner.scalar(at: offset).value == 0x307
+                scalars.append(scalar == 0x130 || hasDot ? 0x69 : 0x131)
+                if scalar == 0x49, hasDot { offset = scanner.scalar(at: offset).end }
+            } else if let folded = table.folding(scalar) {
+                scalars += folded
+                isComposed = isComposed && folded.allSatisfy(table.isComposed)
+            } else {
+                scalars.append(scalar)
+                isComposed = isComposed && table.isComposed(scalar)
+            }
+        }
+        if !isComposed { table.compose(&scalars) }
+        let start = bytes.count
+        for scalar in scalars where !Self.isLeftOut(scalar) {
+            if Self.skinTones.contains(scalar), bytes.count > start { continue }
+            appendUTF8(scalar, to: &bytes)
+        }
+        Self.removePossessive(&bytes, from: start)
+    }
+
+    /// Removes an apostrophe with s from the end of the word that begins at `start`: *O'Brien* finds *O'Brien's*.
+    @inline(__always) static func removePossessive(_ bytes: inout [UInt8], from start: Int) {
+        let end = bytes.count
+        guard end - start > 2, bytes[end - 1] == UInt8(ascii: "s"), bytes[end - 2] == UInt8(ascii: "'") else {
+            return
+        }
+        bytes.removeLast(2)
+    }
+
+    /// The colours of skin that follow a pictograph.
+    private static let skinTones: ClosedRange<UInt32> = 0x1F3FB...0x1F3FF
+
+    /// Soft hyphens, joiners and marks of direction, which are not visible; the line that stretches Arabic words; and U+0000.
+    private static func isLeftOut(_ scalar: UInt32) -> Bool {
+        switch scalar {
+        case 0, 0xAD, 0x640, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2064, 0xFE00...0xFE0F, 0xFEFF: true
+        default: false
+        }
     }
 }

@@ -1,6 +1,7 @@
 import Roost
-import RoostQuery
 import Testing
+
+@testable import RoostQuery
 
 /// `explain` shows the plan that is executed, and `explain analyze` what its operators did: held against the work of random queries.
 @Suite struct ExplainCountsTests {
@@ -82,5 +83,47 @@ import Testing
         let steps = try query.explainAnalyze().steps
         #expect(steps.map(\.operation) == ["QUERY", "SCAN", "WHERE", "WHERE"])
         #expect(steps[0].rows == 2 && steps[1].rows == 7 && steps[1].depth == 1)
+    }
+}
+
+// MARK: - Cost tests
+
+/// What costs follow from: counts alone.
+@Suite struct CostTests {
+    private func index(
+        _ count: Int, isCovering: Bool = false, answersAll: Bool = true, isOrdered: Bool = false,
+        _ required: RequiredOrdering = RequiredOrdering()
+    ) -> Double {
+        Cost.index(
+            count, ranges: 1, isCovering: isCovering, answersAll: answersAll, isOrdered: isOrdered,
+            isGrouped: false, required)
+    }
+
+    private func scan(
+        _ total: Int, matching: Int, _ required: RequiredOrdering = RequiredOrdering()
+    ) -> Double {
+        Cost.scan(of: total, matching: matching, isFiltered: true, required)
+    }
+
+    @Test func fewRowsOfAnIndexTakeLessThanAllDocuments() {
+        #expect(index(1_000) < scan(100_000, matching: 1_000))
+        #expect(index(60_000) > scan(100_000, matching: 60_000))
+        #expect(index(60_000, isCovering: true) < scan(100_000, matching: 60_000))
+    }
+
+    @Test func rowsInOrderEndEarly() {
+        let first = RequiredOrdering(isSorted: true, most: 10)
+        #expect(index(100_000, isOrdered: true, first) < scan(100_000, matching: 100_000, first))
+        #expect(index(100_000, isOrdered: false, first) > scan(100_000, matching: 100_000, first))
+        // Conditions that the index does not answer may omit many.
+        #expect(
+            index(100_000, answersAll: false, isOrdered: true, first) > index(100_000, isOrdered: true, first)
+        )
+    }
+
+    @Test func anIntersectionSavesLookups() {
+        let both = Cost.intersection(5_000, 5_000, of: 100_000, isOrdered: false, RequiredOrdering())
+        #expect(both < index(5_000))
+        #expect(Cost.table(100, reading: nil) < Cost.lookups(100, RequiredOrdering()))
     }
 }

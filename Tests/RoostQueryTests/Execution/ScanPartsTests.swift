@@ -22,7 +22,7 @@ import Testing
         return query
     }
 
-    private static let gathering = [
+    private static let accumulator = [
         "SELECT count(*) FROM _ WHERE n > 40",
         "SELECT count(*), count(odd), sum(n), avg(n), min(name), max(name), min(odd) FROM _",
         "SELECT name, count(*), sum(n), avg(n), min(at), max(list) FROM _ GROUP BY name",
@@ -45,7 +45,7 @@ import Testing
         "SELECT META().id FROM _ WHERE n > 1000 ORDER BY n LIMIT 5",
     ]
 
-    @Test(arguments: gathering)
+    @Test(arguments: accumulator)
     func rowsAreThoseOfOneThread(text: String) throws {
         let fixture = try QueryFixture(Self.documents)
         // Tombstones are no documents.

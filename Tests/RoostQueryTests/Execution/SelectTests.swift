@@ -1,5 +1,7 @@
+import Foundation
 import Roost
 import RoostQuery
+import RoostSimulation
 import Testing
 
 /// Queries over a few documents.
@@ -24,6 +26,38 @@ import Testing
                 #"{"_id":"c2","name":"Rome","country":"IT"}"#,
                 #"{"_id":"c3","name":"Oslo","country":"NO"}"#,
             ])
+    }
+
+    /// What is planned is in proportion to what is asked.
+    @Test(.timeLimit(.minutes(1))) func manyFieldsAndConditionsArePlanned() throws {
+        let names = (0..<8_000).map { "p\($0)" }
+        let text = """
+            SELECT \(names.map { "\($0) AS \($0)x" }.joined(separator: ", ")) FROM people
+            WHERE \(names.map { "\($0) IS MISSING" }.joined(separator: " AND "))
+            ORDER BY \(names.map { "\($0)x" }.joined(separator: ", ")) LIMIT 1
+            """
+        try fixture.database.collection("people").createIndex("some", on: "p1, p2")
+        #expect(try fixture.database.query(text).count() == 1)
+        let groups = names.joined(separator: ", ")
+        #expect(try fixture.database.query("SELECT \(groups) FROM people GROUP BY \(groups)").count() == 1)
+    }
+
+    @Test func sourcesAreBounded() {
+        let joins = (0..<64).map { "CROSS JOIN people p\($0)" }.joined(separator: " ")
+        #expect(
+            QueryFixture.message { _ = try fixture.rows("SELECT 1 FROM people \(joins)") }.hasSuffix(
+                "A query has at most 64 sources"))
+    }
+
+    @Test(arguments: [
+        ("SELECT name FROM people ORDER BY age NULLS LAST, name LIMIT 2", ["\"Bert\"", "\"dora\""]),
+        ("SELECT name FROM people ORDER BY city DESC NULLS FIRST, name LIMIT 2", ["\"dora\"", "\"Emil\""]),
+        ("SELECT name FROM people ORDER BY age NULLS FIRST, name LIMIT 1", ["\"Emil\""]),
+        ("SELECT name FROM people ORDER BY age DESC NULLS LAST LIMIT 1", ["\"Cleo\""]),
+        ("SELECT nulls FROM people ORDER BY nulls LIMIT 1", ["MISSING"]),
+    ])
+    func nullsComeWhereTheyAreWanted(_ text: String, _ rows: [String]) throws {
+        #expect(try fixture.rows(text) == rows, "\(text)")
     }
 
     @Test(arguments: [
@@ -244,5 +278,105 @@ import Testing
             return QueryFixture.message { _ = try query.fetch() }
         }
         #expect(await task.value.contains("cancelled"))
+    }
+}
+
+// MARK: - Failing database tests
+
+/// Queries of a database whose medium fails.
+@Suite struct FailingDatabaseTests {
+    /// What the medium did is no fault of the query's text.
+    @Test func aFailedReadIsNotTakenForAWrongQuery() throws {
+        let simulation = Simulation(seed: 1)
+        func open() throws -> Database {
+            try Database.open("notes", options: DatabaseOptions(), environment: simulation.environment)
+        }
+        let made = try open()
+        let notes = try made.collection("notes")
+        for number in 0..<50 { try notes.save(json: #"{"v":\#(number)}"#, id: "d\(number)") }
+        try notes.createIndex("by-value", on: "v")
+        try made.compact()
+        try made.close()
+        for number in 0..<3 {
+            let database = try open()
+            let notes = try database.collection("notes")
+            simulation.disk.faults.fail(.read, probability: 1)
+            let error = #expect(throws: DatabaseError.self) {
+                switch number {
+                case 0: _ = try database.query("SELECT v FROM notes WHERE v = 3").fetch()
+                case 1: _ = try notes.query(json: #"{"WHAT":[[".v"]],"WHERE":["=",[".v"],3]}"#).fetch()
+                default: _ = try notes.find(json: #"{"selector":{"v":3}}"#)
+                }
+            }
+            #expect(error?.code == .inputOutput, "\(String(describing: error))")
+            simulation.disk.faults = FaultPlan()
+            try database.close()
+        }
+    }
+}
+
+// MARK: - Uncomputable tests
+
+/// What can't be computed ends a query with an error wherever it is computed, and is never a wrong or a missing row.
+@Suite struct UncomputableTests {
+    /// An array that is nested as deeply as a document can be.
+    private static func nested(_ depth: Int) -> String {
+        String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)
+    }
+
+    private func code(_ body: () throws -> Void) -> DatabaseError.Code? {
+        do { try body() } catch let error as DatabaseError { return error.code } catch {}
+        return nil
+    }
+
+    /// The deepest array that a document may have.
+    private static func deepest(_ fixture: QueryFixture) throws -> Int {
+        for depth in (1...600).reversed()
+        where (try? fixture.fill("_default", [#"{"a":\#(nested(depth))}"#])) != nil {
+            return depth
+        }
+        return 0
+    }
+
+    @Test func valuesBeyondTheDepthLimitEndTheQuery() throws {
+        let fixture = try QueryFixture()
+        let depth = try Self.deepest(fixture)
+        try #require(depth > 10)
+        for text in ["SELECT [[a]] FROM _", "SELECT a FROM _ WHERE array_length([[[a]]]) = 1"] {
+            #expect(code { _ = try fixture.rows(text) } == .limitExceeded, "\(text)")
+        }
+    }
+
+    @Test func anIndexFailsWhereAScanDoes() throws {
+        let fixture = try QueryFixture()
+        let depth = try Self.deepest(fixture)
+        try #require(depth > 10)
+        let documents = try fixture.database.defaultCollection
+        let condition = "array_length([[[a]]]) = 1"
+        #expect(code { _ = try fixture.rows("SELECT _id FROM _ WHERE \(condition)") } == .limitExceeded)
+        #expect(code { try documents.createIndex("i", on: "array_length([[[a]]])") } == .limitExceeded)
+        #expect(code { try documents.createTextIndex("t", on: "[[[a]]]") } == .limitExceeded)
+        #expect(code { _ = try fixture.rows("SELECT _id FROM _ WHERE \(condition)") } == .limitExceeded)
+    }
+
+    /// Threads that execute one prepared query have the content of blobs at once.
+    @Test func blobsAreReadByExpressions() async throws {
+        let fixture = try QueryFixture()
+        let database = fixture.database
+        let digest = try await database.saveBlob(Data("hello".utf8)).digest
+        try fixture.fill(
+            "_default",
+            [#"{"f":{"@type":"blob","digest":"\#(digest)","length":5}}"#, #"{"f":{"digest":"sha1-x"}}"#])
+        let query = try database.query("SELECT BLOB(f) AS content FROM _ ORDER BY _id")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    let rows = try query.fetch()
+                    #expect(rows[0].content.data.map { String(decoding: $0, as: UTF8.self) } == "hello")
+                    #expect(!rows[1].content.exists)
+                }
+            }
+            try await group.waitForAll()
+        }
     }
 }

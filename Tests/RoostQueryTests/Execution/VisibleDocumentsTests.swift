@@ -75,7 +75,7 @@ import Testing
         try collection.createIndex("n", on: "n")
         try collection.createIndex("kind", on: "kind, n")
         try collection.createTextIndex("words", on: "text", language: .english)
-        try collection.createTrigramIndex("grams", on: "text")
+        try collection.createTrigramIndex("trigrams", on: "text")
         return fixture
     }
 
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// A row of a view that is left out takes as many decisions as no row.
+    /// A row of a view that is omitted takes as many decisions as no row.
     @Test func aRowThatIsLeftOutShowsByNothing() throws {
         let fixture = try QueryFixture(Self.visible + Self.hidden)
         let view = try fixture.database.defaultCollection.view(

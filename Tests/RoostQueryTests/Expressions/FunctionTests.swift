@@ -1,7 +1,8 @@
 import Foundation
 import Roost
-import RoostQuery
 import Testing
+
+@testable import RoostQuery
 
 /// The functions that people who come from other databases look for, and the list of all of them.
 @Suite struct FunctionTests {
@@ -148,7 +149,7 @@ import Testing
                 == ["[0,99.0,101]", "[1,100.0,100]"])
     }
 
-    /// Numbers that exceed the memory are put aside, and the places in their order are the same.
+    /// Numbers that exceed the memory are spilled, and the places in their order are the same.
     @Test func percentilesOfMoreThanTheMemoryHolds() throws {
         let fixture = try QueryFixture(
             (0..<20_000).map { #"{"g":\#($0 % 3),"v":\#(($0 &* 7919) % 10_000),"w":\#($0 % 5)}"# })
@@ -203,10 +204,14 @@ import Testing
         for entry in FunctionTable.all where !entry.usage.contains(where: \.isUppercase) {
             let arguments = entry.arguments.split(separator: ",").map { $0.trimmingPrefix(" ") }
             let least = arguments.filter { !$0.hasSuffix("?") && $0 != "…" }
-            var values = least.map { $0 == "fraction" ? "0.5" : "s" }
+            var values = least.map {
+                $0 == "fraction"
+                    ? "0.5" : $0 == "count" || $0 == "number" && entry.topic == .windows ? "1" : "s"
+            }
             if least.isEmpty, arguments.last == "…" { values = ["s"] }
             for name in [entry.name] + entry.aliases {
-                let text = "SELECT \(name)(\(values.joined(separator: ", "))) FROM _"
+                let window = entry.topic == .windows ? " OVER (ORDER BY s)" : ""
+                let text = "SELECT \(name)(\(values.joined(separator: ", ")))\(window) FROM _"
                 #expect(
                     QueryFixture.message { _ = try Self.fixture.get().rows(text) } == "no error", "\(text)")
             }
@@ -232,5 +237,62 @@ import Testing
                 "## \(topic.rawValue)\n\n| Function | Also | Yields |\n|---|---|---|\n" + rows.joined()
             #expect(article.contains(table), "Functions.md should have:\n\(table)")
         }
+    }
+}
+
+// MARK: - Regular expression tests
+
+@Suite struct RegularExpressionTests {
+    /// The matched text and groups, parted by bars; `-` for none, `~` for a group that took no part.
+    private static func match(_ pattern: String, _ text: String) throws -> String {
+        let scalars = Array(text.unicodeScalars)
+        var matcher = PatternMatcher(try RegularExpression(pattern), scalars)
+        guard let groups = try matcher.firstMatch() else { return "-" }
+        return groups.map { $0.map { String(String.UnicodeScalarView(scalars[$0])) } ?? "~" }.joined(
+            separator: "|")
+    }
+
+    // By ECMA-262, section 22.2, and PCRE's manual for the flags.
+    @Test(arguments: [
+        ("abc", "xabcx", "abc"), ("a.c", "abc", "abc"), ("a.c", "a\nc", "-"), ("(?s)a.c", "a\nc", "a\nc"),
+        ("^b", "a\nb", "-"), ("(?m)^b", "a\nb", "b"), ("a$", "ba", "a"), ("a|bc|d", "xbc", "bc"),
+        ("a*", "aaab", "aaa"), ("a*?b", "aab", "aab"), ("a+?", "aaa", "a"), ("a{2}", "aaa", "aa"),
+        ("a{2,}", "aaaa", "aaaa"), ("a{1,2}?", "aaa", "a"), ("a{,2}", "a{,2}", "a{,2}"), ("x{", "x{", "x{"),
+        ("(a)(b)?", "ac", "a|a|~"), ("(?:ab)+", "ababx", "abab"), ("(a+)(a+)", "aaa", "aaa|aa|a"),
+        ("(a)|b", "b", "b|~"), ("(\\w+)\\s\\1", "the the", "the the|the"),
+        ("(?<y>\\d{4})-\\k<y>", "2020-2020", "2020-2020|2020"),
+        ("[a-c]+", "xxabcd", "abc"), ("[^a-c]+", "abxyc", "xy"), ("[\\d-]+", "12-3", "12-3"),
+        ("[]]", "]", "-"), ("[\\]]", "]", "]"), ("[a\\-z]+", "a-z", "a-z"), ("\\D+", "12ab", "ab"),
+        ("\\W", "a b", " "),
+        ("\\bcat\\b", "a cat.", "cat"), ("\\Bat", "cat", "at"), ("a(?=b)", "acab", "a"),
+        ("a(?!c)", "acab", "a"), ("(?<=c)a", "aca", "a"), ("(?<!c)b", "cb", "-"),
+        ("(?i)HeLLo", "hEllO", "hEllO"), ("(?i)[A-C]+", "abC", "abC"),
+        ("\\u00e9", "é", "é"), ("\\x41", "A", "A"), ("\\u{1F600}", "😀", "😀"), ("(a*)*", "aaab", "aaa|aaa"),
+        ("(a*)+", "b", "|"), ("(z)((a+)?(b+)?(c))*", "zaacbbbcac", "zaacbbbcac|z|ac|a|~|c"), ("", "abc", ""),
+        ("[[:alpha:]]+", "1ab2", "ab"),
+        ("(?=(a+))a*b\\1", "baaabac", "aba|a"), ("(a(b)?)+", "aba", "aba|a|~"), ("é+", "ééx", "éé"),
+    ])
+    func matches(_ pattern: String, _ text: String, _ expected: String) throws {
+        #expect(try Self.match(pattern, text) == expected)
+    }
+
+    @Test(arguments: [
+        "(", ")", "*a", "a**", "[a", "[z-a]", "a{3,2}", "\\", "(?<n", "\\k<x>", "\\2", "a{1001}", "(?#x)",
+        "((a{1000}){1000}){1000}", "\\q", "(?<=ab)c",
+    ])
+    func malformedOnesAreRefused(_ pattern: String) {
+        #expect(throws: QueryError.self) { try RegularExpression(pattern) }
+    }
+
+    @Test func backtrackingIsBounded() throws {
+        let text = Array(String(repeating: "a", count: 40).unicodeScalars)
+        var matcher = PatternMatcher(try RegularExpression("(a+)+b"), text)
+        #expect(throws: PatternMatcher.TooManySteps.self) { try matcher.firstMatch() }
+        let fixture = try QueryFixture([#"{"s":"\#(String(repeating: "a", count: 40))"}"#])
+        #expect(
+            QueryFixture.message { _ = try fixture.rows("SELECT regexp_like(s, '(a+)+b') FROM _") }.contains(
+                "takes more than 2000000 steps"))
+        let deep = String(repeating: "(", count: 500) + String(repeating: ")", count: 500)
+        #expect(throws: QueryError.self) { try RegularExpression(deep) }
     }
 }

@@ -96,7 +96,7 @@ import Testing
         try again.close()
     }
 
-    /// What was made by another version is made anew.
+    /// What was made by another version is rebuilt.
     @Test func aChangedOneMakesTheIndexAnew() throws {
         let fixture = try QueryFixture()
         let notes = try fill(fixture)

@@ -71,7 +71,7 @@ import Testing
         _ notes: DocumentCollection, _ index: CompiledTextIndex, _ model: TextModel,
         _ random: inout SeededGenerator
     ) throws {
-        try notes.indexes.readKept(index.definition, of: notes) { kept in
+        try notes.indexes.readStored(index.definition, of: notes) { kept in
             let reader = try TextReader(kept, index)
             for _ in 0..<12 {
                 let query = query(&random)
@@ -195,7 +195,7 @@ import Testing
                 try change("n\(Int.random(in: 0..<60, using: &random))")
             }
             try check(notes, index, model, &random)
-            try notes.indexes.readKept(index.definition, of: notes) { kept in
+            try notes.indexes.readStored(index.definition, of: notes) { kept in
                 let changes = try ChangedTexts(kept, index, first: TextState(#require(kept.rows)).next)
                 #expect(changes.segments.count <= 7)
             }
@@ -229,7 +229,7 @@ import Testing
                 }
             }
             try notes.indexes.update(notes, building: .one(index.definition.name))
-            try notes.indexes.readKept(index.definition, of: notes) { kept in
+            try notes.indexes.readStored(index.definition, of: notes) { kept in
                 if round < 7 { return }
                 let state = try TextState(#require(kept.rows))
                 #expect(state.segments.count <= 8 && state.documents == 130 * round + 150)

@@ -163,15 +163,15 @@ import Testing
     }
 
     @Test func conditionsOfPatterns() {
-        func text(_ string: String) -> GramCondition { .text(string.unicodeScalars.map(\.value)) }
+        func text(_ string: String) -> TrigramCondition { .text(string.unicodeScalars.map(\.value)) }
         #expect(
-            GramCondition(like: "%Owl_gable%x%", isCaseless: false) == .all([text("owl"), text("gable")]))
-        #expect(GramCondition(like: "100\\%", isCaseless: false) == text("100%"))
-        #expect(GramCondition(expression: "ab(c|d)ef+") == text("ab"))
-        #expect(GramCondition(expression: "(?i)A\u{30A}(bc|de)") == .any([text("bc"), text("de")]))
-        #expect(GramCondition(expression: "abc|def") == .any([text("abc"), text("def")]))
-        #expect(GramCondition(expression: "abc|.") == .anything)
-        #expect(GramCondition(expression: "(abc)+x*(?=y)de") == .all([text("abc"), text("de")]))
-        #expect(GramCondition(expression: "(ab") == .anything)
+            TrigramCondition(like: "%Owl_gable%x%", isCaseless: false) == .all([text("owl"), text("gable")]))
+        #expect(TrigramCondition(like: "100\\%", isCaseless: false) == text("100%"))
+        #expect(TrigramCondition(expression: "ab(c|d)ef+") == text("ab"))
+        #expect(TrigramCondition(expression: "(?i)A\u{30A}(bc|de)") == .any([text("bc"), text("de")]))
+        #expect(TrigramCondition(expression: "abc|def") == .any([text("abc"), text("def")]))
+        #expect(TrigramCondition(expression: "abc|.") == .anything)
+        #expect(TrigramCondition(expression: "(abc)+x*(?=y)de") == .all([text("abc"), text("de")]))
+        #expect(TrigramCondition(expression: "(ab") == .anything)
     }
 }

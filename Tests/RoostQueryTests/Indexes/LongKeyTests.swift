@@ -6,7 +6,7 @@ import Testing
 @Suite struct LongKeyTests {
     /// Keys are cut behind 1,500 bytes, and values that are looked for behind 1,400.
     private static let lengths = [3, 1_395, 1_397, 1_450, 1_497, 1_499, 1_500, 1_600]
-    /// What is asked for.
+    /// What is requested.
     private static let parameters: [[String: DocumentValue]] = [3, 1_397, 1_497, 1_600].map { length in
         [
             "v": .string(String(repeating: "x", count: length) + "b"),
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// A query is in the order asked for without sorting, so that the test above is one of the index.
+    /// A query is in the required order without sorting, so that the test above is one of the index.
     @Test func theIndexGivesTheOrder() throws {
         let fixture = try QueryFixture(Self.documents.map(\.description))
         try fixture.database.defaultCollection.createIndex("a", on: "a, n", including: "b, c")

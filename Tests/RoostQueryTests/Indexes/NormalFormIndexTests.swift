@@ -31,7 +31,7 @@ import Testing
         #expect(Set(found) == Set(names.map { Array($0.utf8) }))
     }
 
-    /// What was purged since an index was brought up leaves it, by the documents' IDs.
+    /// What was purged since an index was updated leaves it, by the documents' IDs.
     @Test(arguments: pairs) func bothGoWithAPurge(names: [String]) throws {
         for name in names { try notes.save(json: #"{"n":1000,"text":"barn"}"#, id: name) }
         try notes.createIndex("byN", on: "n")
@@ -55,6 +55,39 @@ import Testing
         #expect(row[names[0]].int == 1 && row[names[1]].int == 2)
         let named = try fixture.database.query("SELECT 1 AS `\(names[0])`, 2 AS `\(names[1])`").fetch()
         #expect(named.first?[names[1]].int == 2)
+    }
+
+    /// Parameters and members of objects, too.
+    @Test(arguments: pairs) func parametersAreApart(names: [String]) throws {
+        let query = try fixture.database.query("SELECT $\(names[0]) AS a, $\(names[1]) AS b FROM _ LIMIT 1")
+        #expect(query.parameterNames.map { Array($0.utf8) } == names.map { Array($0.utf8) })
+        #expect(
+            QueryFixture.message { _ = try query.with([names[0]: 1]).fetch() }
+                == "The parameter $\(names[1]) is not set. Give it a value, .null for none.")
+        let one = try fixture.database.query("SELECT $\(names[1]) FROM _ LIMIT 1", [names[1]: 7])
+        #expect(try QueryFixture.texts(try one.fetch()) == ["7"])
+        #expect(QueryFixture.message { _ = try one.with([names[0]: 7]).fetch() }.contains("is not set"))
+        let groups = "{'\(names[0])': 1}, {'\(names[1])': 1}"
+        let rows = try fixture.rows("SELECT \(groups) FROM _ GROUP BY {'\(names[0])': 1}, {'\(names[1])': 1}")
+        #expect(rows.map { Array($0.utf8) } == [Array("[{\"\(names[0])\":1},{\"\(names[1])\":1}]".utf8)])
+    }
+
+    /// Fields of selectors and of Mango's indexes, too.
+    @Test(arguments: pairs) func fieldsAreApart(names: [String]) throws {
+        try notes.save(json: #"{"\#(names[0])":1}"#, id: "first")
+        try notes.save(json: #"{"\#(names[1])":1}"#, id: "second")
+        try notes.save(
+            json:
+                #"{"language":"query","views":{"v":{"map":{"fields":{"\#(names[0])":"asc"}},"options":{"def":{"fields":["\#(names[0])"]}}}}}"#,
+            id: "_design/d")
+        try notes.prepareMangoIndexes()
+        for (name, id) in zip(names, ["first", "second"]) {
+            let request: DocumentValue = [
+                "selector": .dictionary(["\(name)": 1]), "use_index": "d",
+            ]
+            #expect(try notes.find(request).documents.map { $0["_id"].string } == [id])
+            #expect(try notes.explainMango(request).index?.name == (id == "first" ? "v" : nil))
+        }
     }
 
     /// Two indexes whose names differ only so are two, and each is listed, used and dropped by itself.

@@ -58,18 +58,58 @@ import Testing
                 == "column 17: UNION takes queries of as many columns, and these have 1 and 2")
     }
 
-    @Test func whatTheyKeepIsBounded() throws {
-        var query = try fixture.database.query("SELECT n FROM a UNION SELECT n FROM b")
+    @Test(arguments: ["INTERSECT", "EXCEPT"]) func whatTheyKeepIsBounded(_ operation: String) throws {
+        var query = try fixture.database.query("SELECT n FROM a \(operation) SELECT n FROM b")
         query.options.memoryLimit = 64
         let error = #expect(throws: DatabaseError.self) { try query.fetch() }
         #expect(error?.code == .limitExceeded)
+    }
+
+    @Test func whatUnionKeepsIsSpilled() throws {
+        var query = try fixture.database.query("SELECT n FROM a UNION SELECT n FROM b ORDER BY n")
+        query.options.memoryLimit = 64
+        #expect(try QueryFixture.texts(try query.fetch()) == ["0", "1", "2", "3", "4", "5", "6", "7"])
+    }
+
+    @Test(arguments: [
+        ("SELECT n FROM b WHERE n IN (WITH t AS (SELECT n FROM a) SELECT max(n) AS n FROM t)", ["3"]),
+        ("SELECT (WITH t AS (SELECT n FROM a) SELECT max(n) FROM t) AS m FROM b LIMIT 1", ["3"]),
+        (
+            "SELECT n FROM b WHERE EXISTS (WITH t AS (SELECT n FROM a) SELECT 1 FROM t WHERE t.n = b.n)",
+            ["2", "3"]
+        ),
+        ("SELECT t.n FROM (WITH u AS (SELECT n FROM a) SELECT max(n) AS n FROM u) AS t", ["3"]),
+        // Names of WITH are known in queries within.
+        ("WITH t AS (SELECT n FROM a WHERE n > 1) SELECT n FROM b WHERE n IN (SELECT n FROM t)", ["2", "3"]),
+        ("SELECT with.n FROM a AS with WHERE with.n = 3", ["3"]),
+    ])
+    func withIsInAnyQuery(_ text: String, _ rows: [String]) throws {
+        #expect(try fixture.rows(text) == rows, "\(text)")
+    }
+
+    /// Each query of WITH names the one before twice, so that there are twice as many each time.
+    @Test func queriesThatMultiplyAreRefused() {
+        var text = "WITH t0 AS (SELECT n FROM a)"
+        for number in 1...40 {
+            text +=
+                ", t\(number) AS (SELECT x.n FROM t\(number - 1) AS x JOIN t\(number - 1) AS y ON x.n = y.n)"
+        }
+        let message = QueryFixture.message { _ = try fixture.rows(text + " SELECT n FROM t40") }
+        #expect(message.hasPrefix("The statement comes to more than 1000 queries"))
+    }
+
+    @Test func queriesWithinEachOtherAreBounded() {
+        var text = "WITH t0 AS (SELECT n FROM a)"
+        for number in 1...20_000 { text += ", t\(number) AS (SELECT n FROM t\(number - 1))" }
+        let message = QueryFixture.message { _ = try fixture.rows(text + " SELECT n FROM t20000") }
+        #expect(message.hasPrefix("The statement comes to more than 1000 queries"))
     }
 
     @Test func theirPlansAreShown() throws {
         let steps = try fixture.database.query("SELECT n FROM a UNION SELECT n FROM b").explainAnalyze().steps
         #expect(
             steps.map { "\($0.depth) \($0.operation) \($0.rows ?? -1)" } == [
-                "0 QUERY 8", "1 SCAN 6", "1 SCAN 6",
+                "0 QUERY 12", "1 SCAN 6", "1 SCAN 6", "0 DISTINCT -1",
             ])
     }
 }

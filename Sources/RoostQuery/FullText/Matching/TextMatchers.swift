@@ -4,7 +4,7 @@ import RoostBytes
 class TextMatcher: DocumentCursor {
     /// The document that it is at; `Int.max` after the last, -1 before the first.
     var document = -1
-    /// What was asked for last of ``bound(from:)``, which holds for documents that come later, too.
+    /// What was requested last of ``bound(from:)``, which holds for documents that come later, too.
     private var known = ScoreBound(most: 0, last: -1)
 
     /// Goes to the first document that is not less than `target`.
@@ -121,7 +121,7 @@ final class PhraseMatcher: TextMatcher {
         }
         var target = target
         while true {
-            // Before the lists go on: they read the next places into the memory of these, if nobody else has it.
+            // Before the lists go on: they read the next places into the memory of these, if no other object has it.
             starts = nil
             guard try lists.align(&target) else { return document = .max }
             document = target
@@ -340,5 +340,47 @@ final class EveryMatcher: TextMatcher {
         guard document < target else { return }
         try documents.seek(target)
         document = documents.document
+    }
+}
+
+// MARK: - Document cursor
+
+/// Goes through numbers of documents in their order.
+protocol DocumentCursor: AnyObject {
+    /// The document that it is at; `Int.max` after the last, -1 before the first.
+    var document: Int { get }
+
+    /// Goes to the first document that is not less than `target`.
+    func seek(_ target: Int) throws
+}
+
+extension DocumentCursor {
+    /// Goes through all documents, from before the first one on. O(n).
+    func forEach(_ body: (_ document: Int) throws -> Void) throws {
+        try seek(0)
+        while document != .max {
+            try body(document)
+            try seek(document + 1)
+        }
+    }
+}
+
+extension Array where Element: DocumentCursor {
+    /// Brings all cursors to the first document, from `target` on, that all of them have.
+    ///
+    /// - Returns: `false` when there is none.
+    func align(_ target: inout Int) throws -> Bool {
+        var index = 0
+        while index < count {
+            try self[index].seek(target)
+            guard self[index].document != .max else { return false }
+            if self[index].document > target {
+                target = self[index].document
+                index = index == 0 ? 1 : 0
+            } else {
+                index += 1
+            }
+        }
+        return true
     }
 }

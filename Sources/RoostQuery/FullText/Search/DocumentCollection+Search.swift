@@ -143,7 +143,7 @@ extension DocumentCollection {
     ) throws(DatabaseError) -> R {
         let compiled = try compiledTextIndex(name)
         do {
-            return try indexes.readKept(compiled.definition, of: self) { kept in
+            return try indexes.readStored(compiled.definition, of: self) { kept in
                 try body(compiled, try TextReader(kept, compiled))
             }
         } catch let error as TextQueryError {
