@@ -1,6 +1,7 @@
 import Fleece
 import Roost
 import RoostBLIP
+import RoostSync
 import RoostWire
 
 /// A failure that is answered in another domain than HTTP's.
@@ -23,7 +24,7 @@ actor CouchbaseLiteSession {
     /// The most collections that one connection syncs.
     private static let mostCollections = 1_000
     /// The largest checkpoint, and the longest name of one, in bytes.
-    private static let longestCheckpoint = 64 << 10
+    private static let longestCheckpoint = 1 << 20
     private static let longestName = 250
 
     private enum Mode {

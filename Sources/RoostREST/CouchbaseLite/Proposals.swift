@@ -1,6 +1,7 @@
 import Fleece
 import Roost
 import RoostBLIP
+import RoostSync
 
 /// `proposeChanges`: which of a client's revisions may be sent.
 struct Proposals: Sendable {

@@ -3,15 +3,11 @@ import Roost
 import RoostBLIP
 import RoostBytes
 import RoostCrypto
+import RoostSync
 
 /// A `rev` that a Couchbase Lite client sends: saved with its history, after its blobs have been asked for, and answered once it is
 /// durable.
 struct PushedRevision: Sendable {
-    /// What begins the names of attachments that only repeat a blob of the properties.
-    static let blobPrefix = "blob_/"
-    /// How many ancestors that a client has dropped from a history are put in their places.
-    private static let mostMissing: UInt64 = 1_000
-
     let collection: SyncedCollection
     let target: DatabaseContext
     let blip: BLIPSession
@@ -44,37 +40,17 @@ struct PushedRevision: Sendable {
         try await saving.insertPrepared(document, id: id, replacesWinner: true)
     }
 
-    // MARK: History
-
-    /// A revision and its ancestors. Clients drop ancestors from long histories; these get names that follow from their descendants', so
-    /// that the history has no gaps and is the same whenever it is sent.
     private static func lineage(
         _ name: String, _ history: String?, _ names: TreeNames
     ) throws -> [RevisionID] {
-        let texts = [name[...]] + (history?.split(separator: ",") ?? [])
-        var lineage: [RevisionID] = []
-        for text in texts {
-            guard let revision = names.revision(text.drop { $0 == " " }) else {
-                throw HTTPFailure.invalidRevision
+        do throws(TreeNames.Failure) {
+            return try names.lineage(name, history)
+        } catch {
+            switch error {
+            case .malformed: throw HTTPFailure.invalidRevision
+            case .disordered: throw HTTPFailure.badRequest("The history is not in order.")
             }
-            guard let child = lineage.last else {
-                lineage.append(revision)
-                continue
-            }
-            guard revision.generation < child.generation else {
-                throw HTTPFailure.badRequest("The history is not in order.")
-            }
-            guard child.generation - revision.generation <= mostMissing else { break }
-            var next = child
-            while next.generation > revision.generation + 1 {
-                let digest = RandomText.text(Array(SHA1.hash(Array("before \(next)".utf8)).bytes.prefix(16)))
-                guard let missing = RevisionID("\(next.generation - 1)-\(digest)") else { break }
-                lineage.append(missing)
-                next = missing
-            }
-            lineage.append(revision)
         }
-        return lineage
     }
 
     // MARK: Blobs
@@ -84,10 +60,7 @@ struct PushedRevision: Sendable {
     /// - Returns: What the client has sent, which goes unless the document that names it is saved.
     private func obtainBlobs(_ document: inout IncomingDocument, _ id: String) async throws -> [Blob] {
         let references = BlobReferences(document.properties.root)
-        document.detachAll { name, value in
-            name.begins(with: Self.blobPrefix)
-                && value["digest"].string.map { references.digests.contains(ByteKey($0)) } == true
-        }
+        document.detachAll { references.isRepeated($0, $1) }
         let stubs = document.attachments.filter {
             $0.value["digest"].string.map(BlobReferences.isDigest) == true
         }
@@ -155,5 +128,17 @@ struct PushedRevision: Sendable {
         unsafe start.withUnsafeBytes { unsafe hash.update($0) }
         unsafe try reader.forEachPiece { unsafe hash.update($0) }
         return reply.body == Array("sha1-\(Base64.encode(hash.finalize().bytes))".utf8)
+    }
+}
+
+extension Attachment {
+    /// An attachment of content that the database has.
+    init(digest: String, length: UInt64, contentType: String?) throws {
+        var fields: NamedValues<DocumentValue> = [
+            "@type": "blob", "digest": .string(digest), "length": .integer(Int64(clamping: length)),
+        ]
+        if let contentType { fields["content_type"] = .string(contentType) }
+        guard let blob = Blob(.dictionary(fields)) else { throw HTTPFailure.noAttachment }
+        self.init(blob)
     }
 }

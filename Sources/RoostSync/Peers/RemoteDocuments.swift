@@ -15,7 +15,8 @@ extension RemoteDatabase {
     /// - Throws: `RemoteError` for an answer of failure; what the transport throws.
     package func createIfMissing() async throws {
         do {
-            _ = try await peer.client.json(peer.client.put("", "{}"))
+            let client = try peer.client
+            _ = try await client.json(client.put("", "{}"))
         } catch let error as RemoteError where error.status == 412 {}
     }
 
@@ -23,7 +24,8 @@ extension RemoteDatabase {
     ///
     /// - Throws: `RemoteError` for an answer of failure; what the transport throws.
     package func document(_ id: String) async throws -> DocumentValue? {
-        try await peer.client.jsonIfFound(peer.client.get(RemoteClient.path(id))).flatMap {
+        let client = try peer.client
+        return try await client.jsonIfFound(client.get(RemoteClient.path(id))).flatMap {
             DocumentValue($0)
         }
     }
@@ -32,14 +34,15 @@ extension RemoteDatabase {
     ///
     /// - Throws: `RemoteError` for an answer of failure; what the transport throws.
     package func documents(prefix: String) async throws -> [DocumentValue] {
+        let client = try peer.client
         var found: [DocumentValue] = []
         var start = prefix
         while true {
             let query =
                 "include_docs=true&limit=\(Self.page)&startkey=\(Self.key(start))&endkey=\(Self.key(prefix + "\u{FFF0}"))"
-            let answer = try await peer.client.json(peer.client.get("/_all_docs?\(query)"))
+            let answer = try await client.json(client.get("/_all_docs?\(query)"))
             guard let rows = answer["rows"].array else {
-                throw peer.client.malformed("it lists no documents")
+                throw client.malformed("it lists no documents")
             }
             // The first of a further page is the last of the one before.
             let new = found.isEmpty ? Array(rows) : Array(rows.dropFirst())
@@ -60,7 +63,8 @@ extension RemoteDatabase {
     /// - Throws: `RemoteError` for an answer of failure other than 409; what the transport throws.
     package func save(_ json: String, id: String) async throws -> Written {
         do {
-            _ = try await peer.client.json(peer.client.put(RemoteClient.path(id), json))
+            let client = try peer.client
+            _ = try await client.json(client.put(RemoteClient.path(id), json))
             return .saved
         } catch let error as RemoteError where error.status == 409 {
             return .conflict

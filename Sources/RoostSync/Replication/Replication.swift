@@ -20,6 +20,8 @@ public final class Replication: Sendable {
         _ options: ReplicationOptions
     ) {
         let (board, gate) = (StatusBoard(), Gate())
+        var options = options
+        if !here.keepsConflicts || !there.keepsConflicts { options.selection.winnersOnly = true }
         self.board = board
         self.gate = gate
         let runner = ReplicationRunner(

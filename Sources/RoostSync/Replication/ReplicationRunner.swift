@@ -18,8 +18,10 @@ struct ReplicationRunner: Sendable {
             board.update { $0.phase = .active }
             do {
                 try await transferAll()
+                await rest()
                 return board.update { $0.phase = .finished }
             } catch {
+                await rest()
                 if Task.isCancelled { return board.update { $0.phase = .finished } }
                 // Whatever was carried since shows that waiting longer is not called for.
                 failures = board.status.lastError == nil ? 1 : failures + 1
@@ -36,12 +38,27 @@ struct ReplicationRunner: Sendable {
         }
     }
 
+    private func rest() async {
+        await here.rest()
+        await there.rest()
+    }
+
+    /// How often the two sides are compared where the other one may refuse what is in conflict with it.
+    private static let mostRounds = 3
+
     private func transferAll() async throws {
         let sides = options.direction == .both ? [.pull, .push] : [options.direction]
         board.update { $0.idle = [] }
         guard options.isContinuous else {
-            // One after the other, so that what came is not looked at again on its way back.
-            for side in sides { try await transfer(side) }
+            for round in 1...Self.mostRounds {
+                // One after the other, so that what came is not looked at again on its way back.
+                for side in sides { try await transfer(side) }
+                // What was refused because the other side has changed meanwhile may go once that has come.
+                guard sides.count == 2, !there.keepsConflicts, options.usesCheckpoints,
+                    round < Self.mostRounds,
+                    board.status.pushFailures.count > 0
+                else { return }
+            }
             return
         }
         try await withThrowingTaskGroup(of: Void.self) { group in

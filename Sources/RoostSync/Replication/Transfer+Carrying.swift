@@ -1,4 +1,5 @@
 import Roost
+import RoostWire
 
 extension Transfer {
     /// Carries what the target lacks of some documents; answers what could not be carried.
@@ -8,10 +9,11 @@ extension Transfer {
         var problems = documents.flatMap(\.problems)
         defer { counts.failed += problems.count }
         let offered = documents.filter { !$0.leaves.isEmpty }
-        guard !offered.isEmpty else { return problems }
-        let wanted = try await target.missing(offered)
-        let parts = stride(from: 0, to: wanted.count, by: Self.readSize).map {
-            Array(wanted[$0..<min($0 + Self.readSize, wanted.count)])
+        let wanted = offered.isEmpty ? [] : try await target.missing(offered)
+        try await source.choose(wanted)
+        let size = min(source.readSize, max(wanted.count, 1))
+        let parts = stride(from: 0, to: wanted.count, by: size).map {
+            Array(wanted[$0..<min($0 + size, wanted.count)])
         }
         // In any order: what they come to is recorded only when all are done.
         let results = try await concurrently(parts, limit: Self.parallelParts) { try await carry($0) }
@@ -51,20 +53,39 @@ extension Transfer {
     private func carry(_ part: [WantedRevisions]) async throws -> (
         written: Int, problems: [ReplicationProblem]
     ) {
-        let (carried, problems) = try await read(part)
-        guard !carried.isEmpty else { return (0, problems) }
-        let refused = try await target.write(carried)
-        try await arrived(carried.map(\.id))
-        return (carried.count - refused.count, problems + refused)
+        var (written, problems) = (0, [ReplicationProblem]())
+        var remaining = part
+        while !remaining.isEmpty {
+            let (carried, unread, rest) = try await read(remaining)
+            problems += unread
+            remaining = rest
+            guard !carried.isEmpty else { continue }
+            let refused = try await target.write(carried)
+            answer(carried, refused)
+            try await arrived(carried.map(\.id))
+            written += carried.count - refused.count
+            problems += refused
+        }
+        return (written, problems)
+    }
+
+    /// Tells a source that waits for it which revisions are stored.
+    private func answer(_ carried: [CarriedRevision], _ refused: [ReplicationProblem]) {
+        for revision in carried {
+            guard let answer = revision.answer else { continue }
+            answer(
+                refused.first { $0.document.isIdentical(to: revision.id) && $0.revision == revision.revision }
+            )
+        }
     }
 
     /// Reads revisions; asks once more for those that the source did not give, such as a cluster whose node lags behind or whose worker
     /// died. Nothing that the source still has is passed over.
     private func read(_ part: [WantedRevisions]) async throws -> (
-        carried: [CarriedRevision], problems: [ReplicationProblem]
+        carried: [CarriedRevision], problems: [ReplicationProblem], remaining: [WantedRevisions]
     ) {
         var read = try await source.read(part, options.selection)
-        guard !read.withheld.isEmpty else { return (read.carried, read.problems) }
+        guard !read.withheld.isEmpty else { return (read.carried, read.problems, read.remaining) }
         let again = read.withheld.map(\.wanted)
         read.withheld = []
         read += try await source.read(again, options.selection)
@@ -78,6 +99,6 @@ extension Transfer {
             !withheld.isMissing
                 || leaves[withheld.wanted.id]?.contains(withheld.wanted.revisions[0]) == true
         }.map(\.problem)
-        return (read.carried, read.problems)
+        return (read.carried, read.problems, read.remaining)
     }
 }

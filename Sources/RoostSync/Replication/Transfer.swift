@@ -22,9 +22,7 @@ struct Transfer: Sendable {
     /// Called with the documents whose revisions the target has just got.
     let arrived: @Sendable ([String]) async throws -> Void
 
-    /// How many revisions are read at once, so that memory stays bounded whatever their size.
-    static let readSize = 100
-    /// How many such parts are under way at a time.
+    /// How many parts of a batch, of the size that the source reads at once, are under way at a time.
     static let parallelParts = 4
     /// Checkpoints are saved after so many batches, and whenever there is nothing left.
     private static let checkpointInterval = 10

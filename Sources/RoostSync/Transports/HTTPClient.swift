@@ -11,4 +11,9 @@ protocol HTTPClient: Sendable {
     ///   - url: The address, of printable ASCII.
     /// - Throws: ``TransportError``; what the request's body throws; `CancellationError`.
     func send(_ request: HTTPRequest, to server: ServerAddress, _ url: String) async throws -> HTTPResponse
+
+    /// Opens a WebSocket (RFC 6455).
+    ///
+    /// - Throws: ``TransportError``; `CancellationError`.
+    func open(_ opening: WebSocketOpening, at server: ServerAddress) async throws -> WebSocketAnswer
 }

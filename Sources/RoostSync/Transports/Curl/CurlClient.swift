@@ -4,7 +4,7 @@
     /// HTTP by libcurl.
     struct CurlClient: HTTPClient {
         private let loop: CurlLoop
-        private let options: HTTPOptions
+        let options: HTTPOptions
 
         init(_ options: HTTPOptions) {
             self.options = options

@@ -5,29 +5,18 @@
     /// A transfer of curl's, on the thread of its loop. What curl is told of stays as long as this.
     @safe final class CurlHandle {
         let exchange: CurlExchange
-        let easy: UnsafeMutableRawPointer
+        private let connection: CurlConnection
         private var lines: UnsafeMutablePointer<curl_slist>?
-        private let message: UnsafeMutablePointer<CChar>
+
+        var easy: UnsafeMutableRawPointer { unsafe connection.easy }
 
         init(_ exchange: CurlExchange) {
-            guard let easy = unsafe curl_easy_init() else { fatalError("curl has no memory") }
-            unsafe self.easy = easy
             self.exchange = exchange
-            unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
-            unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
             let outgoing = exchange.outgoing
-            set(CURLOPT_URL, outgoing.url)
-            set(CURLOPT_PROTOCOLS_STR, "http,https")
-            set(CURLOPT_PATH_AS_IS, 1)
-            set(CURLOPT_NOSIGNAL, 1)
-            set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-            set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            set(CURLOPT_TCP_KEEPALIVE, 1)
+            connection = CurlConnection(outgoing.url, host: exchange.host, exchange.options)
             set(CURLOPT_BUFFERSIZE, 128 << 10)
-            unsafe roost_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, message)
             setBody(outgoing)
             setHeaders(outgoing.headers)
-            setConnection(exchange.options)
             // The exchange outlives the handle, which holds it.
             unsafe roost_curl_set_callbacks(
                 easy,
@@ -41,18 +30,16 @@
         }
 
         deinit {
-            unsafe curl_easy_cleanup(easy)
+            connection.end()
             unsafe curl_slist_free_all(lines)
-            unsafe message.deallocate()
         }
 
-        private func set(_ option: CURLoption, _ number: Int) {
-            unsafe roost_curl_set_number(easy, option, number)
-        }
+        /// What went wrong, in words that hold no credentials.
+        func error(_ code: CURLcode) -> TransportError { connection.error(code) }
 
-        private func set(_ option: CURLoption, _ text: String) {
-            unsafe roost_curl_set_text(easy, option, text)
-        }
+        private func set(_ option: CURLoption, _ number: Int) { connection.set(option, number) }
+
+        private func set(_ option: CURLoption, _ text: String) { connection.set(option, text) }
 
         private func setBody(_ outgoing: CurlExchange.Outgoing) {
             switch outgoing.body {
@@ -86,6 +73,60 @@
             unsafe roost_curl_set_pointer(easy, CURLOPT_HTTPHEADER, lines)
         }
 
+    }
+
+    private func exchangeOf(_ context: UnsafeMutableRawPointer?) -> CurlExchange {
+        guard let context = unsafe context else { preconditionFailure("curl keeps what it was given") }
+        return unsafe Unmanaged<CurlExchange>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// An easy handle of curl's with what every connection has in common: how the server is found, reached and verified.
+    @safe final class CurlConnection {
+        let easy: UnsafeMutableRawPointer
+        /// The server, as messages name it.
+        private let host: String
+        private let message: UnsafeMutablePointer<CChar>
+        private var hasEnded = false
+
+        init(_ url: String, host: String, _ options: HTTPOptions) {
+            guard CurlMulti.isReady, let easy = unsafe curl_easy_init() else {
+                fatalError("curl has no memory")
+            }
+            unsafe self.easy = easy
+            self.host = host
+            unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
+            unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+            set(CURLOPT_URL, url)
+            set(CURLOPT_PROTOCOLS_STR, "http,https")
+            set(CURLOPT_PATH_AS_IS, 1)
+            set(CURLOPT_NOSIGNAL, 1)
+            set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+            set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+            set(CURLOPT_TCP_KEEPALIVE, 1)
+            unsafe roost_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, message)
+            setConnection(options)
+        }
+
+        deinit {
+            end()
+            unsafe message.deallocate()
+        }
+
+        /// Closes the connection, or gives it back to curl.
+        func end() {
+            guard !hasEnded else { return }
+            hasEnded = true
+            unsafe curl_easy_cleanup(easy)
+        }
+
+        func set(_ option: CURLoption, _ number: Int) {
+            unsafe roost_curl_set_number(easy, option, number)
+        }
+
+        func set(_ option: CURLoption, _ text: String) {
+            unsafe roost_curl_set_text(easy, option, text)
+        }
+
         private func setConnection(_ options: HTTPOptions) {
             set(CURLOPT_CONNECTTIMEOUT_MS, Int(min(max(options.connectSeconds, 0.001), 1e6) * 1000))
             if let proxy = options.proxy { set(CURLOPT_PROXY, proxy) }
@@ -106,7 +147,7 @@
         func error(_ code: CURLcode) -> TransportError {
             let detail = unsafe String(cString: message)
             let text = unsafe detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-            return TransportError(Self.kind(of: code), "\(exchange.host): \(text).")
+            return TransportError(Self.kind(of: code), "\(host): \(text).")
         }
 
         private static func kind(of code: CURLcode) -> TransportError.Code {
@@ -125,10 +166,5 @@
             default: .unreachable
             }
         }
-    }
-
-    private func exchangeOf(_ context: UnsafeMutableRawPointer?) -> CurlExchange {
-        guard let context = unsafe context else { preconditionFailure("curl keeps what it was given") }
-        return unsafe Unmanaged<CurlExchange>.fromOpaque(context).takeUnretainedValue()
     }
 #endif

@@ -84,8 +84,9 @@
     }
 
     /// curl's multi handle. Unchecked: all but ``wake()``, which curl allows from any thread, is called by one loop.
-    @safe private final class CurlMulti: @unchecked Sendable {
-        private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    @safe final class CurlMulti: @unchecked Sendable {
+        /// Whether curl as a whole can be used.
+        static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
         private let multi: UnsafeMutableRawPointer
 
@@ -115,5 +116,14 @@
         }
 
         func wait(milliseconds: Int32) { unsafe curl_multi_poll(multi, nil, 0, milliseconds, nil) }
+
+        /// Waits for a socket that a program uses by itself.
+        func wait(for socket: curl_socket_t, toRead: Bool, toWrite: Bool, milliseconds: Int32) {
+            var events: Int32 = 0
+            if toRead { events |= CURL_WAIT_POLLIN }
+            if toWrite { events |= CURL_WAIT_POLLOUT }
+            var watched = curl_waitfd(fd: socket, events: Int16(events), revents: 0)
+            unsafe curl_multi_poll(multi, &watched, 1, milliseconds, nil)
+        }
     }
 #endif

@@ -1,0 +1,84 @@
+import Roost
+import RoostCrypto
+
+/// The names of revisions in Couchbase Lite's protocol up to version 3: a generation and an even number of lower-case hexadecimal
+/// digits.
+///
+/// Most revisions are called that here, too. Those that a CouchDB client named differently, such as `1-a`, have the SHA-1 of their
+/// digest there, and are recognized by it among the document's revisions.
+package struct TreeNames {
+    /// What is wrong with the names that a peer sent.
+    package enum Failure: Error {
+        /// One of them is no name of a revision.
+        case malformed
+        /// An ancestor is not older than its descendant.
+        case disordered
+    }
+
+    /// How many ancestors that a peer has dropped from a history are put in their places.
+    private static let mostMissing: UInt64 = 1_000
+
+    /// The document's revisions that have another name there, by that.
+    private let others: [String: RevisionID]
+
+    /// The names of a document's revisions.
+    package init(of id: String, in snapshot: CollectionSnapshot) throws {
+        let revisions = try snapshot.revisions(of: id).map(\.id).filter {
+            !Self.isTreeDigest(Self.digest($0))
+        }
+        others = Dictionary(revisions.map { (Self.text($0), $0) }) { first, _ in first }
+    }
+
+    /// What a revision is called there.
+    package static func text(_ revision: RevisionID) -> String {
+        let digest = digest(revision)
+        guard !isTreeDigest(digest) else { return revision.description }
+        return "\(revision.generation)-\(RandomText.text(SHA1.hash(Array(digest.utf8)).bytes))"
+    }
+
+    /// The revision that a name stands for, whether it is known or not; `nil` for what is no name there.
+    package func revision(_ text: some StringProtocol) -> RevisionID? {
+        let text = String(text)
+        guard let revision = RevisionID(text), Self.isTreeDigest(Self.digest(revision)) else { return nil }
+        return others[text] ?? revision
+    }
+
+    /// A revision and its ancestors, newest first. Peers drop ancestors from long histories; these get names that follow from their
+    /// descendants', so that the history has no gaps and is the same whenever it is sent.
+    ///
+    /// - Parameter history: The names of the ancestors, newest first, with commas between them.
+    package func lineage(_ name: String, _ history: String?) throws(Failure) -> [RevisionID] {
+        let texts = [name[...]] + (history?.split(separator: ",") ?? [])
+        var lineage: [RevisionID] = []
+        for text in texts {
+            guard let revision = revision(text.drop { $0 == " " }) else { throw .malformed }
+            guard let child = lineage.last else {
+                lineage.append(revision)
+                continue
+            }
+            guard revision.generation < child.generation else { throw .disordered }
+            guard child.generation - revision.generation <= Self.mostMissing else { break }
+            var next = child
+            while next.generation > revision.generation + 1 {
+                let digest = RandomText.text(Array(SHA1.hash(Array("before \(next)".utf8)).bytes.prefix(16)))
+                guard let missing = RevisionID("\(next.generation - 1)-\(digest)") else { break }
+                lineage.append(missing)
+                next = missing
+            }
+            lineage.append(revision)
+        }
+        return lineage
+    }
+
+    private static func digest(_ revision: RevisionID) -> Substring {
+        revision.description.drop { $0 != "-" }.dropFirst()
+    }
+
+    private static func isTreeDigest(_ digest: Substring) -> Bool {
+        !digest.isEmpty && digest.utf8.count % 2 == 0
+            && digest.utf8.allSatisfy {
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+            }
+    }
+}
