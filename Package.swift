@@ -182,7 +182,7 @@ let package = Package(
         layer(
             "RoostSync",
             [
-                "RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostWire",
+                "RoostBytes", "RoostCrypto", "Fleece", "Roost", "RoostWire", "RoostBLIP",
                 .target(name: "CRoostCurl", condition: .when(platforms: [.linux])),
             ], settings: session),
         layer(
@@ -220,7 +220,7 @@ let package = Package(
         tests("RoostBytesTests", ["RoostBytes"]),
         tests(
             "RoostSyncTests",
-            ["RoostSync", "RoostServer", "RoostREST", "RoostWire", "Roost", "TestCertificates"],
+            ["RoostSync", "RoostServer", "RoostREST", "RoostBLIP", "RoostWire", "Roost", "TestCertificates"],
             settings: session),
         tests("RoostCryptoTests", ["RoostCrypto"], exclude: ["Vectors"]),
         tests("RoostFileTests", ["RoostFile", "RoostSimulation", "ChildProcesses"]),

@@ -1,10 +1,11 @@
 import Roost
 import RoostBLIP
 import RoostWire
+import Synchronization
 
 /// What a peer of Couchbase Lite's protocol sends: WebSocket frames, BLIP frames in them, and version vectors.
 extension FuzzTarget {
-    static let blip = [webSocket, blipFrames, versionVector]
+    static let blip = [webSocket, blipFrames, blipSession, versionVector]
 
     private static let webSocket = FuzzTarget("websocket", largestInput: 1024) {
         [
@@ -84,6 +85,56 @@ extension FuzzTarget {
         }
     }
 
+    /// What a client sends over the WebSocket of a whole session, whose handler reads the bodies and answers with them.
+    private static let blipSession = FuzzTarget("blip-session", largestInput: 2048) {
+        var writer = BLIPFrameWriter()
+        var input: [UInt8] = []
+        func add(_ number: UInt64, _ kind: BLIPKind, _ flags: BLIPFrame.Flags, _ piece: [UInt8]) {
+            var frame = BLIPFrame(number: number, kind: kind, flags: flags, piece: piece)
+            input += WebSocketEncoder.encode(.binary(writer.write(&frame)), mask: 0x0102_0304)
+        }
+        let message = BLIPMessage(["Profile": "rev", "collection": "0"], body: Array("{\"n\":1}".utf8))
+            .encoded
+        add(1, .request, .compressed, message)
+        add(2, .request, [.compressed, .moreComing], Array(message.prefix(9)))
+        add(3, .request, .noReply, message)
+        add(2, .request, .compressed, Array(message.dropFirst(9)))
+        add(1, .reply, .compressed, BLIPMessage(["blobs": "true"], body: [1, 2, 3]).encoded)
+        return [input, input + WebSocketEncoder.encode(.close(WebSocketClose(1000)), mask: 0)]
+    } run: { input in
+        let memory = CountedMemory()
+        let socket = ScriptedSocket(input)
+        CallingThread.run(patience: 5, mayBeCancelled: { true }) {
+            let session = BLIPSession(socket, limits: limits, memory: memory)
+            socket.end(
+                await session.run { request in
+                    // The first request is answered with a question, whose answer may come or not.
+                    if request.number == 1 {
+                        _ = try? await session.reply(to: BLIPMessage(["Profile": "PING"]))
+                    }
+                    guard let body = try? await request.body.collect(limit: 4096) else {
+                        return .failure(BLIPMessage(errorIn: "HTTP", code: 413, "too large"))
+                    }
+                    return .stream(BLIPMessage(request.properties), BytesBody(body), .compressed)
+                })
+        }
+        try demand(memory.held == 0, "memory that is not released: \(memory.held) bytes")
+        try demand(memory.most <= 1 << 20, "more memory than the limits permit")
+        // What the session sends is valid, whatever came.
+        var reader = BLIPFrameReader()
+        for bytes in socket.sent {
+            try demand((try? reader.read(bytes, limit: 1 << 20)) != nil, "a frame that can't be read")
+        }
+    }
+
+    private static var limits: BLIPSession.Limits {
+        var limits = BLIPSession.Limits()
+        limits.connection.frame = 4096
+        limits.connection.piece = 16 << 10
+        limits.openRequests = 16
+        return limits
+    }
+
     private static let versionVector = FuzzTarget("version-vector", largestInput: 256) {
         ["5@*; 4@51L7VlzEQGqO1Xdrlp5YmQ", "7@*, 5@51L7VlzEQGqO1Xdrlp5YmQ, 4@VtbcvMR1TWWdzpljj7YCIg;"].flatMap
         { text in
@@ -98,5 +149,62 @@ extension FuzzTarget {
             }
             try demand(vector.compare(to: vector) == .same, "a vector that is not itself")
         }
+    }
+}
+
+/// The memory of a session, counted.
+private final class CountedMemory: BLIPMemory {
+    private let state = Mutex((held: 0, most: 0))
+
+    var held: Int { state.withLock(\.held) }
+    var most: Int { state.withLock(\.most) }
+
+    func reserve(_ bytes: Int) async throws {
+        state.withLock { state in
+            state.held += bytes
+            state.most = max(state.most, state.held)
+        }
+    }
+
+    func release(_ bytes: Int) { state.withLock { $0.held -= bytes } }
+}
+
+/// A WebSocket on which a client has sent some bytes and then hung up.
+private final class ScriptedSocket: WebSocketConnection {
+    private struct State {
+        var parser = WebSocketParser(readBy: .server, limit: 4096)
+        var sent: [[UInt8]] = []
+        var end: WebSocketClose?
+    }
+
+    private let state: Mutex<State>
+
+    init(_ input: [UInt8]) {
+        var initial = State()
+        initial.parser.receive(input)
+        state = Mutex(initial)
+    }
+
+    /// The binary messages that the session sent.
+    var sent: [[UInt8]] { state.withLock(\.sent) }
+
+    func end(_ close: WebSocketClose) { state.withLock { $0.end = close } }
+
+    func receive() async throws -> WebSocketMessage? {
+        try state.withLock { state in
+            while true {
+                switch try state.parser.next() {
+                case .binary(let bytes): return .binary(bytes)
+                case .text(let bytes): return .text(bytes)
+                case .ping, .pong: continue
+                case .close, nil: return nil
+                }
+            }
+        }
+    }
+
+    func send(_ message: WebSocketMessage) async throws {
+        guard case .binary(let bytes) = message else { throw FuzzFinding("A session sent text.") }
+        state.withLock { $0.sent.append(bytes) }
     }
 }

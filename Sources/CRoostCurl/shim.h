@@ -46,6 +46,12 @@ static inline CURLMcode roost_curl_multi_set_number(CURLM *multi, CURLMoption op
     return curl_multi_setopt(multi, option, value);
 }
 
+// The socket of a connection that was made for a program's own use; -1 when there is none.
+static inline curl_socket_t roost_curl_socket(CURL *handle) {
+    curl_socket_t socket = CURL_SOCKET_BAD;
+    return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? socket : CURL_SOCKET_BAD;
+}
+
 // The next transfer that has ended, and how; NULL when there is none.
 static inline CURL *roost_curl_multi_ended(CURLM *multi, CURLcode *result) {
     int left;

@@ -29,6 +29,8 @@ package actor BLIPSession {
 
     /// A request that the other side sent.
     package struct Request: Sendable {
+        /// Its place among all requests of the other side, from 1. Handlers run concurrently; this tells the order.
+        package let number: UInt64
         package let properties: BLIPProperties
         /// The body, as it arrives.
         package let body: Body
@@ -157,6 +159,9 @@ package actor BLIPSession {
         }
     }
 
+    /// How long nothing has come from the other side.
+    package var silence: Duration { ContinuousClock.now - lastFrame }
+
     /// Why the session has ended, once it has.
     package var ended: WebSocketClose? { end }
 
@@ -211,7 +216,9 @@ package actor BLIPSession {
                 try await memory.reserve(properties.size)
                 inboxes[id] = Inbox()
                 openRequests += 1
-                return (id, Request(properties: properties, body: body, wantsReply: wantsReply))
+                let request = Request(
+                    number: id.number, properties: properties, body: body, wantsReply: wantsReply)
+                return (id, request)
             }
             inboxes[id] = Inbox()
             pending.removeValue(forKey: id.number)?.continuation

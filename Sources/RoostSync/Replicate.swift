@@ -23,17 +23,18 @@ extension DocumentCollection {
             local: self, remote: DatabasePeer(other, longestAttachment: options.longestAttachment), options)
     }
 
-    /// Makes this collection and a database elsewhere agree, over CouchDB's HTTP API, as the form for a collection in this
-    /// process does.
+    /// Makes this collection and a database elsewhere agree, over CouchDB's HTTP API or Couchbase Lite's protocol, as the form for a
+    /// collection in this process does.
     public func replicate(
         with remote: RemoteDatabase, _ options: ReplicationOptions = ReplicationOptions()
     ) -> Replication {
-        Replication(local: self, remote: remote.peer, options)
+        Replication(local: self, remote: remote.peer(for: self, options), options)
     }
 }
 
 extension Database {
-    /// Makes the default collection and a database elsewhere agree, over CouchDB's HTTP API, as the form for collections does.
+    /// Makes the default collection and a database elsewhere agree, over CouchDB's HTTP API or Couchbase Lite's protocol, as the form for
+    /// collections does.
     ///
     /// ```swift
     /// let url = URL(string: "https://couch.example.org/notes")!
@@ -51,7 +52,7 @@ extension Database {
     /// Makes the default collection and the database at a URL agree: ``RemoteDatabase`` has more ways to reach one.
     ///
     /// - Parameters:
-    ///   - url: The address, such as `https://couch.example.org/notes`.
+    ///   - url: The address, such as `https://couch.example.org/notes`; `wss://sync.example.org/notes` for Couchbase Lite's protocol.
     ///   - direction: Which way revisions go.
     ///   - continuous: Whether it goes on with what changes later.
     ///   - credentials: Who asks.
@@ -64,7 +65,11 @@ extension Database {
         var options = ReplicationOptions()
         options.direction = direction
         options.isContinuous = continuous
-        return try replicate(with: RemoteDatabase(url, credentials: credentials), options)
+        let remote =
+            ["ws", "wss"].contains(url.scheme?.lowercased())
+            ? try RemoteDatabase.couchbase(url, credentials: credentials)
+            : try RemoteDatabase(url, credentials: credentials)
+        return try replicate(with: remote, options)
     }
 
     /// Makes the default collections of two databases in this process agree, as the form for collections does.
@@ -80,14 +85,16 @@ extension Database {
 extension RemoteDatabase {
     /// Makes two databases elsewhere agree through this program, as the form for a collection does. Documents pass through it and
     /// are not kept; conflicts are not settled.
+    ///
+    /// - Throws: `invalidAddress` where one of them speaks Couchbase Lite's protocol, by which nothing passes through.
     public func replicate(
         with other: RemoteDatabase, _ options: ReplicationOptions = ReplicationOptions()
-    ) -> Replication {
-        Replication(peer, other.peer, resolvingIn: nil, options)
+    ) throws(TransportError) -> Replication {
+        Replication(try peer, try other.peer, resolvingIn: nil, options)
     }
 
     /// Makes the database where there is none.
     ///
-    /// - Throws: ``RemoteError``, ``TransportError``.
+    /// - Throws: ``RemoteError``; ``TransportError``, also for a server of Couchbase Lite's protocol, by which none is made.
     public func create() async throws { try await peer.create() }
 }

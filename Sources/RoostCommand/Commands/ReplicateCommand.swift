@@ -7,7 +7,9 @@ enum ReplicateCommand: Command {
     static let parameters = [
         Parameter(
             label: "SOURCE",
-            help: "the database to read: a path, or an address such as http://localhost:5984/notes"),
+            help:
+                "the database to read: a path, or an address such as http://localhost:5984/notes, or "
+                + "wss://sync.example.org/notes for Couchbase Lite's protocol"),
         Parameter(
             label: "TARGET", help: "the database to write: a path, made if there is none, or an address"),
     ]
@@ -20,6 +22,9 @@ enum ReplicateCommand: Command {
             Option("--filter", "NAME", "only what a filter DESIGN/NAME of the source's server lets through"),
             Option(
                 "--selector", "JSON", "only documents that match a Mango selector, at the source's server"),
+            Option(
+                "--channels", "LIST",
+                "only documents of these channels, at the source's server, with commas between them"),
             Option("--winners", nil, "only the winning revision of each document, without conflicts"),
             Option(
                 "--no-checkpoints", nil,
@@ -30,6 +35,8 @@ enum ReplicateCommand: Command {
         tries them again. A source that can't be written to keeps no record; the target's then counts alone.
         A key or passphrase is that of the source, or of the target where the source is elsewhere; a target that is a path
         beside a source that is one is not encrypted. Name and password are those of both where both are elsewhere.
+        Addresses with ws:// and wss:// are of servers that speak Couchbase Lite's protocol: Sync Gateway, or a Roost's own. One side
+        is then a path. The winning revisions go there; those in conflict with the server's are listed until the conflict is resolved.
         """
 
     static func run(_ invocation: Invocation) throws {
@@ -53,10 +60,11 @@ enum ReplicateCommand: Command {
         if options.selection.serverFilter != nil {
             guard RemoteAccess.isAddress(invocation[0]), !invocation.has("--both") else {
                 throw UsageError(
-                    "--filter and --selector are for a source at a server, in that direction alone.")
+                    "--filter, --selector and --channels are for a source at a server, in that direction alone."
+                )
             }
             guard options.selection.documentIDs == nil else {
-                throw UsageError("Give one of --doc-ids, --filter and --selector.")
+                throw UsageError("Give one of --doc-ids, --filter, --selector and --channels.")
             }
         }
         options.direction = invocation.has("--both") ? .both : .push
@@ -64,11 +72,15 @@ enum ReplicateCommand: Command {
     }
 
     private static func serverFilter(_ invocation: Invocation) throws -> ReplicationSelection.ServerFilter? {
-        switch (invocation.string("--filter"), invocation.string("--selector")) {
-        case (nil, nil): nil
-        case (let name?, nil): .named(name, parameters: [:])
-        case (nil, let json?): .selector(json)
-        default: throw UsageError("Give one of --doc-ids, --filter and --selector.")
+        switch (
+            invocation.string("--filter"), invocation.string("--selector"), invocation.string("--channels")
+        ) {
+        case (nil, nil, nil): nil
+        case (let name?, nil, nil): .named(name, parameters: [:])
+        case (nil, let json?, nil): .selector(json)
+        case (nil, nil, let channels?):
+            .named("sync_gateway/bychannel", parameters: ["channels": channels])
+        default: throw UsageError("Give one of --doc-ids, --filter, --selector and --channels.")
         }
     }
 

@@ -18,7 +18,14 @@ enum RemoteAccess {
     ]
 
     /// Whether an argument is the address of a database elsewhere.
-    static func isAddress(_ text: String) -> Bool { text.hasPrefix("http://") || text.hasPrefix("https://") }
+    static func isAddress(_ text: String) -> Bool {
+        isCouchbase(text) || text.hasPrefix("http://") || text.hasPrefix("https://")
+    }
+
+    /// Whether an address is of a server of Couchbase Lite's protocol.
+    private static func isCouchbase(_ text: String) -> Bool {
+        text.hasPrefix("ws://") || text.hasPrefix("wss://")
+    }
 
     /// A database of the server at an address.
     static func database(
@@ -43,9 +50,11 @@ enum RemoteAccess {
             http.certificates = String(decoding: try InputFile(path).readAll(limit: 1 << 20), as: UTF8.self)
         }
         http.pinnedKeys = try pins(invocation.string("--pins"))
-        return try RemoteDatabase(
-            url, credentials: try credentials(invocation, user: url.user(percentEncoded: false)),
-            options: http)
+        let credentials = try Self.credentials(invocation, user: url.user(percentEncoded: false))
+        guard !isCouchbase(text) else {
+            return try .couchbase(url, credentials: credentials, options: http)
+        }
+        return try RemoteDatabase(url, credentials: credentials, options: http)
     }
 
     private static func pins(_ list: String?) throws -> [String] {

@@ -122,7 +122,7 @@ extension MangoRequest {
             for (place, name) in metadata.enumerated() {
                 if let value = DocumentValue(row[place + 1]) { document[name] = value }
             }
-            return document
+            return projection.map { $0.part(of: document) ?? [:] } ?? document
         }
         // Exactly these fields; a path makes the objects on its way.
         var result: DocumentValue? = [:]

@@ -7,8 +7,15 @@ struct MangoProjection {
     private var isWhole = false
     private var members = NamedValues<MangoProjection>()
 
+    private init() {}
+
+    /// The tree of some paths.
+    init(_ paths: [ArraySlice<String>]) {
+        for path in paths { add(path) }
+    }
+
     /// Asks for a field. O(length of the path).
-    mutating func add(_ path: ArraySlice<String>) {
+    private mutating func add(_ path: ArraySlice<String>) {
         guard let name = path.first else {
             isWhole = true
             return
@@ -16,9 +23,6 @@ struct MangoProjection {
         if members[name] == nil { members[name] = MangoProjection() }
         members[name]?.add(path.dropFirst())
     }
-
-    /// Whether a field, or a part of it, is asked for.
-    func mentions(_ name: String) -> Bool { members[name] != nil }
 
     /// What of a value is asked for, in the objects on the way to it; `nil` where nothing of that is there.
     func part(of value: DocumentValue) -> DocumentValue? {

@@ -11,6 +11,8 @@ struct MangoRequest {
     var select: Select
     /// The fields to answer; `nil` for whole documents.
     private(set) var fields: [Field]?
+    /// The same where they are so many that they are taken out of whole documents.
+    private(set) var projection: MangoProjection?
     /// What the columns behind that of a whole document are called in it.
     private(set) var metadata: [String] = []
 
@@ -42,6 +44,8 @@ struct MangoRequest {
     private var withConflicts = false
     /// Members that CouchDB takes and that change nothing here.
     private static let ignored = ["update", "stable", "r", "w", "stale"]
+    /// How many fields are looked for in an index, each as a column.
+    private static let mostColumns = 32
     /// How many documents CouchDB answers when the request has no limit.
     private static let usualLimit = 25
 
@@ -104,7 +108,9 @@ struct MangoRequest {
         let looked: [MetaField] = [.id, .revisionID, .attachments] + (withConflicts ? [.conflicts] : [])
         // No column has an alias, which a selector and `sort` could mean by a property of that name.
         func add(_ value: Expression) { select.columns.append(Select.Column(value: value)) }
-        guard var fields else {
+        guard var fields, fields.count <= Self.mostColumns else {
+            projection = fields.map { MangoProjection($0.map { $0.steps.names[...] }) }
+            fields = nil
             add(.path([], .unknown))
             for field in looked { add(.meta(field, alias: nil, .unknown)) }
             metadata = looked.map { $0 == .revisionID ? "_rev" : $0.propertyName }

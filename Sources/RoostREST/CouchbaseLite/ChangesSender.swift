@@ -1,6 +1,7 @@
 import Fleece
 import Roost
 import RoostBLIP
+import RoostSync
 
 /// Sends a Couchbase Lite client what it subscribed to with `subChanges`: lists of changes, and the revisions of them that it wants.
 ///
@@ -347,31 +348,9 @@ actor ChangesSender {
         if document.isDeleted { properties["deleted"] = "1" }
         let references = BlobReferences(document)
         return Prepared(
-            row: row, message: collection.message("rev", properties, body: Self.body(document, references)),
+            row: row,
+            message: collection.message("rev", properties, body: document.couchbaseJSON(references)),
             isRevision: true, digests: references.digests, reserved: reserved)
-    }
-
-    /// The properties of a document. Attachments of CouchDB's go along, with all blobs beside them, or the client would take those for
-    /// missing; it knows those of no other digest than its own.
-    private static func body(_ document: Document, _ references: BlobReferences) -> [UInt8] {
-        var text = document.jsonBytes()
-        let attachments = DocumentText.ordered(document)
-        guard !attachments.isEmpty, attachments.allSatisfy({ BlobReferences.isDigest($0.attachment.digest) })
-        else { return text }
-        var members: [(String, JSON)] = attachments.map { name, attachment in
-            let fields: [(String, JSON)] = [
-                ("content_type", .string(attachment.contentType ?? "application/octet-stream")),
-                ("digest", .string(attachment.digest)), ("length", .number(attachment.length)),
-                ("revpos", .number(attachment.revisionPosition)), ("stub", true),
-            ]
-            return (name, .object(fields))
-        }
-        for (index, blob) in references.blobs.enumerated() {
-            members.append(("\(PushedRevision.blobPrefix)\(index)", .text(blob.jsonBytes())))
-        }
-        text.removeLast()
-        if text.count > 1 { text.append(UInt8(ascii: ",")) }
-        return text + "\"_attachments\":".utf8 + JSON.object(members).bytes + [UInt8(ascii: "}")]
     }
 
     /// Sends a revision and waits for its answer.

@@ -3,15 +3,11 @@ import Roost
 import RoostBLIP
 import RoostBytes
 import RoostCrypto
+import RoostSync
 
 /// A `rev` that a Couchbase Lite client sends: saved with its history, after its blobs have been asked for, and answered once it is
 /// durable.
 struct PushedRevision: Sendable {
-    /// What begins the names of attachments that only repeat a blob of the properties.
-    static let blobPrefix = "blob_/"
-    /// How many ancestors that a client has dropped from a history are put in their places.
-    private static let mostMissing: UInt64 = 1_000
-
     let collection: SyncedCollection
     let target: DatabaseContext
     let blip: BLIPSession
@@ -44,37 +40,17 @@ struct PushedRevision: Sendable {
         try await saving.insertPrepared(document, id: id, replacesWinner: true)
     }
 
-    // MARK: History
-
-    /// A revision and its ancestors. Clients drop ancestors from long histories; these get names that follow from their descendants', so
-    /// that the history has no gaps and is the same whenever it is sent.
     private static func lineage(
         _ name: String, _ history: String?, _ names: TreeNames
     ) throws -> [RevisionID] {
-        let texts = [name[...]] + (history?.split(separator: ",") ?? [])
-        var lineage: [RevisionID] = []
-        for text in texts {
-            guard let revision = names.revision(text.drop { $0 == " " }) else {
-                throw HTTPFailure.invalidRevision
+        do throws(TreeNames.Failure) {
+            return try names.lineage(name, history)
+        } catch {
+            switch error {
+            case .malformed: throw HTTPFailure.invalidRevision
+            case .disordered: throw HTTPFailure.badRequest("The history is not in order.")
             }
-            guard let child = lineage.last else {
-                lineage.append(revision)
-                continue
-            }
-            guard revision.generation < child.generation else {
-                throw HTTPFailure.badRequest("The history is not in order.")
-            }
-            guard child.generation - revision.generation <= mostMissing else { break }
-            var next = child
-            while next.generation > revision.generation + 1 {
-                let digest = RandomText.text(Array(SHA1.hash(Array("before \(next)".utf8)).bytes.prefix(16)))
-                guard let missing = RevisionID("\(next.generation - 1)-\(digest)") else { break }
-                lineage.append(missing)
-                next = missing
-            }
-            lineage.append(revision)
         }
-        return lineage
     }
 
     // MARK: Blobs
@@ -84,10 +60,7 @@ struct PushedRevision: Sendable {
     /// - Returns: What the client has sent, which goes unless the document that names it is saved.
     private func obtainBlobs(_ document: inout IncomingDocument, _ id: String) async throws -> [Blob] {
         let references = BlobReferences(document.properties.root)
-        document.detachAll { name, value in
-            name.begins(with: Self.blobPrefix)
-                && value["digest"].string.map { references.digests.contains(ByteKey($0)) } == true
-        }
+        document.detachAll { references.isRepeated($0, $1) }
         let stubs = document.attachments.filter {
             $0.value["digest"].string.map(BlobReferences.isDigest) == true
         }
@@ -155,5 +128,76 @@ struct PushedRevision: Sendable {
         unsafe start.withUnsafeBytes { unsafe hash.update($0) }
         unsafe try reader.forEachPiece { unsafe hash.update($0) }
         return reply.body == Array("sha1-\(Base64.encode(hash.finalize().bytes))".utf8)
+    }
+}
+
+extension Attachment {
+    /// An attachment of content that the database has.
+    init(digest: String, length: UInt64, contentType: String?) throws {
+        var fields: NamedValues<DocumentValue> = [
+            "@type": "blob", "digest": .string(digest), "length": .integer(Int64(clamping: length)),
+        ]
+        if let contentType { fields["content_type"] = .string(contentType) }
+        guard let blob = Blob(.dictionary(fields)) else { throw HTTPFailure.noAttachment }
+        self.init(blob)
+    }
+}
+
+/// `proposeChanges`: which of a client's revisions may be sent.
+struct Proposals: Sendable {
+    let target: DatabaseContext
+    /// The most revisions in one message; Couchbase Lite proposes 200.
+    private static let mostProposals = 10_000
+
+    func answer(_ request: BLIPSession.Request) async throws -> BLIPSession.Answer {
+        let memory = target.context.memory
+        let text = try await memory.collect(
+            request.body, limit: target.context.router.options.longestJSON, length: nil)
+        guard let items = try await target.context.parse(text).root.array, items.count <= Self.mostProposals
+        else { throw BLIPFailure(400, "The proposals must be an array of at most \(Self.mostProposals).") }
+        let visibility = try target.visibility(of: try target.collection.snapshot())
+        let tellsRevision = request.properties.flag("conflictIncludesRev")
+        var answers: [JSON] = []
+        var count = 0
+        for item in items {
+            try Task.checkCancellation()
+            let verdict = try verdict(on: item, visibility)
+            if case .conflict(let revision) = verdict, tellsRevision {
+                answers.append(["status": 409, "rev": .string(revision)])
+            } else {
+                answers.append(.number(verdict.status))
+            }
+            if verdict.status != 0 { count = answers.count }
+        }
+        // Zeros at the end go without saying.
+        let body = JSON.array(Array(answers.prefix(count))).bytes
+        return .message(BLIPMessage(["blobs": "true"], body: body), .compressed)
+    }
+
+    private enum Verdict {
+        case wanted
+        case known
+        case conflict(String)
+        case refused(Int)
+
+        var status: Int {
+            switch self {
+            case .wanted: 0
+            case .known: 304
+            case .conflict: 409
+            case .refused(let status): status
+            }
+        }
+    }
+
+    /// - Parameter item: `[document, revision, the server's revision that it replaces, size]`.
+    private func verdict(on item: FleeceValue, _ visibility: Visibility) throws -> Verdict {
+        guard let id = item[0].string, PushedRevision.isPossible(id) else { return .refused(400) }
+        guard let winner = try visibility.winningRevision(id) else { return .wanted }
+        let current = TreeNames.text(winner.revision)
+        if item[1].string.map({ current.isIdentical(to: $0) }) == true { return .known }
+        let parent = item[2].string ?? ""
+        if parent.isEmpty ? winner.isDeleted : current.isIdentical(to: parent) { return .wanted }
+        return .conflict(current)
     }
 }

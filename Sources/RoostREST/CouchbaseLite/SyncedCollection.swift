@@ -1,5 +1,6 @@
 import Roost
 import RoostBLIP
+import RoostSync
 import Synchronization
 
 /// A collection that a Couchbase Lite client syncs with over one connection.

@@ -257,7 +257,7 @@ public actor ReplicatorManager {
         _ endpoint: ReplicationRequest.Endpoint, creating: Bool
     ) throws -> any ReplicationPeer {
         switch endpoint {
-        case .remote(let database): return database.peer
+        case .remote(let database): return try database.peer
         case .local(let name):
             guard let collection = try creating ? databases.create(name) : databases.open(name) else {
                 throw MissingDatabaseError(name: name)

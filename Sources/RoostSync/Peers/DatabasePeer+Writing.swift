@@ -18,7 +18,7 @@ extension DatabasePeer {
             }
             do {
                 let content = try prepare(revision)
-                if content.hasInlineContents {
+                if content.hasInlineContents || !revision.blobs.isEmpty {
                     waiting.append(revision)
                 } else {
                     prepared.append((revision, content))
@@ -33,10 +33,11 @@ extension DatabasePeer {
         let (stored, failed) = try await withContents(of: waiting, failures) { revision in
             switch try prepare(revision) {
             case .incoming(let document):
-                .incoming(
-                    try await database.perform {
-                        try database.storeInline(document, longest: longestAttachment)
-                    })
+                .withContents(
+                    .incoming(
+                        try await database.perform {
+                            try database.storeInline(document, longest: longestAttachment)
+                        }), try await storeBlobs(of: revision))
             case let prepared: .withContents(prepared, try await storeContents(of: revision))
             }
         }
@@ -51,8 +52,9 @@ extension DatabasePeer {
             }
         }
         if prepared.count + stored.count > missing.count { failures.noteAnswer() }
-        let (whole, lost) = try await withContents(of: missing, failures) {
-            .incoming(try await fetchAll(of: $0))
+        let (whole, lost) = try await withContents(of: missing, failures) { revision in
+            .withContents(
+                .incoming(try await fetchAll(of: revision)), try await storeBlobs(of: revision))
         }
         problems += lost
         for (revision, error) in try await insert(whole) {
@@ -114,15 +116,18 @@ extension DatabasePeer {
             var refused: [(CarriedRevision, any Error)] = []
             for (revision, content) in prepared {
                 do {
+                    var isNew = false
                     switch content.revision {
                     case .stored(let document, let history):
                         try pass(document.id, document.value, document.isDeleted, history, batch)
-                        try batch.insert(document, history: history, in: collection)
+                        isNew = try batch.insert(document, history: history, in: collection)
                     case .incoming(let document):
                         try pass(revision.id, document.value, document.isDeleted, document.history, batch)
-                        try batch.insert(document, id: revision.id, in: collection)
+                        isNew = try batch.insert(document, id: revision.id, in: collection)
                     case .withContents: break
                     }
+                    // Also those that the properties name and no attachment.
+                    if isNew, case .withContents(_, let blobs) = content { batch.name(blobs) }
                 } catch {
                     guard error.isOfOneDocument else { throw error }
                     refused.append((revision, error))
@@ -177,6 +182,21 @@ extension DatabasePeer {
         return contents
     }
 
+    /// Stores the blobs that the properties name and that are not here yet.
+    ///
+    /// - Returns: What was stored: it goes with the last copy unless the document names it then.
+    private func storeBlobs(of revision: CarriedRevision) async throws -> [Blob] {
+        guard let read = revision.blob else { return [] }
+        var contents: [Blob] = []
+        for named in revision.blobs where try database.blobReader(named.digest) == nil {
+            let stored = try await store(
+                named.digest, read(named.digest), named.contentType, length: nil)
+            guard stored.digest.isIdentical(to: named.digest) else { throw damaged(named.digest) }
+            contents.append(stored)
+        }
+        return contents
+    }
+
     /// The revision with all of its attachments' content.
     private func fetchAll(of revision: CarriedRevision) async throws -> IncomingDocument {
         let (text, attachments) = try AttachmentText.following(try revision.json(), newerThan: 0)
@@ -199,7 +219,13 @@ extension DatabasePeer {
     private func store(
         _ name: String, of revision: CarriedRevision, _ contentType: String?, length: UInt64?
     ) async throws -> Blob {
-        let stream = try await revision.attachment(name)
+        try await store(name, revision.attachment(name), contentType, length: length)
+    }
+
+    /// - Parameter length: The length that the content must have; `nil` for any that is permitted.
+    private func store(
+        _ name: String, _ stream: any BodyStream, _ contentType: String?, length: UInt64?
+    ) async throws -> Blob {
         let writer = BlobTarget(
             try database.makeBlobWriter(contentType: contentType, options: BlobOptions(computesMD5: true)))
         do {

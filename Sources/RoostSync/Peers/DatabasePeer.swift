@@ -181,7 +181,7 @@ extension CollectionSnapshot {
 }
 
 /// The content of a blob, read as it is asked for.
-private actor BlobBody: BodyStream {
+actor BlobBody: BodyStream {
     private let reader: BlobReader
 
     init(_ reader: sending BlobReader) { self.reader = reader }

@@ -33,7 +33,20 @@ package protocol ReplicationPeer: Sendable {
     /// Of the offered leaves those that are not known here.
     func missing(_ offered: [ChangedDocument]) async throws -> [WantedRevisions]
 
-    /// Reads revisions with their histories, those that are selected.
+    /// How many revisions are read at once, so that memory stays bounded whatever their size.
+    var readSize: Int { get }
+
+    /// Whether it can hold several leaves of a document. One that can't gets the winner, and may refuse that.
+    var keepsConflicts: Bool { get }
+
+    /// Tells a source what the target lacks of the documents that ``changes(after:limit:_:)`` or ``leaves(of:)`` gave last: once for each
+    /// call of these, in their order, before any of it is read.
+    func choose(_ wanted: [WantedRevisions]) async throws
+
+    /// Releases what it holds between the tries of a replication.
+    func rest() async
+
+    /// Reads revisions with their histories, those that are selected. A source may give them in any order, and not all at once.
     func read(
         _ wanted: [WantedRevisions], _ selection: ReplicationSelection
     ) async throws -> ReadRevisions
@@ -48,6 +61,16 @@ package protocol ReplicationPeer: Sendable {
 
     /// Saves a checkpoint in a local document, durably.
     func save(_ checkpoint: Checkpoint, as id: String) async throws
+}
+
+extension ReplicationPeer {
+    package var readSize: Int { 100 }
+
+    package var keepsConflicts: Bool { true }
+
+    package func choose(_ wanted: [WantedRevisions]) async throws {}
+
+    package func rest() async {}
 }
 
 /// Where in a source's changes a reader is, in the source's own words. It is never compared or taken apart here.
@@ -103,11 +126,14 @@ package struct ReadRevisions: Sendable {
     var problems: [ReplicationProblem] = []
     /// The revisions that the source may give when it is asked once more.
     var withheld: [Withheld] = []
+    /// The revisions that the source will give, in further reads.
+    var remaining: [WantedRevisions] = []
 
     static func += (left: inout Self, right: Self) {
         left.carried += right.carried
         left.problems += right.problems
         left.withheld += right.withheld
+        left.remaining += right.remaining
     }
 
     /// Notes that the source says it has no such revision.
@@ -149,6 +175,12 @@ package struct CarriedRevision: Sendable {
     package let content: Content
     /// Reads the content of the attachment of that name.
     package let attachment: @Sendable (_ name: String) async throws -> any BodyStream
+    /// The blobs that the properties name, where the source has them apart from attachments.
+    var blobs: [NamedBlob] = []
+    /// Reads the content of the blob of that digest.
+    var blob: (@Sendable (_ digest: String) async throws -> any BodyStream)?
+    /// Tells a source that waits for it that the revision is stored, durably, or why it is not.
+    var answer: (@Sendable (_ problem: ReplicationProblem?) -> Void)?
 
     /// What the revision is.
     package enum Content: Sendable {
@@ -165,6 +197,12 @@ package struct CarriedRevision: Sendable {
         case .json(let text): text
         }
     }
+}
+
+/// A blob that the properties of a document name.
+package struct NamedBlob: Sendable {
+    let digest: String
+    let contentType: String?
 }
 
 /// Decides, within the write, whether a revision may be stored in a database of this process; throws where it may not.

@@ -23,6 +23,30 @@ struct ServerAddress: Sendable, Equatable {
         return "\(scheme)://\(host)\(isUsual ? "" : ":\(port)")"
     }
 
+    /// The schemes that an address may have.
+    enum Schemes {
+        case http
+        /// Those of WebSockets, and those of the HTTP by which they are opened.
+        case webSocket
+
+        var names: String {
+            switch self {
+            case .http: "http:// or https://"
+            case .webSocket: "ws:// or wss://"
+            }
+        }
+
+        /// `http` or `https`.
+        func meaning(of scheme: String) -> String? {
+            switch (self, scheme) {
+            case (_, "http"), (_, "https"): scheme
+            case (.webSocket, "ws"): "http"
+            case (.webSocket, "wss"): "https"
+            default: nil
+            }
+        }
+    }
+
     /// Takes apart the URL of a server.
     ///
     /// - Throws: `invalidAddress`.
@@ -30,12 +54,12 @@ struct ServerAddress: Sendable, Equatable {
         try self.init(url, path: url.path(percentEncoded: true))
     }
 
-    private init(_ url: URL, path: String) throws(TransportError) {
+    private init(_ url: URL, path: String, _ schemes: Schemes = .http) throws(TransportError) {
         // Never the URL itself in the message: it may hold a password.
-        guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
+        guard let written = url.scheme?.lowercased(), let scheme = schemes.meaning(of: written) else {
             throw TransportError(
                 .invalidAddress,
-                "A server's address begins with http:// or https://, not \(url.scheme ?? "").")
+                "A server's address begins with \(schemes.names), not \(url.scheme ?? "").")
         }
         guard let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw TransportError(
@@ -58,7 +82,9 @@ struct ServerAddress: Sendable, Equatable {
     /// Takes apart the URL of a database: the last part of its path is the name.
     ///
     /// - Throws: `invalidAddress`.
-    static func database(_ url: URL) throws(TransportError) -> (server: ServerAddress, name: String) {
+    static func database(
+        _ url: URL, _ schemes: Schemes = .http
+    ) throws(TransportError) -> (server: ServerAddress, name: String) {
         var path = url.path(percentEncoded: true)[...]
         while path.hasSuffix("/") { path = path.dropLast() }
         let slash = path.lastIndex(of: "/") ?? path.startIndex
@@ -67,6 +93,6 @@ struct ServerAddress: Sendable, Equatable {
                 .invalidAddress,
                 "The address of a database ends in its name, as in http://localhost:5984/notes.")
         }
-        return (try ServerAddress(url, path: String(path[..<slash])), name)
+        return (try ServerAddress(url, path: String(path[..<slash]), schemes), name)
     }
 }

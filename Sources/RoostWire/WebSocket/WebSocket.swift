@@ -92,6 +92,46 @@ public enum WebSocketHandshake {
         return (response, chosen)
     }
 
+    /// The request by which a client begins.
+    ///
+    /// - Parameters:
+    ///   - target: Path and query, percent-encoded.
+    ///   - protocols: The subprotocols that the client speaks, the best first.
+    ///   - key: The base64 of 16 random bytes, another for each connection.
+    public static func request(_ target: String, protocols: [String], key: String) -> HTTPRequest {
+        var headers: HTTPHeaders = [
+            "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": key,
+        ]
+        if !protocols.isEmpty { headers["Sec-WebSocket-Protocol"] = protocols.joined(separator: ",") }
+        return .get(target, headers: headers)
+    }
+
+    /// Checks the server's part of the handshake, an answer with status 101.
+    ///
+    /// - Parameters:
+    ///   - headers: The fields of the answer.
+    ///   - key: That of the request.
+    ///   - protocols: The subprotocols that were offered.
+    /// - Throws: ``WireError`` 400 for an answer that does not follow from the request: another key, a subprotocol that was not
+    ///   offered or none of those that were, or an extension.
+    public static func verify(
+        _ headers: HTTPHeaders, key: String, protocols: [String]
+    ) throws(WireError) {
+        guard headers.list("Upgrade", contains: "websocket"), headers.list("Connection", contains: "upgrade"),
+            headers.all("Sec-WebSocket-Accept").elementsEqual([acceptance(of: key)])
+        else { throw WireError(400, "The answer is no WebSocket handshake.") }
+        guard headers["Sec-WebSocket-Extensions"] == nil else {
+            throw WireError(400, "The server uses an extension that was not offered.")
+        }
+        let chosen = headers.all("Sec-WebSocket-Protocol")
+        let isOffered =
+            chosen.count == 1 && protocols.contains { $0.utf8.elementsEqual(chosen[0].utf8) }
+        guard protocols.isEmpty ? chosen.isEmpty : isOffered else {
+            throw WireError(400, "The server speaks none of the subprotocols that were offered.")
+        }
+    }
+
     /// The value of `Sec-WebSocket-Accept` that answers a key.
     public static func acceptance(of key: String) -> String {
         Base64.encode(SHA1.hash(Array((key + suffix).utf8)).bytes)

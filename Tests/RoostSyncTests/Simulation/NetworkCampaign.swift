@@ -117,7 +117,7 @@ final class NetworkCampaign {
         let faulty: any ReplicationPeer = fault.map { FaultyPeer(peer: here, fault: $0) } ?? here
         let crashes = rarity > 0 && random.next(below: 8) == 0
         let replication = Replication(
-            faulty, RemoteDatabase("db", over: network).peer, resolvingIn: nil,
+            faulty, try RemoteDatabase("db", over: network).peer, resolvingIn: nil,
             ReplicationOptions(.both) { options in
                 options.batchSize = 3
                 options.retry.attempts = 3

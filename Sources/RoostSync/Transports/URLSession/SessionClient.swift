@@ -9,11 +9,12 @@
     /// HTTP by URLSession: that of Apple's systems, and in Roost's own builds that of Foundation on Linux, for tests.
     final class SessionClient: HTTPClient {
         private let session: URLSession
-        private let delegate = SessionDelegate()
+        private let delegate: SessionDelegate
         private let options: HTTPOptions
 
         init(_ options: HTTPOptions) {
             self.options = options
+            delegate = SessionDelegate(options)
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1
             session = URLSession(
@@ -44,12 +45,7 @@
         func send(
             _ request: HTTPRequest, to server: ServerAddress, _ url: String
         ) async throws -> HTTPResponse {
-            #if !canImport(Darwin)
-                guard options.certificates == nil, options.pinnedKeys.isEmpty, options.proxy == nil else {
-                    throw TransportError(
-                        .untrusted, "Foundation on Linux takes no certificates, pins and proxies.")
-                }
-            #endif
+            try checkOptions()
             guard let url = URL(string: url, encodingInvalidCharacters: false) else {
                 throw TransportError(.invalidAddress, "\(server.origin): what is asked for has no address.")
             }
@@ -68,6 +64,48 @@
             return HTTPResponse(
                 head.status, headers: head.headers,
                 body: .stream(SessionBody(exchange), length: head.length))
+        }
+
+        func open(_ opening: WebSocketOpening, at server: ServerAddress) async throws -> WebSocketAnswer {
+            try checkOptions()
+            let scheme = server.scheme == "https" ? "wss" : "ws"
+            let address = scheme + server.base.dropFirst(server.scheme.count) + opening.target
+            guard let url = URL(string: address, encodingInvalidCharacters: false) else {
+                throw TransportError(.invalidAddress, "\(server.origin): the WebSocket has no address.")
+            }
+            var request = URLRequest(url: url)
+            request.setHeaders(opening.headers)
+            request.setValue(
+                opening.protocols.joined(separator: ","), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+            let task = session.webSocketTask(with: request)
+            task.maximumMessageSize = opening.longestMessage
+            let socket = SessionWebSocket(task, host: server.origin, idleSeconds: options.idleSeconds)
+            do {
+                try await socket.open()
+            } catch {
+                if let error = delegate.takeObjection(to: task) { throw error }
+                guard let response = task.response as? HTTPURLResponse, response.statusCode != 101,
+                    let head = SessionExchange.Head(response)
+                else { throw error is CancellationError ? error : TransportError(error, at: server.origin) }
+                return .refused(HTTPResponse(head.status, headers: head.headers))
+            }
+            let chosen = (task.response as? HTTPURLResponse)?.value(
+                forHTTPHeaderField: "Sec-WebSocket-Protocol")
+            guard opening.protocols.isEmpty || chosen.map({ opening.protocols.contains($0) }) == true else {
+                await socket.close(WebSocketClose(1002))
+                throw TransportError(
+                    .malformed, "\(server.origin) speaks none of the subprotocols that were offered.")
+            }
+            return .opened(socket)
+        }
+
+        private func checkOptions() throws(TransportError) {
+            #if !canImport(Darwin)
+                guard options.certificates == nil, options.pinnedKeys.isEmpty, options.proxy == nil else {
+                    throw TransportError(
+                        .untrusted, "Foundation on Linux takes no certificates, pins and proxies.")
+                }
+            #endif
         }
     }
 

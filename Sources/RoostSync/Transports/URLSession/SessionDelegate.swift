@@ -11,7 +11,17 @@
     ///
     /// Exchanges are no delegates of tasks themselves: Foundation on Linux does not ask those.
     final class SessionDelegate: NSObject, URLSessionDataDelegate {
+        private let options: HTTPOptions
         private let exchanges = Mutex<[Int: SessionExchange]>([:])
+        /// Why the servers of tasks without an exchange are not trusted.
+        private let objections = Mutex<[Int: TransportError]>([:])
+
+        init(_ options: HTTPOptions) { self.options = options }
+
+        /// Why a task's server is not trusted; forgets it.
+        func takeObjection(to task: URLSessionTask) -> TransportError? {
+            objections.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        }
 
         /// Runs a new task of the session's for an exchange.
         func run(_ task: URLSessionTask, for exchange: SessionExchange) {
@@ -84,11 +94,17 @@
             ) {
                 let space = challenge.protectionSpace
                 guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust,
-                    let trust = space.serverTrust, let exchange = exchange(of: task),
-                    exchange.options.certificates != nil || !exchange.options.pinnedKeys.isEmpty
+                    let trust = space.serverTrust,
+                    options.certificates != nil || !options.pinnedKeys.isEmpty
                 else { return completionHandler(.performDefaultHandling, nil) }
-                if let objection = exchange.options.objection(to: trust) {
-                    exchange.fail(TransportError(.untrusted, "\(exchange.host): \(objection)."))
+                if let objection = options.objection(to: trust) {
+                    let exchange = exchange(of: task)
+                    let error = TransportError(.untrusted, "\(exchange?.host ?? space.host): \(objection).")
+                    if let exchange {
+                        exchange.fail(error)
+                    } else {
+                        objections.withLock { $0[task.taskIdentifier] = error }
+                    }
                     completionHandler(.cancelAuthenticationChallenge, nil)
                 } else {
                     completionHandler(.useCredential, URLCredential(trust: trust))

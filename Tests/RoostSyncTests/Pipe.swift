@@ -1,0 +1,120 @@
+import Roost
+import RoostBLIP
+import RoostREST
+import RoostWire
+import Synchronization
+
+@testable import RoostSync
+
+/// One end of a WebSocket within the process, which may break after so many messages.
+final class Pipe: OpenedWebSocket {
+    private struct State {
+        var inbox: [WebSocketMessage] = []
+        var ending: WebSocketClose?
+        var reader: Promise<Void>?
+    }
+
+    private let state = Mutex(State())
+    private let peer = Mutex<Pipe?>(nil)
+    /// How many more messages go, in both directions together.
+    private let left: Shared
+
+    private final class Shared: Sendable {
+        let count: Mutex<Int>
+        init(_ count: Int) { self.count = Mutex(count) }
+    }
+
+    private init(_ left: Shared) { self.left = left }
+
+    static func pair(cutAfter count: Int = .max) -> (client: Pipe, server: Pipe) {
+        let left = Shared(count)
+        let ends = (client: Pipe(left), server: Pipe(left))
+        ends.client.peer.withLock { $0 = ends.server }
+        ends.server.peer.withLock { $0 = ends.client }
+        return ends
+    }
+
+    private func change(_ change: (inout State) -> Void) {
+        state.withLock { state -> Promise<Void>? in
+            change(&state)
+            return state.reader.take()
+        }?.keep()
+    }
+
+    func receive() async throws -> WebSocketMessage? {
+        while true {
+            let promise = Promise<Void>()
+            let found = state.withLock { state -> (WebSocketMessage?, WebSocketClose?) in
+                if !state.inbox.isEmpty { return (state.inbox.removeFirst(), nil) }
+                if state.ending == nil { state.reader = promise }
+                return (nil, state.ending)
+            }
+            if let message = found.0 { return message }
+            if let close = found.1 {
+                guard close.code == 1006 else { return nil }
+                throw close
+            }
+            try await promise.value()
+        }
+    }
+
+    func send(_ message: WebSocketMessage) async throws {
+        if let ending = state.withLock(\.ending) { throw ending }
+        let isCut = left.count.withLock { count in
+            count -= count == .max ? 0 : 1
+            return count < 0
+        }
+        guard !isCut else {
+            end(WebSocketClose(1006, "The pipe broke."))
+            throw WebSocketClose(1006, "The pipe broke.")
+        }
+        peer.withLock(\.self)?.change { $0.inbox.append(message) }
+    }
+
+    func close(_ reason: WebSocketClose) async { end(reason) }
+
+    private func end(_ close: WebSocketClose) {
+        change { $0.ending = $0.ending ?? close }
+        peer.withLock { peer in
+            defer { peer = nil }
+            return peer
+        }?.end(close)
+    }
+}
+
+extension RemoteDatabase {
+    /// A database of a router in this process, over pipes.
+    ///
+    /// - Parameter cut: After how many messages the next pipe breaks.
+    static func piped(
+        _ router: Router, _ name: String = "notes", idleSeconds: Double = 60,
+        cut: @escaping @Sendable () -> Int = { .max }
+    ) -> RemoteDatabase {
+        RemoteDatabase(
+            CouchbaseServer("wss://test/\(name)", idleSeconds: idleSeconds) {
+                let request = WebSocketHandshake.request(
+                    "/\(name)/_blipsync", protocols: ["BLIP_3+CBMobile_3"], key: WebSocketOpening.makeKey())
+                let response = await router.respond(to: request, as: .admin)
+                guard let upgrade = response.upgrade else {
+                    throw TransportError(.unreachable, "The router answered \(response.status).")
+                }
+                let ends = Pipe.pair(cutAfter: cut())
+                Task { await ends.server.close(await upgrade.serve(ends.server)) }
+                return ends.client
+            })
+    }
+
+    /// A server that says what a test has it say.
+    static func scripted(
+        idleSeconds: Double = 60,
+        _ answer: @escaping @Sendable (BLIPSession.Request, BLIPSession) async -> BLIPSession.Answer
+    ) -> RemoteDatabase {
+        RemoteDatabase(
+            CouchbaseServer("wss://test/scripted", idleSeconds: idleSeconds) {
+                let ends = Pipe.pair()
+                let session = BLIPSession(ends.server, memory: LinkMemory())
+                Task { await ends.server.close(await session.run { await answer($0, session) }) }
+                return ends.client
+            })
+    }
+}
